@@ -1,0 +1,37 @@
+/**
+ * Every change this product can make to a node, as data. The list is closed: a new kind needs a
+ * handler in repair/handlers.ts, or it does not compile. No action carries a command or a free path.
+ */
+export interface ActionArguments {
+  /**
+   * Unmounts one bind mount of a subPath volume, in the mount namespace of the kubelet. The five
+   * fields name the mount as it was diagnosed; its id alone would not do, for the kernel reuses ids.
+   */
+  readonly 'unmount-subpath': {
+    readonly id: number;
+    readonly parent: number;
+    readonly device: string;
+    readonly root: string;
+    readonly target: string;
+  };
+}
+
+export type ActionKind = keyof ActionArguments;
+
+/** `Action` is any of them; `Action<'unmount-subpath'>` is that one. */
+export type Action<K extends ActionKind = ActionKind> = {
+  [P in K]: { readonly kind: P } & ActionArguments[P];
+}[K];
+
+/** What became of an action. Only `done` was seen to have worked. */
+export type Outcome =
+  | { readonly state: 'done'; readonly note?: string }
+  | { readonly state: 'refused'; readonly why: string; readonly byHand?: ByHand }
+  | { readonly state: 'no-effect'; readonly why: string; readonly byHand?: ByHand }
+  | { readonly state: 'failed'; readonly why: string; readonly byHand?: ByHand };
+
+/** How a person could do it without us, and what it risks. */
+export interface ByHand {
+  readonly commands: readonly string[];
+  readonly risk: string;
+}

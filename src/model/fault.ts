@@ -1,0 +1,47 @@
+import type { Action } from './action.ts';
+import type { Collected, Needs } from './evidence.ts';
+import type { Finding } from './finding.ts';
+import type { Verdict } from './verdict.ts';
+
+/** One way in which a node can be broken, and all we know of it. Its folder holds the rest. */
+export interface Fault<N extends Needs = Needs, P extends object = object> {
+  readonly id: string;
+  readonly title: string;
+  readonly severity: 'info' | 'degraded' | 'broken';
+  /** A nursery fault reports; its actions are not permitted anywhere by default. */
+  readonly stage: 'nursery' | 'stable';
+  readonly references: readonly string[];
+  /** Versions that have the fault, in words; the rule itself is code. */
+  readonly affected: readonly AffectedVersions[];
+  /** Every reason a finding of this fault may carry, and what it means. */
+  readonly reasons: Readonly<Record<string, string>>;
+  readonly needs: N;
+  readonly diagnose: (evidence: Collected<N>) => Verdict<P>;
+  /** Absent when we only diagnose. */
+  readonly recover?: (finding: Finding<P>) => Recovery;
+}
+
+export interface AffectedVersions {
+  readonly component: string;
+  readonly versions: string;
+  readonly behaviour: string;
+}
+
+/** What would be done about one finding, in words and as data. */
+export interface Recovery {
+  readonly actions: readonly Action[];
+  /** What it touches, and what it leaves alone. */
+  readonly touches: string;
+  readonly leaves: string;
+  /** What others do afterwards, and how long that may take. */
+  readonly afterwards: string;
+}
+
+export function defineFault<const N extends Needs, P extends object>(
+  fault: Fault<N, P>,
+): Fault<N, P> {
+  return fault;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a catalogue holds faults of every finding type.
+export type AnyFault = Fault<any, any>;

@@ -1,0 +1,45 @@
+/** Worst first; the order is the order on the screen. */
+export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const;
+
+/**
+ * damaged: harm is done. active: it hurts now. latent: it will hurt, for example at the next
+ * restart. benign: seen, and harmless here.
+ */
+export type FindingState = (typeof FINDING_STATES)[number];
+
+/** A line a sceptical engineer can check by hand, and where it was read. */
+export interface Proof {
+  /** What the line shows, in words. */
+  readonly claim: string;
+  /** The line itself, as it was read; absent when the claim is the whole of it. */
+  readonly text?: string;
+  readonly origin: string;
+}
+
+/** What the finding is about; every field that applies. */
+export interface Subject {
+  readonly namespace?: string;
+  readonly pod?: string;
+  readonly podUid?: string;
+  readonly container?: string;
+  readonly volume?: string;
+  readonly mount?: string;
+  readonly path?: string;
+}
+
+/** One place where a node has the fault. Pins name the thing itself; its id is made from them. */
+export interface Finding<P extends object = object> {
+  readonly state: FindingState;
+  /** A CamelCase word from the fault's own list of reasons. */
+  readonly reason: string;
+  /** One sentence that a tired person understands. */
+  readonly summary: string;
+  readonly subject: Subject;
+  readonly proof: readonly Proof[];
+  readonly blastRadius: string;
+  /** The look-alikes that were checked and ruled out. */
+  readonly excluded: readonly string[];
+  /** Other cures than ours, as commands or sentences. */
+  readonly otherCures: readonly string[];
+  readonly pins: P;
+}

@@ -1,0 +1,29 @@
+import type { Finding } from './finding.ts';
+
+/** "clear" is a claim about the node. Not knowing is a different answer, and it says why. */
+export type Verdict<P extends object = object> =
+  | {
+      readonly state: 'found';
+      readonly findings: readonly Finding<P>[];
+      /** What could not be judged beside what was found. */
+      readonly doubts: readonly string[];
+    }
+  | { readonly state: 'clear'; readonly findings: readonly Finding<P>[] }
+  | {
+      readonly state: 'unknown';
+      readonly findings: readonly Finding<P>[];
+      readonly doubts: readonly string[];
+    };
+
+/**
+ * Weighs what a fault saw. A benign finding is no alarm, and a doubt is never `clear`.
+ */
+export function verdictOf<P extends object>(seen: {
+  readonly findings: readonly Finding<P>[];
+  readonly doubts: readonly string[];
+}): Verdict<P> {
+  const { findings, doubts } = seen;
+  if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', findings, doubts };
+  if (doubts.length > 0) return { state: 'unknown', findings, doubts };
+  return { state: 'clear', findings };
+}
