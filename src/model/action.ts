@@ -7,7 +7,7 @@ export interface ActionArguments {
    * Unmounts one bind mount of a subPath volume, in the mount namespace of the kubelet. The five
    * fields name the mount as it was diagnosed; its id alone would not do, for the kernel reuses ids.
    */
-  readonly 'unmount-subpath': {
+  readonly unmount: {
     readonly id: number;
     readonly parent: number;
     readonly device: string;
@@ -18,7 +18,7 @@ export interface ActionArguments {
 
 export type ActionKind = keyof ActionArguments;
 
-/** `Action` is any of them; `Action<'unmount-subpath'>` is that one. */
+/** `Action` is any of them; `Action<'unmount'>` is that one. */
 export type Action<K extends ActionKind = ActionKind> = {
   [P in K]: { readonly kind: P } & ActionArguments[P];
 }[K];

@@ -1,0 +1,19 @@
+import type { Evidence, Look, LookSettings } from '../model/evidence.ts';
+import type { NodeReader } from '../node/node-reader.ts';
+
+/** Starts a look at a node in which each kind of evidence is collected at most once. */
+export function lookAt(node: NodeReader, settings: LookSettings = {}): Look {
+  const collected = new Map<Evidence<unknown>, Promise<unknown>>();
+  const look: Look = {
+    node,
+    settings,
+    of<T>(evidence: Evidence<T>): Promise<T> {
+      const already = collected.get(evidence) as Promise<T> | undefined;
+      if (already) return already;
+      const collecting = evidence.collect(look);
+      collected.set(evidence, collecting);
+      return collecting;
+    },
+  };
+  return look;
+}

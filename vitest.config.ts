@@ -1,0 +1,35 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
+          exclude: ['**/*.kernel.test.ts', '**/*.runtime.test.ts'],
+        },
+      },
+      {
+        // Asks the real kernel, in private namespaces: one file after another.
+        test: {
+          name: 'kernel',
+          include: ['src/**/*.kernel.test.ts', 'test/**/*.kernel.test.ts'],
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        // Asks a real containerd and runc.
+        test: {
+          name: 'runtime',
+          include: ['src/**/*.runtime.test.ts', 'test/**/*.runtime.test.ts'],
+          fileParallelism: false,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
+        },
+      },
+    ],
+  },
+});
