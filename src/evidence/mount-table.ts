@@ -1,0 +1,149 @@
+import { defineEvidence, type Look } from '../model/evidence.ts';
+import { ReadError } from '../node/node-reader.ts';
+import { kubelet } from './kubelet.ts';
+import { STABLE_READS_MAX } from './limits.ts';
+
+/** One line of a mount table. */
+export interface Mount {
+  readonly id: number;
+  readonly parent: number;
+  /** As the kernel prints it: "254:1". All mounts of one filesystem share it. */
+  readonly device: string;
+  /** The path inside the filesystem that is mounted, without the kernel's mark. */
+  readonly root: string;
+  /** The root was unlinked since it was mounted: the kernel printed it with "//deleted". */
+  readonly isDeleted: boolean;
+  readonly target: string;
+  readonly options: string;
+  readonly fsType: string;
+  readonly source: string;
+  /** Its line in the table, from 1. */
+  readonly line: number;
+}
+
+export interface MountTable {
+  readonly mounts: readonly Mount[];
+  /** Where it was read: "/proc/812/mountinfo". */
+  readonly origin: string;
+  /** The line of this mount, as it was read. */
+  readonly lineText: (mount: Mount) => string;
+}
+
+export const mountTable = defineEvidence<MountTable>({
+  id: 'mount-table',
+  title: 'Mounts as the kubelet sees them',
+  collect: async (look) => {
+    const { process } = await look.of(kubelet);
+    // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a
+    // kubelet its mounts are in the namespace of the node's first process.
+    const origin = `/proc/${process?.pid ?? 1}/mountinfo`;
+    return parseMountTable(await stableText(look, origin), origin);
+  },
+});
+
+/**
+ * Kernels before 5.8 can skip or repeat lines while mounts come and go, so there a table is
+ * believed only when two reads in a row agree.
+ */
+async function stableText(look: Look, path: string): Promise<string> {
+  const release = await look.node.ask('file', { path: '/proc/sys/kernel/osrelease' });
+  let text = await look.node.ask('file', { path });
+  if (!isOlderThanConsistentTables(release)) return text;
+  for (let read = 1; read < STABLE_READS_MAX; read += 1) {
+    const again = await look.node.ask('file', { path });
+    if (again === text) return text;
+    text = again;
+  }
+  throw new ReadError('failed', path, `it changed during each of ${STABLE_READS_MAX} reads`);
+}
+
+// 4.19.0-25-amd64
+function isOlderThanConsistentTables(release: string): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(release) ?? [];
+  if (major === undefined || minor === undefined) return true;
+  return Number(major) < 5 || (Number(major) === 5 && Number(minor) < 8);
+}
+
+// 65 44 254:0 /pods/u1/app.conf//deleted /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw
+// id parent device root target options optional... - fstype source super-options
+export function parseMountTable(text: string, origin: string): MountTable {
+  const mounts: Mount[] = [];
+  const ids = new Set<number>();
+  let start = 0;
+  let nextEscape = text.indexOf('\\');
+  for (let line = 1; start < text.length; line += 1) {
+    const end = text.indexOf('\n', start);
+    // A table always ends with a whole line, so what does not was cut off on its way.
+    if (end < 0) throw malformed(origin, line, 'it is cut off in the middle of a line');
+    if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
+    const hasEscape = nextEscape >= 0 && nextEscape < end;
+    const mount = parseMount(text.slice(start, end), line, hasEscape);
+    if (!mount) throw malformed(origin, line, 'it is not a line of a mount table');
+    if (ids.has(mount.id)) throw malformed(origin, line, `mount ${mount.id} is there twice`);
+    ids.add(mount.id);
+    mounts.push(mount);
+    start = end + 1;
+  }
+  if (mounts.length === 0) throw new ReadError('malformed', origin, 'the mount table is empty');
+  return { mounts, origin, lineText: ({ line }) => nthLine(text, line) };
+}
+
+const DELETED = '//deleted';
+
+function parseMount(text: string, line: number, hasEscape: boolean): Mount | undefined {
+  const afterId = text.indexOf(' ');
+  const afterParent = text.indexOf(' ', afterId + 1);
+  const afterDevice = text.indexOf(' ', afterParent + 1);
+  const afterRoot = text.indexOf(' ', afterDevice + 1);
+  const afterTarget = text.indexOf(' ', afterRoot + 1);
+  const dash = text.indexOf(' - ', afterTarget + 1);
+  const afterType = text.indexOf(' ', dash + 3);
+  if (afterId < 1 || afterTarget < 0 || dash < 0 || afterType < 0) return undefined;
+
+  const id = Number(text.slice(0, afterId));
+  const parent = Number(text.slice(afterId + 1, afterParent));
+  const device = text.slice(afterParent + 1, afterDevice);
+  const root = text.slice(afterDevice + 1, afterRoot);
+  const target = text.slice(afterRoot + 1, afterTarget);
+  if (!isCount(id) || !isCount(parent) || !device.includes(':') || target === '') return undefined;
+
+  const afterOptions = text.indexOf(' ', afterTarget + 1);
+  const afterSource = text.indexOf(' ', afterType + 1);
+  // "//" cannot occur in a path of the kernel, so the mark is unmistakable before decoding.
+  const isDeleted = root.endsWith(DELETED);
+  const path = isDeleted ? root.slice(0, -DELETED.length) : root;
+  const source = text.slice(afterType + 1, afterSource < 0 ? text.length : afterSource);
+  return {
+    id,
+    parent,
+    device,
+    root: hasEscape ? unescapeOctal(path) : path,
+    isDeleted,
+    target: hasEscape ? unescapeOctal(target) : target,
+    options: text.slice(afterTarget + 1, afterOptions),
+    fsType: text.slice(dash + 3, afterType),
+    source: hasEscape ? unescapeOctal(source) : source,
+    line,
+  };
+}
+
+function isCount(value: number): boolean {
+  return Number.isSafeInteger(value) && value >= 0;
+}
+
+// The kernel writes a space in a path as \040, and a backslash as \134: decoded once, never twice.
+function unescapeOctal(path: string): string {
+  return path.replace(/\\([0-3][0-7]{2})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}
+
+function nthLine(text: string, line: number): string {
+  let start = 0;
+  for (let passed = 1; passed < line; passed += 1) start = text.indexOf('\n', start) + 1;
+  return text.slice(start, text.indexOf('\n', start));
+}
+
+function malformed(origin: string, line: number, what: string): ReadError {
+  return new ReadError('malformed', origin, `line ${line} makes no sense: ${what}`);
+}
