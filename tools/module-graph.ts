@@ -1,0 +1,90 @@
+import { isBuiltin } from 'node:module';
+import { posix } from 'node:path';
+import { parseSync, Visitor } from 'oxc-parser';
+import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
+
+/** One product module and all it imports; type-only imports count like any other. */
+export interface Module {
+  readonly path: string;
+  /** The folder below src/, "main" for src/main.ts, or undefined for any other file in src/. */
+  readonly room: string | undefined;
+  readonly imports: readonly Import[];
+}
+
+export interface Import {
+  readonly line: number;
+  readonly specifier: string;
+  /** Written as `import('...')`, so loaded only when that line runs. */
+  readonly lazy: boolean;
+  readonly target: Target;
+}
+
+export type Target =
+  | { readonly kind: 'file'; readonly path: string; readonly room: string | undefined }
+  | { readonly kind: 'core'; readonly name: string }
+  | { readonly kind: 'package'; readonly name: string }
+  /** The argument of `import()` is computed: nobody can say what it loads. */
+  | { readonly kind: 'unreadable' };
+
+export class ParseError extends Error {
+  override readonly name = 'ParseError';
+}
+
+export function moduleGraph(sources: readonly SourceFile[]): readonly Module[] {
+  return sources.filter(({ path }) => !isTestCode(path)).map(moduleOf);
+}
+
+function moduleOf(source: SourceFile): Module {
+  return { path: source.path, room: roomOf(source.path), imports: importsOf(source) };
+}
+
+function importsOf(source: SourceFile): readonly Import[] {
+  const { program, errors } = parseSync(source.path, source.text);
+  if (errors[0]) throw new ParseError(`${source.path}: ${errors[0].message}`);
+
+  const imports: Import[] = [];
+  const add = (start: number, specifier: string | undefined, lazy = false): void => {
+    const line = lineAt(source.text, start);
+    const target = specifier === undefined ? UNREADABLE : targetOf(source.path, specifier);
+    imports.push({ line, specifier: specifier ?? '(computed)', lazy, target });
+  };
+  new Visitor({
+    ImportDeclaration: (node) => add(node.start, node.source.value),
+    ExportAllDeclaration: (node) => add(node.start, node.source.value),
+    ExportNamedDeclaration: (node) => {
+      if (node.source) add(node.start, node.source.value);
+    },
+    ImportExpression: (node) => {
+      const { source: asked } = node;
+      const isText = asked.type === 'Literal' && typeof asked.value === 'string';
+      add(node.start, isText ? asked.value : undefined, true);
+    },
+    TSImportType: (node) => add(node.start, node.source.value),
+  }).visit(program);
+  return imports;
+}
+
+const UNREADABLE: Target = { kind: 'unreadable' };
+
+function targetOf(from: string, specifier: string): Target {
+  if (specifier.startsWith('.') || specifier.startsWith('/')) {
+    const path = posix.join(posix.dirname(from), specifier);
+    return { kind: 'file', path, room: roomOf(path) };
+  }
+  if (isBuiltin(specifier)) return { kind: 'core', name: specifier.replace(/^node:/, '') };
+  return { kind: 'package', name: packageOf(specifier) };
+}
+
+/** "@bufbuild/protobuf/wire" is of the package "@bufbuild/protobuf". */
+function packageOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}
+
+function roomOf(path: string): string | undefined {
+  if (path === 'src/main.ts') return 'main';
+  const [top, room, ...rest] = path.split('/');
+  return top === 'src' && rest.length > 0 ? room : undefined;
+}

@@ -1,0 +1,86 @@
+/**
+ * The rooms below src/, which rooms each may import and which packages. A new arrow between rooms
+ * is a decision: change it here and write a record in docs/decisions/.
+ *
+ * Rooms that are not built yet stand here too, so that their walls are up before their first file.
+ */
+export interface Room {
+  readonly rooms: readonly string[];
+  readonly packages: readonly string[];
+}
+
+/** What a host that judges and repairs a node is made of. */
+const ON_A_NODE = ['std', 'model', 'node', 'evidence', 'faults', 'checkup', 'repair'];
+/** What runs the graph of a Diagnosis, over whichever store. */
+const DIAGNOSING = ['api', 'graph', 'operations', 'diagnosis'];
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  std: { rooms: [], packages: [] },
+  process: { rooms: ['std'], packages: [] },
+  cri: { rooms: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
+  node: { rooms: ['std', 'process', 'cri'], packages: [] },
+  model: { rooms: ['std', 'node'], packages: [] },
+  evidence: { rooms: ['std', 'node', 'model'], packages: ['yaml', 'zod'] },
+  faults: { rooms: ['std', 'model', 'evidence'], packages: [] },
+  checkup: { rooms: ['std', 'node', 'model', 'evidence', 'faults'], packages: [] },
+  repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence'], packages: [] },
+
+  api: { rooms: ['std'], packages: ['zod'] },
+  graph: { rooms: ['std', 'api'], packages: [] },
+  kube: { rooms: ['std', 'api'], packages: ['@kubernetes/client-node'] },
+  operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
+  diagnosis: { rooms: ['std', 'api', 'graph', 'operations'], packages: [] },
+
+  cli: { rooms: [...ON_A_NODE, ...DIAGNOSING], packages: ['commander', 'yaml'] },
+  agent: { rooms: [...ON_A_NODE, ...DIAGNOSING, 'kube', 'web'], packages: ['commander'] },
+  controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
+  kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
+  web: { rooms: ['std', 'api', 'graph'], packages: ['hono', '@hono/node-server'] },
+  console: {
+    rooms: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
+    packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],
+  },
+  lab: { rooms: ['std', 'process', 'node'], packages: ['commander'] },
+
+  main: { rooms: ['std', 'node', 'cli', 'agent', 'controller', 'kubectl', 'lab'], packages: [] },
+};
+
+/** Judgement runs anywhere, a browser included: no Node core module, and nothing that has one. */
+export const PURE_ROOMS: readonly string[] = [
+  'std',
+  'model',
+  'evidence',
+  'faults',
+  'graph',
+  'api',
+  'console',
+];
+
+/** The part of `node` that is only language; the rest of that room does the reading. */
+export const PURE_FILES: readonly string[] = ['src/node/node-reader.ts', 'src/node/attempt.ts'];
+
+/** Rooms that may never be reached, through however many other rooms. */
+export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
+  cli: ['kube'],
+  controller: ['node', 'repair'],
+  kubectl: ['node', 'repair'],
+};
+
+/** The rooms that decide which node is looked at: this one, or a recorded one. */
+export const CHOOSES_A_WORLD: readonly string[] = ['node', 'cli', 'agent'];
+
+// src/node/live-node.ts, src/node/recorded-node.ts
+export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;
+
+// src/repair/node-writer.ts, src/repair/live-writer.ts
+export const WRITER = /^src\/repair\/(node|live)-writer[.]ts$/;
+
+// src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/lab/make-node.ts
+export const USES_PROCESSES =
+  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/live-writer[.]ts|(process|operations|lab)\/.+)$/;
+
+/** The Node core modules that start processes. */
+export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];
+
+// src/node/reader.ts, src/node/reader-main.ts
+export const READER = /^src\/node\/reader[a-z-]*[.]ts$/;

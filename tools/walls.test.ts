@@ -1,0 +1,258 @@
+import { expect, test } from 'vitest';
+import { ROOMS, UNREACHABLE } from './wall-table.ts';
+import { brokenWalls, wallReport } from './walls.ts';
+
+/** A made-up tree: paths below src/, each with its text. */
+function tree(files: Readonly<Record<string, string>>) {
+  return Object.entries(files).map(([path, text]) => ({ path: `src/${path}`, text }));
+}
+
+function rulesBroken(files: Readonly<Record<string, string>>): readonly string[] {
+  return brokenWalls(tree(files)).map(({ path, line, rule }) => `${path}:${line} ${rule}`);
+}
+
+test('a house in order has no broken wall', () => {
+  const broken = rulesBroken({
+    'main.ts': "const host = await import('./cli/host.ts');",
+    'cli/host.ts': [
+      "import { Command } from 'commander';",
+      "import { readFile } from 'node:fs/promises';",
+      "import { faults } from '../faults/index.ts';",
+      "import { LiveNode } from '../node/live-node.ts';",
+      "import { perform } from '../repair/perform.ts';",
+    ].join('\n'),
+    'faults/index.ts': "import { one } from './one/fault.ts';",
+    'faults/one/fault.ts': "import { diagnose } from './diagnose.ts';",
+    'faults/one/diagnose.ts': "import type { Mount } from '../../evidence/mount-table.ts';",
+    'evidence/mount-table.ts': "import { attempt } from '../node/attempt.ts';",
+    'node/attempt.ts': "import { ReadError } from './node-reader.ts';",
+    'node/node-reader.ts': '',
+    'node/live-node.ts': "import { runChild } from '../process/run-child.ts';",
+    'process/run-child.ts': "import { spawn } from 'node:child_process';",
+    'repair/perform.ts': "import type { NodeWriter } from './node-writer.ts';",
+    'repair/node-writer.ts': '',
+    'repair/live-writer.ts': "import { runChild } from '../process/run-child.ts';",
+    'cri/client.ts': "import { BinaryReader } from '@bufbuild/protobuf/wire';",
+  });
+  expect(broken).toEqual([]);
+});
+
+test.each([
+  [
+    'arrows point one way',
+    { 'model/fault.ts': "import { mounts } from '../evidence/mount-table.ts';" },
+    'src/model/fault.ts:1 arrows',
+  ],
+  [
+    'a type is an import too',
+    { 'checkup/run.ts': "\nimport type { Journal } from '../repair/journal.ts';" },
+    'src/checkup/run.ts:2 arrows',
+  ],
+  [
+    'a type written as import() is an import too',
+    { 'checkup/run.ts': "let journal: import('../repair/journal.ts').Journal;" },
+    'src/checkup/run.ts:1 arrows',
+  ],
+  [
+    'a lazy import is an import too',
+    { 'checkup/run.ts': "await import('../cli/host.ts');" },
+    'src/checkup/run.ts:1 arrows',
+  ],
+  [
+    'a re-export is an import too',
+    { 'checkup/run.ts': "export { perform } from '../repair/perform.ts';" },
+    'src/checkup/run.ts:1 arrows',
+  ],
+  [
+    'a re-export of everything is an import too',
+    { 'checkup/run.ts': "export * from '../repair/perform.ts';" },
+    'src/checkup/run.ts:1 arrows',
+  ],
+  [
+    'an import must be readable',
+    { 'cli/host.ts': 'await import(name);' },
+    'src/cli/host.ts:1 readable imports',
+  ],
+  [
+    'no product code imports from outside src',
+    { 'cli/host.ts': "import { made } from '../../test/made-node.ts';" },
+    'src/cli/host.ts:1 product code stays in src',
+  ],
+  [
+    'no product code imports a test',
+    { 'cli/host.ts': "import { made } from './host.test.ts';" },
+    'src/cli/host.ts:1 product code stays in src',
+  ],
+  [
+    'the container runtime is reached from node and repair only',
+    { 'evidence/containers.ts': "import { list } from '../cri/client.ts';" },
+    'src/evidence/containers.ts:1 arrows',
+  ],
+  [
+    'gRPC stays in cri',
+    { 'node/live-node.ts': "import { Client } from '@grpc/grpc-js';" },
+    'src/node/live-node.ts:1 packages have their rooms',
+  ],
+  [
+    'React stays in console',
+    { 'web/server.ts': "import { useState } from 'react';" },
+    'src/web/server.ts:1 packages have their rooms',
+  ],
+  [
+    'a package nobody asked for has no room',
+    { 'cli/host.ts': "import { chalk } from 'chalk';" },
+    'src/cli/host.ts:1 packages have their rooms',
+  ],
+  [
+    'a pure room has no Node core module',
+    { 'faults/one/diagnose.ts': "import { readFileSync } from 'node:fs';" },
+    'src/faults/one/diagnose.ts:1 pure stays pure',
+  ],
+  [
+    'nor one without its prefix',
+    { 'std/path.ts': "import { join } from 'path';" },
+    'src/std/path.ts:1 pure stays pure',
+  ],
+  [
+    'evidence sees only the language of node',
+    { 'evidence/mount-table.ts': "import { keyOf } from '../node/recording.ts';" },
+    'src/evidence/mount-table.ts:1 pure stays pure',
+  ],
+  [
+    'the language of node is pure itself',
+    { 'node/attempt.ts': "import { keyOf } from './recording.ts';" },
+    'src/node/attempt.ts:1 pure stays pure',
+  ],
+  [
+    'only process starts a process',
+    { 'cli/host.ts': "import { spawn } from 'node:child_process';" },
+    'src/cli/host.ts:1 one room starts processes',
+  ],
+  [
+    'only the live part of node uses process',
+    { 'node/recorded-node.ts': "import { runChild } from '../process/run-child.ts';" },
+    'src/node/recorded-node.ts:1 one room starts processes',
+  ],
+  [
+    'only the live writer of repair uses process',
+    { 'repair/perform.ts': "import { runChild } from '../process/run-child.ts';" },
+    'src/repair/perform.ts:1 one room starts processes',
+  ],
+  [
+    'the writer stays in repair',
+    { 'cli/host.ts': "import { LiveWriter } from '../repair/live-writer.ts';" },
+    'src/cli/host.ts:1 the writer stays in repair',
+  ],
+  [
+    'checkup does not choose a world',
+    { 'checkup/run.ts': "import { LiveNode } from '../node/live-node.ts';" },
+    'src/checkup/run.ts:1 only hosts choose a world',
+  ],
+  [
+    'a fault imports no other fault',
+    { 'faults/one/diagnose.ts': "import { two } from '../two/diagnose.ts';" },
+    'src/faults/one/diagnose.ts:1 faults are islands',
+  ],
+  [
+    'checkup knows no particular fault',
+    { 'checkup/run.ts': "import { one } from '../faults/one/fault.ts';" },
+    'src/checkup/run.ts:1 faults are islands',
+  ],
+  [
+    'main loads hosts lazily',
+    { 'main.ts': "import { host } from './cli/host.ts';" },
+    'src/main.ts:1 main loads hosts lazily',
+  ],
+  [
+    'main loads of node only the reader',
+    { 'main.ts': "await import('./node/live-node.ts');" },
+    'src/main.ts:1 main loads hosts lazily',
+  ],
+  ['no unknown room', { 'helpers/text.ts': '' }, 'src/helpers/text.ts:1 no unknown room'],
+  ['no file beside main', { 'start.ts': '' }, 'src/start.ts:1 no unknown room'],
+])('%s', (_, files, expected) => {
+  expect(rulesBroken(files)).toContain(expected);
+});
+
+test('cli cannot reach kube through a third room', () => {
+  const broken = brokenWalls(
+    tree({
+      'cli/host.ts': "import '../diagnosis/drive.ts';",
+      'diagnosis/drive.ts': "import '../operations/run.ts';",
+      'operations/run.ts': "import type { Client } from '../kube/client.ts';",
+    }),
+  );
+  expect(broken).toContainEqual(
+    expect.objectContaining({
+      rule: 'cli cannot reach kube',
+      wrong:
+        'src/cli/host.ts > src/diagnosis/drive.ts > src/operations/run.ts > src/kube/client.ts',
+    }),
+  );
+});
+
+test('controller cannot reach a node through a third room', () => {
+  const broken = rulesBroken({
+    'controller/decide.ts': "import '../graph/walk.ts';",
+    'graph/walk.ts': "import '../repair/perform.ts';",
+  });
+  expect(broken).toContain('src/controller/decide.ts:1 controller cannot reach node or repair');
+});
+
+test('a circle of files is reported once', () => {
+  const broken = rulesBroken({
+    'std/a.ts': "import './b.ts';",
+    'std/b.ts': "import type { C } from './c.ts';",
+    'std/c.ts': "import './a.ts';",
+    'std/outside.ts': "import './a.ts';",
+  });
+  expect(broken).toEqual(['src/std/a.ts:1 no cycle']);
+});
+
+test('tests may reach into any room', () => {
+  expect(rulesBroken({ 'model/fault.test.ts': "import '../repair/perform.ts';" })).toEqual([]);
+});
+
+test('the arrows of the table have no cycle, and keep the forbidden rooms out of reach', () => {
+  const reach = (room: string, way: readonly string[] = []): readonly string[] => {
+    if (way.includes(room)) throw new Error(`cycle: ${[...way, room].join(' > ')}`);
+    const next = ROOMS[room]?.rooms ?? [];
+    return [...next, ...next.flatMap((other) => reach(other, [...way, room]))];
+  };
+  for (const room of Object.keys(ROOMS)) {
+    const reached = new Set(reach(room));
+    for (const other of reached) expect(Object.keys(ROOMS)).toContain(other);
+    for (const forbidden of UNREACHABLE[room] ?? []) expect(reached).not.toContain(forbidden);
+  }
+});
+
+test('a checker that sees too few modules fails', () => {
+  expect(wallReport([])).toEqual({
+    ok: false,
+    lines: ['0 modules, 0 imports: fewer than 10 modules, so nothing is proven'],
+  });
+  const nine = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`std/${index}.ts`, '']));
+  expect(wallReport(tree(nine)).ok).toBe(false);
+  expect(wallReport(tree({ ...nine, 'std/ten.ts': '' }))).toEqual({
+    ok: true,
+    lines: ['10 modules, 0 imports, no wall broken'],
+  });
+});
+
+test('a break says where, which rule, why, and what to do', () => {
+  const files = Object.fromEntries(
+    Array.from({ length: 9 }, (_, index) => [`std/${index}.ts`, '']),
+  );
+  const { ok, lines } = wallReport(
+    tree({ ...files, 'checkup/run.ts': "\nimport '../repair/perform.ts';" }),
+  );
+  expect(ok).toBe(false);
+  expect(lines[0]).toMatch(
+    /^src\/checkup\/run[.]ts:2: arrows: checkup may not import repair\n {2}to do: ./,
+  );
+  expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 walls broken');
+});
+
+test('a file that cannot be parsed is an error, not an empty file', () => {
+  expect(() => brokenWalls(tree({ 'std/a.ts': 'import {' }))).toThrow('src/std/a.ts');
+});
