@@ -1,0 +1,77 @@
+import { isAbsolute, normalize } from 'node:path';
+import {
+  ContainerStatusRequest,
+  ContainerStatusResponse,
+  ListContainersRequest,
+  ListContainersResponse,
+  ListPodSandboxRequest,
+  ListPodSandboxResponse,
+  VersionRequest,
+  VersionResponse,
+} from './generated/cri.ts';
+import { RUNTIME_CALL_MS, SOCKET_PATH_BYTES_MAX } from './limits.ts';
+import { RuntimeCallError } from './runtime-call-error.ts';
+import { type RuntimeReply, Wire } from './wire.ts';
+
+/**
+ * One connection to one runtime. Each call ends within its time limit: answered, or rejected with
+ * a RuntimeCallError. A runtime that was restarted meanwhile is found again.
+ */
+export interface RuntimeConnection {
+  version(): Promise<RuntimeReply<VersionResponse>>;
+  listPodSandbox(): Promise<RuntimeReply<ListPodSandboxResponse>>;
+  listContainers(): Promise<RuntimeReply<ListContainersResponse>>;
+  containerStatus(id: string): Promise<RuntimeReply<ContainerStatusResponse>>;
+  /** Ends the calls under way; nothing of the connection keeps the process alive afterwards. */
+  close(): void;
+}
+
+/** The first call connects. A path that can be no socket is refused at once. */
+export function connectRuntime(
+  socketPath: string,
+  { limitMs = RUNTIME_CALL_MS }: { readonly limitMs?: number } = {},
+): RuntimeConnection {
+  const wire = new Wire(checkedPath(socketPath), limitMs);
+  return {
+    version: () =>
+      wire.call('Version', VersionRequest.encode({ version: '0.1.0' }).finish(), (bytes) =>
+        VersionResponse.decode(bytes),
+      ),
+    listPodSandbox: () =>
+      wire.call('ListPodSandbox', ListPodSandboxRequest.encode({}).finish(), (bytes) =>
+        ListPodSandboxResponse.decode(bytes),
+      ),
+    listContainers: () =>
+      wire.call('ListContainers', ListContainersRequest.encode({}).finish(), (bytes) =>
+        ListContainersResponse.decode(bytes),
+      ),
+    containerStatus: (id) =>
+      wire.call(
+        'ContainerStatus',
+        ContainerStatusRequest.encode({ containerId: id, verbose: false }).finish(),
+        (bytes) => ContainerStatusResponse.decode(bytes),
+      ),
+    close: () => wire.close(),
+  };
+}
+
+function checkedPath(socketPath: string): string {
+  const path = normalize(socketPath);
+  // "/run/containerd/containerd.sock\n", as it comes from a file read without care
+  const isOneLine = !/[\0\n\r]/.test(path);
+  const source = `runtime socket ${JSON.stringify(socketPath)}`;
+  if (!isAbsolute(path) || !isOneLine) {
+    throw new RuntimeCallError('failed', source, 'is no absolute path of a socket');
+  }
+  const bytes = Buffer.byteLength(path);
+  // Longer ones are cut by some systems, and then another socket would be asked.
+  if (bytes > SOCKET_PATH_BYTES_MAX) {
+    throw new RuntimeCallError(
+      'failed',
+      source,
+      `${bytes} bytes are too long for a socket, which can have ${SOCKET_PATH_BYTES_MAX}; ` +
+        'name it by a shorter path, for example a symbolic link',
+    );
+  }
+  return path;
+}

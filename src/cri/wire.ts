@@ -1,0 +1,129 @@
+import {
+  Client,
+  type ClientUnaryCall,
+  credentials,
+  logVerbosity,
+  type ServiceError,
+  setLogVerbosity,
+  status,
+} from '@grpc/grpc-js';
+import { RECONNECT_FIRST_MS, RECONNECT_LAST_MS, RUNTIME_MESSAGE_BYTES_MAX } from './limits.ts';
+import { asRuntimeCallError, RuntimeCallError } from './runtime-call-error.ts';
+
+const CRI_VERSIONS = ['v1', 'v1alpha2'] as const;
+export type CriVersion = (typeof CRI_VERSIONS)[number];
+
+/** What the runtime answered, and in which version of CRI. */
+export interface RuntimeReply<T> {
+  readonly criVersion: CriVersion;
+  readonly message: T;
+}
+
+/** Bytes, or the runtime's words for not knowing the call in this version. */
+type RawAnswer = { readonly bytes: Uint8Array } | { readonly unimplemented: string };
+
+const OPTIONS = {
+  'grpc.max_receive_message_length': RUNTIME_MESSAGE_BYTES_MAX,
+  'grpc.max_send_message_length': RUNTIME_MESSAGE_BYTES_MAX,
+  'grpc.initial_reconnect_backoff_ms': RECONNECT_FIRST_MS,
+  'grpc.max_reconnect_backoff_ms': RECONNECT_LAST_MS,
+  // A proxy of the environment has no business on a socket of this node.
+  'grpc.enable_http_proxy': 0,
+  // A repeated call would hide a sick runtime, and take its time twice.
+  'grpc.enable_retries': 0,
+  // Two connections to one socket share nothing, so that closing one is felt by no other.
+  'grpc.use_local_subchannel_pool': 1,
+};
+
+// A library does not write on our user's screen, whatever GRPC_TRACE says.
+setLogVerbosity(logVerbosity.NONE);
+
+/** Carries bytes to a runtime and back, and finds out which version of CRI it speaks. */
+export class Wire {
+  readonly #socket: string;
+  readonly #limitMs: number;
+  readonly #client: Client;
+  readonly #underWay = new Set<ClientUnaryCall>();
+  #spoken: CriVersion = 'v1';
+  #closed = false;
+
+  constructor(socket: string, limitMs: number) {
+    this.#socket = socket;
+    this.#limitMs = limitMs;
+    this.#client = new Client(`unix://${socket}`, credentials.createInsecure(), OPTIONS);
+  }
+
+  /** One limit for the whole call, however many versions are tried. */
+  async call<T>(
+    method: string,
+    request: Uint8Array,
+    decode: (bytes: Uint8Array) => T,
+  ): Promise<RuntimeReply<T>> {
+    const source = `CRI ${method}`;
+    const deadline = Date.now() + this.#limitMs;
+    // The version spoken last comes first. The other is tried again when that one is gone: a
+    // runtime may have been replaced by a newer one under the same socket.
+    let words = '';
+    for (const criVersion of this.#spoken === 'v1' ? CRI_VERSIONS : CRI_VERSIONS.toReversed()) {
+      const answer = await this.#ask(source, criVersion, method, request, deadline);
+      if ('bytes' in answer) {
+        this.#spoken = criVersion;
+        return { criVersion, message: decoded(source, answer.bytes, decode) };
+      }
+      words = answer.unimplemented;
+    }
+    throw new RuntimeCallError(
+      'unsupported',
+      source,
+      `what answers at ${this.#socket} offers this call in neither CRI v1 nor v1alpha2 ` +
+        `(containerd with its CRI plug-in disabled answers so too): ${words}`,
+    );
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const call of this.#underWay) call.cancel();
+    this.#client.close();
+  }
+
+  #ask(
+    source: string,
+    criVersion: CriVersion,
+    method: string,
+    request: Uint8Array,
+    deadline: number,
+  ): Promise<RawAnswer> {
+    if (this.#closed) throw new RuntimeCallError('failed', source, 'the connection is closed');
+    const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+    const call = this.#client.makeUnaryRequest(
+      `/runtime.${criVersion}.RuntimeService/${method}`,
+      (bytes: Uint8Array) => Buffer.from(bytes),
+      (bytes: Buffer): Uint8Array => bytes,
+      request,
+      { deadline },
+      (error: ServiceError | null, bytes?: Uint8Array) => {
+        this.#underWay.delete(call);
+        if (bytes) resolve({ bytes });
+        else if (error?.code === status.UNIMPLEMENTED) resolve({ unimplemented: error.details });
+        else reject(this.#errorOf(source, error));
+      },
+    );
+    this.#underWay.add(call);
+    return promise;
+  }
+
+  #errorOf(source: string, error: ServiceError | null): RuntimeCallError {
+    if (this.#closed) return new RuntimeCallError('failed', source, 'the connection was closed');
+    if (!error) return new RuntimeCallError('malformed', source, 'answered without a message');
+    return asRuntimeCallError(error, { source, socket: this.#socket, limitMs: this.#limitMs });
+  }
+}
+
+function decoded<T>(source: string, bytes: Uint8Array, decode: (bytes: Uint8Array) => T): T {
+  try {
+    return decode(bytes);
+  } catch (cause) {
+    const detail = `the answer is no CRI message (${bytes.length} bytes)`;
+    throw new RuntimeCallError('malformed', source, detail, { cause });
+  }
+}
