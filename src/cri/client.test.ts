@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Server, ServerCredentials, type sendUnaryData, status } from '@grpc/grpc-js';
+import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Calls, listenAt, serveCalls } from '../../test/rig/socket-servers.ts';
 import { connectRuntime, type RuntimeConnection } from './client.ts';
 import {
   ContainerStatusResponse,
@@ -30,52 +31,15 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-type Answers = Readonly<Record<string, (request: Buffer, reply: sendUnaryData<Buffer>) => void>>;
-
-/** A real gRPC server that offers the calls of `answers` under the given service name. */
-async function serve(service: string, answers: Answers): Promise<string> {
+async function serve(service: string, calls: Calls): Promise<string> {
   const socket = join(folder, 'runtime.sock');
-  const server = new Server();
-  const definitions = Object.keys(answers).map((name) => [
-    name,
-    {
-      path: `/${service}/${name}`,
-      requestStream: false as const,
-      responseStream: false as const,
-      requestSerialize: (bytes: Buffer) => bytes,
-      requestDeserialize: (bytes: Buffer) => bytes,
-      responseSerialize: (bytes: Buffer) => bytes,
-      responseDeserialize: (bytes: Buffer) => bytes,
-    },
-  ]);
-  const handlers = Object.entries(answers).map(([name, answer]) => [
-    name,
-    (call: { request: Buffer }, reply: sendUnaryData<Buffer>) => answer(call.request, reply),
-  ]);
-  server.addService(Object.fromEntries(definitions), Object.fromEntries(handlers));
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
-  undo.push(() => server.forceShutdown());
+  undo.push(await serveCalls(socket, service, calls));
   return socket;
 }
 
-/** Something that listens and is no runtime. */
 async function listen(behave: (connection: Socket) => void): Promise<string> {
   const socket = join(folder, 'odd.sock');
-  const connections = new Set<Socket>();
-  const server = createServer({ allowHalfOpen: true }, (connection) => {
-    connections.add(connection);
-    connection.on('error', () => {});
-    behave(connection);
-  });
-  await new Promise<void>((resolve) => server.listen(socket, resolve));
-  undo.push(() => {
-    server.close();
-    for (const connection of connections) connection.destroy();
-  });
+  undo.push(await listenAt(socket, behave));
   return socket;
 }
 
@@ -101,9 +65,9 @@ const VERSION = VersionResponse.encode({
   runtimeApiVersion: 'v1',
 }).finish();
 
-const sayVersion: Answers = { Version: (_request, reply) => reply(null, Buffer.from(VERSION)) };
+const sayVersion: Calls = { Version: (_request, reply) => reply(null, Buffer.from(VERSION)) };
 
-const failWith = (code: status, details: string): Answers => ({
+const failWith = (code: status, details: string): Calls => ({
   Version: (_request, reply) => reply({ code, details }),
 });
 
