@@ -1,0 +1,64 @@
+import { spawn } from 'node:child_process';
+
+export interface CompanionEvents {
+  readonly onOutput: (chunk: Buffer) => void;
+  /** It ended, or could not be started. Not called once it was abandoned. */
+  readonly onEnd: (why: string) => void;
+}
+
+/** A child we talk to over pipes for as long as we like, and can leave behind at any moment. */
+export interface Companion {
+  readonly pid: number;
+  write(bytes: Buffer): void;
+  /** Whether we wait for it: a companion nobody waits for does not keep us alive. */
+  hold(held: boolean): void;
+  /** Kills it and forgets it, whether or not it can die: a process on a dead mount cannot. */
+  abandon(): void;
+}
+
+export function startCompanion(
+  command: { readonly program: string; readonly arguments: readonly string[] },
+  events: CompanionEvents,
+): Companion {
+  const child = spawn(command.program, command.arguments, {
+    detached: true, // Ctrl-C is for us; we decide what becomes of the child.
+    stdio: ['pipe', 'pipe', 'ignore'],
+    cwd: '/',
+  });
+  let isAbandoned = false;
+  const end = (why: string) => {
+    if (!isAbandoned) events.onEnd(why);
+  };
+  child.on('error', (error) => end(`it could not be started: ${error.message}`));
+  child.on('exit', (code, signal) => end(`it ended with ${signal ?? `code ${code}`}`));
+  child.stdout.on('data', events.onOutput);
+  // What can no longer be written is not wanted: the exit is told by its own event.
+  child.stdin.on('error', () => {});
+  child.stdout.on('error', () => {});
+
+  const handles = [child, child.stdin, child.stdout] as { ref?(): void; unref?(): void }[];
+  return {
+    pid: child.pid ?? 0,
+    write: (bytes) => void child.stdin.write(bytes),
+    hold: (held) => {
+      for (const handle of handles) held ? handle.ref?.() : handle.unref?.();
+    },
+    abandon: () => {
+      isAbandoned = true;
+      killGroup(child.pid);
+      child.unref();
+      child.stdin.destroy();
+      child.stdout.destroy();
+    },
+  };
+}
+
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    // ESRCH: it is gone already, which is what we want.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

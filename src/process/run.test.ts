@@ -1,0 +1,140 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
+import { type Program, type ProgramResult, runProgram, startTimeOf } from './run.ts';
+
+/** What a busy machine may add to any of our timers. */
+const SLACK_MS = 1_500;
+
+/** The children that the product starts have no shell; those of these tests are written in one. */
+function shell(script: string, rest: Partial<Program> = {}): Promise<ProgramResult> {
+  return runProgram({
+    program: '/bin/sh',
+    arguments: ['-c', script],
+    deadlineMs: 5_000,
+    outputBytesMax: 1_000,
+    ...rest,
+  });
+}
+
+async function timed(run: () => Promise<ProgramResult>) {
+  const begun = performance.now();
+  const result = await run();
+  return { result, tookMs: performance.now() - begun };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie that waits for its new parent is dead enough.
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+async function waitUntilDead(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 40 && isAlive(pid); tries += 1) await sleep(25);
+  return !isAlive(pid);
+}
+
+const output = { isCut: false, isHeld: false };
+
+test('a program that ends tells its code and both outputs', async () => {
+  const result = await shell('echo out; echo err >&2; exit 3');
+  expect(result).toEqual({ ended: 'exit', code: 3, stdout: 'out\n', stderr: 'err\n', ...output });
+});
+
+test('a program that is killed tells the signal', async () => {
+  const result = await shell('kill -9 $$');
+  expect(result).toEqual({ ended: 'signal', signal: 'SIGKILL', stdout: '', stderr: '', ...output });
+});
+
+test('a program that is not there was not started', async () => {
+  const result = await shell('', { program: '/nowhere/umount' });
+  expect(result).toMatchObject({ ended: 'not-started', isMissing: true });
+});
+
+test('an argument that no kernel takes is an answer, not a crash', async () => {
+  const result = await shell('', { arguments: ['a\0b'] });
+  expect(result).toMatchObject({ ended: 'not-started', isMissing: false });
+});
+
+test('nothing of our environment is inherited, and messages are in English', async () => {
+  process.env.KUBEDIAG_TEST_SECRET = 'secret';
+  const result = await shell('echo "$KUBEDIAG_TEST_SECRET|$LC_ALL"');
+  delete process.env.KUBEDIAG_TEST_SECRET;
+  expect(result).toMatchObject({ stdout: '|C\n' });
+});
+
+test('the input reaches the program', async () => {
+  expect(await shell('cat', { input: 'asked' })).toMatchObject({ stdout: 'asked', code: 0 });
+});
+
+test('a program that does not read a large input ends all the same', async () => {
+  const result = await shell('exit 0', { input: 'x'.repeat(1_000_000) });
+  expect(result).toMatchObject({ ended: 'exit', code: 0 });
+});
+
+test('output beyond the cap is cut, and it is said', async () => {
+  const result = await shell('i=0; while [ $i -lt 3000 ]; do echo 0123456789; i=$((i+1)); done');
+  expect(result).toMatchObject({ ended: 'exit', code: 0, isCut: true });
+  expect(result).toHaveProperty('stdout.length', 1_000);
+});
+
+test('a program past its deadline is told to end, and does', async () => {
+  const { result, tookMs } = await timed(() => shell('echo begun; sleep 60', { deadlineMs: 200 }));
+  expect(result).toEqual({ ended: 'deadline', stdout: 'begun\n', stderr: '', ...output });
+  expect(tookMs).toBeLessThan(200 + SLACK_MS);
+});
+
+test('a program that ignores SIGTERM is killed', async () => {
+  const { result, tookMs } = await timed(() =>
+    shell('trap "" TERM; echo $$; while :; do sleep 60; done', { deadlineMs: 200 }),
+  );
+  expect(result).toMatchObject({ ended: 'deadline' });
+  expect(result).not.toHaveProperty('abandoned');
+  expect(tookMs).toBeLessThan(200 + termGraceMs + killGraceMs + SLACK_MS);
+  if ('stdout' in result) expect(await waitUntilDead(Number(result.stdout))).toBe(true);
+});
+
+test('a grandchild that keeps the pipe open is killed and does not delay the answer', async () => {
+  const { result, tookMs } = await timed(() => shell('sleep 60 & echo $!; exit 0'));
+  expect(result).toMatchObject({ ended: 'exit', code: 0, isHeld: false });
+  expect(tookMs).toBeLessThan(2 * drainMs + SLACK_MS);
+  if ('stdout' in result) expect(await waitUntilDead(Number(result.stdout))).toBe(true);
+});
+
+test('a grandchild of the group without a pipe of ours is killed too', async () => {
+  const result = await shell('sleep 60 >/dev/null 2>&1 & echo $!; exit 0');
+  expect(result).toMatchObject({ ended: 'exit', code: 0 });
+  if ('stdout' in result) expect(await waitUntilDead(Number(result.stdout))).toBe(true);
+});
+
+test('a grandchild in a session of its own does not delay the answer, and is told', async () => {
+  const { result, tookMs } = await timed(() =>
+    shell('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.2; exit 0'),
+  );
+  expect(tookMs).toBeLessThan(200 + 2 * drainMs + SLACK_MS);
+  expect(result).toMatchObject({ ended: 'exit', code: 0, isHeld: true });
+  if ('stdout' in result) {
+    const escaped = Number(result.stdout);
+    expect(isAlive(escaped)).toBe(true);
+    process.kill(escaped, 'SIGKILL');
+  }
+});
+
+test('a session of its own does not delay the deadline either', async () => {
+  const { result, tookMs } = await timed(() =>
+    shell('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 60', { deadlineMs: 300 }),
+  );
+  expect(result).toMatchObject({ ended: 'deadline', isHeld: true });
+  expect(tookMs).toBeLessThan(300 + 2 * drainMs + SLACK_MS);
+  if ('stdout' in result) process.kill(Number(result.stdout), 'SIGKILL');
+});
+
+test('the start time is read past a name with spaces and brackets', () => {
+  const stat = '7 (a) b (c)) S 1 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 14 0 1893 0 0';
+  expect(startTimeOf(stat)).toBe(1893);
+  expect(startTimeOf('')).toBeUndefined();
+});

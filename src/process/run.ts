@@ -1,0 +1,162 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
+
+export interface Program {
+  /** An absolute path on a healthy filesystem: starting a program waits until its file was read. */
+  readonly program: string;
+  readonly arguments: readonly string[];
+  readonly deadlineMs: number;
+  /** Of each of the two outputs; what comes after is read and thrown away. */
+  readonly outputBytesMax: number;
+  /** The whole of it: nothing is inherited. By default messages are in English and PATH is the usual. */
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+export type ProgramResult =
+  | ({ readonly ended: 'exit'; readonly code: number } & Output)
+  | ({ readonly ended: 'signal'; readonly signal: string } & Output)
+  | ({ readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess } & Output)
+  | { readonly ended: 'not-started'; readonly why: string; readonly isMissing: boolean };
+
+export interface Output {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** More was written than `outputBytesMax`. */
+  readonly isCut: boolean;
+  /** Somebody still had a pipe open at the end: a grandchild that left the group lives on. */
+  readonly isHeld: boolean;
+}
+
+/** A process that even SIGKILL did not end. The start time tells it from a later one of that pid. */
+export interface AbandonedProcess {
+  readonly pid: number;
+  /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
+  readonly startTime: number | undefined;
+}
+
+const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
+
+/** Never rejects, and settles at the latest a moment after the deadline, whatever the child does. */
+export async function runProgram(asked: Program): Promise<ProgramResult> {
+  let child: ChildProcess;
+  try {
+    child = spawn(asked.program, asked.arguments, {
+      cwd: '/',
+      // A session and a group of its own: signals reach its children too, and Ctrl-C reaches neither.
+      detached: true,
+      env: asked.environment ?? ENVIRONMENT,
+      stdio: [asked.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    });
+  } catch (error) {
+    return notStarted(error); // For example a NUL byte in an argument.
+  }
+  const output = collectOutput(child, asked.outputBytesMax);
+  const ended = await endOf(child, asked);
+  child.unref();
+  for (const pipe of child.stdio) pipe?.destroy();
+  return ended.ended === 'not-started' ? ended : { ...ended, ...output() };
+}
+
+type End =
+  | { readonly ended: 'exit'; readonly code: number }
+  | { readonly ended: 'signal'; readonly signal: string }
+  | { readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess }
+  | { readonly ended: 'not-started'; readonly why: string; readonly isMissing: boolean };
+
+function endOf(child: ChildProcess, asked: Program): Promise<End> {
+  return new Promise((resolve) => {
+    let hasExited = false;
+    let isLate = false;
+    const timers: NodeJS.Timeout[] = [];
+    const after = (ms: number, then: () => void) => void timers.push(setTimeout(then, ms));
+    const settle = (end: End) => {
+      for (const timer of timers) clearTimeout(timer);
+      signalGroup(child, 'SIGKILL'); // Whoever of its group is left, with or without a pipe of ours.
+      resolve(end);
+    };
+    child.once('error', (error) => {
+      if (child.pid === undefined) settle(notStarted(error));
+    });
+    child.once('exit', (code, signal) => {
+      hasExited = true;
+      const end: End = isLate
+        ? { ended: 'deadline' }
+        : code === null
+          ? { ended: 'signal', signal: String(signal) }
+          : { ended: 'exit', code };
+      child.once('close', () => settle(end));
+      after(drainMs, () => {
+        signalGroup(child, 'SIGKILL'); // Grandchildren of the group hold the pipe.
+        after(drainMs, () => settle(end));
+      });
+    });
+    after(asked.deadlineMs, () => {
+      if (hasExited) return;
+      isLate = true;
+      signalGroup(child, 'SIGTERM');
+      after(termGraceMs, () => signalGroup(child, 'SIGKILL'));
+      after(termGraceMs + killGraceMs, () => {
+        if (!hasExited) settle({ ended: 'deadline', abandoned: abandonedOf(child) });
+      });
+    });
+    child.stdin?.on('error', () => {}); // A child that does not read its input may end without it.
+    child.stdin?.end(asked.input);
+  });
+}
+
+function collectOutput(child: ChildProcess, bytesMax: number): () => Output {
+  let isCut = false;
+  const collect = (pipe: ChildProcess['stdout']) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    pipe?.on('error', () => {});
+    pipe?.on('data', (chunk: Buffer) => {
+      const kept = chunk.subarray(0, bytesMax - bytes);
+      if (kept.length < chunk.length) isCut = true;
+      if (kept.length > 0) chunks.push(kept);
+      bytes += kept.length;
+    });
+    return {
+      text: () => Buffer.concat(chunks).toString('utf8'),
+      isOpen: () => pipe !== null && !pipe.readableEnded,
+    };
+  };
+  const stdout = collect(child.stdout);
+  const stderr = collect(child.stderr);
+  const hasExited = () => child.exitCode !== null || child.signalCode !== null;
+  const isHeld = () => hasExited() && (stdout.isOpen() || stderr.isOpen());
+  return () => ({ stdout: stdout.text(), stderr: stderr.text(), isCut, isHeld: isHeld() });
+}
+
+function signalGroup(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // The group is empty already, which is what was wanted.
+  }
+}
+
+function abandonedOf(child: ChildProcess): AbandonedProcess {
+  const pid = child.pid ?? 0;
+  try {
+    return { pid, startTime: startTimeOf(readFileSync(`/proc/${pid}/stat`, 'utf8')) };
+  } catch {
+    return { pid, startTime: undefined };
+  }
+}
+
+/** From the text of /proc/<pid>/stat; the program's name in it may hold spaces and brackets. */
+export function startTimeOf(stat: string): number | undefined {
+  // 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...
+  const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
+  return Number.isSafeInteger(startTime) ? startTime : undefined;
+}
+
+function notStarted(error: unknown): End & { ended: 'not-started' } {
+  const why = error instanceof Error ? error.message : String(error);
+  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return { ended: 'not-started', why, isMissing };
+}
