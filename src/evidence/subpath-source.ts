@@ -32,7 +32,8 @@ export function subpathTarget(target: string, kubeletRoot: string): SubpathTarge
 /** Of what kind of volume a subPath mount shows a part. */
 export function subpathSource(mount: Mount, table: MountTable, kubeletRoot: string): SubpathSource {
   const target = subpathTarget(mount.target, kubeletRoot);
-  const kind = target && REGENERABLE.find((plugin) => isPayload(mount, table, kubeletRoot, target, plugin));
+  const kind =
+    target && REGENERABLE.find((plugin) => isPayload(mount, table, kubeletRoot, target, plugin));
   return kind ? { regenerable: true, kind } : { regenerable: false, kind: pluginIn(mount.root) };
 }
 

@@ -1,0 +1,25 @@
+/** A crash must never look like "a fault was found", which is 1. */
+const DEFECT = 70;
+
+/**
+ * The one executable. Each host is loaded only when it is asked for: a person on a sick node should
+ * not wait for, or fail with, what they do not use.
+ */
+async function main(): Promise<void> {
+  if (process.argv[2] === 'reader') {
+    const { runReader } = await import('./node/reader.ts');
+    runReader();
+    return;
+  }
+  const { runCli } = await import('./cli/run-cli.ts');
+  process.exitCode = await runCli(process.argv.slice(2));
+}
+
+main().catch((error: unknown) => {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  process.stderr.write(
+    `kubediag: this is a defect of kubediag, not of your node\n${stack}\n` +
+      'Please report it with these lines, and with a bundle if you can: kubediag bundle\n',
+  );
+  process.exitCode = DEFECT;
+});

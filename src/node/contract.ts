@@ -1,0 +1,102 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { attempt } from './attempt.ts';
+import { type NodeReader, ReadError } from './node-reader.ts';
+
+/** What every world promises, whatever is behind it. `makeWorld` may look at the live one first. */
+export function describeWorld(
+  name: string,
+  makeWorld: (visit: (node: NodeReader) => Promise<void>) => Promise<NodeReader>,
+): void {
+  describe(`the ${name} world`, () => {
+    const scratch = mkdtempSync(join(tmpdir(), 'kubediag-world-'));
+    const kubelet = createServer((request, response) => {
+      response.statusCode = request.url === '/pods' ? 200 : 401;
+      response.end(request.url === '/pods' ? '{"items":[]}' : 'Unauthorized');
+    });
+    let node: NodeReader;
+    let port: number;
+
+    beforeAll(async () => {
+      writeFileSync(join(scratch, 'plain'), 'one\ntwo\n');
+      writeFileSync(join(scratch, 'bytes'), Buffer.from([0x61, 0xff, 0xc3, 0xa9, 0x0a]));
+      writeFileSync(join(scratch, 'script'), '#!/bin/sh\necho "Kubernetes v1.18.8 $1"\n');
+      chmodSync(join(scratch, 'script'), 0o755);
+      symlinkSync('plain', join(scratch, 'link'));
+      mkdirSync(join(scratch, 'folder'));
+      writeFileSync(Buffer.concat([Buffer.from(join(scratch, 'folder/')), Buffer.of(0xfe)]), '');
+      await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
+      port = (kubelet.address() as AddressInfo).port;
+      node = await makeWorld(visitAll);
+    });
+
+    afterAll(() => {
+      kubelet.close();
+      rmSync(scratch, { recursive: true });
+    });
+
+    const at = (path: string) => ({ path: join(scratch, path) });
+    const http = (path: string) => ({ scheme: 'http', address: '127.0.0.1', port, path }) as const;
+
+    /** Asks everything below once, so that a recording of it can answer. */
+    async function visitAll(visited: NodeReader): Promise<void> {
+      for (const path of ['plain', 'bytes', 'link', 'folder', 'absent']) {
+        await attempt(visited.ask('file', at(path)));
+        await attempt(visited.ask('link', at(path)));
+        await attempt(visited.ask('status', at(path)));
+        await attempt(visited.ask('folder', at(path)));
+      }
+      await attempt(visited.ask('kubelet', http('/pods')));
+      await attempt(visited.ask('kubelet', http('/metrics')));
+      await attempt(visited.ask('runtime', { socket: join(scratch, 'no.sock'), call: 'Version' }));
+      await attempt(visited.ask('version', { program: join(scratch, 'script'), arguments: ['a'] }));
+    }
+
+    test('reads a file, through a link too', async () => {
+      expect(await node.ask('file', at('plain'))).toBe('one\ntwo\n');
+      expect(await node.ask('file', at('link'))).toBe('one\ntwo\n');
+    });
+
+    test('keeps bytes that are no text', async () => {
+      expect(await node.ask('file', at('bytes'))).toBe('a\udcffé\n');
+      expect(await node.ask('folder', at('folder'))).toEqual(['\udcfe']);
+    });
+
+    test('tells what a path is without following it', async () => {
+      expect(await node.ask('link', at('link'))).toBe('plain');
+      expect(await node.ask('status', at('link'))).toMatchObject({ type: 'link' });
+      expect(await node.ask('status', at('plain'))).toMatchObject({ type: 'file', sizeBytes: 8 });
+      expect(await node.ask('status', at('folder'))).toMatchObject({ type: 'folder' });
+    });
+
+    test('passes on what the kubelet answers, whatever its status', async () => {
+      expect(await node.ask('kubelet', http('/pods'))).toEqual({
+        status: 200,
+        body: '{"items":[]}',
+      });
+      expect(await node.ask('kubelet', http('/metrics'))).toMatchObject({ status: 401 });
+    });
+
+    test('asks a program for its version, with an argument and no shell', async () => {
+      const question = { program: join(scratch, 'script'), arguments: ['a'] };
+      expect(await node.ask('version', question)).toBe('Kubernetes v1.18.8 a\n');
+    });
+
+    test('says that something is missing, and nothing else escapes', async () => {
+      const runtime = node.ask('runtime', { socket: join(scratch, 'no.sock'), call: 'Version' });
+      await expect(runtime).rejects.toMatchObject({ failure: 'missing' });
+      await expect(node.ask('file', at('absent'))).rejects.toMatchObject({ failure: 'missing' });
+      await expect(node.ask('folder', at('plain'))).rejects.toBeInstanceOf(ReadError);
+      await expect(node.ask('link', at('plain'))).rejects.toBeInstanceOf(ReadError);
+      await expect(node.ask('file', at('folder'))).rejects.toBeInstanceOf(ReadError);
+    });
+
+    test('has a clock', () => {
+      expect(node.now().getTime()).toBeGreaterThan(Date.parse('2020-01-01'));
+    });
+  });
+}

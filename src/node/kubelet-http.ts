@@ -1,0 +1,104 @@
+import { readFileSync } from 'node:fs';
+import { get as getPlain, type IncomingMessage } from 'node:http';
+import { get as getSecure } from 'node:https';
+import { HTTP_BYTES_MAX, SERVICE_MS } from './limits.ts';
+import { type Question, ReadError, sourceOf } from './node-reader.ts';
+import { pathInRoot } from './path-in-root.ts';
+import type { ReaderSettings } from './reader-protocol.ts';
+
+/** The client certificate that a kubeadm control plane has for talking to kubelets. */
+const USUAL_CERTIFICATE = '/etc/kubernetes/pki/apiserver-kubelet-client.crt';
+const USUAL_KEY = '/etc/kubernetes/pki/apiserver-kubelet-client.key';
+
+/** One GET on the kubelet, with the credentials a person gave us or the node has. */
+export async function getFromKubelet(
+  question: Question<'kubelet'>,
+  settings: ReaderSettings,
+): Promise<{ value: { status: number }; payload: Buffer }> {
+  const source = sourceOf('kubelet', question);
+  const options = {
+    host: question.address,
+    port: question.port,
+    path: question.path,
+    agent: false,
+    signal: AbortSignal.timeout(SERVICE_MS),
+  };
+  const secrets = question.scheme === 'https' ? credentials(question, settings, source) : {};
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException) => {
+      reject(error.name === 'AbortError' ? new ReadError('timeout', source) : error);
+    };
+    const receive = (response: IncomingMessage) => {
+      bodyOf(response, source).then(
+        (payload) => resolve({ value: { status: response.statusCode ?? 0 }, payload }),
+        fail,
+      );
+    };
+    const request =
+      question.scheme === 'http'
+        ? getPlain(options, receive)
+        : // The kubelet's certificate is signed by itself as a rule, so nothing could be compared.
+          getSecure({ ...options, ...secrets, rejectUnauthorized: false }, receive);
+    request.on('error', fail);
+  });
+}
+
+async function bodyOf(response: IncomingMessage, source: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > HTTP_BYTES_MAX) {
+      throw new ReadError('too-large', source, `it sent more than ${HTTP_BYTES_MAX} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function credentials(
+  { port }: Question<'kubelet'>,
+  settings: ReaderSettings,
+  source: string,
+): {
+  cert?: Buffer;
+  key?: Buffer;
+  headers?: Record<string, string>;
+} {
+  const { kubeletTokenFile, kubeletCertificateFile, kubeletKeyFile } = settings;
+  if (kubeletTokenFile) {
+    if (!isRootsPort(port)) {
+      throw new ReadError(
+        'denied',
+        source,
+        "its listener is not root's, so no token is shown to it",
+      );
+    }
+    const token = readFileSync(kubeletTokenFile, 'utf8').trim();
+    return { headers: { authorization: `Bearer ${token}` } };
+  }
+  if (kubeletCertificateFile && kubeletKeyFile) {
+    return { cert: readFileSync(kubeletCertificateFile), key: readFileSync(kubeletKeyFile) };
+  }
+  try {
+    return {
+      cert: readFileSync(pathInRoot(settings.hostRoot, USUAL_CERTIFICATE, 'follow')),
+      key: readFileSync(pathInRoot(settings.hostRoot, USUAL_KEY, 'follow')),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code) return {}; // No control plane: ask as anybody.
+    throw error;
+  }
+}
+
+//   0: 0100007F:280A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 17812 1
+const LISTENER = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A \S+ \S+ \S+ +(\d+) /gm;
+
+/** Any user may listen on this port while the kubelet is down. */
+function isRootsPort(port: number): boolean {
+  const tables = readFileSync('/proc/net/tcp', 'utf8') + readFileSync('/proc/net/tcp6', 'utf8');
+  const owners = [...tables.matchAll(LISTENER)]
+    .filter(([, hex]) => Number.parseInt(hex ?? '', 16) === port)
+    .map(([, , owner]) => owner);
+  return owners.length > 0 && owners.every((owner) => owner === '0');
+}

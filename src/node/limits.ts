@@ -1,0 +1,42 @@
+import type { QuestionKind } from './node-reader.ts';
+
+/** How long the reader may take for one question before it is abandoned. */
+export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
+  // The kernel needs well under a second for the largest mount table; a local disk under load, two.
+  file: 4_000,
+  link: 2_000,
+  folder: 4_000,
+  status: 2_000,
+  // These have a deadline of their own in the reader, SERVICE_MS; this one is for a reader that hangs.
+  kubelet: 6_000,
+  runtime: 6_000,
+  version: 6_000,
+};
+
+/** How long the kubelet, the runtime or a program has for its answer. */
+export const SERVICE_MS = 5_000;
+
+/** A new reader says that it is ready within this, or the node is too sick to start a process. */
+export const READER_START_MS = 10_000;
+
+/** Readers that wait for ever on a dead path. Each is a process nobody can kill, so: few. */
+export const READERS_ABANDONED_MAX = 8;
+
+/** Readers that die without an answer, in a row, before we believe that no reader can live here. */
+export const READERS_DEAD_MAX = 3;
+
+/** Twice the largest mount table that Linux allows by default (100,000 mounts). */
+export const FILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** A pod list of 500 pods takes about 5 MiB. */
+export const HTTP_BYTES_MAX = 64 * 1024 * 1024;
+
+export const FOLDER_NAMES_MAX = 1_000_000;
+
+export const VERSION_BYTES_MAX = 64 * 1024;
+
+/** Links followed while a path is resolved; the kernel's own limit. */
+export const LINKS_MAX = 40;
+
+/** An answer that claims to be larger is no answer of ours. */
+export const FRAME_BYTES_MAX = 128 * 1024 * 1024;

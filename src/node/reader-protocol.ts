@@ -1,0 +1,77 @@
+import { FRAME_BYTES_MAX } from './limits.ts';
+import type { Question, QuestionKind, ReadFailure } from './node-reader.ts';
+
+/**
+ * What the live world and its reader say to each other over a pipe. A frame is two lengths (the
+ * header's and the payload's, four bytes each), a header in JSON, and the payload: a file's bytes
+ * as they are, because a mount table can have 30 MB.
+ */
+export type ToReader =
+  | { readonly say: 'settings'; readonly settings: ReaderSettings }
+  | {
+      readonly say: 'ask';
+      readonly id: number;
+      readonly kind: QuestionKind;
+      readonly question: Question<QuestionKind>;
+    };
+
+export type FromReader =
+  | { readonly say: 'ready' }
+  /** Said just before the reader touches the node, so that we know who hung it. */
+  | { readonly say: 'begin'; readonly id: number }
+  | { readonly say: 'answer'; readonly id: number; readonly value: unknown }
+  | {
+      readonly say: 'failure';
+      readonly id: number;
+      readonly failure: ReadFailure;
+      readonly detail?: string | undefined;
+    };
+
+/** How the node is to be read; the same for all questions. */
+export interface ReaderSettings {
+  /** Where the node's root is for us: "/" on the node, "/host" or "/proc/1/root" in a container. */
+  readonly hostRoot: string;
+  readonly kubeletTokenFile?: string | undefined;
+  readonly kubeletCertificateFile?: string | undefined;
+  readonly kubeletKeyFile?: string | undefined;
+}
+
+const LENGTHS_BYTES = 8;
+
+export function frameOf(header: ToReader | FromReader, payload?: Buffer): Buffer {
+  const text = Buffer.from(JSON.stringify(header), 'utf8');
+  const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
+  lengths.writeUInt32LE(text.length, 0);
+  lengths.writeUInt32LE(payload?.length ?? 0, 4);
+  return Buffer.concat(payload ? [lengths, text, payload] : [lengths, text]);
+}
+
+/** Cuts a stream of bytes back into frames, however the pipe has cut it. */
+export class FrameParser<H> {
+  #chunks: Buffer[] = [];
+  #length = 0;
+  #wanted = LENGTHS_BYTES;
+
+  *push(chunk: Buffer): Generator<{ readonly header: H; readonly payload: Buffer }> {
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
+    while (this.#length >= this.#wanted) {
+      const bytes =
+        this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
+      this.#chunks = [bytes];
+      const headerLength = bytes.readUInt32LE(0);
+      const frameLength = LENGTHS_BYTES + headerLength + bytes.readUInt32LE(4);
+      if (frameLength > FRAME_BYTES_MAX) throw new RangeError(`a frame of ${frameLength} bytes`);
+      if (bytes.length < frameLength) {
+        this.#wanted = frameLength;
+        return;
+      }
+      const payloadStart = LENGTHS_BYTES + headerLength;
+      const header = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, payloadStart)) as H;
+      yield { header, payload: bytes.subarray(payloadStart, frameLength) };
+      this.#chunks = [bytes.subarray(frameLength)];
+      this.#length = bytes.length - frameLength;
+      this.#wanted = LENGTHS_BYTES;
+    }
+  }
+}
