@@ -1,0 +1,145 @@
+import { expect, test } from 'vitest';
+import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
+
+const LONG = Array.from({ length: 80 }, (_, index) => `  const line${index} = 1;`).join('\n');
+
+/** Each rule, a file that breaks it, and one beside it that does not. */
+const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
+  'errors are caught only where the house says so': [
+    [
+      { path: 'src/evidence/pods.ts', text: 'try { a(); } catch { b(); }' },
+      { path: 'src/node/live-node.ts', text: 'try { a(); } catch { b(); }' },
+    ],
+    [
+      { path: 'src/cli/host.ts', text: 'void a().catch(() => {});' },
+      { path: 'src/cli/host.ts', text: '// We catch nothing here.\ntry { a(); } finally { b(); }' },
+    ],
+  ],
+  'no file is a drawer': [
+    [
+      { path: 'src/std/text-utils.ts', text: '' },
+      { path: 'src/std/database.ts', text: '' },
+    ],
+  ],
+  'a file name is in kebab case, a component in Pascal case': [
+    [
+      { path: 'src/node/liveNode.ts', text: '' },
+      { path: 'src/node/live-node.kernel.test.ts', text: '' },
+    ],
+    [
+      { path: 'src/console/page.tsx', text: '' },
+      { path: 'src/console/Page.tsx', text: '' },
+    ],
+  ],
+  'a file fits in the head': [
+    [
+      { path: 'src/std/a.ts', text: '\n'.repeat(300).concat('a;') },
+      { path: 'src/std/a.test.ts', text: '\n'.repeat(300).concat('a;') },
+    ],
+  ],
+  'a function fits on the screen': [
+    [
+      { path: 'src/std/a.ts', text: `export function a() {\n${LONG}\n}` },
+      { path: 'src/std/a.ts', text: LONG },
+    ],
+    [
+      { path: 'src/std/a.ts', text: `export const a = () => {\n${LONG}\n};` },
+      { path: 'src/std/a.test.ts', text: `describe('a', () => {\n${LONG}\n});` },
+    ],
+  ],
+  'an open end is an issue, not a comment': [
+    [
+      { path: 'src/std/a.ts', text: '// TODO: finish' },
+      { path: 'src/std/a.ts', text: "const word = 'TODO';" },
+    ],
+  ],
+  'no default export': [
+    [
+      { path: 'src/std/a.ts', text: 'export default 1;' },
+      { path: 'src/std/a.ts', text: 'export const a = 1;' },
+    ],
+  ],
+  'no enum': [
+    [
+      { path: 'src/std/a.ts', text: 'enum Colour { red }' },
+      { path: 'src/std/a.ts', text: "type Colour = 'red';" },
+    ],
+  ],
+  'every test runs, always': [
+    [
+      { path: 'src/std/a.test.ts', text: "test.skip('a', () => {});" },
+      { path: 'src/std/a.test.ts', text: "test.each([1])('a', () => {});" },
+    ],
+    [
+      { path: 'src/std/a.test.ts', text: "describe.concurrent.only('a', () => {});" },
+      { path: 'src/std/a.test.ts', text: 'words.skip(1);' },
+    ],
+  ],
+  'a world is replaced by another world, not by a mock': [
+    [
+      { path: 'src/std/a.test.ts', text: "vi.mock('./a.ts');" },
+      { path: 'src/std/a.test.ts', text: 'vi.useFakeTimers();' },
+    ],
+  ],
+  'only main ends the process': [
+    [
+      { path: 'src/cli/host.ts', text: 'process.exit(1);' },
+      { path: 'src/main.ts', text: 'process.exit(1);' },
+    ],
+  ],
+  'a named pattern shows a line that it matches': [
+    [
+      { path: 'src/evidence/a.ts', text: 'const UID = /[0-9a-f-]{36}/;' },
+      { path: 'src/evidence/a.ts', text: '// 6f1c2a9e-...\nconst UID = /[0-9a-f-]{36}/;' },
+    ],
+  ],
+};
+
+interface Example {
+  readonly path: string;
+  readonly text: string;
+}
+
+test.each(Object.entries(tidyRules))('%s: the rule can fail, and can hold', (name, rule) => {
+  const examples = cases[name] ?? [];
+  expect(examples).not.toEqual([]);
+  for (const [broken, whole] of examples) {
+    expect(rule(broken)).toHaveLength(1);
+    expect(rule(whole)).toEqual([]);
+  }
+});
+
+test('a place is named by path and line', () => {
+  const rule = tidyRules['no enum'];
+  expect(rule?.({ path: 'src/std/a.ts', text: '\n\nenum Colour { red }' })).toEqual([
+    'src/std/a.ts:3 enum Colour',
+  ]);
+});
+
+const HOME = ['', 'home', 'ada', 'kubediag'].join('/');
+const WORK = ['', 'work', 'kubediag'].join('/');
+
+test.each([
+  [`see ${HOME}`, 'docs/a.md', 1],
+  [`cd ${WORK}`, 'docs/a.md', 1],
+  [`"${WORK}"`, 'src/faults/a/fixtures/healthy/answers.json', 1],
+  [`"${HOME}"`, 'src/faults/a/fixtures/healthy/answers.json', 0],
+  ['/proc/1/root/etc/hostname', 'docs/a.md', 0],
+  [`\${root}/root/etc`, 'src/node/a.ts', 0],
+  ['workdir=/var/lib/containerd/7/work/x', 'src/node/a.ts', 0],
+])('%s in %s', (text, path, count) => {
+  expect(developersPaths({ path, text })).toHaveLength(count);
+});
+
+test('a version is exact, or it is loose', () => {
+  const loose = { a: '^1.2.3', b: 'latest', c: '~1.0.0', d: '1.x', e: 'npm:real@^1.0.0' };
+  expect(looseVersions(loose)).toHaveLength(5);
+  const exact = { a: '1.2.3', b: '1.0.0-alpha.6', c: 'npm:@scope/real@1.0.0' };
+  expect(looseVersions(exact)).toEqual([]);
+});
+
+test('a lock file names no mirror', () => {
+  const named = '"resolved": "https://mirror.example/a.tgz",';
+  const neutral = '"resolved": "https://registry.npmjs.org/a/-/a-1.0.0.tgz",';
+  expect(registriesNamed(`${named}\n${neutral}`)).toEqual(['https://mirror.example/a.tgz']);
+});

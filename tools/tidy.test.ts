@@ -1,0 +1,93 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
+import { filesBelow, isGenerated, isTestCode, TYPESCRIPT } from './source-files.ts';
+import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
+
+const SOURCES_MIN = 10;
+const ROOM_README_LINES_MAX = 15;
+const REPAIR_LINES_MAX = 800;
+const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
+
+const sources = filesBelow(['src', 'test', 'tools'], TYPESCRIPT).filter(
+  ({ path }) => !isGenerated(path) && !path.includes('/fixtures/'),
+);
+const rooms = foldersIn('src').filter((room) => filesBelow([`src/${room}`], TYPESCRIPT).length > 0);
+const faultFolders = foldersIn('src/faults').filter((folder) => folder !== 'generated');
+
+function foldersIn(folder: string): readonly string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .toSorted();
+}
+
+test('the tidy test sees the source', () => {
+  expect(sources.filter(({ path }) => !isTestCode(path)).length).toBeGreaterThan(SOURCES_MIN);
+  expect(rooms).toContain('model');
+});
+
+test.each(Object.entries(tidyRules))('%s', (_, rule) => {
+  expect(sources.flatMap(rule)).toEqual([]);
+});
+
+test('the fault list is the fault folders, in order', async () => {
+  const index = resolve('src/faults/index.ts');
+  const listed = existsSync(index)
+    ? ((await import(pathToFileURL(index).href)) as { faults: readonly { id: string }[] }).faults
+    : [];
+  expect(listed.map(({ id }) => id)).toEqual(faultFolders);
+});
+
+test('every fault folder is whole', () => {
+  const parts = ['fault.ts', 'diagnose.ts', 'fault.test.ts', 'README.md', 'fixtures/healthy'];
+  const missing = faultFolders
+    .flatMap((folder) => parts.map((part) => join('src/faults', folder, part)))
+    .filter((path) => !existsSync(path));
+  expect(missing).toEqual([]);
+});
+
+test('every page of a fault has the same headings', () => {
+  for (const { path, text } of filesBelow(['src/faults'], /^src\/faults\/[^/]+\/README[.]md$/)) {
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
+    expect(headings, path).toEqual(HEADINGS);
+  }
+});
+
+test.each(rooms)('the room %s has a short README.md', (room) => {
+  const readme = `src/${room}/README.md`;
+  expect(existsSync(readme), readme).toBe(true);
+  const lines = readFileSync(readme, 'utf8').trimEnd().split('\n');
+  expect(lines.length, readme).toBeLessThanOrEqual(ROOM_README_LINES_MAX);
+});
+
+test('the hands stay small enough to be read in one sitting', () => {
+  const lines = sources
+    .filter(({ path }) => path.startsWith('src/repair/') && !isTestCode(path))
+    .reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0);
+  expect(lines).toBeLessThanOrEqual(REPAIR_LINES_MAX);
+});
+
+test('every dependency has an exact version', () => {
+  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  expect(looseVersions({ ...dependencies, ...devDependencies })).toEqual([]);
+});
+
+test('the lock file fits every registry', () => {
+  expect(registriesNamed(readFileSync('package-lock.json', 'utf8'))).toEqual([]);
+});
+
+test('no text speaks of a developer’s machine', () => {
+  // Fixtures may hold bytes that are no text; then nothing in them matches.
+  const folders = ['src', 'test', 'tools', 'docs', '.ci'];
+  const texts = [...filesBelow(folders, /./), ...rootTexts()];
+  expect(texts.flatMap(developersPaths)).toEqual([]);
+});
+
+function rootTexts() {
+  return readdirSync('.', { withFileTypes: true })
+    .filter((entry) => entry.isFile() && entry.name !== 'package-lock.json')
+    .map(({ name }) => ({ path: name, text: readFileSync(name, 'utf8') }));
+}
