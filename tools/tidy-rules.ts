@@ -16,9 +16,8 @@ const FUNCTION_LINES_MAX = 70;
 const MAY_CATCH: readonly RegExp[] = [
   // src/node/live-node.ts, src/node/recording-node.ts, src/node/reader.ts
   /^src\/node\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
-  /^src\/node\/attempt[.]ts$/,
-  /^src\/process\//,
-  /^src\/cri\/client[.]ts$/,
+  /^src\/node\/(attempt|kubelet-http|path-in-root)[.]ts$/,
+  /^src\/(process|cri)\/[a-z-]+[.]ts$/,
   /^src\/checkup\/run[.]ts$/,
   /^src\/repair\/(perform|live-writer)[.]ts$/,
   // src/operations/run-script.ts
@@ -126,7 +125,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
         const [first] = node.declarations;
         const { init } = first ?? {};
         if (init?.type !== 'Literal' || !('regex' in init)) return;
-        if (/[A-Z]/.test(text.charAt(first?.id.start ?? 0)) === false) return;
+        if (!/[A-Z]/.test(text.charAt(first?.id.start ?? 0))) return;
         const above = lines[lineAt(text, node.start) - 2]?.trim() ?? '';
         if (!/^(\/\/|\*\/|\/\*)/.test(above)) report(node, 'no example above the pattern');
       },

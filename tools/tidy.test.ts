@@ -71,7 +71,9 @@ test('the hands stay small enough to be read in one sitting', () => {
 });
 
 test('every dependency has an exact version', () => {
-  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+    readonly [list: string]: Readonly<Record<string, string>>;
+  };
   expect(looseVersions({ ...dependencies, ...devDependencies })).toEqual([]);
 });
 
