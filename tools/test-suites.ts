@@ -1,0 +1,65 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { unpackedPackages } from './debian-packages.ts';
+
+/** A project of vitest.config.ts, and what it wants of the machine. */
+export interface Suite {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  /** The npm script that makes what the suite runs. */
+  readonly before?: 'build';
+}
+
+/** What is missing and what to do about it, or nothing. */
+type Need = () => Promise<string | undefined>;
+
+const PROBE_MS = 10_000;
+
+/** What the suites with a real container runtime are run with; the same list finds the same cache. */
+export const RUNTIME_PACKAGES = ['containerd', 'runc', 'busybox-static'] as const;
+
+const run = promisify(execFile);
+
+async function root(): Promise<string | undefined> {
+  return process.getuid?.() === 0 ? undefined : 'it needs root; run npm test as root';
+}
+
+async function namespaces(): Promise<string | undefined> {
+  // The kernel may forbid it to a container although we are root.
+  return run('unshare', ['--mount', '--pid', '--fork', '--mount-proc', 'true'], {
+    timeout: PROBE_MS,
+  }).then(
+    () => undefined,
+    () => 'it needs own mount and PID namespaces; run in a container with CAP_SYS_ADMIN',
+  );
+}
+
+async function fuse(): Promise<string | undefined> {
+  return access('/dev/fuse', constants.R_OK | constants.W_OK).then(
+    () => undefined,
+    () => 'it needs /dev/fuse; load the kernel module fuse, or pass the device to the container',
+  );
+}
+
+async function containerRuntime(): Promise<string | undefined> {
+  const packages = await unpackedPackages(RUNTIME_PACKAGES);
+  return 'missing' in packages ? packages.missing : undefined;
+}
+
+/** In the order in which they run: the cheapest first. */
+export const suites: readonly Suite[] = [
+  { name: 'unit', needs: [] },
+  { name: 'kernel', needs: [root, namespaces, fuse] },
+  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime] },
+];
+
+/** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */
+export async function missingFor(needs: readonly Need[]): Promise<string | undefined> {
+  for (const need of needs) {
+    const missing = await need();
+    if (missing) return missing;
+  }
+  return undefined;
+}
