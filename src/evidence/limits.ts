@@ -1,2 +1,29 @@
 /** Reads of a mount table on an old kernel before we give up on two that agree. */
 export const STABLE_READS_MAX = 5;
+
+/** Links followed in one path; the kernel's own limit. */
+export const LINKS_MAX = 40;
+
+/** Processes of a node that are looked at; a node with more has another illness. */
+export const PROCESSES_MAX = 200_000;
+
+/** Processes asked for at the same time, so that the questions of a scan do not pile up. */
+export const PROCESSES_AT_ONCE_MAX = 128;
+
+/** A kubelet's configuration has a few kilobytes. */
+export const CONFIG_CHARACTERS_MAX = 1024 * 1024;
+
+/** Files in a folder of configuration that are read. */
+export const CONFIG_FILES_MAX = 100;
+
+/** Aliases in a configuration file; more are a bomb, not a configuration. */
+export const YAML_ALIASES_MAX = 100;
+
+/** Characters of a version, with all that vendors hang on it. */
+export const VERSION_CHARACTERS_MAX = 200;
+
+/** Calls for the status of one container that may be under way at once, to be gentle to the runtime. */
+export const STATUS_CALLS_AT_ONCE = 4;
+
+/** Exited containers we ask about. The kubelet collects them long before there are so many. */
+export const EXITED_STATUSES_MAX = 5_000;

@@ -1,0 +1,67 @@
+/** The words of "/proc/<pid>/cmdline": one NUL after each. */
+export function parseCommandLine(text: string): readonly string[] {
+  // "/usr/bin/kubelet\0--root-dir=/var/lib/kubelet\0"
+  const words = text.split('\0');
+  while (words.length > 0 && words.at(-1) === '') words.pop();
+  return words;
+}
+
+/**
+ * All values of one flag, in order. The kubelet takes "--flag=value" and "--flag value", a single
+ * dash for some programs, and "_" for "-". Only the caller knows that its flag takes a value, so a
+ * flag is looked for by name; the list is never parsed as a whole.
+ */
+export function flagValues(words: readonly string[], ...names: readonly string[]): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < words.length; index += 1) {
+    const word = words[index] ?? '';
+    if (word === '--') break;
+    const flag = splitFlag(word);
+    if (!flag || !names.includes(flag.name)) continue;
+    if (flag.value !== undefined) {
+      values.push(flag.value);
+      continue;
+    }
+    index += 1;
+    const next = words[index];
+    if (next !== undefined) values.push(next);
+  }
+  return values;
+}
+
+/** The value that counts: the last one. */
+export function flagValue(
+  words: readonly string[],
+  ...names: readonly string[]
+): string | undefined {
+  return flagValues(words, ...names).at(-1);
+}
+
+/** For flags without a value, such as "--version" and "--disable-agent". */
+export function hasFlag(words: readonly string[], name: string): boolean {
+  return words.some((word) => {
+    const flag = splitFlag(word);
+    return flag?.name === name && flag.value !== 'false';
+  });
+}
+
+// --container-runtime-endpoint=unix:///run/containerd/containerd.sock
+const FLAG = /^--?([A-Za-z][A-Za-z0-9._-]*)(?:=([^]*))?$/;
+
+export function splitFlag(
+  word: string,
+): { readonly name: string; readonly value: string | undefined } | undefined {
+  const found = FLAG.exec(word);
+  if (!found) return undefined;
+  return { name: (found[1] ?? '').replaceAll('_', '-'), value: found[2] };
+}
+
+/** The first word that is no flag, after the program itself: "server" in "k3s server --debug". */
+export function subCommand(words: readonly string[]): string | undefined {
+  return words.slice(1).find((word) => !word.startsWith('-'));
+}
+
+/** The last part of a path: "kubelet" of "/usr/bin/kubelet". */
+export function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

@@ -1,0 +1,175 @@
+import type { Look } from '../model/evidence.ts';
+import { type NodeReader, ReadError } from '../node/node-reader.ts';
+import { baseName, hasFlag, parseCommandLine, subCommand } from './command-line.ts';
+import { unlessMissing } from './file-path.ts';
+import { PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from './limits.ts';
+
+/** A process that is, or says that it is, a kubelet. */
+export interface KubeletProcess {
+  readonly pid: number;
+  readonly program: string;
+  readonly words: readonly string[];
+}
+
+export interface Found {
+  readonly process: KubeletProcess | undefined;
+  /** Look-alikes, and why they were not believed. */
+  readonly disbelieved: readonly string[];
+}
+
+/** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
+const PROGRAMS = ['kubelet', 'kubelite', 'k3s', 'k3s-agent', 'k3s-server', 'edgecore', 'hyperkube'];
+
+/** The kernel cuts the name of a process to this. */
+const COMM_CHARACTERS_MAX = 15;
+const COMMS = new Set(PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)));
+
+/** The kubelet of this node: the one that the person named, or the only one that is believed. */
+export async function findKubelet({ node, settings }: Look): Promise<Found> {
+  if (settings.kubeletPid !== undefined) {
+    return { process: await namedProcess(node, settings.kubeletPid), disbelieved: [] };
+  }
+  const believed: Believed[] = [];
+  const disbelieved: string[] = [];
+  for (const candidate of await candidates(node)) {
+    const judged = await judge(node, candidate);
+    if (judged === undefined) continue;
+    if (typeof judged === 'string') {
+      disbelieved.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
+    } else {
+      believed.push(judged);
+    }
+  }
+  return { process: onlyOne(believed), disbelieved };
+}
+
+async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProcess> {
+  const comm = await node.ask('file', { path: `/proc/${pid}/comm` });
+  const text = await node.ask('file', { path: `/proc/${pid}/cmdline` });
+  const words = wordsOf(text);
+  return { pid, words, program: programOf(words) ?? comm.trimEnd() };
+}
+
+async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
+  // 812
+  const pids = (await node.ask('folder', { path: '/proc' }))
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .toSorted((left, right) => left - right);
+  if (pids.length > PROCESSES_MAX) throw new ReadError('too-large', '/proc');
+  const found: KubeletProcess[] = [];
+  for (let start = 0; start < pids.length; start += PROCESSES_AT_ONCE_MAX) {
+    const asked = pids.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    const answers = await Promise.all(asked.map((pid) => candidateOf(node, pid)));
+    found.push(...answers.filter((candidate) => candidate !== undefined));
+  }
+  return found;
+}
+
+/** The name first: it is cheap, and unlike the command line it never waits for the process. */
+async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProcess | undefined> {
+  const comm = await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` }));
+  if (comm === undefined || !COMMS.has(comm.trimEnd())) return undefined;
+  const text = await unlessMissing(node.ask('file', { path: `/proc/${pid}/cmdline` }));
+  if (text === undefined) return undefined;
+  const words = wordsOf(text);
+  const program = programOf(words);
+  return program === undefined ? undefined : { pid, words, program };
+}
+
+/**
+ * k3s hides its arguments: it overwrites them with "/usr/local/bin/k3s server", one word with a
+ * space in it and the rest filled up.
+ */
+function wordsOf(text: string): readonly string[] {
+  const words = parseCommandLine(text);
+  const [only = ''] = words;
+  const isTitle = words.filter((word) => word.trim() !== '').length === 1;
+  // /usr/local/bin/k3s server
+  return isTitle && /k3s\S* (server|agent)/.test(only) ? only.trim().split(/\s+/) : words;
+}
+
+/** How the kubelet in this process is called; undefined when the process holds none. */
+function programOf(words: readonly string[]): string | undefined {
+  // An ended process that its parent has not yet collected has no words.
+  if (words.length === 0 || hasFlag(words, 'version') || hasFlag(words, 'help')) return undefined;
+  const name = baseName(words[0] ?? '');
+  switch (name) {
+    case 'hyperkube':
+      return subCommand(words) === 'kubelet' ? 'hyperkube' : undefined;
+    case 'k3s':
+    case 'k3s-agent':
+    case 'k3s-server': {
+      const role = name === 'k3s' ? subCommand(words) : name.slice('k3s-'.length);
+      const holds = role === 'agent' || (role === 'server' && !hasFlag(words, 'disable-agent'));
+      return holds ? 'k3s' : undefined;
+    }
+    case 'kubelite':
+    case 'edgecore':
+      return name;
+    default:
+      return 'kubelet';
+  }
+}
+
+interface Believed extends KubeletProcess {
+  readonly parent: number;
+}
+
+/** Believed, or the reason why not; undefined when the process has ended meanwhile. */
+async function judge(
+  node: NodeReader,
+  candidate: KubeletProcess,
+): Promise<Believed | string | undefined> {
+  const folder = `/proc/${candidate.pid}`;
+  const status = await unlessMissing(node.ask('file', { path: `${folder}/status` }));
+  const cgroup = await unlessMissing(node.ask('file', { path: `${folder}/cgroup` }));
+  const namespace = await unlessMissing(node.ask('link', { path: `${folder}/ns/pid` }));
+  if (status === undefined || cgroup === undefined || namespace === undefined) return undefined;
+  // Uid:	0	0	0	0
+  const users = /^Uid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
+  // PPid:	1
+  const parent = /^PPid:\s*(\d+)$/m.exec(status)?.[1];
+  if (!users || parent === undefined) throw new ReadError('malformed', `${folder}/status`);
+  if (users.some((user) => user !== '0')) return `is not root's (user ${users[0]})`;
+  const pod = podCgroup(cgroup);
+  if (pod !== undefined) return `runs in a pod (${pod})`;
+  const first = await node.ask('link', { path: '/proc/1/ns/pid' });
+  if (namespace !== first) return `is not in the node's PID namespace (${namespace})`;
+  return { ...candidate, parent: Number(parent) };
+}
+
+// 0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod6f1c2a9e_...slice/cri-containerd-4f0c...scope
+// 5:memory:/k8s.io/0f6b...
+// 0::/kubelet/kubepods/besteffort/pod6f1c2a9e-.../crio-4f0c...
+const POD_CGROUP =
+  /kubepods|\/k8s\.io\/[0-9a-f]{64}|cri-containerd[-:][0-9a-f]|crio-[0-9a-f]|\/cri-o|\/isulad\//;
+
+/** The cgroup of a pod that this process lives in. A plain Docker container is no pod. */
+function podCgroup(text: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => line.split(':').slice(2).join(':'))
+    .find((path) => POD_CGROUP.test(path));
+}
+
+/**
+ * A kubelet that is about to run a program is there twice for a moment, and k3s has children of its
+ * own name: the child of a believed one is not another.
+ */
+function onlyOne(believed: readonly Believed[]): KubeletProcess | undefined {
+  const pids = new Set(believed.map(({ pid }) => pid));
+  const independent = believed.filter(({ parent }) => !pids.has(parent));
+  const [first, second] = independent;
+  if (second) {
+    const list = independent.map(({ pid, program }) => `${pid} (${program})`).join(' and ');
+    throw new ReadError(
+      'failed',
+      '/proc',
+      `more than one kubelet runs here, as processes ${list}; name one with --kubelet-pid`,
+    );
+  }
+  if (!first) return undefined;
+  const { pid, program, words } = first;
+  return { pid, program, words };
+}
