@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
+import { type LockFile, missingPlatforms } from './complete-lock.ts';
 import { filesBelow, isGenerated, isTestCode, TYPESCRIPT } from './source-files.ts';
 import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
 
@@ -79,6 +80,11 @@ test('every dependency has an exact version', () => {
 
 test('the lock file fits every registry', () => {
   expect(registriesNamed(readFileSync('package-lock.json', 'utf8'))).toEqual([]);
+});
+
+test('the lock file is whole, or npm ci refuses it (node tools/complete-lock.ts)', () => {
+  const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
+  expect(Object.keys(missingPlatforms(lock))).toEqual([]);
 });
 
 test('no text speaks of a developer’s machine', () => {
