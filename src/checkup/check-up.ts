@@ -1,0 +1,72 @@
+import type { Collected, Look, Maybe, Needs } from '../model/evidence.ts';
+import type { AnyFault, Fault } from '../model/fault.ts';
+import { FINDING_STATES, type Finding } from '../model/finding.ts';
+import { type Verdict, verdictOf } from '../model/verdict.ts';
+import { attempt } from '../node/attempt.ts';
+import { shortHash } from '../std/short-hash.ts';
+
+/** One fault and what was found of it on this node. */
+export interface Judged {
+  readonly fault: AnyFault;
+  readonly verdict: Verdict;
+}
+
+/** The pod a person asked about; findings of others are left out. */
+export interface PodName {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** Asks each fault about the node of this look. A read that fails ends as `unknown`, never as `clear`. */
+export async function checkUp(
+  faults: readonly AnyFault[],
+  look: Look,
+  only?: PodName,
+): Promise<readonly Judged[]> {
+  const judged: Judged[] = [];
+  for (const fault of faults) {
+    judged.push({ fault, verdict: narrowed(await judge(fault, look), only) });
+  }
+  return judged;
+}
+
+async function judge(fault: Fault, look: Look): Promise<Verdict> {
+  const evidence = await attempt(collect(fault.needs, look));
+  if (!evidence.known) return { state: 'unknown', findings: [], doubts: [evidence.why] };
+  return fault.diagnose(evidence.value);
+}
+
+async function collect<N extends Needs>(needs: N, look: Look): Promise<Collected<N>> {
+  const pairs = await Promise.all(
+    Object.entries(needs).map(async ([name, need]) => {
+      if (!('optional' in need)) return [name, await look.of(need)] as const;
+      return [name, await maybe(look.of(need.optional))] as const;
+    }),
+  );
+  return Object.fromEntries(pairs) as Collected<N>;
+}
+
+async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
+  const collected = await attempt(collecting);
+  return collected.known ? collected : { known: false, why: collected.why };
+}
+
+function narrowed(verdict: Verdict, only: PodName | undefined): Verdict {
+  const findings = verdict.findings
+    .filter(
+      ({ subject }) => !only || (subject.namespace === only.namespace && subject.pod === only.name),
+    )
+    .toSorted((left, right) => rank(left) - rank(right));
+  return verdictOf({ findings, doubts: 'doubts' in verdict ? verdict.doubts : [] });
+}
+
+function rank({ state }: Finding): number {
+  return FINDING_STATES.indexOf(state);
+}
+
+/** The same thing in the same fault has the same id at every look. */
+export function findingId(fault: { readonly id: string }, { pins }: Finding): string {
+  const FINDING_ID_DIGITS = 6;
+  const parts = Object.entries(pins).toSorted(([left], [right]) => (left < right ? -1 : 1));
+  return shortHash(JSON.stringify([fault.id, parts]), FINDING_ID_DIGITS);
+}

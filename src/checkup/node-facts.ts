@@ -1,0 +1,58 @@
+import { containers } from '../evidence/containers.ts';
+import { kubelet } from '../evidence/kubelet.ts';
+import { kubeletVersion } from '../evidence/kubelet-version.ts';
+import { mountTable } from '../evidence/mount-table.ts';
+import { pods } from '../evidence/pods.ts';
+import { runtime } from '../evidence/runtime.ts';
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import type { NodeSummary } from './report.ts';
+
+/** The node in one line: what runs here, and how much of it. What is not known is left out. */
+export async function nodeFacts(look: Look): Promise<Omit<NodeSummary, 'tookMs'>> {
+  const here = await attempt(look.of(kubelet));
+  const hostname = await attempt(look.node.ask('file', { path: '/proc/sys/kernel/hostname' }));
+  const name = here.known ? here.value.nodeName : undefined;
+  const facts = {
+    name: name ?? (hostname.known ? hostname.value.trim() : 'unknown'),
+    time: look.node.now().toISOString(),
+  };
+  if (!here.known) return { ...facts, kubelet: { presence: 'unknown' } };
+  const { presence, program, process, root } = here.value;
+  if (presence === 'absent') return { ...facts, kubelet: { presence } };
+
+  const version = await attempt(look.of(kubeletVersion));
+  return {
+    ...facts,
+    kubelet: {
+      presence,
+      program,
+      ...(version.known ? { version: version.value.text } : {}),
+      ...(process ? { pid: process.pid } : {}),
+      root,
+    },
+    ...(await runtimeFacts(look)),
+    ...(await counts(look)),
+  };
+}
+
+async function runtimeFacts(look: Look): Promise<Pick<NodeSummary, 'runtime'>> {
+  const engine = await attempt(look.of(runtime));
+  if (!engine.known) return {};
+  const { name, version, criVersion, socket } = engine.value;
+  return { runtime: { name, version, criVersion, socket } };
+}
+
+async function counts(look: Look): Promise<{ pods?: number; mounts?: number }> {
+  const [listed, held, table] = await Promise.all([
+    attempt(look.of(pods)),
+    attempt(look.of(containers)),
+    attempt(look.of(mountTable)),
+  ]);
+  const ready = held.known ? held.value.sandboxes.filter(({ isReady }) => isReady) : undefined;
+  const count = listed.known ? listed.value.pods.length : ready?.length;
+  return {
+    ...(count === undefined ? {} : { pods: count }),
+    ...(table.known ? { mounts: table.value.mounts.length } : {}),
+  };
+}

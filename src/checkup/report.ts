@@ -1,0 +1,57 @@
+import type { Action } from '../model/action.ts';
+import type { FindingState, Proof, Subject } from '../model/finding.ts';
+
+/**
+ * What a check says, for programs. It is public: fields are added, never renamed or removed, within
+ * a version. Its schema is docs/reference/report.schema.json.
+ */
+export interface Report {
+  readonly apiVersion: 'diagnosis.kubediag.org/v1';
+  readonly kind: 'Report';
+  readonly node: NodeSummary;
+  readonly faults: readonly FaultReport[];
+}
+
+export interface NodeSummary {
+  readonly name: string;
+  /** The node's clock when it was looked at. */
+  readonly time: string;
+  readonly kubelet: {
+    readonly presence: 'running' | 'stopped' | 'absent' | 'unknown';
+    readonly program?: string;
+    readonly version?: string;
+    readonly pid?: number;
+    readonly root?: string;
+  };
+  readonly runtime?: {
+    readonly name: string;
+    readonly version: string;
+    readonly criVersion: string;
+    readonly socket: string;
+  };
+  readonly pods?: number;
+  readonly mounts?: number;
+  readonly tookMs: number;
+}
+
+export interface FaultReport {
+  readonly name: string;
+  readonly title: string;
+  readonly verdict: 'found' | 'clear' | 'unknown';
+  /** Why it is unknown, or what could not be judged beside what was found. */
+  readonly reason?: string;
+  readonly findings: readonly FindingReport[];
+}
+
+export interface FindingReport {
+  readonly id: string;
+  readonly state: FindingState;
+  readonly reason: string;
+  readonly summary: string;
+  readonly subject: Subject;
+  readonly proof: readonly Proof[];
+  readonly blastRadius: string;
+  readonly excluded: readonly string[];
+  readonly otherCures: readonly string[];
+  readonly actions: readonly Action[];
+}

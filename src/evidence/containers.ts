@@ -1,0 +1,175 @@
+import { defineEvidence, type Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { ReadError } from '../node/node-reader.ts';
+import { listOf, numberOf, textOf } from '../std/json.ts';
+import { EXITED_STATUSES_MAX, STATUS_CALLS_AT_ONCE } from './limits.ts';
+import { runtime } from './runtime.ts';
+
+export interface Container {
+  readonly id: string;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  /** Nanoseconds since 1970, as CRI counts. */
+  readonly createdAt: bigint;
+  readonly sandboxId: string;
+}
+
+export interface Sandbox {
+  readonly id: string;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly isReady: boolean;
+}
+
+/** How a container ended, in the runtime's words. */
+export interface ContainerEnd {
+  readonly exitCode: number;
+  readonly reason: string;
+  readonly message: string;
+  /** Nanoseconds since 1970. */
+  readonly finishedAt: bigint;
+  readonly origin: string;
+}
+
+/** What the runtime knows of the pods of this node. It is never stale, as the kubelet's list can be. */
+export interface Containers {
+  readonly containers: readonly Container[];
+  readonly sandboxes: readonly Sandbox[];
+  /** Of the newest container of each name in each pod, when it does not run: how it ended. */
+  readonly ends: ReadonlyMap<string, ContainerEnd>;
+}
+
+export const containers = defineEvidence<Containers>({
+  id: 'containers',
+  title: 'Containers and sandboxes as the runtime has them',
+  collect: async (look) => {
+    const { socket } = await look.of(runtime);
+    const [sandboxList, containerList] = await Promise.all([
+      look.node.ask('runtime', { socket, call: 'ListPodSandbox' }),
+      look.node.ask('runtime', { socket, call: 'ListContainers' }),
+    ]);
+    const list = parseContainers(containerList.message);
+    return {
+      containers: list,
+      sandboxes: parseSandboxes(sandboxList.message),
+      ends: await askEnds(look, socket, list),
+    };
+  },
+});
+
+/** The newest container of a name in a pod: the one whose state is the container's state. */
+export function newestContainer(
+  list: readonly Container[],
+  podUid: string,
+  name: string,
+): Container | undefined {
+  return list
+    .filter((container) => container.podUid === podUid && container.name === name)
+    .reduce<Container | undefined>(
+      (newest, container) => (newest && isNewer(newest, container) ? newest : container),
+      undefined,
+    );
+}
+
+function isNewer(left: Container, right: Container): boolean {
+  return left.createdAt === right.createdAt
+    ? left.attempt > right.attempt
+    : left.createdAt > right.createdAt;
+}
+
+async function askEnds(
+  look: Look,
+  socket: string,
+  list: readonly Container[],
+): Promise<ReadonlyMap<string, ContainerEnd>> {
+  const newest = new Map<string, Container>();
+  for (const container of list) {
+    const key = `${container.podUid}/${container.name}`;
+    const other = newest.get(key);
+    if (!other || !isNewer(other, container)) newest.set(key, container);
+  }
+  const exited = [...newest.values()].filter(({ state }) => state === 'exited');
+  if (exited.length > EXITED_STATUSES_MAX) {
+    const why = `${exited.length} exited containers, more than ${EXITED_STATUSES_MAX}`;
+    throw new ReadError('too-large', 'CRI ListContainers', why);
+  }
+  const ends = new Map<string, ContainerEnd>();
+  const waiting = exited.values();
+  const askNext = async (): Promise<void> => {
+    for (const { id } of waiting) {
+      const end = await attempt(askEnd(look, socket, id));
+      if (end.known) ends.set(id, end.value);
+      // Removed since it was listed, as every container is some day: then it has no end to tell.
+      else if (end.error.failure !== 'missing') throw end.error;
+    }
+  };
+  await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
+  return ends;
+}
+
+async function askEnd(look: Look, socket: string, id: string): Promise<ContainerEnd> {
+  const { message } = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
+  const exitCode = numberOf(message, 'status', 'exitCode');
+  const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
+  if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
+  return {
+    exitCode,
+    reason: textOf(message, 'status', 'reason') ?? '',
+    message: textOf(message, 'status', 'message') ?? '',
+    finishedAt: nanoseconds(textOf(message, 'status', 'finishedAt')),
+    origin,
+  };
+}
+
+const STATES: Readonly<Record<string, Container['state']>> = {
+  CONTAINER_CREATED: 'created',
+  CONTAINER_RUNNING: 'running',
+  CONTAINER_EXITED: 'exited',
+};
+
+function parseContainers(message: unknown): readonly Container[] {
+  const list = listOf(message, 'containers');
+  if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
+  return list.map((item) => ({
+    id: required(textOf(item, 'id'), 'CRI ListContainers'),
+    podUid: textOf(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textOf(item, 'labels', 'io.kubernetes.pod.name') ?? '',
+    podNamespace: textOf(item, 'labels', 'io.kubernetes.pod.namespace') ?? '',
+    name:
+      textOf(item, 'labels', 'io.kubernetes.container.name') ??
+      textOf(item, 'metadata', 'name') ??
+      '',
+    attempt: numberOf(item, 'metadata', 'attempt') ?? 0,
+    state: STATES[textOf(item, 'state') ?? ''] ?? 'unknown',
+    createdAt: nanoseconds(textOf(item, 'createdAt')),
+    sandboxId: textOf(item, 'podSandboxId') ?? '',
+  }));
+}
+
+function parseSandboxes(message: unknown): readonly Sandbox[] {
+  const list = listOf(message, 'items');
+  if (!list) throw new ReadError('malformed', 'CRI ListPodSandbox', 'it has no sandboxes');
+  return list.map((item) => ({
+    id: required(textOf(item, 'id'), 'CRI ListPodSandbox'),
+    podUid:
+      textOf(item, 'metadata', 'uid') ?? textOf(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textOf(item, 'metadata', 'name') ?? '',
+    podNamespace: textOf(item, 'metadata', 'namespace') ?? '',
+    isReady: textOf(item, 'state') === 'SANDBOX_READY',
+  }));
+}
+
+function required(id: string | undefined, source: string): string {
+  if (!id) throw new ReadError('malformed', source, 'an entry has no id');
+  return id;
+}
+
+// 1780000000000000000
+function nanoseconds(text: string | undefined): bigint {
+  return text !== undefined && /^-?\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+}

@@ -1,0 +1,148 @@
+import { defineEvidence, type Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { ReadError } from '../node/node-reader.ts';
+import { fieldOf, listOf, numberOf, textOf } from '../std/json.ts';
+import { type Kubelet, kubelet } from './kubelet.ts';
+
+/** A pod as the kubelet knows it. Its container states are what the API server was last told. */
+export interface Pod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly isTerminating: boolean;
+  /** Succeeded or Failed: none of its containers will be started again. */
+  readonly isFinished: boolean;
+  readonly restartPolicy: string;
+  readonly initContainers: readonly string[];
+  readonly volumes: readonly PodVolume[];
+  readonly containerStatuses: readonly PodContainerStatus[];
+}
+
+export interface PodVolume {
+  readonly name: string;
+  /** configMap, secret, projected, downwardAPI, emptyDir... as the pod's specification calls it. */
+  readonly kind: string;
+  /** The name of the object it is made from, where there is one. */
+  readonly object?: string | undefined;
+}
+
+export interface PodContainerStatus {
+  readonly name: string;
+  readonly restartCount: number;
+  /** What the kubelet last said is wrong with it: why it waits, or how it ended. */
+  readonly messages: readonly string[];
+}
+
+export interface Pods {
+  readonly pods: readonly Pod[];
+  readonly origin: string;
+}
+
+export const pods = defineEvidence<Pods>({
+  id: 'pods',
+  title: 'Pods as the kubelet knows them',
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    if (here.presence !== 'running') {
+      throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
+    }
+    const failures: string[] = [];
+    for (const door of doorsOf(here)) {
+      const answered = await attempt(askPods(look, door));
+      if (answered.known) return answered.value;
+      failures.push(answered.why);
+    }
+    throw new ReadError('failed', 'pods of the kubelet', failures.join('; '));
+  },
+});
+
+type Door = { readonly scheme: 'http' | 'https'; readonly address: string; readonly port: number };
+
+/** The open door first: it needs no credentials. A port that is 0 is switched off. */
+function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Door[] {
+  const doors: Door[] = [
+    { scheme: 'http', address, port: readOnlyPort },
+    { scheme: 'https', address, port: securePort },
+  ];
+  return doors.filter(({ port }) => port > 0);
+}
+
+async function askPods(look: Look, door: Door): Promise<Pods> {
+  const { status, body } = await look.node.ask('kubelet', { ...door, path: '/pods' });
+  const origin = `GET ${door.scheme}://${door.address}:${door.port}/pods`;
+  if (status === 401 || status === 403) {
+    const why = `the kubelet wants credentials (HTTP ${status}); pass --kubelet-cert and --kubelet-key`;
+    throw new ReadError('denied', origin, why);
+  }
+  if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
+  return { pods: parsePods(body, origin), origin };
+}
+
+export function parsePods(body: string, origin: string): readonly Pod[] {
+  const items = listOf(parseJson(body, origin), 'items');
+  // An empty list is written as null by a kubelet that has no pods.
+  if (!items) {
+    if (/^\s*\{/.test(body) && /"items"\s*:\s*null/.test(body)) return [];
+    throw new ReadError('malformed', origin, 'it is not a list of pods');
+  }
+  return items.map((item) => parsePod(item, origin));
+}
+
+function parseJson(body: string, origin: string): unknown {
+  try {
+    return JSON.parse(body);
+  } catch (cause) {
+    throw new ReadError('malformed', origin, 'it is not JSON', { cause });
+  }
+}
+
+function parsePod(item: unknown, origin: string): Pod {
+  const uid = textOf(item, 'metadata', 'uid');
+  const name = textOf(item, 'metadata', 'name');
+  if (!uid || !name) throw new ReadError('malformed', origin, 'a pod has no name or no UID');
+  const phase = textOf(item, 'status', 'phase');
+  return {
+    // The mount table and the runtime know a static pod by the hash of its manifest.
+    uid: textOf(item, 'metadata', 'annotations', 'kubernetes.io/config.hash') ?? uid,
+    name,
+    namespace: textOf(item, 'metadata', 'namespace') ?? 'default',
+    isTerminating: textOf(item, 'metadata', 'deletionTimestamp') !== undefined,
+    isFinished: phase === 'Succeeded' || phase === 'Failed',
+    restartPolicy: textOf(item, 'spec', 'restartPolicy') ?? 'Always',
+    initContainers: names(listOf(item, 'spec', 'initContainers')),
+    volumes: (listOf(item, 'spec', 'volumes') ?? []).map(parseVolume),
+    containerStatuses: STATUS_LISTS.flatMap((list) =>
+      (listOf(item, 'status', list) ?? []).map(parseStatus),
+    ),
+  };
+}
+
+const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+
+function names(list: readonly unknown[] | undefined): readonly string[] {
+  return (list ?? []).flatMap((item) => textOf(item, 'name') ?? []);
+}
+
+function parseVolume(item: unknown): PodVolume {
+  const kind =
+    Object.keys((item as object | null) ?? {}).find((key) => key !== 'name') ?? 'unknown';
+  const source = fieldOf(item, kind);
+  return {
+    name: textOf(item, 'name') ?? '',
+    kind,
+    object: textOf(source, 'name') ?? textOf(source, 'secretName') ?? textOf(source, 'claimName'),
+  };
+}
+
+function parseStatus(item: unknown): PodContainerStatus {
+  const messages = [
+    textOf(item, 'state', 'waiting', 'message'),
+    textOf(item, 'state', 'terminated', 'message'),
+    textOf(item, 'lastState', 'terminated', 'message'),
+  ];
+  return {
+    name: textOf(item, 'name') ?? '',
+    restartCount: numberOf(item, 'restartCount') ?? 0,
+    messages: messages.filter((message) => message !== undefined),
+  };
+}

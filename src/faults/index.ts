@@ -1,0 +1,5 @@
+import type { AnyFault } from '../model/fault.ts';
+import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
+
+/** Every fault we know, in the order of their folders. */
+export const faults: readonly AnyFault[] = [staleSubpathMount];

@@ -1,0 +1,133 @@
+import { type Container, type Containers, newestContainer } from '../../evidence/containers.ts';
+import type { Mount } from '../../evidence/mount-table.ts';
+import type { Pod, Pods } from '../../evidence/pods.ts';
+import type { SubpathTarget } from '../../evidence/subpath-source.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Proof } from '../../model/finding.ts';
+import { mentions, saysSourceIsGone } from './mount-error.ts';
+
+/** A stale subPath mount together with the container that it belongs to. */
+export interface Candidate {
+  readonly mount: Mount;
+  readonly target: SubpathTarget;
+  readonly pod: Pod | undefined;
+  readonly podName: string;
+  readonly podNamespace: string;
+  /** `default/web container "app"`: how a sentence about it begins. */
+  readonly where: string;
+  /** The pod is being deleted, or the kubelet has forgotten it: that is another story. */
+  readonly isGoing: boolean;
+  readonly state: 'running' | 'down' | 'finished' | 'unclear';
+  /** Why the state is unclear. */
+  readonly unclear?: string | undefined;
+  /** The runtime refused to start the container because of this very mount. */
+  readonly refusal?: Proof | undefined;
+  /** The runtime complained of this path in words that we do not know. */
+  readonly complaint?: Proof | undefined;
+}
+
+interface Around {
+  readonly mount: Mount;
+  readonly target: SubpathTarget;
+  readonly containers: Containers;
+  readonly pods: Maybe<Pods>;
+}
+
+export function candidateOf(around: Around): Candidate {
+  const { mount, target, containers, pods } = around;
+  const pod = pods.known ? pods.value.pods.find(({ uid }) => uid === target.podUid) : undefined;
+  const newest = newestContainer(containers.containers, target.podUid, target.container);
+  const sandbox = containers.sandboxes.find(({ podUid }) => podUid === target.podUid);
+  const podName = pod?.name ?? newest?.podName ?? sandbox?.podName ?? target.podUid;
+  const podNamespace = pod?.namespace ?? newest?.podNamespace ?? sandbox?.podNamespace ?? '';
+  const words = newest?.state === 'running' ? [] : complaints(around, newest, pod);
+  return {
+    mount,
+    target,
+    pod,
+    podName,
+    podNamespace,
+    where: `${podNamespace ? `${podNamespace}/` : 'pod '}${podName} container "${target.container}"`,
+    isGoing: isGoing(around, newest, pod),
+    ...stateOf(around, newest, pod),
+    refusal: words.find(({ text }) => saysSourceIsGone(text ?? '', mount.target)),
+    complaint: words.find(({ text }) => mentions(text ?? '', mount.target)),
+  };
+}
+
+function isGoing(around: Around, newest: Container | undefined, pod: Pod | undefined): boolean {
+  if (pod) return pod.isTerminating || pod.isFinished;
+  // The list of a kubelet that has just started is not whole, so the runtime must agree.
+  return around.pods.known && newest?.state !== 'running' && !hasSandbox(around);
+}
+
+function hasSandbox({ containers, target }: Around): boolean {
+  return containers.sandboxes.some(({ podUid, isReady }) => podUid === target.podUid && isReady);
+}
+
+/** What is said about why the container does not run; the runtime's word comes before the kubelet's. */
+function complaints(
+  { target, containers, pods }: Around,
+  newest: Container | undefined,
+  pod: Pod | undefined,
+): readonly Proof[] {
+  const end = newest && containers.ends.get(newest.id);
+  const status = pod?.containerStatuses.find(({ name }) => name === target.container);
+  const fromRuntime = end?.message
+    ? [{ claim: startClaim(end.finishedAt), text: end.message, origin: end.origin }]
+    : [];
+  // CRI-O makes no container at all when the mount fails: then only the kubelet has the words.
+  const fromKubelet = (status?.messages ?? []).map((text) => ({
+    claim: `the runtime refused to start it (restarts so far: ${status?.restartCount})`,
+    text,
+    origin: pods.known ? pods.value.origin : '',
+  }));
+  return [...fromRuntime, ...fromKubelet];
+}
+
+function startClaim(finishedAt: bigint): string {
+  const NANOSECONDS_PER_MS = 1_000_000n;
+  const at = finishedAt > 0n ? new Date(Number(finishedAt / NANOSECONDS_PER_MS)) : undefined;
+  return `the runtime refused to start it${at ? `, last at ${at.toISOString()}` : ''}`;
+}
+
+function stateOf(
+  around: Around,
+  newest: Container | undefined,
+  pod: Pod | undefined,
+): Pick<Candidate, 'state' | 'unclear'> {
+  const { target, containers, pods } = around;
+  if (newest?.state === 'running') return { state: 'running' };
+  const exitCode = newest && containers.ends.get(newest.id)?.exitCode;
+  if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
+
+  const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;
+  if (!newest && !containers.sandboxes.some(({ podUid }) => podUid === target.podUid)) {
+    return unclear(`the runtime has no container of its pod, and ${whyNoPod}`);
+  }
+  if (exitCode === 0) {
+    return unclear(
+      `it ended with 0, and whether it is to run again only the kubelet knows (${whyNoPod})`,
+    );
+  }
+  if (!hasSandbox(around)) return unclear(`its pod's sandbox is stopped, and ${whyNoPod}`);
+  return { state: 'down' };
+}
+
+function unclear(why: string): Pick<Candidate, 'state' | 'unclear'> {
+  return {
+    state: 'unclear',
+    unclear: `its subPath mount lost its source, but whether that matters is unclear: ${why}`,
+  };
+}
+
+function willNotStartAgain(
+  pod: Pod,
+  { container }: SubpathTarget,
+  exitCode: number | undefined,
+): boolean {
+  if (exitCode === undefined) return false;
+  if (pod.restartPolicy === 'Never') return true;
+  const isDone = exitCode === 0;
+  return isDone && (pod.restartPolicy === 'OnFailure' || pod.initContainers.includes(container));
+}

@@ -1,0 +1,71 @@
+import type { Containers } from '../../evidence/containers.ts';
+import type { Kubelet } from '../../evidence/kubelet.ts';
+import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+import type { Mount, MountTable } from '../../evidence/mount-table.ts';
+import type { Pods } from '../../evidence/pods.ts';
+import { subpathSource, subpathTarget } from '../../evidence/subpath-source.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Finding } from '../../model/finding.ts';
+import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Candidate, candidateOf } from './candidate.ts';
+import { isRepairedByKubelet } from './kubelet-behaviour.ts';
+import { activeFinding, benignFinding, latentFinding, type StaleSubpathMount } from './tell.ts';
+
+export interface Seen {
+  readonly kubelet: Kubelet;
+  readonly version: Maybe<KubeletVersion>;
+  readonly mounts: MountTable;
+  readonly containers: Containers;
+  readonly pods: Maybe<Pods>;
+}
+
+type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly doubt?: string };
+
+export function diagnose(seen: Seen): Verdict<StaleSubpathMount> {
+  const judgements = seen.mounts.mounts
+    .filter(({ isDeleted }) => isDeleted)
+    .flatMap((mount) => judge(mount, seen) ?? []);
+  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  if (!seen.version.known) doubts.push(`the kubelet's version is not known: ${seen.version.why}`);
+  return verdictOf({ findings: judgements.flatMap(({ finding }) => finding ?? []), doubts });
+}
+
+/** Undefined for all that is not ours to speak of: another mount, another fault, a look-alike. */
+function judge(mount: Mount, seen: Seen): Judgement | undefined {
+  const { root } = seen.kubelet;
+  const target = subpathTarget(mount.target, root);
+  if (!target) return undefined;
+  const source = subpathSource(mount, seen.mounts, root);
+  const candidate = candidateOf({ ...seen, mount, target });
+  if (candidate.isGoing) return undefined;
+  if (!source.regenerable) return judgeLastCopy(candidate, source.kind);
+
+  if (candidate.refusal) return { finding: activeFinding(candidate, source, seen) };
+  if (candidate.state === 'finished') return undefined;
+  if (!seen.version.known) return { doubt: `${candidate.where}: ${CANNOT_TELL_VERSION}` };
+  const repaired = isRepairedByKubelet(seen.version.value);
+  if (repaired === true) return { finding: benignFinding(candidate, source, seen) };
+  if (repaired === 'unknown') {
+    const why = `whether kubelet ${seen.version.value.text} repairs its stale mount is not known`;
+    return { doubt: `${candidate.where}: ${why}` };
+  }
+  if (candidate.state === 'unclear') return { doubt: `${candidate.where}: ${candidate.unclear}` };
+  return { finding: latentFinding(candidate, source, seen) };
+}
+
+const CANNOT_TELL_VERSION =
+  'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
+
+/**
+ * A volume that only this mount may still show (emptyDir, hostPath, a claim) is no case for us:
+ * an unmount could destroy the last copy. We speak of it only when a container is held up by it.
+ */
+function judgeLastCopy({ refusal, where, mount }: Candidate, kind: string): Judgement | undefined {
+  if (!refusal) return undefined;
+  return {
+    doubt:
+      `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is not ` +
+      'one that the kubelet can write anew, so the mount may hold the last copy of its data and ' +
+      `KubeDiag leaves it alone. Copy the data out first (${mount.target}), then unmount it by hand`,
+  };
+}

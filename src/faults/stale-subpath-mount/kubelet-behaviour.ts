@@ -1,0 +1,14 @@
+import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+
+/**
+ * Since 1.19.0 (kubernetes pull request 89629, made exact by 105512) the kubelet compares a subPath
+ * mount with its source before each start of the container, and mounts it anew when they differ.
+ * The pick for 1.18 was taken back before 1.18.7, so all of 1.18 and older is affected. In which
+ * pre-release of 1.19.0 the change arrived is not in our tables.
+ */
+export function isRepairedByKubelet(version: KubeletVersion): boolean | 'unknown' {
+  const { major, minor, patch, prerelease } = version;
+  if (major !== 1) return 'unknown';
+  if (minor === 19 && patch === 0 && prerelease) return 'unknown';
+  return minor >= 19;
+}

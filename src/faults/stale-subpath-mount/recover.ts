@@ -1,0 +1,14 @@
+import type { Recovery } from '../../model/fault.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { StaleSubpathMount } from './tell.ts';
+
+/** The kubelet makes the bind mount anew at the next container start; we only clear the dead one. */
+export function recover({ pins, blastRadius }: Finding<StaleSubpathMount>): Recovery {
+  const { id, parent, device, root, target } = pins;
+  return {
+    actions: [{ kind: 'unmount', id, parent, device, root, target }],
+    touches: blastRadius,
+    leaves: 'all other mounts, all files, the kubelet, the container and its own copy of the mount',
+    afterwards: 'the kubelet starts the container within its back-off, at most 5 min',
+  };
+}

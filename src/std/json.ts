@@ -1,0 +1,27 @@
+/**
+ * Looks into a value that came from outside. What is not there, or is of another type, is
+ * `undefined`: the caller decides whether that makes the whole answer malformed.
+ */
+export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
+  let here = value;
+  for (const name of path) {
+    if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return undefined;
+    here = (here as Record<string, unknown>)[name];
+  }
+  return here;
+}
+
+export function textOf(value: unknown, ...path: readonly string[]): string | undefined {
+  const field = fieldOf(value, ...path);
+  return typeof field === 'string' ? field : undefined;
+}
+
+export function numberOf(value: unknown, ...path: readonly string[]): number | undefined {
+  const field = fieldOf(value, ...path);
+  return typeof field === 'number' ? field : undefined;
+}
+
+export function listOf(value: unknown, ...path: readonly string[]): readonly unknown[] | undefined {
+  const field = fieldOf(value, ...path);
+  return Array.isArray(field) ? field : undefined;
+}
