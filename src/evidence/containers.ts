@@ -1,7 +1,7 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { listOf, numberOf, textOf } from '../std/json.ts';
+import { listAt, numberAt, textAt } from '../std/json.ts';
 import { EXITED_STATUSES_MAX, STATUS_CALLS_AT_ONCE } from './limits.ts';
 import { runtime } from './runtime.ts';
 
@@ -114,14 +114,14 @@ async function askEnds(
 
 async function askEnd(look: Look, socket: string, id: string): Promise<ContainerEnd> {
   const { message } = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
-  const exitCode = numberOf(message, 'status', 'exitCode');
+  const exitCode = numberAt(message, 'status', 'exitCode');
   const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
   if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
   return {
     exitCode,
-    reason: textOf(message, 'status', 'reason') ?? '',
-    message: textOf(message, 'status', 'message') ?? '',
-    finishedAt: nanoseconds(textOf(message, 'status', 'finishedAt')),
+    reason: textAt(message, 'status', 'reason') ?? '',
+    message: textAt(message, 'status', 'message') ?? '',
+    finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
     origin,
   };
 }
@@ -133,34 +133,34 @@ const STATES: Readonly<Record<string, Container['state']>> = {
 };
 
 function parseContainers(message: unknown): readonly Container[] {
-  const list = listOf(message, 'containers');
+  const list = listAt(message, 'containers');
   if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
   return list.map((item) => ({
-    id: required(textOf(item, 'id'), 'CRI ListContainers'),
-    podUid: textOf(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
-    podName: textOf(item, 'labels', 'io.kubernetes.pod.name') ?? '',
-    podNamespace: textOf(item, 'labels', 'io.kubernetes.pod.namespace') ?? '',
+    id: required(textAt(item, 'id'), 'CRI ListContainers'),
+    podUid: textAt(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textAt(item, 'labels', 'io.kubernetes.pod.name') ?? '',
+    podNamespace: textAt(item, 'labels', 'io.kubernetes.pod.namespace') ?? '',
     name:
-      textOf(item, 'labels', 'io.kubernetes.container.name') ??
-      textOf(item, 'metadata', 'name') ??
+      textAt(item, 'labels', 'io.kubernetes.container.name') ??
+      textAt(item, 'metadata', 'name') ??
       '',
-    attempt: numberOf(item, 'metadata', 'attempt') ?? 0,
-    state: STATES[textOf(item, 'state') ?? ''] ?? 'unknown',
-    createdAt: nanoseconds(textOf(item, 'createdAt')),
-    sandboxId: textOf(item, 'podSandboxId') ?? '',
+    attempt: numberAt(item, 'metadata', 'attempt') ?? 0,
+    state: STATES[textAt(item, 'state') ?? ''] ?? 'unknown',
+    createdAt: nanoseconds(textAt(item, 'createdAt')),
+    sandboxId: textAt(item, 'podSandboxId') ?? '',
   }));
 }
 
 function parseSandboxes(message: unknown): readonly Sandbox[] {
-  const list = listOf(message, 'items');
+  const list = listAt(message, 'items');
   if (!list) throw new ReadError('malformed', 'CRI ListPodSandbox', 'it has no sandboxes');
   return list.map((item) => ({
-    id: required(textOf(item, 'id'), 'CRI ListPodSandbox'),
+    id: required(textAt(item, 'id'), 'CRI ListPodSandbox'),
     podUid:
-      textOf(item, 'metadata', 'uid') ?? textOf(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
-    podName: textOf(item, 'metadata', 'name') ?? '',
-    podNamespace: textOf(item, 'metadata', 'namespace') ?? '',
-    isReady: textOf(item, 'state') === 'SANDBOX_READY',
+      textAt(item, 'metadata', 'uid') ?? textAt(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textAt(item, 'metadata', 'name') ?? '',
+    podNamespace: textAt(item, 'metadata', 'namespace') ?? '',
+    isReady: textAt(item, 'state') === 'SANDBOX_READY',
   }));
 }
 

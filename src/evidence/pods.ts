@@ -1,7 +1,7 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { fieldOf, listOf, numberOf, textOf } from '../std/json.ts';
+import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 
 /** A pod as the kubelet knows it. Its container states are what the API server was last told. */
@@ -79,7 +79,7 @@ async function askPods(look: Look, door: Door): Promise<Pods> {
 }
 
 export function parsePods(body: string, origin: string): readonly Pod[] {
-  const items = listOf(parseJson(body, origin), 'items');
+  const items = listAt(parseJson(body, origin), 'items');
   // An empty list is written as null by a kubelet that has no pods.
   if (!items) {
     if (/^\s*\{/.test(body) && /"items"\s*:\s*null/.test(body)) return [];
@@ -97,22 +97,22 @@ function parseJson(body: string, origin: string): unknown {
 }
 
 function parsePod(item: unknown, origin: string): Pod {
-  const uid = textOf(item, 'metadata', 'uid');
-  const name = textOf(item, 'metadata', 'name');
+  const uid = textAt(item, 'metadata', 'uid');
+  const name = textAt(item, 'metadata', 'name');
   if (!uid || !name) throw new ReadError('malformed', origin, 'a pod has no name or no UID');
-  const phase = textOf(item, 'status', 'phase');
+  const phase = textAt(item, 'status', 'phase');
   return {
     // The mount table and the runtime know a static pod by the hash of its manifest.
-    uid: textOf(item, 'metadata', 'annotations', 'kubernetes.io/config.hash') ?? uid,
+    uid: textAt(item, 'metadata', 'annotations', 'kubernetes.io/config.hash') ?? uid,
     name,
-    namespace: textOf(item, 'metadata', 'namespace') ?? 'default',
-    isTerminating: textOf(item, 'metadata', 'deletionTimestamp') !== undefined,
+    namespace: textAt(item, 'metadata', 'namespace') ?? 'default',
+    isTerminating: textAt(item, 'metadata', 'deletionTimestamp') !== undefined,
     isFinished: phase === 'Succeeded' || phase === 'Failed',
-    restartPolicy: textOf(item, 'spec', 'restartPolicy') ?? 'Always',
-    initContainers: names(listOf(item, 'spec', 'initContainers')),
-    volumes: (listOf(item, 'spec', 'volumes') ?? []).map(parseVolume),
+    restartPolicy: textAt(item, 'spec', 'restartPolicy') ?? 'Always',
+    initContainers: names(listAt(item, 'spec', 'initContainers')),
+    volumes: (listAt(item, 'spec', 'volumes') ?? []).map(parseVolume),
     containerStatuses: STATUS_LISTS.flatMap((list) =>
-      (listOf(item, 'status', list) ?? []).map(parseStatus),
+      (listAt(item, 'status', list) ?? []).map(parseStatus),
     ),
   };
 }
@@ -120,29 +120,29 @@ function parsePod(item: unknown, origin: string): Pod {
 const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
 
 function names(list: readonly unknown[] | undefined): readonly string[] {
-  return (list ?? []).flatMap((item) => textOf(item, 'name') ?? []);
+  return (list ?? []).flatMap((item) => textAt(item, 'name') ?? []);
 }
 
 function parseVolume(item: unknown): PodVolume {
   const kind =
     Object.keys((item as object | null) ?? {}).find((key) => key !== 'name') ?? 'unknown';
-  const source = fieldOf(item, kind);
+  const source = fieldAt(item, kind);
   return {
-    name: textOf(item, 'name') ?? '',
+    name: textAt(item, 'name') ?? '',
     kind,
-    object: textOf(source, 'name') ?? textOf(source, 'secretName') ?? textOf(source, 'claimName'),
+    object: textAt(source, 'name') ?? textAt(source, 'secretName') ?? textAt(source, 'claimName'),
   };
 }
 
 function parseStatus(item: unknown): PodContainerStatus {
   const messages = [
-    textOf(item, 'state', 'waiting', 'message'),
-    textOf(item, 'state', 'terminated', 'message'),
-    textOf(item, 'lastState', 'terminated', 'message'),
+    textAt(item, 'state', 'waiting', 'message'),
+    textAt(item, 'state', 'terminated', 'message'),
+    textAt(item, 'lastState', 'terminated', 'message'),
   ];
   return {
-    name: textOf(item, 'name') ?? '',
-    restartCount: numberOf(item, 'restartCount') ?? 0,
+    name: textAt(item, 'name') ?? '',
+    restartCount: numberAt(item, 'restartCount') ?? 0,
     messages: messages.filter((message) => message !== undefined),
   };
 }

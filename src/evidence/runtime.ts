@@ -1,7 +1,7 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { listOf, textOf } from '../std/json.ts';
+import { listAt, textAt } from '../std/json.ts';
 import { kubelet } from './kubelet.ts';
 
 /** The container runtime that the kubelet works with, once it has answered. */
@@ -62,13 +62,13 @@ async function findRuntime(look: Look): Promise<Runtime> {
 
 async function hasPods(look: Look, socket: string): Promise<boolean> {
   const { message } = await look.node.ask('runtime', { socket, call: 'ListPodSandbox' });
-  return (listOf(message, 'items') ?? []).length > 0;
+  return (listAt(message, 'items') ?? []).length > 0;
 }
 
 async function askVersion(look: Look, socket: string): Promise<Runtime> {
   const { criVersion, message } = await look.node.ask('runtime', { socket, call: 'Version' });
-  const name = textOf(message, 'runtimeName');
-  const version = textOf(message, 'runtimeVersion');
+  const name = textAt(message, 'runtimeName');
+  const version = textAt(message, 'runtimeVersion');
   if (!name || version === undefined) {
     throw new ReadError('malformed', 'CRI Version', 'the runtime does not say its name');
   }

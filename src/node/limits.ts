@@ -40,3 +40,9 @@ export const LINKS_MAX = 40;
 
 /** An answer that claims to be larger is no answer of ours. */
 export const FRAME_BYTES_MAX = 128 * 1024 * 1024;
+
+/** A bundle, unpacked. Larger than any sane node, small enough to read in memory. */
+export const BUNDLE_BYTES_MAX = 256 * 1024 * 1024;
+
+/** Longer texts get a file of their own in a bundle. */
+export const INLINE_CHARACTERS_MAX = 16 * 1024;

@@ -11,17 +11,20 @@ import { keyOf, type Recorded, type Recording } from './recording.ts';
 export class RecordingNode implements NodeReader {
   readonly #inner: NodeReader;
   readonly #answers = new Map<string, Recorded>();
+  // One moment for the whole recording, so that a replay is judged as of the same moment.
+  readonly #clock: Date;
 
   constructor(inner: NodeReader) {
     this.#inner = inner;
+    this.#clock = inner.now();
   }
 
   get recording(): Recording {
-    return { clock: this.#inner.now(), answers: this.#answers };
+    return { clock: this.#clock, answers: this.#answers };
   }
 
   now(): Date {
-    return this.#inner.now();
+    return this.#clock;
   }
 
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {

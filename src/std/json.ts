@@ -11,7 +11,7 @@ export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
   return here;
 }
 
-export function textOf(value: unknown, ...path: readonly string[]): string | undefined {
+export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
   const field = fieldOf(value, ...path);
   return typeof field === 'string' ? field : undefined;
 }

@@ -1,0 +1,194 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { fieldAt, textAt } from '../std/json.ts';
+import { readTar, type TarEntry, writeTar } from '../std/tar.ts';
+import { BUNDLE_BYTES_MAX, INLINE_CHARACTERS_MAX } from './limits.ts';
+import {
+  type Answer,
+  type Question,
+  type QuestionKind,
+  type ReadFailure,
+  sourceOf,
+} from './node-reader.ts';
+import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
+import { bytesOf, textOf } from './text-codec.ts';
+
+/** Everything a check asked and was answered, with what is needed to judge it again elsewhere. */
+export interface Bundle {
+  readonly recording: Recording;
+  /** The version of KubeDiag that recorded it. */
+  readonly madeBy: string;
+  readonly tookMs: number;
+  /** What the person had told the check about the node. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** The files of a bundle by name: the same in an archive and in a folder of fixtures. */
+export type BundleFiles = ReadonlyMap<string, Uint8Array>;
+
+/** Why these bytes are no bundle, in words for a person. */
+export class BundleError extends Error {
+  override readonly name = 'BundleError';
+}
+
+const FORMAT = 1;
+
+export function filesOfBundle(bundle: Bundle): BundleFiles {
+  const files = new Map<string, Uint8Array>();
+  const lines = [...bundle.recording.answers].map(([key, recorded]) =>
+    lineOf(key, recorded, files),
+  );
+  files.set('answers.jsonl', Buffer.from(lines.map((line) => `${line}\n`).join('')));
+  files.set('manifest.json', manifestOf(bundle, files));
+  return files;
+}
+
+/** The list of contents, with a checksum of each file. */
+export function manifestOf(
+  bundle: Omit<Bundle, 'recording'> & { readonly recording: Pick<Recording, 'clock'> },
+  files: BundleFiles,
+): Buffer {
+  const checksums = [...files]
+    .filter(([name]) => name !== 'manifest.json')
+    .map(([name, content]) => [name, sha256(content)] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const manifest = {
+    format: FORMAT,
+    madeBy: bundle.madeBy,
+    clock: bundle.recording.clock.toISOString(),
+    tookMs: bundle.tookMs,
+    settings: bundle.settings,
+    checksums: Object.fromEntries(checksums),
+  };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+export function packBundle(files: BundleFiles): Buffer {
+  const entries: TarEntry[] = [...files]
+    .map(([name, content]) => ({ name, content }))
+    // The manifest first: who lists an archive sees at once what it is.
+    .toSorted((left, right) => rank(left.name) - rank(right.name));
+  const archive = writeTar(entries);
+  if (archive.length > BUNDLE_BYTES_MAX) {
+    throw new BundleError(`the bundle would have more than ${BUNDLE_BYTES_MAX} bytes`);
+  }
+  return gzipSync(archive);
+}
+
+function rank(name: string): number {
+  return ['manifest.json', 'answers.jsonl'].indexOf(name) + 1 || 3;
+}
+
+export function unpackBundle(packed: Uint8Array): BundleFiles {
+  const archive = gunzipped(packed);
+  const entries = readTar(archive);
+  if (!entries) throw new BundleError('it is not a sound tar archive');
+  return new Map(entries.map(({ name, content }) => [name.replace(/^\.\//, ''), content]));
+}
+
+function gunzipped(packed: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(packed, { maxOutputLength: BUNDLE_BYTES_MAX });
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new BundleError(`it cannot be unpacked (${why})`, { cause });
+  }
+}
+
+/** Reads a bundle, and believes nothing of it: every file must be the one that was written. */
+export function bundleOfFiles(files: BundleFiles): Bundle {
+  const manifest = json(fileOf(files, 'manifest.json'), 'manifest.json');
+  if (fieldAt(manifest, 'format') !== FORMAT) {
+    throw new BundleError(`its format is ${String(fieldAt(manifest, 'format'))}, not ${FORMAT}`);
+  }
+  for (const [name, content] of files) {
+    if (name !== 'manifest.json' && textAt(manifest, 'checksums', name) !== sha256(content)) {
+      throw new BundleError(`${name} was changed since it was recorded`);
+    }
+  }
+  const clock = new Date(textAt(manifest, 'clock') ?? '');
+  if (Number.isNaN(clock.getTime())) throw new BundleError('its clock makes no sense');
+  const answers = new Map<string, Recorded>();
+  const lines = textOf(Buffer.from(fileOf(files, 'answers.jsonl'))).split('\n');
+  for (const line of lines) if (line !== '') readLine(line, files, answers);
+  const settings = fieldAt(manifest, 'settings');
+  return {
+    recording: { clock, answers },
+    madeBy: textAt(manifest, 'madeBy') ?? 'unknown',
+    tookMs: Number(fieldAt(manifest, 'tookMs') ?? 0),
+    settings: typeof settings === 'object' && settings !== null ? { ...settings } : {},
+  };
+}
+
+type Line = {
+  readonly kind: QuestionKind;
+  readonly question: Question<QuestionKind>;
+  readonly failure?: ReadFailure;
+  readonly detail?: string;
+  readonly value?: unknown;
+  readonly status?: number;
+  readonly text?: string;
+  readonly blob?: string;
+};
+
+function lineOf(key: string, recorded: Recorded, files: Map<string, Uint8Array>): string {
+  const { kind, question } = questionOf(key);
+  if ('failure' in recorded) return JSON.stringify({ kind, question, ...recorded });
+  const { answer } = recorded;
+  if (typeof answer === 'string') return JSON.stringify({ kind, question, ...kept(answer, files) });
+  if (kind === 'kubelet') {
+    const { status, body } = answer as Answer<'kubelet'>;
+    return JSON.stringify({ kind, question, status, ...kept(body, files) });
+  }
+  return JSON.stringify({ kind, question, value: answer });
+}
+
+/** Short texts stay in the line, where a person can read them; long ones get a file. */
+function kept(text: string, files: Map<string, Uint8Array>): { text: string } | { blob: string } {
+  if (text.length <= INLINE_CHARACTERS_MAX) return { text };
+  const content = bytesOf(text);
+  const blob = sha256(content);
+  files.set(`blobs/${blob}`, content);
+  return { blob };
+}
+
+function readLine(text: string, files: BundleFiles, answers: Map<string, Recorded>): void {
+  const line = json(Buffer.from(text), 'answers.jsonl') as Line;
+  if (!line.kind || typeof line.question !== 'object') {
+    throw new BundleError('answers.jsonl has a line that is no answer');
+  }
+  answers.set(keyOf(line.kind, line.question), recordedIn(line, files));
+}
+
+function recordedIn(line: Line, files: BundleFiles): Recorded {
+  if (line.failure) {
+    return line.detail === undefined
+      ? { failure: line.failure }
+      : { failure: line.failure, detail: line.detail };
+  }
+  const text = line.blob ? textOf(Buffer.from(fileOf(files, `blobs/${line.blob}`))) : line.text;
+  if (line.kind === 'kubelet') return { answer: { status: line.status ?? 0, body: text ?? '' } };
+  if (text !== undefined) return { answer: text };
+  if (line.value === undefined) {
+    throw new BundleError(`it has no answer to ${sourceOf(line.kind, line.question)}`);
+  }
+  return { answer: line.value as Answer<QuestionKind> };
+}
+
+function fileOf(files: BundleFiles, name: string): Uint8Array {
+  const content = files.get(name);
+  if (!content) throw new BundleError(`it has no ${name}`);
+  return content;
+}
+
+function json(content: Uint8Array, name: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(content).toString('utf8'));
+  } catch (cause) {
+    throw new BundleError(`${name} is not JSON`, { cause });
+  }
+}
+
+function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}

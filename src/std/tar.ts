@@ -1,0 +1,94 @@
+/** A file in an archive. */
+export interface TarEntry {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+const BLOCK_BYTES = 512;
+const NAME_BYTES_MAX = 100;
+
+/**
+ * Writes plain files with short names in the ustar format, the same bytes for the same entries:
+ * no owner, no time of day, nothing of the machine it was made on.
+ */
+export function writeTar(entries: readonly TarEntry[]): Uint8Array {
+  const blocks = entries.flatMap(({ name, content }) => [
+    header(name, content.length),
+    padded(content),
+  ]);
+  const total = blocks.reduce((sum, { length }) => sum + length, 2 * BLOCK_BYTES);
+  const archive = new Uint8Array(total);
+  let at = 0;
+  for (const block of blocks) {
+    archive.set(block, at);
+    at += block.length;
+  }
+  return archive;
+}
+
+/** Reads plain files; undefined when these are not the bytes of a whole, sound archive. */
+export function readTar(archive: Uint8Array): readonly TarEntry[] | undefined {
+  const entries: TarEntry[] = [];
+  for (let at = 0; at + BLOCK_BYTES <= archive.length; ) {
+    const block = archive.subarray(at, at + BLOCK_BYTES);
+    if (block.every((byte) => byte === 0)) return entries;
+    const sizeBytes = octalAt(block, 124, 12);
+    const isSound = octalAt(block, 148, 8) === checksum(block) && sizeBytes >= 0;
+    const start = at + BLOCK_BYTES;
+    if (!isSound || start + sizeBytes > archive.length) return undefined;
+    const isFile = block[156] === 0x30 || block[156] === 0;
+    if (isFile) {
+      entries.push({
+        name: asciiAt(block, 0, 100),
+        content: archive.subarray(start, start + sizeBytes),
+      });
+    }
+    at = start + Math.ceil(sizeBytes / BLOCK_BYTES) * BLOCK_BYTES;
+  }
+  return undefined;
+}
+
+function header(name: string, sizeBytes: number): Uint8Array {
+  if (name.length > NAME_BYTES_MAX) throw new RangeError(`${name} is too long for an archive`);
+  const block = new Uint8Array(BLOCK_BYTES);
+  put(block, 0, name);
+  put(block, 100, '0000644\0');
+  put(block, 108, '0000000\0');
+  put(block, 116, '0000000\0');
+  put(block, 124, `${octal(sizeBytes, 11)}\0`);
+  put(block, 136, `${octal(0, 11)}\0`);
+  put(block, 156, '0');
+  put(block, 257, 'ustar\x0000');
+  put(block, 148, `${octal(checksum(block), 6)}\0 `);
+  return block;
+}
+
+function padded(content: Uint8Array): Uint8Array {
+  const block = new Uint8Array(Math.ceil(content.length / BLOCK_BYTES) * BLOCK_BYTES);
+  block.set(content);
+  return block;
+}
+
+/** The sum of all bytes of a header, with its own field read as spaces. */
+function checksum(block: Uint8Array): number {
+  return block.reduce((sum, byte, at) => sum + (at >= 148 && at < 156 ? 0x20 : byte), 0);
+}
+
+function octal(value: number, digits: number): string {
+  return value.toString(8).padStart(digits, '0');
+}
+
+function octalAt(block: Uint8Array, at: number, length: number): number {
+  const text = asciiAt(block, at, length).trim();
+  return /^[0-7]+$/.test(text) ? Number.parseInt(text, 8) : -1;
+}
+
+function asciiAt(block: Uint8Array, at: number, length: number): string {
+  const end = block.indexOf(0, at);
+  const stop = end < 0 || end > at + length ? at + length : end;
+  return String.fromCharCode(...block.subarray(at, stop));
+}
+
+function put(block: Uint8Array, at: number, text: string): void {
+  for (let index = 0; index < text.length; index += 1) block[at + index] = text.charCodeAt(index);
+}
