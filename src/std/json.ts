@@ -2,7 +2,7 @@
  * Looks into a value that came from outside. What is not there, or is of another type, is
  * `undefined`: the caller decides whether that makes the whole answer malformed.
  */
-export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
+export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let here = value;
   for (const name of path) {
     if (typeof here !== 'object' || here === null || !Object.hasOwn(here, name)) return undefined;
@@ -12,16 +12,16 @@ export function fieldOf(value: unknown, ...path: readonly string[]): unknown {
 }
 
 export function textAt(value: unknown, ...path: readonly string[]): string | undefined {
-  const field = fieldOf(value, ...path);
+  const field = fieldAt(value, ...path);
   return typeof field === 'string' ? field : undefined;
 }
 
-export function numberOf(value: unknown, ...path: readonly string[]): number | undefined {
-  const field = fieldOf(value, ...path);
+export function numberAt(value: unknown, ...path: readonly string[]): number | undefined {
+  const field = fieldAt(value, ...path);
   return typeof field === 'number' ? field : undefined;
 }
 
-export function listOf(value: unknown, ...path: readonly string[]): readonly unknown[] | undefined {
-  const field = fieldOf(value, ...path);
+export function listAt(value: unknown, ...path: readonly string[]): readonly unknown[] | undefined {
+  const field = fieldAt(value, ...path);
   return Array.isArray(field) ? field : undefined;
 }
