@@ -23,12 +23,20 @@ export type Action<K extends ActionKind = ActionKind> = {
   [P in K]: { readonly kind: P } & ActionArguments[P];
 }[K];
 
-/** What became of an action. Only `done` was seen to have worked. */
+/** What became of an action. Only `done` was seen to be so, by looking afterwards. */
 export type Outcome =
   | { readonly state: 'done'; readonly note?: string }
-  | { readonly state: 'refused'; readonly why: string; readonly byHand?: ByHand }
-  | { readonly state: 'no-effect'; readonly why: string; readonly byHand?: ByHand }
-  | { readonly state: 'failed'; readonly why: string; readonly byHand?: ByHand };
+  | ({ readonly state: 'refused' } & Trouble)
+  | ({ readonly state: 'no-effect' } & Trouble)
+  | ({ readonly state: 'failed' } & Trouble);
+
+/** The three parts of whatever we tell a person, and how to go on without us. */
+export interface Trouble {
+  readonly what: string;
+  readonly why: string;
+  readonly todo: string;
+  readonly byHand?: ByHand;
+}
 
 /** How a person could do it without us, and what it risks. */
 export interface ByHand {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
-import { type Program, type ProgramResult, runProgram, startTimeOf } from './run.ts';
+import { type Program, type ProgramResult, runProgram } from './run.ts';
 
 /** What a busy machine may add to any of our timers. */
 const SLACK_MS = 1_500;
@@ -131,10 +131,4 @@ test('a session of its own does not delay the deadline either', async () => {
   expect(result).toMatchObject({ ended: 'deadline', isHeld: true });
   expect(tookMs).toBeLessThan(300 + 2 * drainMs + SLACK_MS);
   if ('stdout' in result) process.kill(Number(result.stdout), 'SIGKILL');
-});
-
-test('the start time is read past a name with spaces and brackets', () => {
-  const stat = '7 (a) b (c)) S 1 7 7 0 -1 4194560 1 0 0 0 1 1 0 0 20 0 14 0 1893 0 0';
-  expect(startTimeOf(stat)).toBe(1893);
-  expect(startTimeOf('')).toBeUndefined();
 });

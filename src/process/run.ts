@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { startTimeOf } from '../std/start-time-of.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 
 export interface Program {
@@ -146,13 +147,6 @@ function abandonedOf(child: ChildProcess): AbandonedProcess {
   } catch {
     return { pid, startTime: undefined };
   }
-}
-
-/** From the text of /proc/<pid>/stat; the program's name in it may hold spaces and brackets. */
-export function startTimeOf(stat: string): number | undefined {
-  // 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...
-  const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-  return Number.isSafeInteger(startTime) ? startTime : undefined;
 }
 
 function notStarted(error: unknown): End & { ended: 'not-started' } {

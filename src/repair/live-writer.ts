@@ -1,0 +1,127 @@
+import { accessSync, constants, readlinkSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ProgramResult, runProgram } from '../process/run.ts';
+import { helpMs, PROGRAM_OUTPUT_BYTES_MAX, unmountMs } from './limits.ts';
+import type { Deed, NodeWriter } from './node-writer.ts';
+
+/** Programs are taken from here and nowhere else: PATH belongs to whoever started us. */
+const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+/** The words that start an unmount where it must happen, or why there are none. */
+type Way =
+  | { readonly isOpen: true; readonly words: readonly [string, ...string[]] }
+  | { readonly isOpen: false; readonly why: string };
+
+/** Changes the node we run on, or whose root we see at `hostRoot`. */
+export class LiveWriter implements NodeWriter {
+  readonly #hostRoot: string;
+
+  constructor({ hostRoot = '/' }: { readonly hostRoot?: string } = {}) {
+    this.#hostRoot = hostRoot;
+  }
+
+  async cannotUnmount(namespaceOf: number): Promise<string | undefined> {
+    const way = await this.#wayTo(namespaceOf);
+    return way.isOpen ? undefined : way.why;
+  }
+
+  async unmount(target: string, namespaceOf: number): Promise<Deed> {
+    const way = await this.#wayTo(namespaceOf);
+    if (!way.isOpen) return { state: 'failed', why: way.why };
+    return deedOf(await run([...way.words, '--no-canonicalize', target], unmountMs));
+  }
+
+  async #wayTo(namespaceOf: number): Promise<Way> {
+    if (process.geteuid?.() !== 0) return closed('only root may unmount: run it with sudo');
+    const enter = this.#enter(namespaceOf);
+    return enter.isOpen ? umountBehind(enter.words) : enter;
+  }
+
+  /** No words when we are in that namespace already, else those of nsenter. */
+  #enter(pid: number): { readonly isOpen: true; readonly words: readonly string[] } | Closed {
+    const theirs = join(this.#hostRoot, 'proc', String(pid));
+    try {
+      if (isOurView(theirs)) return { isOpen: true, words: [] };
+    } catch (error) {
+      return closed(`the mount namespace of process ${pid} cannot be seen: ${String(error)}`);
+    }
+    const nsenter = PROGRAM_FOLDERS.map((folder) => join(folder, 'nsenter')).find(isProgram);
+    if (!nsenter) {
+      const where = PROGRAM_FOLDERS.join(', ');
+      return closed(`process ${pid} has mounts of its own, and there is no nsenter in ${where}`);
+    }
+    return { isOpen: true, words: [nsenter, `--mount=${theirs}/ns/mnt`, '--'] };
+  }
+}
+
+type Closed = Way & { isOpen: false };
+
+function closed(why: string): Closed {
+  return { isOpen: false, why };
+}
+
+/** The same mounts, seen from the same root: else a path of theirs is not that path for us. */
+function isOurView(theirs: string): boolean {
+  if (readlinkSync(join(theirs, 'ns/mnt')) !== readlinkSync('/proc/self/ns/mnt')) return false;
+  const [their, our] = [statSync(join(theirs, 'root/')), statSync('/')];
+  return their.dev === our.dev && their.ino === our.ino;
+}
+
+/** Finds an umount in that namespace that takes a path as it is, before anything is changed. */
+async function umountBehind(enter: readonly string[]): Promise<Way> {
+  let why = 'there is none';
+  for (const folder of PROGRAM_FOLDERS) {
+    const umount = join(folder, 'umount');
+    const [first, ...rest] = [...enter, umount];
+    const words = [first ?? umount, ...rest] as const;
+    const help = await run([...words, '--help'], helpMs);
+    const text = help.ended === 'not-started' ? '' : help.stdout + help.stderr;
+    if (text.includes('--no-canonicalize')) return { isOpen: true, words };
+    // BusyBox v1.35.0 (Debian 1:1.35.0-4+b3) multi-call binary.
+    if (text.includes('BusyBox')) why = `${umount} is BusyBox's, which has no --no-canonicalize`;
+    else if (help.ended === 'deadline') why = `${umount} did not answer`;
+  }
+  return closed(`no umount of util-linux in ${PROGRAM_FOLDERS.join(', ')}: ${why}`);
+}
+
+function run(words: readonly [string, ...string[]], deadlineMs: number): Promise<ProgramResult> {
+  const [program, ...rest] = words;
+  return runProgram({
+    program,
+    arguments: rest,
+    deadlineMs,
+    outputBytesMax: PROGRAM_OUTPUT_BYTES_MAX,
+  });
+}
+
+// umount: /var/lib/kubelet/pods/6f1c/volume-subpaths/settings/web/1: target is busy.
+// umount: /mnt: device is busy. (util-linux before 2.23)
+const BUSY = /: (?:target|device) is busy/;
+
+function deedOf(result: ProgramResult): Deed {
+  if (result.ended === 'not-started') return { state: 'failed', why: result.why };
+  const said = result.stderr.trim() || 'it said nothing';
+  if (result.ended === 'exit') {
+    if (result.code === 0) return { state: 'did' };
+    return BUSY.test(said)
+      ? { state: 'busy', why: said }
+      : { state: 'failed', why: `umount ended with code ${result.code}: ${said}` };
+  }
+  if (result.ended === 'signal') {
+    return { state: 'failed', why: `umount was ended by ${result.signal}: ${said}` };
+  }
+  if (!result.abandoned) {
+    return { state: 'failed', why: `umount was stopped after ${unmountMs / 1000} s: ${said}` };
+  }
+  const why = `umount waits in the kernel, and cannot be ended: process ${result.abandoned.pid}`;
+  return { state: 'unending', why };
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,106 @@
+import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Trouble } from '../model/action.ts';
+import { startTimeOf } from '../std/start-time-of.ts';
+import { JOURNAL_BYTES_MAX, LOCK_TRIES_MAX } from './limits.ts';
+import { fieldsIn, linkUnlessTaken, prepareFolder, textIfThere } from './state-folder.ts';
+import type { Actor } from './this-process.ts';
+
+/** The right to change this node: one process at a time has it, and acts one deed at a time. */
+export interface NodeLock {
+  /** Set while a deed is performed under it. */
+  isActing: boolean;
+  readonly release: () => void;
+}
+
+export type LockAnswer =
+  | { readonly isTaken: true; readonly lock: NodeLock }
+  | ({ readonly isTaken: false } & Trouble);
+
+// lock.17
+const GENERATION = /^lock\.(\d+)$/;
+
+/**
+ * Each holder makes the file after its predecessor's: "lock.17" when "lock.16" is free, which it is
+ * when it is empty or its process is dead. So two that see the same dead holder want the same new
+ * name, and a name is given once. The newest is never deleted, hence whoever took an old number out
+ * of an old view sees a newer one, and steps back.
+ */
+export async function takeNodeLock(folder: string, self: Actor): Promise<LockAnswer> {
+  await prepareFolder(folder);
+  const mine = join(folder, `taker-${self.pid}-${self.pidNamespace.replace(/\D/g, '')}`);
+  for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
+    const newest = generations(folder).at(-1) ?? 0;
+    const holder = holderOf(folder, newest);
+    if (holder && isAlive(holder, self)) return isHeld(holder, folder, newest, self);
+    const path = join(folder, `lock.${newest + 1}`);
+    // Whole before it has its name, so that nobody ever reads half a holder.
+    rmSync(mine, { force: true });
+    writeFileSync(mine, JSON.stringify({ ...self, since: new Date() }), {
+      mode: 0o600,
+      flag: 'wx',
+    });
+    const isLinked = linkUnlessTaken(mine, path);
+    rmSync(mine, { force: true });
+    if (!isLinked) continue;
+    if (generations(folder).at(-1) === newest + 1) return taken(folder, newest + 1);
+    rmSync(path, { force: true });
+  }
+  return {
+    isTaken: false,
+    what: 'too many recoveries want to work on this node at once',
+    why: `the lock in ${folder} changed its holder ${LOCK_TRIES_MAX} times while we asked for it`,
+    todo: 'try again when they are done',
+  };
+}
+
+function generations(folder: string): readonly number[] {
+  return readdirSync(folder)
+    .flatMap((name) => GENERATION.exec(name)?.[1] ?? [])
+    .map(Number)
+    .toSorted((left, right) => left - right);
+}
+
+interface Holder {
+  readonly pid: number;
+  readonly startTime: unknown;
+  readonly boot: unknown;
+  readonly pidNamespace: unknown;
+  readonly since: unknown;
+}
+
+/** Undefined when it was released; or lost its text with the power, and then nobody is alive. */
+function holderOf(folder: string, generation: number): Holder | undefined {
+  const text = textIfThere(join(folder, `lock.${generation}`), JOURNAL_BYTES_MAX) ?? '';
+  const { pid, startTime, boot, pidNamespace, since } = fieldsIn(text);
+  return typeof pid === 'number' ? { pid, startTime, boot, pidNamespace, since } : undefined;
+}
+
+function isAlive({ pid, startTime, boot, pidNamespace }: Holder, self: Actor): boolean {
+  if (boot !== self.boot) return false;
+  if (pidNamespace !== self.pidNamespace) return true; // We cannot see it, so we believe it.
+  const stat = textIfThere(`/proc/${pid}/stat`, JOURNAL_BYTES_MAX) ?? '';
+  // 812 (kubediag) Z 1 812: dead, and only waits for its parent to notice.
+  return startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
+}
+
+function isHeld(holder: Holder, folder: string, generation: number, self: Actor): LockAnswer {
+  const since = String(holder.since).replace('T', ' ').slice(0, 19);
+  const path = join(folder, `lock.${generation}`);
+  const isSeen = holder.pidNamespace === self.pidNamespace;
+  return {
+    isTaken: false,
+    what: `another recovery (pid ${holder.pid}, since ${since} UTC) is at work on this node`,
+    why: `${path} names it, and ${isSeen ? 'it is alive' : 'it runs in a container we cannot see'}`,
+    todo: isSeen ? 'wait until it is done' : `wait; if it is surely gone, empty ${path}`,
+  };
+}
+
+function taken(folder: string, generation: number): LockAnswer {
+  for (const older of generations(folder)) {
+    if (older < generation) rmSync(join(folder, `lock.${older}`), { force: true });
+  }
+  // Emptied, not deleted: the newest number must stay, and this needs no room on a full disk.
+  const release = () => truncateSync(join(folder, `lock.${generation}`), 0);
+  return { isTaken: true, lock: { isActing: false, release } };
+}

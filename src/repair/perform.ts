@@ -1,0 +1,160 @@
+import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import { ReadError } from '../node/node-reader.ts';
+import { type Handler, handlers, type Mishap } from './handlers.ts';
+import type { Intent, Journal } from './journal.ts';
+import { journalMs } from './limits.ts';
+import type { NodeLock } from './node-lock.ts';
+import type { NodeWriter } from './node-writer.ts';
+import { DiskError, tried } from './state-folder.ts';
+
+/** All that is needed to change a node. */
+export interface Hands {
+  /** Begins a new look at the node, in which nothing is known yet. */
+  readonly look: () => Look;
+  readonly writer: NodeWriter;
+  readonly journal: Journal;
+  readonly lock: NodeLock;
+  readonly permitted: ReadonlySet<ActionKind>;
+  /** Called after each step, so that a host can show how far it is. */
+  readonly onStep?: (step: Step) => void;
+  /** Heeded until the intent is written; after that a deed is carried through to its end. */
+  readonly stop?: AbortSignal;
+}
+
+export interface Step {
+  readonly name: 'looked again' | 'intent written' | 'acted' | 'looked afterwards';
+  readonly tookMs: number;
+}
+
+export interface Performed {
+  readonly outcome: Outcome;
+  /** Its number in the journal, when it came so far. */
+  readonly entry?: number;
+}
+
+/** The one door through which a node is changed. */
+export async function perform<K extends ActionKind>(
+  intent: Intent<Action<K>>,
+  hands: Hands,
+): Promise<Performed> {
+  if (!hands.permitted.has(intent.action.kind)) {
+    const what = `the action ${intent.action.kind} is not permitted here`;
+    return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
+  }
+  if (hands.lock.isActing) {
+    const todo = 'wait until it is done';
+    return refused('another action is being performed', 'one at a time on a node', todo);
+  }
+  hands.lock.isActing = true;
+  try {
+    return await performAlone(intent, hands);
+  } finally {
+    hands.lock.isActing = false;
+  }
+}
+
+async function performAlone<K extends ActionKind>(
+  intent: Intent<Action<K>>,
+  hands: Hands,
+): Promise<Performed> {
+  const { action } = intent;
+  const handler: Handler<K> = handlers[action.kind];
+  const step = stepTeller(hands);
+  const before = hands.look();
+  try {
+    const objection = await handler.refuse(action, before, hands.writer);
+    if (objection) return { outcome: objection };
+  } catch (error) {
+    if (!(error instanceof ReadError)) throw error;
+    const todo = 'nothing was changed; see to it that this can be read, then recover again';
+    return refused('the node could not be looked at again', error.message, todo);
+  }
+  step('looked again');
+  if (hands.stop?.aborted) return refused('stopped', 'you asked to stop', 'nothing was changed');
+
+  // On disk before we act: a crash leaves a trace.
+  const intended = await tried(inTime(hands.journal.intend(intent)));
+  if (!intended.ok) {
+    const todo = 'nothing was changed; make room or choose another --state-dir, then recover again';
+    return refused('the journal cannot be written', intended.why, todo);
+  }
+  const entry = intended.value;
+  step('intent written');
+
+  const mishap = await mishapOf(() => handler.act(action, hands.writer, before));
+  step('acted');
+  const outcome = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
+  step('looked afterwards');
+
+  const concluded = await tried(inTime(hands.journal.conclude(entry, intent, outcome)));
+  if (concluded.ok) return { outcome, entry };
+  const note = `the journal does not tell this yet, the next start will: ${concluded.why}`;
+  return { outcome: withNote(outcome, note), entry };
+}
+
+async function mishapOf(act: () => Promise<Mishap | undefined>): Promise<Mishap | undefined> {
+  try {
+    return await act();
+  } catch (error) {
+    const todo = 'run kubediag check again, and report this';
+    // It broke in the middle, so what it began may still be under way.
+    return { what: 'the act broke off', why: messageOf(error), todo, isUnending: true };
+  }
+}
+
+/** The eyes decide: what the deed said of itself counts only where they see no success. */
+async function outcomeOf(
+  mishap: Mishap | undefined,
+  looked: () => ReturnType<Handler<ActionKind>['isDone']>,
+): Promise<Outcome> {
+  const { isUnending = false, ...trouble } = mishap ?? {};
+  const failed = (fallback: Trouble): Outcome => ({ state: 'failed', ...fallback, ...trouble });
+  const todo = 'run kubediag check again';
+  try {
+    const { isDone, seen, beside } = await looked();
+    if (isUnending || (mishap && !isDone)) return failed({ what: seen, why: seen, todo });
+    if (!isDone) return { state: 'no-effect', what: seen, why: 'the act said it worked', todo };
+    const notes = [beside, mishap && `the act itself said: ${mishap.why}`].filter(Boolean);
+    return notes.length > 0 ? { state: 'done', note: notes.join('; ') } : { state: 'done' };
+  } catch (error) {
+    const what = 'it was done, but could not be looked at afterwards';
+    return failed({ what, why: messageOf(error), todo });
+  }
+}
+
+function withNote(outcome: Outcome, note: string): Outcome {
+  if (outcome.state !== 'done') return { ...outcome, why: `${outcome.why}; ${note}` };
+  return { state: 'done', note: outcome.note ? `${outcome.note}; ${note}` : note };
+}
+
+function refused(what: string, why: string, todo: string): Performed {
+  return { outcome: { state: 'refused', what, why, todo } };
+}
+
+function stepTeller({ onStep }: Hands): (name: Step['name']) => void {
+  let begun = performance.now();
+  return (name) => {
+    const now = performance.now();
+    onStep?.({ name, tookMs: now - begun });
+    begun = now;
+  };
+}
+
+/** A disk that hangs is not waited for. What it writes later is found at the next start. */
+async function inTime<T>(write: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new DiskError(`its disk did not answer within ${journalMs / 1000} s`);
+    timer = setTimeout(() => reject(error), journalMs);
+  });
+  try {
+    return await Promise.race([write, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,100 @@
+import { constants, linkSync, readFileSync, statSync } from 'node:fs';
+import { lstat, mkdir, open } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** Makes our folder on the node when it is missing, and throws when others could write to it. */
+export async function prepareFolder(folder: string): Promise<void> {
+  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  if (made !== undefined) await syncFolder(dirname(made));
+  const { mode, uid } = await lstat(folder);
+  const isOurs = uid === process.geteuid?.() && (mode & 0o022) === 0;
+  // Whoever can write here can tell us what we have done, or that nobody is at work.
+  if ((mode & constants.S_IFMT) !== constants.S_IFDIR || !isOurs) {
+    throw new DiskError(`${folder} is not a folder that only we can write to (chmod 700, chown)`);
+  }
+}
+
+/** On disk when it resolves. A line that an earlier crash left unfinished stays a line of its own. */
+export async function appendSynced(path: string, line: string): Promise<void> {
+  const { O_RDWR, O_CREAT, O_APPEND, O_NOFOLLOW } = constants;
+  const file = await open(path, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0o600);
+  try {
+    const { size } = await file.stat();
+    const last = Buffer.alloc(1);
+    if (size > 0) await file.read(last, 0, 1, size - 1);
+    const isTorn = size > 0 && last.toString() !== '\n';
+    await file.appendFile(`${isTorn ? '\n' : ''}${line}\n`);
+    await file.sync();
+    if (size === 0) await syncFolder(dirname(path));
+  } finally {
+    await file.close();
+  }
+}
+
+/** A new name is only safe once its folder is on disk. */
+export async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** The text of a file of ours, or undefined when there is none. Throws for any other reason. */
+export function textIfThere(path: string, bytesMax: number): string | undefined {
+  try {
+    if (statSync(path).size > bytesMax)
+      throw new DiskError(`${path} is larger than ${bytesMax} bytes`);
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    // ESRCH is the ENOENT of a process that ended while its file in /proc was read.
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
+    throw error;
+  }
+}
+
+/** Gives a file a second name; false when the name was taken already. Atomic. */
+export function linkUnlessTaken(path: string, name: string): boolean {
+  try {
+    linkSync(path, name);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** The fields of a JSON object; none at all when the text is not one. */
+export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? { ...value } : {};
+  } catch {
+    return {};
+  }
+}
+
+/** What the disk, or whoever else writes in our folder, does not let us do. */
+export class DiskError extends Error {
+  override readonly name = 'DiskError';
+}
+
+export type Tried<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly why: string };
+
+/** An error of the disk is an answer: then nothing is done. Any other error is our own mistake. */
+export async function tried<T>(work: Promise<T>): Promise<Tried<T>> {
+  try {
+    return { ok: true, value: await work };
+  } catch (error) {
+    const isDisk = error instanceof DiskError || (error instanceof Error && 'syscall' in error);
+    if (!isDisk) throw error;
+    return { ok: false, why: error.message };
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}

@@ -1,0 +1,222 @@
+import { kubelet } from '../evidence/kubelet.ts';
+import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { subpathSource, subpathTarget } from '../evidence/subpath-source.ts';
+import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import type { Handler } from './handlers.ts';
+import { holdersOf } from './holders.ts';
+import type { NodeWriter } from './node-writer.ts';
+
+type Unmount = Action<'unmount'>;
+
+const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
+/** Unmounts the dead bind mount of a subPath volume; the kubelet makes a new one at the next start. */
+export const unmount: Handler<'unmount'> = {
+  async refuse(action, look, writer) {
+    const sight = await sightOf(look);
+    return (
+      foreignTarget(action, sight) ??
+      changedMount(action, sight) ??
+      coveredMount(action, sight) ??
+      lastCopy(action, sight) ??
+      (await foreignRoot(action, sight)) ??
+      (await linkedPath(action, sight)) ??
+      (await handsTied(action, sight, writer))
+    );
+  },
+
+  async act({ target }, writer, look) {
+    const { pid } = await sightOf(look);
+    const deed = await writer.unmount(target, pid);
+    if (deed.state === 'did') return undefined;
+    if (deed.state === 'busy') return busy(target, pid, look);
+    const isUnending = deed.state === 'unending';
+    const what = isUnending ? 'the unmount does not come to an end' : 'the unmount failed';
+    return { what, why: deed.why, todo: CHECK_AGAIN, byHand: byHand(target, pid), isUnending };
+  },
+
+  async isDone(action, look, before) {
+    const { table, root } = await sightOf(look);
+    const isDone = !table.mounts.some((mount) => isPinned(mount, action));
+    const seen = isDone ? 'the mount is gone' : 'the mount is still there';
+    const now = new Set(table.mounts.map(lineOf));
+    const others = before ? (await sightOf(before)).table.mounts : [];
+    const lost = others
+      .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
+      .filter((mount) => !now.has(lineOf(mount)));
+    if (lost.length === 0) return { isDone, seen };
+    const targets = lost.map(({ target }) => target).join(', ');
+    return { isDone, seen, beside: `meanwhile these changed too, not by us: ${targets}` };
+  },
+};
+
+/** What every step stands on: the kubelet's root folder, and the mounts of its namespace. */
+interface Sight {
+  readonly node: Look['node'];
+  readonly root: string;
+  /** Whose mount namespace it is: the kubelet's, or that of the node's first process. */
+  readonly pid: number;
+  readonly table: MountTable;
+}
+
+async function sightOf(look: Look): Promise<Sight> {
+  const [{ root, process }, table] = await Promise.all([look.of(kubelet), look.of(mountTable)]);
+  return { node: look.node, root, pid: process?.pid ?? 1, table };
+}
+
+function refused(trouble: Trouble): Outcome {
+  return { state: 'refused', ...trouble };
+}
+
+function foreignTarget({ target }: Unmount, { root }: Sight): Outcome | undefined {
+  // A byte that is no UTF-8 could not be handed to umount as it is.
+  if (target.isWellFormed() && subpathTarget(target, root)) return undefined;
+  return refused({
+    what: `${target.toWellFormed()} is not a subPath mount of the kubelet`,
+    why: `those are ${root}/pods/<uid>/volume-subpaths/<volume>/<container>/<index>, in UTF-8`,
+    todo: 'nothing: no other mount is unmounted by us',
+  });
+}
+
+function changedMount(action: Unmount, { table }: Sight): Outcome | undefined {
+  const here = table.mounts.filter(({ target }) => target === action.target);
+  const pinned = here.find((mount) => isPinned(mount, action));
+  if (pinned?.isDeleted) return undefined;
+  const top = here.at(-1);
+  if (!top) return { state: 'done', note: 'nothing to do: the mount is gone already' };
+  return refused({
+    what: 'the mount changed since it was diagnosed',
+    why: `${table.origin} now shows ${table.lineText(top)}`,
+    todo: CHECK_AGAIN,
+  });
+}
+
+function coveredMount(action: Unmount, { table, pid }: Sight): Outcome | undefined {
+  const { mounts } = table;
+  const parents = new Map(mounts.map(({ id, parent }) => [id, parent]));
+  const below = new Set<number>();
+  for (let id = parents.get(action.id); id !== undefined && !below.has(id); id = parents.get(id)) {
+    below.add(id);
+  }
+  // A mount on our target or above it in the tree that ours does not stand on hides it: the path
+  // would lead elsewhere. So does a mount that stands on ours.
+  const cover = mounts.find(
+    ({ id, parent, target }) =>
+      parent === action.id ||
+      (id !== action.id && !below.has(id) && isAtOrAbove(target, action.target)),
+  );
+  if (!cover) return undefined;
+  return refused({
+    what: 'another mount lies over this one',
+    why: `${table.origin} shows ${table.lineText(cover)}`,
+    todo: 'find out who made it and unmount it first; one umount takes the topmost away',
+    byHand: byHand(cover.target, pid, 'whoever made that mount may need it'),
+  });
+}
+
+function isAtOrAbove(folder: string, path: string): boolean {
+  return folder === '/' || folder === path || path.startsWith(`${folder}/`);
+}
+
+function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undefined {
+  const mount = table.mounts.find((candidate) => isPinned(candidate, action));
+  const source = mount && subpathSource(mount, table, root);
+  if (source?.regenerable) return undefined;
+  const { volume, container, index } = subpathTarget(action.target, root) ?? {};
+  const rescue = quoted(`/root/kubediag-rescue-${volume}-${container}-${index}`);
+  const copy = inNamespace(pid, `cp --archive --sparse=always ${quoted(action.target)} ${rescue}`);
+  return refused({
+    what: 'the mount may hold the last copy of its data',
+    why: `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
+    todo: 'copy it out first, then unmount it by hand, or delete the pod',
+    byHand: {
+      commands: [copy, ...byHand(action.target, pid).commands],
+      risk: 'what was not copied is lost for ever with the unmount; look at the copy first',
+    },
+  });
+}
+
+async function foreignRoot(_: Unmount, { node, pid }: Sight): Promise<Outcome | undefined> {
+  const path = `/proc/${pid}/root`;
+  const itsRoot = await node.ask('link', { path });
+  if (itsRoot === '/') return undefined;
+  return refused({
+    what: 'the kubelet lives in a root folder of its own',
+    why: `${path} is ${itsRoot}: its paths are not those of its mount namespace`,
+    todo: 'unmount it by hand, from within that root, or delete the pod',
+  });
+}
+
+async function linkedPath({ target }: Unmount, sight: Sight): Promise<Outcome | undefined> {
+  const names = target.split('/').slice(1, -1);
+  for (let depth = 1; depth <= names.length; depth += 1) {
+    const path = `/${names.slice(0, depth).join('/')}`;
+    const { type } = await sight.node.ask('status', { path: `/proc/${sight.pid}/root${path}` });
+    if (type === 'folder') continue;
+    return refused({
+      what: 'the path of the mount leads elsewhere',
+      why: `${path} is a ${type}, and umount would follow it`,
+      todo: 'find out who put it there: the kubelet makes folders only',
+    });
+  }
+  return undefined;
+}
+
+async function handsTied(
+  { target }: Unmount,
+  { pid }: Sight,
+  writer: NodeWriter,
+): Promise<Outcome | undefined> {
+  const why = await writer.cannotUnmount(pid);
+  if (why === undefined) return undefined;
+  return refused({
+    what: 'we cannot unmount anything here',
+    why,
+    todo: 'do it by hand, or delete the pod',
+    byHand: byHand(target, pid),
+  });
+}
+
+async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
+  const { holders, isWhole } = await holdersOf(target, pid, look);
+  const named = holders.map((holder) => `${holder.command} (pid ${holder.pid}, ${holder.by})`);
+  const more = isWhole ? '' : '; there may be more, the search reached its limit';
+  const nobody = 'none was seen: it ended meanwhile, or lives in another mount namespace';
+  return {
+    what: 'the mount is in use, and is not taken away by force',
+    why: `the kernel calls it busy; held by ${named.join(', ') || nobody}${more}`,
+    todo: 'let those processes end, then recover again',
+    byHand: byHand(target, pid),
+  };
+}
+
+/** All five, for the kernel gives the id of a mount that is gone to the next one. */
+function isPinned(mount: Mount, pins: Unmount): boolean {
+  return (
+    mount.id === pins.id &&
+    mount.parent === pins.parent &&
+    mount.device === pins.device &&
+    mount.root === pins.root &&
+    mount.target === pins.target
+  );
+}
+
+function lineOf({ id, parent, device, root, isDeleted, target }: Mount): string {
+  return JSON.stringify([id, parent, device, root, isDeleted, target]);
+}
+
+const RISK = 'a process that still uses the old content through this path loses it';
+
+function byHand(target: string, pid: number, risk = RISK): ByHand {
+  const command = inNamespace(pid, `umount --no-canonicalize ${quoted(target)}`);
+  return { commands: [command], risk: `${risk}; never add -f or -l` };
+}
+
+function inNamespace(pid: number, command: string): string {
+  return `nsenter --target ${pid} --mount -- ${command}`;
+}
+
+function quoted(path: string): string {
+  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}

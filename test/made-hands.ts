@@ -1,0 +1,101 @@
+import { lookAt } from '../src/checkup/look.ts';
+import type { Action, Outcome } from '../src/model/action.ts';
+import type { FileStatus } from '../src/node/node-reader.ts';
+import type { Intent } from '../src/repair/journal.ts';
+import type { Deed } from '../src/repair/node-writer.ts';
+import type { Hands } from '../src/repair/perform.ts';
+import { NodeMaker } from './made-node.ts';
+
+export const KUBELET_PID = 812;
+const POD = '/var/lib/kubelet/pods/6f1c2a9e';
+export const TARGET = `${POD}/volume-subpaths/settings/web/1`;
+export const PAYLOAD = `${POD}/volumes/kubernetes.io~configmap/settings/..2021_06_02_06_01_21.244`;
+
+export const ACTION: Action<'unmount'> = {
+  kind: 'unmount',
+  id: 216,
+  parent: 22,
+  device: '254:1',
+  root: `${PAYLOAD}/nginx.log`,
+  target: TARGET,
+};
+
+export const INTENT: Intent<Action<'unmount'>> = {
+  action: ACTION,
+  fault: 'stale-subpath-mount',
+  finding: '3f9a1c',
+};
+
+export const ROOT_LINE = '22 1 254:1 / / rw,relatime - ext4 /dev/vda1 rw';
+export const STALE_LINE = `216 22 254:1 ${PAYLOAD}/nginx.log//deleted ${TARGET} rw - ext4 /dev/vda1 rw`;
+export const OTHER_LINE = `217 22 254:1 ${PAYLOAD}/a.conf ${POD}/volume-subpaths/settings/web/2 rw - ext4 /dev/vda1 rw`;
+
+export function statusOf(type: FileStatus['type']): FileStatus {
+  const numbers = { mode: 0o755, owner: 0, links: 2, sizeBytes: 0, modifiedMs: 0 };
+  return { type, device: '254:1', inode: '12', ...numbers };
+}
+
+/**
+ * A node with a stale subPath mount that really goes away when it is unmounted, hands that log what
+ * they do, and a journal in memory.
+ */
+export class MadeHands {
+  readonly node = new NodeMaker();
+  readonly log: string[] = [];
+  lines: string[] = [ROOT_LINE, STALE_LINE, OTHER_LINE];
+  /** What the unmount answers; it takes the mount away only when it says that it did. */
+  deed: Deed = { state: 'did' };
+  tied: string | undefined = undefined;
+  /** Called in the act, before it answers. */
+  inAct: () => void = () => {};
+
+  constructor() {
+    const kubelet = `/proc/${KUBELET_PID}`;
+    this.node
+      .file('/proc/sys/kernel/osrelease', '6.1.0\n')
+      .file('/proc/sys/kernel/hostname', 'node-17\n')
+      .file(`${kubelet}/comm`, 'kubelet\n')
+      .file(`${kubelet}/cmdline`, 'kubelet\0--root-dir=/var/lib/kubelet\0')
+      .file(`${kubelet}/stat`, '812 (kubelet) S 1 812 812 0 -1 4 5 0 0 0 1 3 0 0 20 0 14 0 1893 0')
+      .link(`${kubelet}/ns/mnt`, 'mnt:[4026531841]')
+      .link(`${kubelet}/cwd`, '/')
+      .link(`${kubelet}/exe`, '/usr/bin/kubelet')
+      .link(`${kubelet}/root`, '/');
+    const names = TARGET.split('/').slice(1, -1);
+    for (const depth of names.keys()) {
+      const path = `${kubelet}/root/${names.slice(0, depth + 1).join('/')}`;
+      this.node.set('status', { path }, { answer: statusOf('folder') });
+    }
+  }
+
+  get hands(): Hands {
+    return {
+      look: () => {
+        this.node.file(`/proc/${KUBELET_PID}/mountinfo`, `${this.lines.join('\n')}\n`);
+        return lookAt(this.node.build(), { kubeletPid: KUBELET_PID });
+      },
+      writer: {
+        cannotUnmount: async () => this.tied,
+        unmount: async (target, namespaceOf) => {
+          this.log.push(`unmount ${target} in ${namespaceOf}`);
+          this.inAct();
+          if (this.deed.state === 'did') this.#takeAway(target);
+          return this.deed;
+        },
+      },
+      journal: {
+        intend: async () => this.log.push('intend'),
+        conclude: async (_entry: number, _intent: Intent, outcome: Outcome) => {
+          this.log.push(outcome.state);
+        },
+      },
+      lock: { isActing: false, release: () => {} },
+      permitted: new Set(['unmount'] as const),
+    };
+  }
+
+  #takeAway(target: string): void {
+    const at = this.lines.findLastIndex((line) => line.split(' ')[4] === target);
+    if (at >= 0) this.lines.splice(at, 1);
+  }
+}
