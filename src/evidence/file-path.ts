@@ -1,5 +1,5 @@
 import { attempt } from '../node/attempt.ts';
-import { type NodeReader, ReadError } from '../node/node-reader.ts';
+import { type FileStatus, type NodeReader, ReadError } from '../node/node-reader.ts';
 import { LINKS_MAX } from './limits.ts';
 
 /** Without "//", "/./" and the last slash; ".." stays, for only the node knows where it leads. */
@@ -15,9 +15,14 @@ export function absolutePath(path: string, folder: string): string {
 
 /**
  * Follows every link in a path, as the mount table shows it. `view` is the root of the process whose
- * path it is ("/proc/812/root"), or "" for the node's own.
+ * path it is ("/proc/812/root"), or "" for the node's own. `visit` sees all that lies on the way.
  */
-export async function resolvePath(node: NodeReader, view: string, path: string): Promise<string> {
+export async function resolvePath(
+  node: NodeReader,
+  view: string,
+  path: string,
+  visit?: (here: string, status: FileStatus) => void,
+): Promise<string> {
   const waiting = cleanPath(path).split('/').filter(Boolean);
   let resolved: string[] = [];
   let linksLeft = LINKS_MAX;
@@ -27,8 +32,9 @@ export async function resolvePath(node: NodeReader, view: string, path: string):
       continue;
     }
     const here = `${view}/${[...resolved, name].join('/')}`;
-    const { type } = await node.ask('status', { path: here });
-    if (type !== 'link') {
+    const status = await node.ask('status', { path: here });
+    visit?.(here, status);
+    if (status.type !== 'link') {
       resolved.push(name);
       continue;
     }
