@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Action, Outcome } from '../model/action.ts';
@@ -47,7 +48,8 @@ const NEXT = 'journal.next.jsonl';
 export function readJournal(folder: string): JournalReading {
   const records = new Map<string, JournalRecord>();
   const troubles: string[] = [];
-  for (const name of [OLDER, NEWEST]) {
+  // Without the newest file, a crash came between its two names: the next one is the newest.
+  for (const name of [OLDER, existsSync(join(folder, NEWEST)) ? NEWEST : NEXT]) {
     const text = textIfThere(join(folder, name), JOURNAL_READ_BYTES_MAX) ?? '';
     for (const [at, line] of text.split('\n').entries()) {
       if (line === '') continue;
@@ -57,7 +59,7 @@ export function readJournal(folder: string): JournalReading {
       else troubles.push(`${name}:${at + 1} is not a record: ${line.slice(0, 60)}`);
     }
   }
-  const all = [...records.values()];
+  const all = [...records.values()].toSorted((left, right) => left.entry - right.entry);
   const isOpen = ({ entry, event }: JournalRecord) =>
     event === 'intended' && !records.has(`${entry} concluded`);
   return { records: all, unfinished: all.filter(isOpen), troubles };
@@ -107,24 +109,22 @@ export class FileJournal implements Journal {
     };
   }
 
-  #append(record: JournalRecord): Promise<void> {
-    return appendSynced(join(this.#folder, NEWEST), JSON.stringify(record));
+  async #append(record: JournalRecord): Promise<void> {
+    const [newest, next] = [join(this.#folder, NEWEST), join(this.#folder, NEXT)];
+    if (!existsSync(newest) && existsSync(next)) await rename(next, newest);
+    await appendSynced(newest, JSON.stringify(record));
   }
 
   /** What is unfinished goes on in the new file, for the older one is dropped at the next turn. */
   async #rotateWhenFull({ unfinished }: JournalReading): Promise<void> {
-    const [newest, older, next] = [NEWEST, OLDER, NEXT].map((name) => join(this.#folder, name)) as [
-      string,
-      string,
-      string,
-    ];
+    const newest = join(this.#folder, NEWEST);
+    const next = join(this.#folder, NEXT);
     const text = textIfThere(newest, JOURNAL_READ_BYTES_MAX) ?? '';
     if (Buffer.byteLength(text) < this.#bytesMax) return;
     await rm(next, { force: true });
     const carried = unfinished.map((record) => JSON.stringify(record)).join('\n');
     if (carried !== '') await appendSynced(next, carried);
-    // Killed between these two, the next start finds everything in the older file.
-    await rename(newest, older);
+    await rename(newest, join(this.#folder, OLDER));
     if (carried !== '') await rename(next, newest);
     await syncFolder(this.#folder);
   }
