@@ -65,7 +65,10 @@ export interface PodSandboxMetadata {
 }
 
 export interface PodSandboxConfig {
-  metadata: PodSandboxMetadata | undefined;
+  metadata:
+    | PodSandboxMetadata
+    | undefined;
+  /** Empty for a pod on the host network: runc refuses to set one there. */
   hostname: string;
   logDirectory: string;
   labels: { [key: string]: string };
@@ -191,6 +194,19 @@ export interface RemoveContainerRequest {
 
 /** The answer of every call that says nothing but "done". */
 export interface Nothing {
+}
+
+export interface ImageStatusRequest {
+  image: ImageSpec | undefined;
+}
+
+export interface ImageStatusResponse {
+  /** Absent when the runtime does not have it. */
+  image: Image | undefined;
+}
+
+export interface Image {
+  id: string;
 }
 
 function createBasePodSandboxMetadata(): PodSandboxMetadata {
@@ -2081,6 +2097,173 @@ export const Nothing: MessageFns<Nothing> = {
   },
   fromPartial<I extends Exact<DeepPartial<Nothing>, I>>(_: I): Nothing {
     const message = createBaseNothing();
+    return message;
+  },
+};
+
+function createBaseImageStatusRequest(): ImageStatusRequest {
+  return { image: undefined };
+}
+
+export const ImageStatusRequest: MessageFns<ImageStatusRequest> = {
+  encode(message: ImageStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.image !== undefined) {
+      ImageSpec.encode(message.image, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImageStatusRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImageStatusRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.image = ImageSpec.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ImageStatusRequest>, I>>(base?: I): ImageStatusRequest {
+    return ImageStatusRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ImageStatusRequest>, I>>(object: I): ImageStatusRequest {
+    const message = createBaseImageStatusRequest();
+    message.image = (object.image !== undefined && object.image !== null)
+      ? ImageSpec.fromPartial(object.image)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseImageStatusResponse(): ImageStatusResponse {
+  return { image: undefined };
+}
+
+export const ImageStatusResponse: MessageFns<ImageStatusResponse> = {
+  encode(message: ImageStatusResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.image !== undefined) {
+      Image.encode(message.image, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ImageStatusResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImageStatusResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.image = Image.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ImageStatusResponse>, I>>(base?: I): ImageStatusResponse {
+    return ImageStatusResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ImageStatusResponse>, I>>(object: I): ImageStatusResponse {
+    const message = createBaseImageStatusResponse();
+    message.image = (object.image !== undefined && object.image !== null) ? Image.fromPartial(object.image) : undefined;
+    return message;
+  },
+};
+
+function createBaseImage(): Image {
+  return { id: "" };
+}
+
+export const Image: MessageFns<Image> = {
+  encode(message: Image, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): Image {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseImage();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<Image>, I>>(base?: I): Image {
+    return Image.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<Image>, I>>(object: I): Image {
+    const message = createBaseImage();
+    message.id = object.id ?? "";
     return message;
   },
 };

@@ -1,0 +1,194 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { connectRuntime } from '../../src/cri/client.ts';
+import type { UnpackedPackages } from '../../tools/debian-packages.ts';
+import { BUSYBOX_IMAGE } from './busybox-image.ts';
+import { killIfThere, removeCgroupTree } from './cgroup-tree.ts';
+import { childOf, type PrivateNamespaces } from './private-namespaces.ts';
+
+const run = promisify(execFile);
+const READY_MS = 30_000;
+const END_MS = 5_000;
+const LOOK_MS = 50;
+
+export interface ContainerdProcess {
+  readonly socket: string;
+  readonly pid: number;
+  /** The parent cgroup for every pod, so that all can be found and removed. */
+  readonly cgroup: string;
+  /** Waits for a condition; rejects with the end of the log when it is late or containerd ended. */
+  until(what: string, condition: () => Promise<boolean>): Promise<void>;
+  /** Ends a pause that a test may have begun with SIGSTOP. */
+  resume(): void;
+  stop(): Promise<void>;
+}
+
+export async function startProcess(
+  home: string,
+  { root, environment }: UnpackedPackages,
+  namespaces: PrivateNamespaces | undefined,
+): Promise<ContainerdProcess> {
+  const socket = join(home, 'c.sock');
+  const config = join(home, 'config.toml');
+  await writeFile(config, configuration(home, socket, join(root, 'usr/sbin/runc')));
+  const log = await open(join(home, 'containerd.log'), 'a');
+  const enter = namespaces?.enter ?? [];
+  const [program = '', ...words] = [...enter, join(root, 'usr/bin/containerd'), '-c', config];
+  const child = spawn(program, words, {
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  await Promise.all([once(child, 'spawn'), log.close()]);
+  const cgroup = `/kubediag-${basename(dirname(home))}`;
+  const started = new Started({ home, socket, cgroup, child, namespaces });
+  try {
+    await started.until('containerd answers', () => answers(socket));
+    await started.findPid();
+  } catch (error) {
+    await started.stop();
+    throw error;
+  }
+  return started;
+}
+
+async function answers(socket: string): Promise<boolean> {
+  const runtime = connectRuntime(socket, { limitMs: 1_000 });
+  try {
+    return await runtime.version().then(
+      () => true,
+      () => false,
+    );
+  } finally {
+    runtime.close();
+  }
+}
+
+class Started implements ContainerdProcess {
+  readonly socket: string;
+  readonly cgroup: string;
+  pid: number;
+  readonly #home: string;
+  readonly #child: ChildProcess;
+  readonly #namespaces: PrivateNamespaces | undefined;
+
+  constructor(parts: {
+    readonly home: string;
+    readonly socket: string;
+    readonly cgroup: string;
+    readonly child: ChildProcess;
+    readonly namespaces: PrivateNamespaces | undefined;
+  }) {
+    this.socket = parts.socket;
+    this.cgroup = parts.cgroup;
+    this.#home = parts.home;
+    this.#child = parts.child;
+    this.#namespaces = parts.namespaces;
+    this.pid = parts.child.pid ?? 0;
+  }
+
+  /** Into namespaces goes a child of the program that enters them. */
+  async findPid(): Promise<void> {
+    if (this.#namespaces) this.pid = await childOf(this.#child.pid ?? 0);
+  }
+
+  async until(what: string, condition: () => Promise<boolean>): Promise<void> {
+    const deadline = Date.now() + READY_MS;
+    while (!(await condition())) {
+      if (this.#hasEnded() || Date.now() > deadline) {
+        const log = await readFile(join(this.#home, 'containerd.log'), 'utf8');
+        throw new Error(`waited in vain until ${what}: ${log.split('\n').slice(-8).join('\n')}`);
+      }
+      await sleep(LOOK_MS);
+    }
+  }
+
+  resume(): void {
+    if (!this.#hasEnded()) process.kill(this.pid, 'SIGCONT');
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#hasEnded()) {
+      const exit = once(this.#child, 'exit');
+      process.kill(this.pid, 'SIGTERM');
+      await Promise.race([exit, sleep(END_MS, undefined, { ref: false })]);
+      if (!this.#hasEnded()) killIfThere(this.pid);
+      await exit;
+    }
+    // Shims outlive containerd on purpose. They are told by our socket on their command line.
+    for (const pid of await pidsThatName(this.socket)) killIfThere(pid);
+    await removeCgroupTree(this.cgroup);
+    await this.#unmountAll();
+  }
+
+  #hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
+  async #unmountAll(): Promise<void> {
+    const table = `/proc/${this.#namespaces?.pid ?? 'self'}/mountinfo`;
+    // Namespaces that ended took their mounts with them.
+    const text = await readFile(table, 'utf8').catch(() => '');
+    const targets = text.split('\n').map((line) => line.split(' ')[4] ?? '');
+    for (const target of targets.filter((path) => path.startsWith(`${this.#home}/`)).reverse()) {
+      const [program = '', ...words] = [...(this.#namespaces?.enter ?? []), 'umount', '-l', target];
+      await run(program, words);
+    }
+  }
+}
+
+/** Processes that have the text as a word of their command line, our own excepted. */
+async function pidsThatName(text: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return words.split('\0').includes(text) ? [pid] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/**
+ * Everything below one folder. The native snapshotter copies instead of stacking, so that the
+ * folder may lie on any filesystem. Without CAP_SYS_RESOURCE nobody may lower an oom_score_adj.
+ */
+function configuration(home: string, socket: string, runc: string): string {
+  const at = (name: string) => JSON.stringify(join(home, name));
+  return `version = 2
+root = ${at('root')}
+state = ${at('state')}
+disabled_plugins = [
+  "io.containerd.snapshotter.v1.aufs",
+  "io.containerd.snapshotter.v1.btrfs",
+  "io.containerd.snapshotter.v1.devmapper",
+  "io.containerd.snapshotter.v1.zfs",
+]
+[grpc]
+  address = ${JSON.stringify(socket)}
+[ttrpc]
+  address = ${at('t.sock')}
+[plugins."io.containerd.internal.v1.opt"]
+  path = ${at('opt')}
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = ${JSON.stringify(BUSYBOX_IMAGE)}
+  restrict_oom_score_adj = true
+  disable_apparmor = true
+  disable_hugetlb_controller = true
+  tolerate_missing_hugetlb_controller = true
+[plugins."io.containerd.grpc.v1.cri".cni]
+  bin_dir = ${at('cni/bin')}
+  conf_dir = ${at('cni/conf')}
+[plugins."io.containerd.grpc.v1.cri".containerd]
+  snapshotter = "native"
+  default_runtime_name = "runc"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+  runtime_type = "io.containerd.runc.v2"
+[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
+  BinaryName = ${JSON.stringify(runc)}
+  Root = ${at('runc')}
+`;
+}
