@@ -7,9 +7,8 @@ import {
   readdirSync,
   readlinkSync,
   readSync,
+  statSync,
 } from 'node:fs';
-import { connectRuntime, type RuntimeConnection } from '../cri/client.ts';
-import { RuntimeCallError } from '../cri/runtime-call-error.ts';
 import { runProgram } from '../process/run.ts';
 import { getFromKubelet } from './kubelet-http.ts';
 import { FILE_BYTES_MAX, FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
@@ -19,10 +18,10 @@ import {
   type QuestionKind,
   ReadError,
   type RuntimeAnswer,
-  sourceOf,
 } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
+import type { ReaderRuntimes } from './reader-runtimes.ts';
 import { textOf } from './text-codec.ts';
 
 interface Answered {
@@ -34,14 +33,14 @@ interface Answered {
 /** Answers questions by touching the node. Lives in the reader, never in the main process. */
 export class Answerer {
   readonly #settings: ReaderSettings;
-  readonly #runtimes = new Map<string, RuntimeConnection>();
+  #runtimes: Promise<ReaderRuntimes> | undefined;
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
   }
 
-  close(): void {
-    for (const runtime of this.#runtimes.values()) runtime.close();
+  async close(): Promise<void> {
+    (await this.#runtimes)?.close();
   }
 
   async answer<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answered> {
@@ -57,7 +56,7 @@ export class Answerer {
     const here = pathInRoot(this.#settings.hostRoot, path, kind === 'file' ? 'follow' : 'keep');
     switch (kind) {
       case 'file':
-        return { value: null, payload: readWhole(here, path) };
+        return { value: null, payload: withFile(here, path, (file) => readToEnd(file, path)) };
       case 'link':
         return { value: textOf(readlinkSync(here, { encoding: 'buffer' })) };
       case 'status':
@@ -72,24 +71,22 @@ export class Answerer {
   }
 
   async #callRuntime(asked: Question<'runtime'>): Promise<RuntimeAnswer> {
-    const runtime = this.#runtimes.get(asked.socket) ?? this.#connect(asked.socket);
-    try {
-      return await callOf(runtime, asked);
-    } catch (error) {
-      if (!(error instanceof RuntimeCallError)) throw error;
-      throw new ReadError(error.failure, sourceOf('runtime', asked), error.detail);
-    }
-  }
-
-  #connect(socket: string): RuntimeConnection {
-    const path = pathInRoot(this.#settings.hostRoot, socket, 'follow').toString('utf8');
-    const runtime = connectRuntime(path, { limitMs: SERVICE_MS });
-    this.#runtimes.set(socket, runtime);
-    return runtime;
+    // Touched at once, because the connection is made later: if the path hangs, it hangs here, while
+    // this is still the question begun last.
+    statSync(pathInRoot(this.#settings.hostRoot, asked.socket, 'follow'));
+    // Loaded for the first such question: gRPC is most of the reader's memory and start.
+    this.#runtimes ??= import('./reader-runtimes.ts').then(
+      ({ ReaderRuntimes }) => new ReaderRuntimes(this.#settings.hostRoot),
+    );
+    return (await this.#runtimes).ask(asked);
   }
 
   async #askVersion({ program, arguments: words }: Question<'version'>): Promise<string> {
-    const path = pathInRoot(this.#settings.hostRoot, program, 'follow').toString('utf8');
+    const here = pathInRoot(this.#settings.hostRoot, program, 'follow');
+    // A program on a dead mount hangs while it is started, in a process that nobody counts. So we
+    // touch it first, as its start will: then it is the reader that hangs.
+    withFile(here, program, (file) => readSync(file, Buffer.alloc(1)));
+    const path = here.toString('utf8');
     const result = await runProgram({
       program: path,
       arguments: words,
@@ -107,41 +104,42 @@ export class Answerer {
   }
 }
 
-function callOf(runtime: RuntimeConnection, asked: Question<'runtime'>): Promise<RuntimeAnswer> {
-  switch (asked.call) {
-    case 'Version':
-      return runtime.version();
-    case 'ListPodSandbox':
-      return runtime.listPodSandbox();
-    case 'ListContainers':
-      return runtime.listContainers();
-    case 'ContainerStatus':
-      return runtime.containerStatus(asked.id);
-  }
-}
-
-function readWhole(here: Buffer, path: string): Buffer {
-  // Without O_NONBLOCK, opening a pipe would wait for a writer.
-  const file = openSync(here, constants.O_RDONLY | constants.O_NONBLOCK);
+function withFile<T>(here: Buffer, path: string, use: (file: number) => T): T {
+  // Looked at before it is opened: opening some devices is an act (a watchdog starts to count).
+  if (!statSync(here).isFile()) throw notAFile(path);
+  // Without O_NONBLOCK, a pipe put in its place since would make us wait for a writer.
+  const file = openSync(here, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
   try {
-    if (!fstatSync(file).isFile()) throw new ReadError('failed', path, 'it is not a file');
-    return readToEnd(file, path);
+    if (!fstatSync(file).isFile()) throw notAFile(path);
+    return use(file);
   } finally {
     closeSync(file);
   }
 }
 
+function notAFile(path: string): ReadError {
+  return new ReadError('failed', path, 'it is not a file');
+}
+
 const CHUNK_BYTES = 1024 * 1024;
 
-/** Files of /proc have no size, so they are read until they end. */
+/**
+ * Files of /proc have no size, so they are read until they end; and they come a page at a time, so
+ * a chunk is filled before the next one is made.
+ */
 function readToEnd(file: number, path: string): Buffer {
-  const chunks: Buffer[] = [];
+  const full: Buffer[] = [];
+  let chunk = Buffer.allocUnsafe(CHUNK_BYTES / 16);
+  let filled = 0;
   for (let total = 0; total <= FILE_BYTES_MAX; ) {
-    const chunk = Buffer.allocUnsafe(total === 0 ? CHUNK_BYTES / 16 : CHUNK_BYTES);
-    const length = readSync(file, chunk);
-    if (length === 0) return chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
-    chunks.push(chunk.subarray(0, length));
+    const length = readSync(file, chunk, filled, chunk.length - filled, null);
+    if (length === 0) return Buffer.concat([...full, chunk.subarray(0, filled)]);
     total += length;
+    filled += length;
+    if (filled < chunk.length) continue;
+    full.push(chunk);
+    chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    filled = 0;
   }
   throw new ReadError('too-large', path, `it has more than ${FILE_BYTES_MAX} bytes`);
 }

@@ -22,6 +22,12 @@ export const READER_START_MS = 10_000;
 /** Readers that wait for ever on a dead path. Each is a process nobody can kill, so: few. */
 export const READERS_ABANDONED_MAX = 8;
 
+/** So many of them on paths of disks and servers; the rest is kept for the memory of processes. */
+export const READERS_ON_PATHS_MAX = 6;
+
+/** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
+export const READER_QUIET_MS = 250;
+
 /** Readers that die without an answer, in a row, before we believe that no reader can live here. */
 export const READERS_DEAD_MAX = 3;
 

@@ -1,4 +1,4 @@
-import { READERS_ABANDONED_MAX, READERS_DEAD_MAX } from './limits.ts';
+import { READERS_ABANDONED_MAX, READERS_DEAD_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
 import {
   type Answer,
   type NodeReader,
@@ -7,6 +7,7 @@ import {
   ReadError,
   sourceOf,
 } from './node-reader.ts';
+import { liesOn, reachOf } from './reach.ts';
 import { type ReaderCommand, ReaderProcess, type Waiting } from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
@@ -19,15 +20,19 @@ export interface AbandonedReader {
 
 /**
  * The node as it is now, read through a disposable child process. A question that hangs costs its
- * time limit and one child; the others are asked again of a new one.
+ * time limit and one child; the others are asked of a new one, and need not wait for that limit.
  */
 export class LiveNode implements NodeReader {
   readonly #command: ReaderCommand;
   readonly #settings: ReaderSettings;
-  readonly #abandoned: AbandonedReader[] = [];
+  /** The reader that is asked next. */
   #reader: ReaderProcess | undefined;
+  /** Readers that may hang: each has its last question's time limit, and nothing else to do. */
+  readonly #slow = new Set<ReaderProcess>();
+  /** Readers that hang, with what they wait for, for as long as they do not die. */
+  readonly #abandoned = new Map<ReaderProcess, Waiting>();
   #deadInARow = 0;
-  #ended: ReadError | undefined;
+  #endedWhy: string | undefined;
 
   constructor(command: ReaderCommand, settings: ReaderSettings) {
     this.#command = command;
@@ -35,7 +40,7 @@ export class LiveNode implements NodeReader {
   }
 
   get abandoned(): readonly AbandonedReader[] {
-    return this.#abandoned;
+    return [...this.#abandoned].map(([{ pid }, { source }]) => ({ pid, source }));
   }
 
   now(): Date {
@@ -48,6 +53,7 @@ export class LiveNode implements NodeReader {
         kind,
         question: question as Question<QuestionKind>,
         source: sourceOf(kind, question),
+        place: placeOf(kind, question),
         resolve: resolve as (answer: Answer<QuestionKind>) => void,
         reject,
       });
@@ -56,16 +62,17 @@ export class LiveNode implements NodeReader {
 
   /** Ends the look: what waits, and whatever is asked later, is answered `timeout` at once. */
   endLook(why: string): void {
-    this.#ended = new ReadError('timeout', 'the look', why);
-    const reader = this.#reader;
-    this.#reader = undefined;
-    for (const waiting of reader?.abandon() ?? []) this.#send(waiting);
+    this.#endedWhy = why;
+    for (const { source, reject } of this.#leaveAll()) {
+      reject(new ReadError('timeout', source, why));
+    }
   }
 
-  /** Lets the reader go. A later question starts another. */
+  /** Lets the readers go, and with them what they were asked. A later question starts another. */
   close(): void {
-    this.#reader?.abandon();
-    this.#reader = undefined;
+    for (const { source, reject } of this.#leaveAll()) {
+      reject(new ReadError('failed', source, 'nobody waited for the answer'));
+    }
   }
 
   #send(waiting: Waiting): void {
@@ -74,23 +81,34 @@ export class LiveNode implements NodeReader {
       waiting.reject(refusal);
       return;
     }
-    this.#reader ??= new ReaderProcess(this.#command, this.#settings, {
-      onAnswer: () => {
-        this.#deadInARow = 0;
-      },
-      onHang: (reader, culprit) => this.#replace(reader, culprit),
-      onDeath: (reader, why) => this.#bury(reader, why),
-    });
-    this.#reader.ask(waiting);
+    this.#readerFor(waiting).ask(waiting);
   }
 
-  #refusalOf({ source }: Waiting): ReadError | undefined {
-    if (this.#ended) return new ReadError('timeout', source, this.#ended.detail);
-    const hung = this.#abandoned.find((reader) => liesOn(source, reader.source));
-    // Each reader on a dead path is one more process that nobody can kill.
-    if (hung) return new ReadError('timeout', source, `reader ${hung.pid} still waits there`);
-    if (this.#abandoned.length >= READERS_ABANDONED_MAX && !isKernelTable(source)) {
-      const why = `${READERS_ABANDONED_MAX} readers already wait on dead paths; not asked`;
+  #readerFor({ place }: Waiting): ReaderProcess {
+    for (const reader of this.#slow) {
+      // Not another one into the same trap: it waits behind the question that may hang there.
+      if (reader.latest && liesOn(place, reader.latest.place)) return reader;
+    }
+    this.#reader ??= new ReaderProcess(this.#command, this.#settings, {
+      onAnswer: (reader) => this.#relieve(reader),
+      onQuiet: (reader) => this.#passBy(reader),
+      onHang: (reader) => this.#replace(reader),
+      onDeath: (reader, why) => this.#bury(reader, why),
+      onGone: (reader) => this.#abandoned.delete(reader),
+    });
+    return this.#reader;
+  }
+
+  #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {
+    if (this.#endedWhy !== undefined) return new ReadError('timeout', source, this.#endedWhy);
+    for (const [reader, hung] of this.#abandoned) {
+      if (!liesOn(place, hung.place)) continue;
+      return new ReadError('timeout', source, `reader ${reader.pid} still waits there`);
+    }
+    const reach = reachOf(kind, place);
+    const most = reach === 'path' ? READERS_ON_PATHS_MAX : READERS_ABANDONED_MAX;
+    if (this.#abandoned.size >= most && reach !== 'table') {
+      const why = `not asked, because ${this.#abandoned.size} readers already wait on dead paths`;
       return new ReadError('timeout', source, why);
     }
     if (this.#deadInARow >= READERS_DEAD_MAX) {
@@ -99,32 +117,66 @@ export class LiveNode implements NodeReader {
     return undefined;
   }
 
-  /** A question hung its reader: it alone is answered `timeout`; the rest is asked again. */
-  #replace(reader: ReaderProcess, culprit: Waiting): void {
-    if (this.#reader === reader) this.#reader = undefined;
-    this.#abandoned.push({ pid: reader.pid, source: culprit.source });
-    const others = reader.abandon().filter((waiting) => waiting !== culprit);
-    culprit.reject(new ReadError('timeout', culprit.source));
+  /** A reader answers; when it was slow, another has taken its place by now. */
+  #relieve(reader: ReaderProcess): void {
+    this.#deadInARow = 0;
+    if (!reader.isIdle || !this.#slow.delete(reader)) return;
+    reader.abandon();
+  }
+
+  /** A question may have hung its reader: the others do not wait until we know. */
+  #passBy(reader: ReaderProcess): void {
+    // This one and its successor may both end up as left behind.
+    const isOneTooMany = this.#abandoned.size + this.#slow.size + 2 > READERS_ON_PATHS_MAX;
+    const { latest } = reader;
+    if (reader !== this.#reader || !latest || isOneTooMany) return;
+    this.#reader = undefined;
+    this.#slow.add(reader);
+    const others = reader.takeBack((waiting) => !liesOn(waiting.place, latest.place));
     for (const waiting of others) this.#send(waiting);
   }
 
-  /** A reader that died took the question it had begun with it; the rest is asked again. */
+  /** A question hung its reader: it alone is answered `timeout`; the rest is asked again. */
+  #replace(reader: ReaderProcess): void {
+    const culprit = reader.latest;
+    const others = this.#leave(reader).filter((waiting) => waiting !== culprit);
+    if (culprit) {
+      this.#abandoned.set(reader, culprit);
+      culprit.reject(new ReadError('timeout', culprit.source));
+    }
+    for (const waiting of others) this.#send(waiting);
+  }
+
+  /** A reader that died took the questions it had begun with it; the rest is asked again. */
   #bury(reader: ReaderProcess, why: string): void {
-    if (this.#reader === reader) this.#reader = undefined;
     this.#deadInARow += 1;
     const begun = reader.begun;
-    for (const waiting of reader.abandon()) {
+    for (const waiting of this.#leave(reader)) {
       if (begun.has(waiting)) waiting.reject(new ReadError('failed', waiting.source, why));
       else this.#send(waiting);
     }
   }
+
+  #leave(reader: ReaderProcess): readonly Waiting[] {
+    if (this.#reader === reader) this.#reader = undefined;
+    this.#slow.delete(reader);
+    return reader.abandon();
+  }
+
+  #leaveAll(): readonly Waiting[] {
+    const readers = [...this.#slow, ...(this.#reader ? [this.#reader] : [])];
+    for (const reader of readers) {
+      // It may hang, and then it outlives us: until it is seen to die, it counts.
+      if (reader.isQuiet && reader.latest) this.#abandoned.set(reader, reader.latest);
+    }
+    return readers.flatMap((reader) => this.#leave(reader));
+  }
 }
 
-function liesOn(path: string, hungPath: string): boolean {
-  return path === hungPath || path.startsWith(`${hungPath}/`);
-}
-
-/** Tables that the kernel makes up itself, with no disk or server behind them. */
-function isKernelTable(source: string): boolean {
-  return /^\/proc\/(?!\d+\/(?:root|cwd|fd|map_files)\/)/.test(source);
+/** What a question touches first, and so where it can hang. */
+function placeOf<K extends QuestionKind>(kind: K, question: Question<K>): string {
+  const asked = question as Question<QuestionKind>;
+  if ('socket' in asked) return asked.socket;
+  if ('program' in asked) return asked.program;
+  return 'port' in asked ? sourceOf(kind, question) : asked.path;
 }

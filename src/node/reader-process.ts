@@ -1,7 +1,14 @@
 import { type Companion, startCompanion } from '../process/companion.ts';
-import { QUESTION_MS, READER_START_MS } from './limits.ts';
+import { QUESTION_MS, READER_QUIET_MS, READER_START_MS } from './limits.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from './node-reader.ts';
-import { FrameParser, type FromReader, frameOf, type ReaderSettings } from './reader-protocol.ts';
+import { isPathKind } from './reach.ts';
+import {
+  type Frame,
+  FrameParser,
+  type FromReader,
+  frameOf,
+  type ReaderSettings,
+} from './reader-protocol.ts';
 import { textOf } from './text-codec.ts';
 
 /** How a reader is started: this very program, with the subcommand `reader`. */
@@ -15,33 +22,43 @@ export interface Waiting {
   readonly kind: QuestionKind;
   readonly question: Question<QuestionKind>;
   readonly source: string;
+  /** What it touches: a path, a socket, a program. */
+  readonly place: string;
   readonly resolve: (answer: Answer<QuestionKind>) => void;
   readonly reject: (error: ReadError) => void;
 }
 
 interface ReaderEvents {
-  readonly onAnswer: () => void;
-  readonly onHang: (reader: ReaderProcess, culprit: Waiting) => void;
+  readonly onAnswer: (reader: ReaderProcess) => void;
+  /** It has said nothing for a while, and others wait behind its latest question. */
+  readonly onQuiet: (reader: ReaderProcess) => void;
+  /** A time limit has passed, so its latest question hangs. */
+  readonly onHang: (reader: ReaderProcess) => void;
   readonly onDeath: (reader: ReaderProcess, why: string) => void;
+  /** It was abandoned, and has died since. */
+  readonly onGone: (reader: ReaderProcess) => void;
 }
 
 /** One disposable reader: its pipe, and a clock for every question it has begun. */
 export class ReaderProcess {
   readonly #companion: Companion;
   readonly #events: ReaderEvents;
+  readonly #parser = new FrameParser<FromReader>();
   readonly #waiting = new Map<number, Waiting>();
+  /** In the order in which they were begun. */
   readonly #clocks = new Map<number, NodeJS.Timeout>();
   readonly #start: NodeJS.Timeout;
+  #quiet: NodeJS.Timeout | undefined;
+  #chunksHeard = 0;
+  #lastHeardMs = performance.now();
   #lastId = 0;
 
   constructor(command: ReaderCommand, settings: ReaderSettings, events: ReaderEvents) {
     this.#events = events;
-    const parser = new FrameParser<FromReader>();
     this.#companion = startCompanion(command, {
-      onOutput: (chunk) => {
-        for (const { header, payload } of parser.push(chunk)) this.#hear(header, payload);
-      },
+      onOutput: (chunk) => this.#hear(chunk),
       onEnd: (why) => events.onDeath(this, `the reader process is gone: ${why}`),
+      onGone: () => events.onGone(this),
     });
     this.#start = setTimeout(
       () => events.onDeath(this, 'the reader process did not start within its time limit'),
@@ -54,9 +71,23 @@ export class ReaderProcess {
     return this.#companion.pid;
   }
 
+  get isIdle(): boolean {
+    return this.#waiting.size === 0;
+  }
+
+  /** It works on a question and has said nothing for a while. */
+  get isQuiet(): boolean {
+    return this.#clocks.size > 0 && performance.now() - this.#lastHeardMs >= READER_QUIET_MS;
+  }
+
   /** The questions it was in the middle of. */
   get begun(): ReadonlySet<Waiting> {
     return new Set([...this.#clocks.keys()].flatMap((id) => this.#waiting.get(id) ?? []));
+  }
+
+  /** The question begun last. Paths are touched one at a time, so when it hangs, it hangs there. */
+  get latest(): Waiting | undefined {
+    return [...this.begun].at(-1);
   }
 
   ask(waiting: Waiting): void {
@@ -65,11 +96,21 @@ export class ReaderProcess {
     const { kind, question } = waiting;
     this.#companion.hold(true);
     this.#companion.write(frameOf({ say: 'ask', id: this.#lastId, kind, question }));
+    if (!this.#quiet) this.#listen();
+  }
+
+  /** Gives back questions that it has not answered, its latest excepted. It need not answer them. */
+  takeBack(isWanted: (waiting: Waiting) => boolean): readonly Waiting[] {
+    const { latest } = this;
+    const taken = [...this.#waiting].filter(([, it]) => it !== latest && isWanted(it));
+    for (const [id] of taken) this.#settle(id);
+    return taken.map(([, waiting]) => waiting);
   }
 
   /** Leaves the process behind, and gives back the questions that nobody has answered. */
   abandon(): readonly Waiting[] {
     clearTimeout(this.#start);
+    clearTimeout(this.#quiet);
     for (const clock of this.#clocks.values()) clearTimeout(clock);
     this.#companion.abandon();
     const unanswered = [...this.#waiting.values()];
@@ -78,7 +119,25 @@ export class ReaderProcess {
     return unanswered;
   }
 
-  #hear(header: FromReader, payload: Buffer): void {
+  #hear(chunk: Buffer): void {
+    this.#chunksHeard += 1;
+    this.#lastHeardMs = performance.now();
+    for (const { header, payload } of this.#framesIn(chunk)) this.#obey(header, payload);
+    this.#listen();
+  }
+
+  #framesIn(chunk: Buffer): readonly Frame<FromReader>[] {
+    try {
+      return [...this.#parser.push(chunk)];
+    } catch (error) {
+      // Only when it is not our reader that runs there: then nothing it says can be used.
+      const why = error instanceof Error ? error.message : String(error);
+      this.#events.onDeath(this, `the reader process makes no sense: ${why}`);
+      return [];
+    }
+  }
+
+  #obey(header: FromReader, payload: Buffer): void {
     if (header.say === 'ready') {
       clearTimeout(this.#start);
       return;
@@ -86,17 +145,52 @@ export class ReaderProcess {
     const waiting = this.#waiting.get(header.id);
     if (!waiting) return;
     if (header.say === 'begin') {
-      const clock = setTimeout(() => this.#events.onHang(this, waiting), QUESTION_MS[waiting.kind]);
-      this.#clocks.set(header.id, clock);
+      this.#startClock(header.id, QUESTION_MS[waiting.kind]);
       return;
     }
     this.#settle(header.id);
-    this.#events.onAnswer();
+    this.#events.onAnswer(this);
     if (header.say === 'failure') {
       waiting.reject(new ReadError(header.failure, waiting.source, header.detail));
     } else {
       waiting.resolve(answerOf(waiting.kind, header.value, payload));
     }
+  }
+
+  #startClock(id: number, ms: number): void {
+    const expire = () => {
+      const before = this.#chunksHeard;
+      // When we were busy ourselves the answer may be in the pipe: one turn of the loop brings it,
+      // or the beginning of a long one.
+      setImmediate(() => {
+        if (!this.#clocks.has(id)) return;
+        if (this.#chunksHeard === before) this.#events.onHang(this);
+        else this.#startClock(id, READER_QUIET_MS);
+      });
+    };
+    this.#clocks.set(id, setTimeout(expire, ms));
+  }
+
+  /** Waits for its next word, while somebody waits behind its latest question. */
+  #listen(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = undefined;
+    if (this.#waiting.size < 2 || this.#clocks.size === 0) return;
+    this.#quiet = setTimeout(() => {
+      this.#quiet = undefined;
+      setImmediate(() => {
+        if (this.isQuiet && this.#isBlocked()) this.#events.onQuiet(this);
+        if (!this.#quiet) this.#listen();
+      });
+    }, READER_QUIET_MS);
+  }
+
+  /** Services are asked side by side, so waiting for one of them alone keeps nobody else. */
+  #isBlocked(): boolean {
+    const { latest } = this;
+    return (
+      this.#waiting.size > this.#clocks.size || (latest !== undefined && isPathKind(latest.kind))
+    );
   }
 
   #settle(id: number): void {

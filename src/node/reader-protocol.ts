@@ -46,13 +46,18 @@ export function frameOf(header: ToReader | FromReader, payload?: Buffer): Buffer
   return Buffer.concat(payload ? [lengths, text, payload] : [lengths, text]);
 }
 
+export interface Frame<H> {
+  readonly header: H;
+  readonly payload: Buffer;
+}
+
 /** Cuts a stream of bytes back into frames, however the pipe has cut it. */
 export class FrameParser<H> {
   #chunks: Buffer[] = [];
   #length = 0;
   #wanted = LENGTHS_BYTES;
 
-  *push(chunk: Buffer): Generator<{ readonly header: H; readonly payload: Buffer }> {
+  *push(chunk: Buffer): Generator<Frame<H>> {
     this.#chunks.push(chunk);
     this.#length += chunk.length;
     while (this.#length >= this.#wanted) {

@@ -1,7 +1,8 @@
 import { writeSync } from 'node:fs';
 import { Answerer } from './answerer.ts';
-import type { ReadFailure } from './node-reader.ts';
-import { ReadError } from './node-reader.ts';
+import { FRAME_BYTES_MAX } from './limits.ts';
+import { ReadError, type ReadFailure } from './node-reader.ts';
+import { isPathKind } from './reach.ts';
 import { FrameParser, type FromReader, frameOf, type ToReader } from './reader-protocol.ts';
 
 /**
@@ -11,6 +12,7 @@ import { FrameParser, type FromReader, frameOf, type ToReader } from './reader-p
 export function runReader(): void {
   const parser = new FrameParser<ToReader>();
   let answerer: Answerer | undefined;
+  let turn = Promise.resolve();
 
   process.stdin.on('data', (chunk: Buffer) => {
     for (const { header } of parser.push(chunk)) {
@@ -18,24 +20,46 @@ export function runReader(): void {
         answerer = new Answerer(header.settings);
         say({ say: 'ready' });
       } else if (answerer) {
-        answer(answerer, header);
+        const to = answerer;
+        turn = turn.then(() => answer(to, header));
       }
     }
   });
-  process.stdin.on('end', () => answerer?.close());
+  process.stdin.on('end', () => void answerer?.close());
 }
 
-function answer(answerer: Answerer, { id, kind, question }: ToReader & { say: 'ask' }): void {
+/**
+ * Paths are touched one after another, each answered before the next is begun: so when one hangs,
+ * it is the one begun last, and no answer hangs with it. Services are waited for side by side.
+ */
+async function answer(
+  answerer: Answerer,
+  { id, kind, question }: ToReader & { say: 'ask' },
+): Promise<void> {
   say({ say: 'begin', id });
-  answerer.answer(kind, question).then(
-    ({ value, payload }) => say({ say: 'answer', id, value }, payload),
+  const said = answerer.answer(kind, question).then(
+    ({ value, payload }) => sayAnswer({ say: 'answer', id, value }, payload),
     (error: unknown) => say({ say: 'failure', id, ...failureOf(error) }),
   );
+  if (isPathKind(kind)) await said;
+}
+
+function sayAnswer(header: FromReader & { say: 'answer' }, payload: Buffer | undefined): void {
+  const frame = frameOf(header, payload);
+  if (frame.length <= FRAME_BYTES_MAX) {
+    sayFrame(frame);
+  } else {
+    const detail = `the answer has more than ${FRAME_BYTES_MAX} bytes`;
+    say({ say: 'failure', id: header.id, failure: 'too-large', detail });
+  }
+}
+
+function say(header: FromReader): void {
+  sayFrame(frameOf(header));
 }
 
 /** Written at once, not through a stream: a reader that hangs a moment later has said it. */
-function say(header: FromReader, payload?: Buffer): void {
-  const frame = frameOf(header, payload);
+function sayFrame(frame: Buffer): void {
   for (let at = 0; at < frame.length; ) at += writeSync(1, frame, at);
 }
 

@@ -1,9 +1,12 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import type { Readable, Writable } from 'node:stream';
 
 export interface CompanionEvents {
   readonly onOutput: (chunk: Buffer) => void;
   /** It ended, or could not be started. Not called once it was abandoned. */
   readonly onEnd: (why: string) => void;
+  /** It was abandoned, and has died since. */
+  readonly onGone: () => void;
 }
 
 /** A child we talk to over pipes for as long as we like, and can leave behind at any moment. */
@@ -16,41 +19,63 @@ export interface Companion {
   abandon(): void;
 }
 
+type Child = ChildProcessByStdio<Writable, Readable, null>;
+
 export function startCompanion(
   command: { readonly program: string; readonly arguments: readonly string[] },
   events: CompanionEvents,
 ): Companion {
-  const child = spawn(command.program, command.arguments, {
-    detached: true, // Ctrl-C is for us; we decide what becomes of the child.
-    stdio: ['pipe', 'pipe', 'ignore'],
-    cwd: '/',
-  });
   let isAbandoned = false;
   const end = (why: string) => {
     if (!isAbandoned) events.onEnd(why);
   };
-  child.on('error', (error) => end(`it could not be started: ${error.message}`));
-  child.on('exit', (code, signal) => end(`it ended with ${signal ?? `code ${code}`}`));
-  child.stdout.on('data', events.onOutput);
+  const child = started(command, (error) => end(`it could not be started: ${error.message}`));
+  child?.on('exit', (code, signal) => {
+    if (isAbandoned) events.onGone();
+    else end(`it ended with ${signal ?? `code ${code}`}`);
+  });
+  // With no file descriptors left there is a child object, but it has no pipes.
+  child?.stdout?.on('data', events.onOutput);
   // What can no longer be written is not wanted: the exit is told by its own event.
-  child.stdin.on('error', () => {});
-  child.stdout.on('error', () => {});
+  child?.stdin?.on('error', () => {});
+  child?.stdout?.on('error', () => {});
 
-  const handles = [child, child.stdin, child.stdout] as { ref?(): void; unref?(): void }[];
+  const handles = [child, child?.stdin, child?.stdout] as ({
+    ref?(): void;
+    unref?(): void;
+  } | null)[];
   return {
-    pid: child.pid ?? 0,
-    write: (bytes) => void child.stdin.write(bytes),
+    pid: child?.pid ?? 0,
+    write: (bytes) => void child?.stdin?.write(bytes),
     hold: (held) => {
-      for (const handle of handles) held ? handle.ref?.() : handle.unref?.();
+      for (const handle of handles) held ? handle?.ref?.() : handle?.unref?.();
     },
     abandon: () => {
       isAbandoned = true;
-      killGroup(child.pid);
-      child.unref();
-      child.stdin.destroy();
-      child.stdout.destroy();
+      killGroup(child?.pid);
+      child?.unref();
+      child?.stdin?.destroy();
+      child?.stdout?.destroy();
     },
   };
+}
+
+function started(
+  command: { readonly program: string; readonly arguments: readonly string[] },
+  fail: (error: Error) => void,
+): Child | undefined {
+  try {
+    const child = spawn(command.program, command.arguments, {
+      detached: true, // Ctrl-C is for us; we decide what becomes of the child.
+      stdio: ['pipe', 'pipe', 'ignore'],
+      cwd: '/',
+    });
+    return child.on('error', fail);
+  } catch (error) {
+    // Most errors come as an event, but a machine without memory throws. Told later, as the others.
+    setImmediate(() => fail(error as Error));
+    return undefined;
+  }
 }
 
 function killGroup(pid: number | undefined): void {

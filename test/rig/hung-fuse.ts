@@ -45,7 +45,7 @@ function answerInit(device: number): void {
 /** Takes what is there. Node cannot wait for such a device, so it is asked again and again. */
 function takeRequests(device: number): void {
   try {
-    while (readSync(device, request) > 0) continue;
+    while (readSync(device, request) > 0);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     // ENODEV: it was unmounted; ENOENT: the one who asked was ended while we took it.
