@@ -36,7 +36,8 @@ async function judge(fault: Fault, look: Look): Promise<Verdict> {
   return fault.diagnose(evidence.value);
 }
 
-async function collect<N extends Needs>(needs: N, look: Look): Promise<Collected<N>> {
+/** All that a fault needs to judge; rejects when something it cannot do without was not answered. */
+export async function collect<N extends Needs>(needs: N, look: Look): Promise<Collected<N>> {
   const pairs = await Promise.all(
     Object.entries(needs).map(async ([name, need]) => {
       if (!('optional' in need)) return [name, await look.of(need)] as const;

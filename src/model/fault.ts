@@ -19,6 +19,8 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly diagnose: (evidence: Collected<N>) => Verdict<P>;
   /** Absent when we only diagnose. */
   readonly recover?: (finding: Finding<P>) => Recovery;
+  /** Whether what others were to do after the recovery has happened; for those who wait for it. */
+  readonly hasHealed?: (finding: Finding<P>, evidence: Collected<N>) => boolean;
 }
 
 export interface AffectedVersions {

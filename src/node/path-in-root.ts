@@ -1,9 +1,9 @@
-import { readlinkSync } from 'node:fs';
+import { readlinkSync, statfsSync } from 'node:fs';
 import { LINKS_MAX } from './limits.ts';
 import { bytesOf, textOf } from './text-codec.ts';
 
 // /proc/812/root/etc/kubernetes/kubelet.yaml
-const VIEW_OF_PROCESS = /^\/proc\/(?:\d+|self)\/root(?=\/|$)/;
+const VIEW_OF_PROCESS = /^\/proc\/(?:\d+|self)\/root(?=\/)/;
 
 /**
  * Where a path of the node lies for us. Below another root (a container that sees the node at
@@ -19,43 +19,65 @@ export function pathInRoot(hostRoot: string, path: string, last: 'follow' | 'kee
 
 function resolvedBelow(root: string, path: string, last: 'follow' | 'keep'): string {
   const waiting = path.split('/').filter(isName);
-  let resolved: string[] = [];
+  let resolved: readonly string[] = [];
+  /** The part that ".." cannot leave: more than the root once a link has led to a process's view. */
+  let base: readonly string[] = [];
   let linksLeft = LINKS_MAX;
   while (waiting.length > 0) {
     const name = waiting.shift() as string;
     if (name === '..') {
-      resolved.pop();
+      resolved = parentOf(resolved, base);
       continue;
     }
-    const here = `${root}/${[...resolved, name].join('/')}`;
-    const link = waiting.length === 0 && last === 'keep' ? undefined : linkAt(here);
-    // The links of /proc lead into other filesystems and namespaces: only the kernel can follow them.
-    if (link === undefined || isInProc(resolved)) {
-      resolved.push(name);
+    const next = [...resolved, name];
+    const link = waiting.length === 0 && last === 'keep' ? undefined : linkAt(root, next);
+    if (link === undefined) {
+      resolved = next;
       continue;
     }
     linksLeft -= 1;
     if (linksLeft < 0) throw Object.assign(new Error('too many links'), { code: 'ELOOP' });
-    if (link.startsWith('/')) resolved = [];
+    const jump = isOfProc(root, next) ? MAGIC.exec(next.join('/')) : undefined;
+    if (jump) {
+      resolved = next;
+      if (jump[2] === 'root') base = next;
+      continue;
+    }
+    if (link.startsWith('/')) {
+      base = rootOf(resolved, base);
+      resolved = base;
+    }
     waiting.unshift(...link.split('/').filter(isName));
   }
   return `/${resolved.join('/')}`;
 }
 
-function linkAt(path: string): string | undefined {
-  try {
-    return textOf(readlinkSync(bytesOf(path), { encoding: 'buffer' }));
-  } catch (error) {
-    // EINVAL: not a link. Whatever else is wrong with it, the question itself will say.
-    if (error instanceof Error) return undefined;
-    throw error;
-  }
+// proc/812/root, proc/812/task/813/cwd, proc/812/fd/3
+const MAGIC = /^(?:.*\/)?(proc\/\d+)\/(?:task\/\d+\/)?(root|cwd|exe|(?:fd|map_files|ns)\/[^/]+)$/;
+
+/**
+ * The links of a process in /proc lead into other filesystems and namespaces: only the kernel can
+ * follow them, and only a real /proc has them. Anyone may call a folder "proc".
+ */
+function isOfProc(root: string, names: readonly string[]): boolean {
+  const folder = `${root}/${names.slice(0, -1).join('/')}`;
+  return MAGIC.test(names.join('/')) && statfsSync(bytesOf(folder)).type === PROC_FILESYSTEM;
+}
+const PROC_FILESYSTEM = 0x9fa0;
+
+function parentOf(resolved: readonly string[], base: readonly string[]): readonly string[] {
+  if (resolved.length <= base.length) return base;
+  // What lies above the end of such a link is not what is written before it.
+  const isBeyondLink = resolved.at(-1) === '..' || MAGIC.test(resolved.join('/'));
+  return isBeyondLink ? [...resolved, '..'] : resolved.slice(0, -1);
 }
 
-function isName(part: string): boolean {
-  return part !== '' && part !== '.';
-}
-
-function isInProc(resolved: readonly string[]): boolean {
-  return resolved[0] === 'proc' && resolved.length >= 2;
+/** Where an absolute link begins that was found here: at the root of the process we came through. */
+function rootOf(resolved: readonly string[], base: readonly string[]): readonly string[] {
+  const through = resolved.findLastIndex((_, index) => {
+    return index >= base.length && MAGIC.test(resolved.slice(0, index + 1).join('/'));
+  });
+  if (through < 0) return base;
+  const process = MAGIC.exec(resolved.slice(0, through + 1).join('/'))?.[1] ?? '';
+  return [];
 }

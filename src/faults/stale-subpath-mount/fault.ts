@@ -6,7 +6,7 @@ import { pods } from '../../evidence/pods.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { recover } from './recover.ts';
+import { hasHealed, recover } from './recover.ts';
 import { reasons } from './tell.ts';
 
 export const staleSubpathMount = defineFault({
@@ -38,4 +38,5 @@ export const staleSubpathMount = defineFault({
   },
   diagnose,
   recover,
+  hasHealed,
 });

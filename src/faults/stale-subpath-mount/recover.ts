@@ -1,5 +1,7 @@
+import { newestContainer } from '../../evidence/containers.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
+import type { Seen } from './diagnose.ts';
 import type { StaleSubpathMount } from './tell.ts';
 
 /** The kubelet makes the bind mount anew at the next container start; we only clear the dead one. */
@@ -11,4 +13,17 @@ export function recover({ pins, blastRadius }: Finding<StaleSubpathMount>): Reco
     leaves: 'all other mounts, all files, the kubelet, the container and its own copy of the mount',
     afterwards: 'the kubelet starts the container within its back-off, at most 5 min',
   };
+}
+
+/** The container runs, and no longer on the mount that we took away. */
+export function hasHealed(
+  { subject, pins }: Finding<StaleSubpathMount>,
+  { containers, mounts }: Seen,
+): boolean {
+  const { podUid = '', container = '' } = subject;
+  const isStale = mounts.mounts.some(
+    ({ target, isDeleted }) => target === pins.target && isDeleted,
+  );
+  const newest = newestContainer(containers.containers, podUid, container);
+  return !isStale && newest?.state === 'running';
 }

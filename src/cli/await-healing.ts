@@ -1,0 +1,62 @@
+import { collect } from '../checkup/check-up.ts';
+import type { Look } from '../model/evidence.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import { attempt } from '../node/attempt.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The kubelet's longest back-off is 5 min; a slow start of the container comes on top. */
+const HEALING_MS_MAX = 6 * 60_000;
+const LOOK_EVERY_MS = 1_000;
+const TELL_EVERY_MS = 10_000;
+
+/** Looks until what was to follow has followed for every finding, or the limit is reached. */
+export async function awaitHealing(
+  planned: { readonly fault: AnyFault; readonly findings: readonly Finding[] },
+  look: () => Look,
+  stop: AbortSignal,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { fault, findings } = planned;
+  const begun = Date.now();
+  let lastTold = begun;
+  for (let now = begun; now - begun < HEALING_MS_MAX && !stop.aborted; now = Date.now()) {
+    const evidence = await attempt(collect(fault.needs, look()));
+    if (
+      evidence.known &&
+      findings.every((each) => fault.hasHealed?.(each, evidence.value) ?? true)
+    ) {
+      terminal.progress('');
+      terminal.out(`healed  seen ${seconds(now - begun)} after the recovery\n`);
+      return true;
+    }
+    const waited = `waiting for the kubelet, ${seconds(now - begun)} of at most ${seconds(HEALING_MS_MAX)}`;
+    terminal.progress(waited);
+    if (!terminal.isInteractive && now - lastTold >= TELL_EVERY_MS) {
+      terminal.err(`${waited}\n`);
+      lastTold = now;
+    }
+    await sleep(LOOK_EVERY_MS, stop);
+  }
+  terminal.err(
+    stop.aborted
+      ? 'stopped waiting; the recovery itself is done\n'
+      : 'not healed yet: the mount is gone, but the container was not seen running\n' +
+          '  do    see what the kubelet says of the pod, then: kubediag check\n',
+  );
+  return false;
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 1000)} s`;
+}
+
+function sleep(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    stop.addEventListener('abort', () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}

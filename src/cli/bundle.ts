@@ -1,0 +1,41 @@
+import { resolve } from 'node:path';
+import { faults } from '../faults/index.ts';
+import { tellAbandoned } from './check.ts';
+import { EXIT } from './exit-codes.ts';
+import { openNode } from './open-node.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
+import { writeBundle } from './save-bundle.ts';
+import { takeLook } from './take-look.ts';
+import type { Terminal } from './terminal.ts';
+
+/** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */
+export async function bundle(
+  file: string | undefined,
+  options: NodeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const looking = {
+    faults,
+    settings: lookSettingsOf(options),
+    timeoutMs: durationMs('--timeout', options.timeout),
+  };
+  const node = openNode(options);
+  const looked = await takeLook(node, looking, terminal);
+  node.close();
+  tellAbandoned(node.abandoned, terminal);
+  const { name, time } = looked.report.node;
+  const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
+  const safeName = name.replace(/[^\w.-]/g, '_');
+  const saved = writeBundle(looked.bundle, resolve(file ?? `kubediag-${safeName}-${stamp}.tgz`));
+  if ('trouble' in saved) {
+    terminal.err(
+      `the bundle could not be written\n  why   ${saved.trouble}\n  do    name a file elsewhere: kubediag bundle FILE\n`,
+    );
+    return EXIT.notDone;
+  }
+  terminal.out(`${saved.path}\n`);
+  terminal.err(
+    'Secrets were left out. It names pods, volumes and paths: look before you share it.\n',
+  );
+  return EXIT.clear;
+}

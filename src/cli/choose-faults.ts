@@ -1,0 +1,20 @@
+import { faults } from '../faults/index.ts';
+import type { AnyFault } from '../model/fault.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The faults with these names; all of them when none is named. */
+export function chooseFaults(names: readonly string[]): readonly AnyFault[] {
+  return names.length === 0 ? faults : names.map(faultNamed);
+}
+
+export function faultNamed(name: string): AnyFault {
+  const fault = faults.find(({ id }) => id === name);
+  if (fault) return fault;
+  const known = faults.map(({ id }) => id).join(', ');
+  throw new UsageError(`there is no fault "${printableName(name)}"; the faults are: ${known}`);
+}
+
+function printableName(name: string): string {
+  const NAME_SHOWN_MAX = 60;
+  return JSON.stringify(name).slice(1, -1).slice(0, NAME_SHOWN_MAX);
+}

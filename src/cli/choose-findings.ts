@@ -1,0 +1,50 @@
+import { findingId } from '../checkup/check-up.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Looked } from './take-look.ts';
+
+type Chosen =
+  | { readonly findings: readonly Finding[] }
+  | { readonly nothing: string; readonly code: number };
+
+/** What to recover: the named finding, or all that hurts now. A latent one is only taken by name. */
+export function chooseFindings(fault: AnyFault, looked: Looked, name: string | undefined): Chosen {
+  const verdict = looked.judged[0]?.verdict;
+  const findings = (verdict?.findings ?? []).filter(({ state }) => state !== 'benign');
+  const doubts = verdict && 'doubts' in verdict ? verdict.doubts : [];
+  if (name !== undefined) return chooseNamed(fault, findings, name);
+
+  const urgent = findings.filter(({ state }) => state === 'active' || state === 'damaged');
+  if (urgent.length > 0) return { findings: urgent };
+  if (findings.length > 0) {
+    const ids = findings.map((finding) => findingId(fault, finding));
+    const commands = ids.map((id) => `        kubediag recover ${fault.id} --finding ${id}\n`);
+    return {
+      nothing: `Nothing hurts now; ${ids.length} latent. To clear one before it hurts, name it:\n${commands.join('')}`,
+      code: EXIT.clear,
+    };
+  }
+  if (doubts.length > 0) {
+    const why = doubts.map((doubt) => `  why   ${doubt}\n`).join('');
+    return {
+      nothing: `refused: what is wrong is not known well enough to act\n${why}`,
+      code: EXIT.unknown,
+    };
+  }
+  return { nothing: `${fault.id} is clear on this node: nothing to do\n`, code: EXIT.clear };
+}
+
+function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string): Chosen {
+  const named = findings.find((finding) => findingId(fault, finding) === name);
+  // A small number is the position on the screen.
+  const placed = /^[1-9]\d?$/.test(name) ? findings[Number(name) - 1] : undefined;
+  const finding = named ?? placed;
+  if (finding) return { findings: [finding] };
+  const ids = findings.map((each) => findingId(fault, each));
+  const now = ids.length > 0 ? `now there are: ${ids.join(', ')}` : 'now there is none';
+  return {
+    nothing: `refused: there is no finding ${JSON.stringify(name)}\n  why   ${now}; it may be gone, or remade\n  do    kubediag check ${fault.id}\n`,
+    code: EXIT.notDone,
+  };
+}

@@ -1,0 +1,124 @@
+import { Argument, Command, Option } from 'commander';
+import { EXIT_MEANINGS } from './exit-codes.ts';
+import { VERSION } from './product-version.ts';
+import { REPORT_FORMATS } from './show-report.ts';
+
+/** What happens when a command was parsed; the commands themselves know nothing of it. */
+export type Run = (command: string, words: readonly string[], options: object) => Promise<void>;
+
+const STATE_FOLDER = '/var/lib/kubediag';
+export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+
+/** The whole command line. Help, completion and the reference page are made from it. */
+export function commands(run: Run): Command {
+  const program = new Command('kubediag')
+    .description('Finds, proves and repairs faults of Kubernetes nodes.')
+    .option('-q, --quiet', 'no progress, no hints: only the answer')
+    .option('-v, --verbose', 'also tell what was asked of the node, on standard error')
+    .helpCommand('help [COMMAND]', 'what a command does and which options it takes')
+    .showSuggestionAfterError()
+    .addHelpText('after', `\nExit codes:\n${exitCodeLines()}`);
+  const add = (definition: Command, name: string) => {
+    program.addCommand(definition);
+    definition.action(async (...parts: unknown[]) => {
+      const command = parts.pop() as Command;
+      const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
+      await run(name, words, command.optsWithGlobals());
+    });
+  };
+
+  add(
+    withNodeOptions(
+      withReportOptions(
+        new Command('check')
+          .description('look at this node once, and tell what is wrong with it and why')
+          .argument('[FAULT...]', 'only these faults'),
+      ),
+    ),
+    'check',
+  );
+  add(
+    withNodeOptions(
+      new Command('recover')
+        .description('repair what check found: shows the plan, asks, acts, looks whether it worked')
+        .argument('<FAULT>', 'the fault to recover from')
+        .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
+        .option('--dry-run', 'show the plan and change nothing')
+        .option('--yes', 'do not ask; without --finding, only what hurts now is touched')
+        .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
+        .addOption(stateOption()),
+    ),
+    'recover',
+  );
+  add(
+    new Command('explain')
+      .description('the page of a fault, or the pages that speak of a symptom or error text')
+      .argument('[FAULT|SYMPTOM...]', 'a fault, or words of an error'),
+    'explain',
+  );
+  add(
+    new Command('journal')
+      .description('what was done on this node, when, and how it ended')
+      .addOption(new Option('-o, --output <FORMAT>', 'how to print it').choices(['json', 'yaml']))
+      .addOption(stateOption()),
+    'journal',
+  );
+  add(
+    withNodeOptions(
+      new Command('bundle')
+        .description('record what a check sees, without secrets, to judge or keep it elsewhere')
+        .argument('[FILE]', 'where to write it (default: kubediag-NODE-TIME.tgz here)'),
+    ),
+    'bundle',
+  );
+  add(
+    withReportOptions(
+      new Command('replay')
+        .description('judge a bundle, on any machine, with the same report')
+        .argument('<FILE>', 'the bundle, or the folder it was unpacked to')
+        .argument('[FAULT...]', 'only these faults'),
+    ),
+    'replay',
+  );
+  add(new Command('version').description('the version of this program'), 'version');
+  add(
+    new Command('completion')
+      .description('a script that completes commands and options in your shell')
+      .addArgument(new Argument('<SHELL>', 'your shell').choices(SHELLS)),
+    'completion',
+  );
+  program.version(`kubediag ${VERSION}`, '--version', 'the version of this program');
+  return program;
+}
+
+function withReportOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'wide: with every detail').choices(REPORT_FORMATS),
+    )
+    .option('--pod <NAMESPACE/NAME>', 'only what concerns this pod');
+}
+
+function withNodeOptions(command: Command): Command {
+  return command
+    .option('--timeout <TIME>', 'how long the look may take', '30s')
+    .option('--host-root <DIR>', "where the node's root is, seen from here", '/')
+    .option('--kubelet-root <DIR>', "the kubelet's folder, when it is not found by itself")
+    .option('--kubelet-pid <PID>', 'take this process for the kubelet')
+    .option('--runtime-endpoint <SOCKET>', 'socket of the container runtime')
+    .option('--kubelet-token-file <FILE>', 'token to ask the kubelet for its pods')
+    .option('--kubelet-cert <FILE>', 'client certificate to ask the kubelet for its pods')
+    .option('--kubelet-key <FILE>', 'key of that certificate');
+}
+
+function stateOption(): Option {
+  return new Option('--state-dir <DIR>', 'where journal and bundles are kept').default(
+    STATE_FOLDER,
+  );
+}
+
+function exitCodeLines(): string {
+  return Object.entries(EXIT_MEANINGS)
+    .map(([code, meaning]) => `  ${code.padEnd(4)}${meaning}\n`)
+    .join('');
+}

@@ -1,0 +1,83 @@
+import { type JournalRecord, readJournal } from '../repair/journal.ts';
+import { EXIT } from './exit-codes.ts';
+import { absolute } from './options.ts';
+import { yamlText } from './show-report.ts';
+import type { Terminal } from './terminal.ts';
+import { printable } from './wrap.ts';
+
+export interface JournalOptions {
+  readonly stateDir: string;
+  readonly output?: 'json' | 'yaml';
+}
+
+/** `kubediag journal`: what was done on this node, when, and how it ended. */
+export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
+  const folder = absolute('--state-dir', options.stateDir);
+  const { records, unfinished, troubles } = readJournal(folder);
+  for (const trouble of troubles) terminal.err(`${printable(trouble)}\n`);
+  const entries = entriesOf(records, unfinished);
+  if (options.output === 'json') terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
+  else if (options.output === 'yaml') terminal.out(await yamlText(entries));
+  else if (entries.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
+  else terminal.out(tableOf(entries));
+  return EXIT.clear;
+}
+
+interface Entry {
+  readonly entry: number;
+  readonly begun: string;
+  readonly ended?: string;
+  readonly fault: string;
+  readonly finding: string;
+  readonly action: JournalRecord['action'];
+  readonly outcome: JournalRecord['outcome'] | { readonly state: 'unfinished' };
+}
+
+function entriesOf(
+  records: readonly JournalRecord[],
+  unfinished: readonly JournalRecord[],
+): readonly Entry[] {
+  const conclusions = new Map(
+    records.filter(({ event }) => event === 'concluded').map((record) => [record.entry, record]),
+  );
+  return records
+    .filter(({ event }) => event === 'intended')
+    .map(({ entry, at, fault, finding, action }) => {
+      const end = conclusions.get(entry);
+      const isOpen = unfinished.some((record) => record.entry === entry);
+      const outcome = isOpen || !end?.outcome ? { state: 'unfinished' as const } : end.outcome;
+      return {
+        entry,
+        begun: at,
+        ...(end ? { ended: end.at } : {}),
+        fault,
+        finding,
+        action,
+        outcome,
+      };
+    });
+}
+
+function tableOf(entries: readonly Entry[]): string {
+  const rows = entries.map(({ entry, begun, fault, finding, action, outcome }) => [
+    String(entry),
+    begun.replace(/\.\d+Z$/, 'Z'),
+    `${fault}/${finding}`,
+    action.kind,
+    outcome?.state ?? '',
+    action.target,
+  ]);
+  const table = [['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME', 'TARGET'], ...rows];
+  const widths = table[0]?.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => printable(cell).padEnd(widths?.[column] ?? 0))
+        .join('   ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}

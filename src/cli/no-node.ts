@@ -1,0 +1,44 @@
+import { geteuid } from 'node:process';
+import { attempt } from '../node/attempt.ts';
+import type { NodeReader } from '../node/node-reader.ts';
+
+/** The PID namespace that the kernel starts with has this number on every Linux. */
+const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
+
+/** On a machine without a kubelet: what we looked for, and where one would get further. */
+export async function adviceWithoutKubelet(node: NodeReader, hostRoot: string): Promise<string> {
+  const namespace = await attempt(node.ask('link', { path: '/proc/1/ns/pid' }));
+  const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
+  const lines = isContainer ? CONTAINER : MACHINE;
+  const root = hostRoot === '/' ? [] : [`(looked below --host-root ${hostRoot})`];
+  return [...lines, ...root, ...ELSEWHERE, ''].join('\n');
+}
+
+const MACHINE = [
+  'There is no kubelet on this machine: none runs, and none of the usual kubelet',
+  'folders exists (/var/lib/kubelet, /var/lib/k0s/kubelet, ...). Nothing to check.',
+  '',
+  'on a node      copy this executable there, and as root: kubediag check',
+  'other folder   kubediag check --kubelet-root DIR',
+];
+
+const CONTAINER = [
+  'There is no kubelet to be seen from here, and this is a container that does not',
+  "see the node's processes (its PID namespace is its own).",
+  '',
+  'from outside   kubectl debug node/NODE -it --profile=sysadmin --image=IMAGE -- chroot /host kubediag check',
+  'on the node    kubediag check',
+  'with hostPID   nsenter --target 1 --mount --pid --net kubediag check',
+  '               or, with this file: kubediag check --host-root /proc/1/root',
+];
+
+const ELSEWHERE = [
+  'any machine    kubediag replay FILE, with a bundle that a node wrote: kubediag bundle',
+  'to read        kubediag explain',
+];
+
+/** Half of what we ask is root's to see. */
+export function adviceWithoutRights(): string {
+  if (geteuid?.() === 0) return '';
+  return 'You are not root, so the node hides most of itself. Run it as root: sudo kubediag check\n';
+}

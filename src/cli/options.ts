@@ -1,0 +1,63 @@
+import type { LookSettings } from '../model/evidence.ts';
+import { UsageError } from './usage-error.ts';
+
+/** How the node is reached: the same options wherever a command looks at one. */
+export interface NodeOptions {
+  readonly timeout: string;
+  readonly hostRoot: string;
+  readonly kubeletRoot?: string;
+  readonly kubeletPid?: string;
+  readonly runtimeEndpoint?: string;
+  readonly kubeletTokenFile?: string;
+  readonly kubeletCert?: string;
+  readonly kubeletKey?: string;
+}
+
+export interface GlobalOptions {
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+export function lookSettingsOf(options: NodeOptions): LookSettings {
+  const { kubeletPid, kubeletRoot, runtimeEndpoint } = options;
+  return {
+    ...(kubeletPid === undefined ? {} : { kubeletPid: wholeNumber('--kubelet-pid', kubeletPid) }),
+    ...(kubeletRoot === undefined ? {} : { kubeletRoot: absolute('--kubelet-root', kubeletRoot) }),
+    ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
+  };
+}
+
+// 30, 30s, 500ms, 2m
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m)?$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+const DURATION_MS_MAX = 3_600_000;
+
+export function durationMs(option: string, text: string): number {
+  const [, amount, unit = 's'] = DURATION.exec(text) ?? [];
+  const ms = Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
+  if (!(ms > 0 && ms <= DURATION_MS_MAX)) {
+    throw new UsageError(`${option} takes a time such as 30s or 2m, up to 60m, not "${text}"`);
+  }
+  return ms;
+}
+
+function wholeNumber(option: string, text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${option} takes a number, not "${text}"`);
+  return Number(text);
+}
+
+export function absolute(option: string, path: string): string {
+  if (!path.startsWith('/')) {
+    throw new UsageError(`${option} takes a path that begins with "/", not "${path}"`);
+  }
+  return path;
+}
+
+/** "default/web" as `--pod` takes it. */
+export function podName(text: string): { readonly namespace: string; readonly name: string } {
+  const [namespace, name, ...rest] = text.split('/');
+  if (!namespace || !name || rest.length > 0) {
+    throw new UsageError(`--pod takes NAMESPACE/NAME, for example default/web, not "${text}"`);
+  }
+  return { namespace, name };
+}

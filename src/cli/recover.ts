@@ -1,0 +1,157 @@
+import { findingId } from '../checkup/check-up.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import { openHands } from '../repair/open-hands.ts';
+import { type Hands, perform } from '../repair/perform.ts';
+import { tellAbandoned } from './check.ts';
+import { faultNamed } from './choose-faults.ts';
+import { EXIT } from './exit-codes.ts';
+import { openNode } from './open-node.ts';
+import { absolute, durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
+import { chooseFindings } from './choose-findings.ts';
+import { saveBundle } from './save-bundle.ts';
+import { showOutcome, showPlan, showSettled, showSteps } from './show-recovery.ts';
+import { type Looked, takeLook } from './take-look.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { awaitHealing } from './await-healing.ts';
+
+export interface RecoverOptions extends NodeOptions {
+  readonly finding?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly wait?: boolean;
+  readonly stateDir: string;
+}
+
+interface Planned {
+  readonly fault: AnyFault;
+  readonly findings: readonly Finding[];
+}
+
+/** `kubediag recover FAULT`: shows what it would do, asks, does it, and looks whether it worked. */
+export async function recover(
+  name: string,
+  options: RecoverOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const fault = faultNamed(name);
+  if (!fault.recover) throw new UsageError(`KubeDiag finds ${name} but has no recovery for it`);
+  const stateFolder = absolute('--state-dir', options.stateDir);
+  const looking = {
+    faults: [fault],
+    settings: lookSettingsOf(options),
+    timeoutMs: durationMs('--timeout', options.timeout),
+  };
+  const node = openNode(options);
+  const looked = await takeLook(node, looking, terminal);
+  node.close();
+  tellAbandoned(node.abandoned, terminal);
+
+  const chosen = chooseFindings(fault, looked, options.finding);
+  if ('nothing' in chosen) {
+    terminal.err(chosen.nothing);
+    return chosen.code;
+  }
+  const planned = { fault, findings: chosen.findings };
+  showPlan(planned, looked.report.node, terminal);
+  if (options.dryRun) {
+    terminal.err('dry run: nothing was changed\n');
+    return EXIT.clear;
+  }
+  return act(planned, looked, { ...options, stateFolder }, terminal);
+}
+
+async function act(
+  planned: Planned,
+  looked: Looked,
+  options: RecoverOptions & { readonly stateFolder: string },
+  terminal: Terminal,
+): Promise<number> {
+  const stop = stopOnSignal(terminal);
+  const saved = saveBundle(looked.bundle, options.stateFolder, bundleName(planned, looked));
+  if ('trouble' in saved) {
+    terminal.err(`refused: the evidence cannot be saved\n  why   ${saved.trouble}\n`);
+    terminal.err('  do    make room, or choose another --state-dir; nothing was changed\n');
+    return EXIT.notDone;
+  }
+  terminal.out(`evidence   saved to ${saved.path}\n`);
+  if (!options.yes && !(await agreed(terminal, stop))) return EXIT.notDone;
+
+  const node = openNode(options);
+  const settings = lookSettingsOf(options);
+  const opened = await openHands({
+    stateFolder: options.stateFolder,
+    hostRoot: options.hostRoot,
+    look: () => lookAt(node, settings),
+    permitted: new Set(['unmount']),
+  });
+  if (!opened.isOpen) {
+    node.close();
+    showOutcome({ state: 'refused', ...opened }, terminal);
+    return EXIT.notDone;
+  }
+  showSettled(opened.settled, terminal);
+  try {
+    const hands = { ...opened.hands, stop, onStep: showSteps(terminal) };
+    const isDone = await performAll(planned, hands, terminal);
+    if (!isDone) return EXIT.notDone;
+    if (!options.wait) return EXIT.clear;
+    return (await awaitHealing(planned, () => lookAt(node, settings), stop, terminal))
+      ? EXIT.clear
+      : EXIT.notDone;
+  } finally {
+    opened.close();
+    node.close();
+    tellAbandoned(node.abandoned, terminal);
+  }
+}
+
+async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
+  if (!terminal.isInteractive) {
+    terminal.err(
+      'refused: there is no terminal to ask on, so nothing was changed\n' +
+        '  do    run it again with --yes to act, or with --dry-run to only see the plan\n',
+    );
+    return false;
+  }
+  if (await terminal.confirm('Go on? [y/N] ', stop)) return true;
+  terminal.err('nothing was changed\n');
+  return false;
+}
+
+/** One action at a time; the first that is not done ends it. */
+async function performAll(planned: Planned, hands: Hands, terminal: Terminal): Promise<boolean> {
+  const { fault, findings } = planned;
+  let isDone = true;
+  for (const finding of findings) {
+    const recovery = fault.recover?.(finding);
+    for (const action of recovery?.actions ?? []) {
+      const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
+      const { outcome, entry } = await perform(intent, hands);
+      showOutcome(outcome, terminal, entry, recovery?.afterwards);
+      isDone = isDone && outcome.state === 'done';
+    }
+  }
+  return isDone;
+}
+
+/** Ctrl-C stops before the next act; what has begun is carried to its end and told. */
+function stopOnSignal(terminal: Terminal): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      terminal.err(`${signal}: stopping; what has begun is finished first\n`);
+      stop.abort();
+    });
+  }
+  return stop.signal;
+}
+
+// 20261115T102233-3f9a1c.tgz
+function bundleName({ fault, findings }: Planned, { report }: Looked): string {
+  const [finding] = findings;
+  const id = finding ? findingId(fault, finding) : 'none';
+  return `${report.node.time.replace(/[-:]|\.\d+Z$/g, '')}-${id}.tgz`;
+}

@@ -1,0 +1,61 @@
+import { CommanderError } from 'commander';
+import { commands } from './commands.ts';
+import { EXIT } from './exit-codes.ts';
+import type { GlobalOptions } from './options.ts';
+import { systemTerminal, type Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Runs one command of a person on a node, and gives the exit code. */
+export async function runCli(words: readonly string[]): Promise<number> {
+  endQuietlyWithTheReader();
+  let code: number = EXIT.clear;
+  const program = commands(async (command, given, options) => {
+    const terminal = systemTerminal(options as GlobalOptions);
+    code = await runCommand(command, given, options, terminal);
+  });
+  for (const command of [program, ...program.commands]) command.exitOverride();
+  try {
+    await program.parseAsync(words, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(`kubediag: ${error.message}\n`);
+    return EXIT.usage;
+  }
+}
+
+/** Each command's code is loaded when it is used: `version` does not wait for `recover`. */
+async function runCommand(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+): Promise<number> {
+  const [first = '', ...rest] = words;
+  switch (command) {
+    case 'check':
+      return (await import('./check.ts')).check(words, options as never, terminal);
+    case 'recover':
+      return (await import('./recover.ts')).recover(first, options as never, terminal);
+    case 'explain':
+      return (await import('./explain.ts')).explain(words, terminal);
+    case 'journal':
+      return (await import('./journal.ts')).journal(options as never, terminal);
+    case 'bundle':
+      return (await import('./bundle.ts')).bundle(words[0], options as never, terminal);
+    case 'replay':
+      return (await import('./replay.ts')).replay(first, rest, options as never, terminal);
+    case 'completion':
+      return (await import('./completion.ts')).completion(first, terminal);
+    default:
+      return (await import('./version.ts')).version(terminal);
+  }
+}
+
+/** `kubediag check | head` closes our output early; that is no defect of ours. */
+function endQuietlyWithTheReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}

@@ -1,0 +1,107 @@
+import { findingId } from '../checkup/check-up.ts';
+import type { NodeSummary } from '../checkup/report.ts';
+import type { Action, Outcome } from '../model/action.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import type { Step } from '../repair/perform.ts';
+import type { Settled } from '../repair/settle-unfinished.ts';
+import type { Terminal } from './terminal.ts';
+import { printable, wrapQuote, wrapWords } from './wrap.ts';
+
+const LABEL_COLUMNS = 11;
+
+/** What would be done, what it touches and what it leaves alone, before anything is. */
+export function showPlan(
+  { fault, findings }: { readonly fault: AnyFault; readonly findings: readonly Finding[] },
+  node: NodeSummary,
+  terminal: Terminal,
+): void {
+  const recoveries = findings.map((finding) => ({ finding, recovery: fault.recover?.(finding) }));
+  terminal.out(`This will change ${node.name}:\n`);
+  let number = 0;
+  for (const { finding, recovery } of recoveries) {
+    for (const action of recovery?.actions ?? []) {
+      number += 1;
+      const [first = '', ...rest] = actionLines(action, terminal.width - 5);
+      terminal.out(`  ${number}. ${first}\n${rest.map((line) => `     ${line}\n`).join('')}`);
+    }
+    paragraph('for', `finding ${findingId(fault, finding)}: ${finding.summary}`, terminal);
+    paragraph('touches', recovery?.touches ?? '', terminal);
+  }
+  const mounts = node.mounts === undefined ? '' : ` (of ${node.mounts} mounts)`;
+  paragraph('leaves', `${recoveries[0]?.recovery?.leaves ?? ''}${mounts}`, terminal);
+}
+
+function actionLines(action: Action, width: number): readonly string[] {
+  const { target, id, device } = action;
+  return [
+    ...wrapQuote(`unmount ${target}`, width),
+    `the mount whose source is gone (id ${id}, device ${device}), as the kubelet has it`,
+  ];
+}
+
+function paragraph(label: string, text: string, { width, out }: Terminal): void {
+  for (const [index, line] of wrapWords(text, width - LABEL_COLUMNS).entries()) {
+    out(`${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}\n`);
+  }
+}
+
+const STEP_WORDS: Readonly<Record<Step['name'], string>> = {
+  'looked again': 'looked again: still the same mount',
+  'intent written': 'wrote the intent into the journal',
+  acted: 'acted',
+  'looked afterwards': 'looked afterwards',
+};
+
+/** A line for each step, on the screen of whoever watches. */
+export function showSteps({ width, err }: Terminal): (step: Step) => void {
+  return ({ name, tookMs }) => {
+    const words = `  ${STEP_WORDS[name]}`;
+    const right = `${Math.round(tookMs)} ms`;
+    err(`${words}${' '.repeat(Math.max(2, width - words.length - right.length))}${right}\n`);
+  };
+}
+
+/** How it ended. A refusal says what to do instead, and how it would be done by hand. */
+export function showOutcome(
+  outcome: Outcome,
+  terminal: Terminal,
+  entry?: number,
+  afterwards?: string,
+): void {
+  const { out, style, width } = terminal;
+  const where = entry === undefined ? '' : `  journal entry ${entry}`;
+  if (outcome.state === 'done') {
+    out(`${style('green', 'done')}  the mount is gone${where}\n`);
+    if (outcome.note) labelled('note', outcome.note, width, out);
+    if (afterwards) labelled('next', afterwards, width, out);
+    return;
+  }
+  out(`${style('red', outcome.state)}  ${printable(outcome.what)}${where}\n`);
+  labelled('why', outcome.why, width, out);
+  labelled('do', outcome.todo, width, out);
+  if (outcome.byHand) {
+    // Commands are there to be copied: never wrapped.
+    for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
+    labelled('risk', outcome.byHand.risk, width, out);
+  }
+}
+
+function labelled(label: string, text: string, width: number, out: (text: string) => void): void {
+  for (const [index, line] of wrapWords(text, width - 8).entries()) {
+    out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
+  }
+}
+
+/** What an earlier run had begun and could not finish, as it looks now. */
+export function showSettled(settled: readonly Settled[], { err }: Terminal): void {
+  for (const each of settled) {
+    const became =
+      'outcome' in each
+        ? `${each.outcome.state}: ${each.outcome.state === 'done' ? each.outcome.note : each.outcome.why}`
+        : `not settled: ${each.unsettled}`;
+    err(
+      `journal entry ${each.record.entry} of an earlier run was left open; ${printable(became)}\n`,
+    );
+  }
+}

@@ -1,0 +1,88 @@
+import { checkUp, type Judged, type PodName } from '../checkup/check-up.ts';
+import { lookAt } from '../checkup/look.ts';
+import { makeReport } from '../checkup/make-report.ts';
+import { nodeFacts } from '../checkup/node-facts.ts';
+import type { Report } from '../checkup/report.ts';
+import { redactAnswer } from '../evidence/redact.ts';
+import type { LookSettings } from '../model/evidence.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Bundle } from '../node/bundle.ts';
+import type { LiveNode } from '../node/live-node.ts';
+import { RecordedNode } from '../node/recorded-node.ts';
+import { questionOf, type Recorded } from '../node/recording.ts';
+import { RecordingNode } from '../node/recording-node.ts';
+import { sourceOf } from '../node/node-reader.ts';
+import { VERSION } from './product-version.ts';
+import type { Terminal } from './terminal.ts';
+import { printable } from './wrap.ts';
+
+export interface Looked {
+  readonly report: Report;
+  readonly judged: readonly Judged[];
+  /** All that was asked and answered, without what is private. */
+  readonly bundle: Bundle;
+}
+
+export interface Looking {
+  readonly faults: readonly AnyFault[];
+  readonly settings: LookSettings;
+  readonly only?: PodName | undefined;
+  readonly timeoutMs: number;
+}
+
+/** Looks at the live node once, within the time limit, and keeps what was seen. */
+export async function takeLook(
+  node: LiveNode,
+  asked: Looking,
+  terminal: Terminal,
+): Promise<Looked> {
+  const begun = performance.now();
+  const limit = `the time limit of ${asked.timeoutMs / 1000} s (--timeout) was reached`;
+  const timer = setTimeout(() => node.endLook(limit), asked.timeoutMs);
+  const recorder = new RecordingNode(node);
+  const look = lookAt(recorder, asked.settings, (title) => terminal.progress(`looking: ${title}`));
+  const judged = await checkUp(asked.faults, look, asked.only);
+  const facts = await nodeFacts(look);
+  clearTimeout(timer);
+  terminal.progress('');
+  const tookMs = Math.round(performance.now() - begun);
+  const { clock, answers } = recorder.recording;
+  for (const [key, recorded] of answers) terminal.detail(`asked ${told(key, recorded)}\n`);
+  return {
+    report: makeReport({ ...facts, tookMs }, judged),
+    judged,
+    bundle: {
+      recording: { clock, answers: redacted(answers) },
+      madeBy: VERSION,
+      tookMs,
+      settings: { ...asked.settings },
+    },
+  };
+}
+
+function told(key: string, recorded: Recorded): string {
+  const { kind, question } = questionOf(key);
+  const answer = 'failure' in recorded ? (recorded.detail ?? recorded.failure) : 'answered';
+  return printable(`${sourceOf(kind, question)}: ${answer}`);
+}
+
+/** Judges a recorded look, with the same words as when it was taken. */
+export async function replayLook(
+  bundle: Bundle,
+  faults: readonly AnyFault[],
+  only: PodName | undefined,
+): Promise<Report> {
+  const look = lookAt(new RecordedNode(bundle.recording), bundle.settings as LookSettings);
+  const judged = await checkUp(faults, look, only);
+  return makeReport({ ...(await nodeFacts(look)), tookMs: bundle.tookMs }, judged);
+}
+
+function redacted(answers: ReadonlyMap<string, Recorded>): ReadonlyMap<string, Recorded> {
+  const kept = new Map<string, Recorded>();
+  for (const [key, recorded] of answers) {
+    const { kind, question } = questionOf(key);
+    const isPrivate = 'answer' in recorded;
+    kept.set(key, isPrivate ? { answer: redactAnswer(kind, question, recorded.answer) } : recorded);
+  }
+  return kept;
+}

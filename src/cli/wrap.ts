@@ -1,0 +1,48 @@
+/** Breaks a sentence between its words; a word that is too long stands alone. */
+export function wrapWords(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of printable(text).split(/\s+/).filter(Boolean)) {
+    if (line && line.length + 1 + word.length > width) {
+      lines.push(line);
+      line = word;
+    } else {
+      line = line ? `${line} ${word}` : word;
+    }
+  }
+  return line ? [...lines, line] : lines;
+}
+
+/**
+ * Breaks a line that was read from a node, without losing or adding a character: after a space or
+ * a slash where it can, so that a path breaks between its parts.
+ */
+export function wrapQuote(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let rest = printable(text.trim());
+  while (rest.length > width) {
+    const head = rest.slice(0, width);
+    const at = Math.max(head.lastIndexOf('/'), head.lastIndexOf(' ')) + 1;
+    const cut = at > width / 3 ? at : width;
+    lines.push(rest.slice(0, cut));
+    rest = rest.slice(cut);
+  }
+  return rest ? [...lines, rest] : lines;
+}
+
+/**
+ * What comes from a node may hold anything, also what would move a terminal's cursor or recolour
+ * the screen: such characters are shown by their numbers.
+ */
+export function printable(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show.
+  return text.replace(
+    /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\ud800-\udfff]/gu,
+    (character) => {
+      const code = character.charCodeAt(0);
+      if (character === '\n' || character === '\t') return ' ';
+      const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
+      return `\\x${byte.toString(16).padStart(2, '0')}`;
+    },
+  );
+}

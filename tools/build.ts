@@ -1,0 +1,90 @@
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+import { inject } from 'postject';
+import { faults } from '../src/faults/index.ts';
+
+const PROJECT = join(import.meta.dirname, '..');
+const WORK = join(PROJECT, 'dist/work');
+const EXECUTABLE = join(PROJECT, 'dist/kubediag');
+
+/** The word by which Node finds out that something was put into it. */
+const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
+
+/**
+ * Makes the one executable: all sources in one file, compiled ahead of time (code cache) for exactly
+ * the Node that carries it, the pages as assets. Needs no network and no Node on the machine it runs on.
+ */
+async function buildExecutable(): Promise<void> {
+  rmSync(WORK, { recursive: true, force: true });
+  mkdirSync(WORK, { recursive: true });
+  await bundleSources();
+  const carrier = join(WORK, 'kubediag');
+  copyFileSync(process.execPath, carrier);
+  chmodSync(carrier, 0o755);
+  strip(carrier);
+  await inject(carrier, 'NODE_SEA_BLOB', makeBlob(), { sentinelFuse: FUSE });
+  // In one step, so that a running one is never half written.
+  renameSync(carrier, EXECUTABLE);
+  rmSync(WORK, { recursive: true });
+  const megabytes = (statSync(EXECUTABLE).size / 1_000_000).toFixed(0);
+  console.error(`built dist/kubediag, ${megabytes} MB`);
+}
+
+/** CommonJS, not ESM: only that can have a code cache, and it starts faster. */
+async function bundleSources(): Promise<void> {
+  await build({
+    entryPoints: [join(PROJECT, 'src/main.ts')],
+    outfile: join(WORK, 'main.cjs'),
+    bundle: true,
+    minify: true,
+    keepNames: true,
+    platform: 'node',
+    format: 'cjs',
+    target: 'node24',
+    define: { 'import.meta.dirname': '__dirname' },
+    legalComments: 'none',
+    logLevel: 'warning',
+  });
+}
+
+/** Debug symbols are a sixth of it. Before the injection: afterwards it would destroy the file. */
+function strip(carrier: string): void {
+  try {
+    execFileSync('strip', [carrier]);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    console.error('no `strip` on this machine: the executable keeps its debug symbols');
+  }
+}
+
+function makeBlob(): Buffer {
+  const output = join(WORK, 'main.blob');
+  const pages = faults.map(({ id }) => [
+    `pages/${id}.md`,
+    join(PROJECT, 'src/faults', id, 'README.md'),
+  ]);
+  const config = {
+    main: join(WORK, 'main.cjs'),
+    output,
+    disableExperimentalSEAWarning: true,
+    useCodeCache: true,
+    assets: Object.fromEntries(pages) as Record<string, string>,
+  };
+  writeFileSync(join(WORK, 'sea.json'), JSON.stringify(config));
+  // The code cache fits only the very binary that made it.
+  execFileSync(process.execPath, ['--experimental-sea-config', join(WORK, 'sea.json')]);
+  return readFileSync(output);
+}
+
+await buildExecutable();
