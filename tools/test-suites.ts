@@ -2,7 +2,6 @@ import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { unpackedPackages } from './debian-packages.ts';
 
 /** A project of vitest.config.ts, and what it wants of the machine. */
 export interface Suite {
@@ -16,9 +15,6 @@ export interface Suite {
 type Need = () => Promise<string | undefined>;
 
 const PROBE_MS = 10_000;
-
-/** What the suites with a real container runtime are run with; the same list finds the same cache. */
-export const RUNTIME_PACKAGES = ['containerd', 'runc', 'busybox-static'] as const;
 
 const run = promisify(execFile);
 
@@ -44,7 +40,8 @@ async function fuse(): Promise<string | undefined> {
 }
 
 async function containerRuntime(): Promise<string | undefined> {
-  const packages = await unpackedPackages(RUNTIME_PACKAGES);
+  const { containerdPackages } = await import('../test/rig/containerd.ts');
+  const packages = await containerdPackages();
   return 'missing' in packages ? packages.missing : undefined;
 }
 

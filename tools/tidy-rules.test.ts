@@ -7,7 +7,7 @@ const LONG = Array.from({ length: 80 }, (_, index) => `  const line${index} = 1;
 const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
   'errors are caught only where the house says so': [
     [
-      { path: 'src/evidence/pods.ts', text: 'try { a(); } catch { b(); }' },
+      { path: 'src/evidence/mounts.ts', text: 'try { a(); } catch { b(); }' },
       { path: 'src/node/live-node.ts', text: 'try { a(); } catch { b(); }' },
     ],
     [
