@@ -11,6 +11,7 @@ import { killIfThere, removeCgroupTree } from './cgroup-tree.ts';
 import { childOf, type PrivateNamespaces } from './private-namespaces.ts';
 
 const run = promisify(execFile);
+const CONFIG = 'config.toml';
 const READY_MS = 30_000;
 const END_MS = 5_000;
 const LOOK_MS = 50;
@@ -33,12 +34,12 @@ export async function startProcess(
   namespaces: PrivateNamespaces | undefined,
 ): Promise<ContainerdProcess> {
   const socket = join(home, 'c.sock');
-  const config = join(home, 'config.toml');
+  const config = join(home, CONFIG);
   await writeFile(config, configuration(home, socket, join(root, 'usr/sbin/runc')));
   const log = await open(join(home, 'containerd.log'), 'a');
-  const enter = namespaces?.enter ?? [];
-  const [program = '', ...words] = [...enter, join(root, 'usr/bin/containerd'), '-c', config];
-  const child = spawn(program, words, {
+  // "env" changes nothing: a command inside and one outside differ only in the words before it.
+  const words = [...(namespaces?.enter ?? []), join(root, 'usr/bin/containerd'), '-c', config];
+  const child = spawn('env', words, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', log.fd, log.fd],
   });
@@ -118,8 +119,7 @@ class Started implements ContainerdProcess {
       if (!this.#hasEnded()) killIfThere(this.pid);
       await exit;
     }
-    // Shims outlive containerd on purpose. They are told by our socket on their command line.
-    for (const pid of await pidsThatName(this.socket)) killIfThere(pid);
+    for (const pid of await this.#leftOver()) killIfThere(pid);
     await removeCgroupTree(this.cgroup);
     await this.#unmountAll();
   }
@@ -128,28 +128,34 @@ class Started implements ContainerdProcess {
     return this.#child.exitCode !== null || this.#child.signalCode !== null;
   }
 
+  /**
+   * Shims outlive containerd on purpose, and containerd outlives the program that entered the
+   * namespaces for it. Both are told by our own paths on their command line.
+   */
+  async #leftOver(): Promise<number[]> {
+    const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+    const found = await Promise.all(
+      pids.map(async (pid) => {
+        const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+        const isOurs = [`-address\0${this.socket}\0`, `-c\0${join(this.#home, CONFIG)}\0`].some(
+          (part) => words.includes(part),
+        );
+        return isOurs ? [pid] : [];
+      }),
+    );
+    return found.flat();
+  }
+
   async #unmountAll(): Promise<void> {
     const table = `/proc/${this.#namespaces?.pid ?? 'self'}/mountinfo`;
     // Namespaces that ended took their mounts with them.
     const text = await readFile(table, 'utf8').catch(() => '');
     const targets = text.split('\n').map((line) => line.split(' ')[4] ?? '');
-    for (const target of targets.filter((path) => path.startsWith(`${this.#home}/`)).reverse()) {
-      const [program = '', ...words] = [...(this.#namespaces?.enter ?? []), 'umount', '-l', target];
-      await run(program, words);
+    const ours = targets.filter((path) => path.startsWith(`${this.#home}/`));
+    for (const target of ours.toReversed()) {
+      await run('env', [...(this.#namespaces?.enter ?? []), 'umount', '-l', target]);
     }
   }
-}
-
-/** Processes that have the text as a word of their command line, our own excepted. */
-async function pidsThatName(text: string): Promise<number[]> {
-  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0 && pid !== process.pid);
-  const found = await Promise.all(
-    pids.map(async (pid) => {
-      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return words.split('\0').includes(text) ? [pid] : [];
-    }),
-  );
-  return found.flat();
 }
 
 /**

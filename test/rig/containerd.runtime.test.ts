@@ -5,14 +5,12 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRuntime, type RuntimeConnection } from '../../src/cri/client.ts';
 import { ListContainersRequest, ListContainersResponse } from '../../src/cri/generated/cri.ts';
-import { containerdPackages, type RunningContainerd, startContainerd } from './containerd.ts';
+import { type RunningContainerd, startContainerd } from './containerd.ts';
 import { CriDriver } from './cri-driver.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 
-const packages = await containerdPackages();
-const why = 'missing' in packages ? packages.missing : '';
-
-describe.skipIf(why !== '')(`a real containerd in private namespaces ${why}`, () => {
+describe('a real containerd in private namespaces', () => {
+  const undo: (() => Promise<void> | void)[] = [];
   let scratch: string;
   let inside: PrivateNamespaces;
   let containerd: RunningContainerd;
@@ -20,16 +18,17 @@ describe.skipIf(why !== '')(`a real containerd in private namespaces ${why}`, ()
 
   beforeAll(async () => {
     scratch = await mkdtemp(join(tmpdir(), 'kubediag-containerd-'));
+    undo.push(() => rm(scratch, { recursive: true, force: true }));
     inside = await makePrivateNamespaces();
+    undo.push(() => inside.stop());
     containerd = await startContainerd(scratch, { namespaces: inside });
+    undo.push(() => containerd.stop());
     runtime = connectRuntime(containerd.socket);
+    undo.push(() => runtime.close());
   });
 
   afterAll(async () => {
-    runtime?.close();
-    await containerd?.stop();
-    await inside?.stop();
-    await rm(scratch, { recursive: true, force: true });
+    for (const step of undo.toReversed()) await step();
   });
 
   it('runs a container, and our client sees all of it', async () => {
@@ -93,7 +92,7 @@ describe.skipIf(why !== '')(`a real containerd in private namespaces ${why}`, ()
     await expect(runtime.containerStatus('nobody')).rejects.toMatchObject({ failure: 'missing' });
   });
 
-  it('cannot start a container on a mount whose source was deleted, until it is remade', async () => {
+  it('starts nothing on a mount whose source was deleted, until it is remade', async () => {
     const target = join(scratch, 'pods/u-2/volume-subpaths/conf/app/0');
     const [older, newer] = [join(scratch, 'older'), join(scratch, 'newer')];
     await mkdir(join(target, '..'), { recursive: true });
@@ -120,8 +119,8 @@ describe.skipIf(why !== '')(`a real containerd in private namespaces ${why}`, ()
       exitCode: 128,
       reason: 'StartError',
       startedAt: '0',
-      message: expect.stringMatching(text),
     });
+    expect(status?.message).toMatch(text);
 
     await inside.run('umount', target);
     await inside.run('mount', '--bind', newer, target);
@@ -136,7 +135,7 @@ describe.skipIf(why !== '')(`a real containerd in private namespaces ${why}`, ()
   });
 });
 
-describe.skipIf(why !== '')(`stopping containerd ${why}`, () => {
+describe('stopping containerd', () => {
   it.each<[string, NodeJS.Signals | undefined]>([
     ['that works', undefined],
     ['that is paused', 'SIGSTOP'],

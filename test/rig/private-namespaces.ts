@@ -43,8 +43,8 @@ export async function makePrivateNamespaces(): Promise<PrivateNamespaces> {
     pid,
     enter,
     run: async (program, ...rest) => {
-      const [first = '', ...others] = [...enter, program, ...rest];
-      return (await run(first, others, { timeout: COMMAND_MS })).stdout;
+      // "env" changes nothing: it lets the prefix stay one list of words.
+      return (await run('env', [...enter, program, ...rest], { timeout: COMMAND_MS })).stdout;
     },
     stop: async () => {
       // The kernel ends every process of the namespaces together with the first.

@@ -1,5 +1,12 @@
 import { createServer, type Socket } from 'node:net';
-import { Server, ServerCredentials, type sendUnaryData } from '@grpc/grpc-js';
+import {
+  type handleUnaryCall,
+  type MethodDefinition,
+  Server,
+  ServerCredentials,
+  type sendUnaryData,
+  type UntypedServiceImplementation,
+} from '@grpc/grpc-js';
 
 /** What is answered to each call, in bytes. */
 export type Calls = Readonly<
@@ -13,23 +20,22 @@ const AS_IT_IS = (bytes: Buffer): Buffer => bytes;
 /** A real gRPC server that offers the calls under a service name, such as a CRI version's. */
 export async function serveCalls(socket: string, service: string, calls: Calls): Promise<Stop> {
   const server = new Server();
-  const definitions = Object.keys(calls).map((name) => [
-    name,
-    {
+  const definitions: Record<string, MethodDefinition<Buffer, Buffer>> = {};
+  const handlers: UntypedServiceImplementation = {};
+  for (const [name, answer] of Object.entries(calls)) {
+    definitions[name] = {
       path: `/${service}/${name}`,
-      requestStream: false as const,
-      responseStream: false as const,
+      requestStream: false,
+      responseStream: false,
       requestSerialize: AS_IT_IS,
       requestDeserialize: AS_IT_IS,
       responseSerialize: AS_IT_IS,
       responseDeserialize: AS_IT_IS,
-    },
-  ]);
-  const handlers = Object.entries(calls).map(([name, answer]) => [
-    name,
-    (call: { request: Buffer }, reply: sendUnaryData<Buffer>) => answer(call.request, reply),
-  ]);
-  server.addService(Object.fromEntries(definitions), Object.fromEntries(handlers));
+    };
+    const handler: handleUnaryCall<Buffer, Buffer> = (call, reply) => answer(call.request, reply);
+    handlers[name] = handler;
+  }
+  server.addService(definitions, handlers);
   await new Promise<void>((resolve, reject) => {
     server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
       error ? reject(error) : resolve(),
