@@ -46,7 +46,7 @@ export function hasFlag(words: readonly string[], name: string): boolean {
 }
 
 // --container-runtime-endpoint=unix:///run/containerd/containerd.sock
-const FLAG = /^--?([A-Za-z][A-Za-z0-9._-]*)(?:=([^]*))?$/;
+const FLAG = /^--?([A-Za-z][A-Za-z0-9._-]*)(?:=([\s\S]*))?$/;
 
 export function splitFlag(
   word: string,

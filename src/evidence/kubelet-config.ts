@@ -1,7 +1,7 @@
-import { parse } from 'yaml';
 import { ReadError } from '../node/node-reader.ts';
 import { flagValue } from './command-line.ts';
-import { CONFIG_CHARACTERS_MAX, YAML_ALIASES_MAX } from './limits.ts';
+import { CONFIG_CHARACTERS_MAX } from './limits.ts';
+import { yamlValue } from './text-value.ts';
 
 /** What a kubelet was told, by flags or by a file; a field that nobody set is absent. */
 export interface KubeletSettings {
@@ -132,25 +132,14 @@ function expand(word: string, variables: ReadonlyMap<string, string>): string {
   );
 }
 
-/** YAML, of which JSON is a part. The text itself is never part of the error: it may hold secrets. */
-export function parseYaml(text: string, source: string): unknown {
-  if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
-  try {
-    return parse(text, {
-      logLevel: 'error',
-      prettyErrors: false,
-      uniqueKeys: false,
-      maxAliasCount: YAML_ALIASES_MAX,
-    });
-  } catch {
-    throw new ReadError('malformed', source, 'it is neither valid YAML nor JSON');
-  }
-}
-
 type Mapping = Readonly<Record<string, unknown>>;
 
 function parseMapping(text: string, source: string): Mapping {
-  const value = parseYaml(text, source) ?? {};
+  // Nothing of the text is in these errors: it may hold secrets.
+  if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
+  const parsed = yamlValue(text);
+  if (!parsed) throw new ReadError('malformed', source, 'it is neither valid YAML nor JSON');
+  const value = parsed.value ?? {};
   if (!isMapping(value)) throw new ReadError('malformed', source, 'it holds no settings');
   return value;
 }
@@ -192,7 +181,8 @@ const PORT_MAX = 65_535;
 
 function portOf(value: unknown, source: string): number | undefined {
   if (value === undefined || value === null || value === '') return undefined;
-  const port = typeof value === 'number' ? value : Number(String(value));
-  if (Number.isInteger(port) && port >= 0 && port <= PORT_MAX) return port;
+  const port = typeof value === 'string' ? Number(value) : value;
+  const isPort = typeof port === 'number' && Number.isInteger(port);
+  if (isPort && port >= 0 && port <= PORT_MAX) return port;
   throw new ReadError('malformed', source, 'a port in it is no port');
 }

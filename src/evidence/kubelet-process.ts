@@ -44,10 +44,10 @@ export async function findKubelet({ node, settings }: Look): Promise<Found> {
 }
 
 async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProcess> {
-  const comm = await node.ask('file', { path: `/proc/${pid}/comm` });
+  const comm = (await node.ask('file', { path: `/proc/${pid}/comm` })).trimEnd();
   const text = await node.ask('file', { path: `/proc/${pid}/cmdline` });
   const words = wordsOf(text);
-  return { pid, words, program: programOf(words) ?? comm.trimEnd() };
+  return { pid, words, program: programOf(words, comm) ?? comm };
 }
 
 async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
@@ -68,12 +68,12 @@ async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> 
 
 /** The name first: it is cheap, and unlike the command line it never waits for the process. */
 async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProcess | undefined> {
-  const comm = await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` }));
-  if (comm === undefined || !COMMS.has(comm.trimEnd())) return undefined;
+  const comm = (await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` })))?.trimEnd();
+  if (comm === undefined || !COMMS.has(comm)) return undefined;
   const text = await unlessMissing(node.ask('file', { path: `/proc/${pid}/cmdline` }));
   if (text === undefined) return undefined;
   const words = wordsOf(text);
-  const program = programOf(words);
+  const program = programOf(words, comm);
   return program === undefined ? undefined : { pid, words, program };
 }
 
@@ -90,10 +90,12 @@ function wordsOf(text: string): readonly string[] {
 }
 
 /** How the kubelet in this process is called; undefined when the process holds none. */
-function programOf(words: readonly string[]): string | undefined {
+function programOf(words: readonly string[], comm: string): string | undefined {
   // An ended process that its parent has not yet collected has no words.
   if (words.length === 0 || hasFlag(words, 'version') || hasFlag(words, 'help')) return undefined;
-  const name = baseName(words[0] ?? '');
+  const called = baseName(words[0] ?? '');
+  // The first word of a script is its interpreter.
+  const name = PROGRAMS.includes(called) ? called : comm;
   switch (name) {
     case 'hyperkube':
       return subCommand(words) === 'kubelet' ? 'hyperkube' : undefined;

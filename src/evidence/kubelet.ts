@@ -200,7 +200,7 @@ function runtimeSocket(look: Look, told: string | undefined): string | undefined
 }
 
 // unix:///run/containerd/containerd.sock, unix:/run/crio/crio.sock, /run/containerd/containerd.sock
-const SOCKET = /^(?:unix:(?:\/\/)?)?(\/[^]*)$/;
+const SOCKET = /^(?:unix:(?:\/\/)?)?(\/[\s\S]*)$/;
 
 function socketOf(endpoint: string): string | undefined {
   const path = SOCKET.exec(endpoint)?.[1];

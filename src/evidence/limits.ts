@@ -27,3 +27,9 @@ export const STATUS_CALLS_AT_ONCE = 4;
 
 /** Exited containers we ask about. The kubelet collects them long before there are so many. */
 export const EXITED_STATUSES_MAX = 5_000;
+
+/** How deep an answer of a runtime is nested; CRI needs five levels. */
+export const RUNTIME_DEPTH_MAX = 12;
+
+/** How deep a configuration is nested that we can make anything of. */
+export const CONFIG_DEPTH_MAX = 64;

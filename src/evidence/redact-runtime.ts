@@ -1,0 +1,40 @@
+import { RUNTIME_DEPTH_MAX } from './limits.ts';
+
+/** The fields of CRI that may be kept: those of our own, trimmed definition of it. */
+const KEPT: ReadonlySet<string> = new Set(
+  [
+    ['items', 'containers', 'status', 'mounts', 'metadata'],
+    ['id', 'podSandboxId', 'name', 'uid', 'namespace', 'attempt', 'state'],
+    ['createdAt', 'startedAt', 'finishedAt', 'exitCode', 'reason', 'message', 'logPath'],
+    ['image', 'imageRef', 'runtimeHandler', 'containerPath', 'hostPath', 'readonly'],
+    ['version', 'runtimeName', 'runtimeVersion', 'runtimeApiVersion'],
+  ].flat(),
+);
+
+const USERS_MAPS: ReadonlySet<string> = new Set(['labels', 'annotations']);
+
+/** What a runtime said, without the labels and annotations that users and operators write. */
+export function redactRuntime(value: unknown, depth = 0): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= RUNTIME_DEPTH_MAX) return null;
+  if (Array.isArray(value)) return value.map((item) => redactRuntime(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
+      if (USERS_MAPS.has(key)) return [[key, kubeletsOwn(item)]];
+      return KEPT.has(key) ? [[key, redactRuntime(item, depth + 1)]] : [];
+    }),
+  );
+}
+
+/** What the kubelet wrote; but not the commands in it, nor CRI-O's copy of everything else. */
+function kubeletsOwn(map: unknown): Readonly<Record<string, unknown>> {
+  if (typeof map !== 'object' || map === null) return {};
+  const own = Object.entries(map).filter(
+    ([key, value]) =>
+      key.startsWith('io.kubernetes.') &&
+      !key.startsWith('io.kubernetes.cri-o.') &&
+      key !== 'io.kubernetes.container.preStopHandler' &&
+      typeof value === 'string',
+  );
+  return Object.fromEntries(own);
+}

@@ -1,0 +1,68 @@
+import type {
+  Answer,
+  HttpAnswer,
+  Question,
+  QuestionKind,
+  RuntimeAnswer,
+} from '../node/node-reader.ts';
+import { redactConfig } from './redact-config.ts';
+import { redactPods } from './redact-pods.ts';
+import { redactRuntime } from './redact-runtime.ts';
+import { REDACTED, redactWords } from './redact-words.ts';
+
+/**
+ * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
+ * Parsed, it gives the same evidence. What nobody here knows is withheld, so evidence that asks a
+ * new kind of file or page must be added here, or its replay fails at once.
+ */
+export function redactAnswer<K extends QuestionKind>(
+  kind: K,
+  question: Question<K>,
+  answer: Answer<K>,
+): Answer<K>;
+export function redactAnswer(
+  kind: QuestionKind,
+  question: Question<QuestionKind>,
+  answer: Answer<QuestionKind>,
+): Answer<QuestionKind> {
+  switch (kind) {
+    case 'file':
+      return redactFile((question as Question<'file'>).path, answer as string);
+    case 'kubelet':
+      return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer);
+    case 'runtime': {
+      const { criVersion, message } = answer as RuntimeAnswer;
+      return { criVersion, message: redactRuntime(message) };
+    }
+    default:
+      // Names of files, what they are, and the versions of programs.
+      return answer;
+  }
+}
+
+// /proc/812/cmdline
+const COMMAND_LINE = /^\/proc\/[^/]+\/cmdline$/;
+
+// /proc/812/root/var/lib/kubelet/config.yaml
+const SEEN_BY_PROCESS = /^\/proc\/[^/]+\/root\//;
+
+// /proc/812/environ
+const ENVIRONMENT = /^\/proc\/[^/]+\/environ$/;
+
+function redactFile(path: string, text: string): string {
+  if (COMMAND_LINE.test(path)) return redactWords(text.split('\0')).join('\0');
+  if (SEEN_BY_PROCESS.test(path)) return redactConfig(text);
+  // What the kernel itself writes holds no secrets, but for the environment of a process.
+  return path.startsWith('/proc/') && !ENVIRONMENT.test(path) ? text : REDACTED;
+}
+
+function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {
+  if (path === '/metrics') return { status, body: buildInfo(body) };
+  if (path === '/pods' && status === 200) return { status, body: redactPods(body) };
+  return { status, body: path.startsWith('/healthz') ? body : REDACTED };
+}
+
+function buildInfo(metrics: string): string {
+  const lines = metrics.split('\n').filter((line) => line.startsWith('kubernetes_build_info{'));
+  return lines.length > 0 ? `${lines.join('\n')}\n` : '';
+}
