@@ -24,6 +24,8 @@ const MAY_CATCH: readonly RegExp[] = [
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
   /^src\/web\/server[.]ts$/,
+  // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
+  /^src\/cli\/(run-cli|replay|save-bundle)[.]ts$/,
   /^src\/main[.]ts$/,
 ];
 
