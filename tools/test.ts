@@ -37,8 +37,11 @@ async function runSuite(suite: Suite, filter: readonly string[]): Promise<SuiteR
 }
 
 async function exitCodeOf(program: string, args: readonly string[]): Promise<number | null> {
-  const options = { stdio: ['ignore', 'inherit', 'inherit'], timeout: SUITE_MS } as const;
-  const child = spawn(program, args, { ...options, killSignal: 'SIGKILL' });
+  const child = spawn(program, args, {
+    stdio: ['ignore', 'inherit', 'inherit'],
+    timeout: SUITE_MS,
+    killSignal: 'SIGKILL',
+  });
   const [code] = (await once(child, 'exit')) as [number | null];
   return code;
 }

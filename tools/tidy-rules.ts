@@ -30,7 +30,11 @@ const MAY_CATCH: readonly RegExp[] = [
 ];
 
 /** Parsers of JSON and YAML, where a library throws and the text is at fault, not we. */
-const PARSES_TEXT: readonly string[] = ['src/evidence/text-value.ts', 'src/evidence/pods.ts'];
+const PARSES_TEXT: readonly string[] = [
+  'src/evidence/kubelet-config.ts',
+  'src/evidence/pods.ts',
+  'src/node/bundle.ts',
+];
 
 // src/std/text-utils.ts, src/evidence/helpers.ts
 const DRAWER = /(^|[/-])(utils?|helpers?|common|misc|manager|base|data|info)[.]tsx?$/;
