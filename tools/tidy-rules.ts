@@ -33,6 +33,7 @@ const MAY_CATCH: readonly RegExp[] = [
 const PARSES_TEXT: readonly string[] = [
   'src/evidence/kubelet-config.ts',
   'src/evidence/pods.ts',
+  'src/evidence/text-value.ts',
   'src/node/bundle.ts',
 ];
 
