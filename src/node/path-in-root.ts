@@ -3,7 +3,7 @@ import { LINKS_MAX } from './limits.ts';
 import { bytesOf, textOf } from './text-codec.ts';
 
 // /proc/812/root/etc/kubernetes/kubelet.yaml
-const VIEW_OF_PROCESS = /^\/proc\/(?:\d+|self)\/root(?=\/)/;
+const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;
 
 /**
  * Where a path of the node lies for us. Below another root (a container that sees the node at
@@ -11,73 +11,82 @@ const VIEW_OF_PROCESS = /^\/proc\/(?:\d+|self)\/root(?=\/)/;
  * an absolute link against our own root, and show us our own file as the node's.
  */
 export function pathInRoot(hostRoot: string, path: string, last: 'follow' | 'keep'): Buffer {
-  const view = VIEW_OF_PROCESS.exec(path)?.[0] ?? '';
-  const root = hostRoot === '/' ? view : `${hostRoot}${view}`;
-  if (root === '') return bytesOf(path);
-  return bytesOf(`${root}${resolvedBelow(root, path.slice(view.length), last)}`);
+  if (hostRoot === '/' && !VIEW_OF_PROCESS.test(path)) return bytesOf(path);
+  const root = hostRoot === '/' ? '' : hostRoot;
+  // With a slash behind it, even the last link is meant to be followed.
+  const [isFolder, end] = path.endsWith('/') ? [true, '/'] : [false, ''];
+  const resolved = resolvedBelow(root, path, isFolder ? 'follow' : last);
+  return bytesOf(`${root}${resolved}${resolved === '/' ? '' : end}`);
 }
+
+// proc/812/root, proc/812/task/813/cwd, proc/812/fd/3
+const LINK_OF_PROCESS = /^(.*\d+)\/(?:task\/\d+\/)?(?:root|cwd|exe|(?:fd|map_files|ns)\/[^/]+)$/;
 
 function resolvedBelow(root: string, path: string, last: 'follow' | 'keep'): string {
   const waiting = path.split('/').filter(isName);
-  let resolved: readonly string[] = [];
-  /** The part that ".." cannot leave: more than the root once a link has led to a process's view. */
-  let base: readonly string[] = [];
+  let here: Place = { names: [], floor: 0, top: [] };
   let linksLeft = LINKS_MAX;
   while (waiting.length > 0) {
     const name = waiting.shift() as string;
     if (name === '..') {
-      resolved = parentOf(resolved, base);
+      here = above(here);
       continue;
     }
-    const next = [...resolved, name];
-    const link = waiting.length === 0 && last === 'keep' ? undefined : linkAt(root, next);
+    const names = [...here.names, name];
+    const link = waiting.length === 0 && last === 'keep' ? undefined : linkAt(root, names);
     if (link === undefined) {
-      resolved = next;
+      here = { ...here, names };
       continue;
     }
     linksLeft -= 1;
     if (linksLeft < 0) throw Object.assign(new Error('too many links'), { code: 'ELOOP' });
-    const jump = isOfProc(root, next) ? MAGIC.exec(next.join('/')) : undefined;
-    if (jump) {
-      resolved = next;
-      if (jump[2] === 'root') base = next;
+    const process = LINK_OF_PROCESS.exec(names.join('/'))?.[1];
+    if (process !== undefined && isInProc(root, here.names)) {
+      // It leads into another filesystem or namespace: only the kernel can follow it.
+      here = { names, floor: names.length, top: [...process.split('/'), 'root'] };
       continue;
     }
-    if (link.startsWith('/')) {
-      base = rootOf(resolved, base);
-      resolved = base;
-    }
+    if (link.startsWith('/')) here = { ...here, names: here.top, floor: here.top.length };
     waiting.unshift(...link.split('/').filter(isName));
   }
-  return `/${resolved.join('/')}`;
+  return `/${here.names.join('/')}`;
 }
 
-// proc/812/root, proc/812/task/813/cwd, proc/812/fd/3
-const MAGIC = /^(?:.*\/)?(proc\/\d+)\/(?:task\/\d+\/)?(root|cwd|exe|(?:fd|map_files|ns)\/[^/]+)$/;
-
-/**
- * The links of a process in /proc lead into other filesystems and namespaces: only the kernel can
- * follow them, and only a real /proc has them. Anyone may call a folder "proc".
- */
-function isOfProc(root: string, names: readonly string[]): boolean {
-  const folder = `${root}/${names.slice(0, -1).join('/')}`;
-  return MAGIC.test(names.join('/')) && statfsSync(bytesOf(folder)).type === PROC_FILESYSTEM;
+interface Place {
+  readonly names: readonly string[];
+  /** So many of the names were reached by a link that only the kernel can follow. */
+  readonly floor: number;
+  /** Where an absolute link begins: at our root, or at that of the process whose link we followed. */
+  readonly top: readonly string[];
 }
+
+function above({ names, floor, top }: Place): Place {
+  if (names.length > floor) return { names: names.slice(0, -1), floor, top };
+  if (names.join('/') === top.join('/')) return { names, floor, top };
+  // What lies above the end of such a link is not what is written before it.
+  return { names: [...names, '..'], floor: floor + 1, top };
+}
+
+/** Anyone may call a folder "proc"; the links of processes are only in a real one. */
+function isInProc(root: string, names: readonly string[]): boolean {
+  return statfsSync(bytesOf(`${root}/${names.join('/')}`)).type === PROC_FILESYSTEM;
+}
+
+/** The magic number of statfs(2). */
 const PROC_FILESYSTEM = 0x9fa0;
 
-function parentOf(resolved: readonly string[], base: readonly string[]): readonly string[] {
-  if (resolved.length <= base.length) return base;
-  // What lies above the end of such a link is not what is written before it.
-  const isBeyondLink = resolved.at(-1) === '..' || MAGIC.test(resolved.join('/'));
-  return isBeyondLink ? [...resolved, '..'] : resolved.slice(0, -1);
+function linkAt(root: string, names: readonly string[]): string | undefined {
+  try {
+    return textOf(readlinkSync(bytesOf(`${root}/${names.join('/')}`), { encoding: 'buffer' }));
+  } catch (error) {
+    // Not a link, or not there, which the question itself will say. What we cannot know to be no
+    // link must not be left to the kernel.
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EINVAL' || code === 'ENOENT' || code === 'ENOTDIR') return undefined;
+    throw error;
+  }
 }
 
-/** Where an absolute link begins that was found here: at the root of the process we came through. */
-function rootOf(resolved: readonly string[], base: readonly string[]): readonly string[] {
-  const through = resolved.findLastIndex((_, index) => {
-    return index >= base.length && MAGIC.test(resolved.slice(0, index + 1).join('/'));
-  });
-  if (through < 0) return base;
-  const process = MAGIC.exec(resolved.slice(0, through + 1).join('/'))?.[1] ?? '';
-  return [];
+function isName(part: string): boolean {
+  return part !== '' && part !== '.';
 }
