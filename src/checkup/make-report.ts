@@ -16,6 +16,7 @@ function faultReport({ fault, verdict }: Judged): FaultReport {
   return {
     name: fault.id,
     title: fault.title,
+    references: fault.references,
     verdict: verdict.state,
     ...(doubts.length > 0 ? { reason: doubts.join('; ') } : {}),
     findings: verdict.findings.map((finding) => findingReport(fault, finding)),

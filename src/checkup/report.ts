@@ -37,6 +37,8 @@ export interface NodeSummary {
 export interface FaultReport {
   readonly name: string;
   readonly title: string;
+  /** Where the fault is described in public. */
+  readonly references: readonly string[];
   readonly verdict: 'found' | 'clear' | 'unknown';
   /** Why it is unknown, or what could not be judged beside what was found. */
   readonly reason?: string;

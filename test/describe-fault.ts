@@ -1,0 +1,103 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkUp } from '../src/checkup/check-up.ts';
+import { lookAt } from '../src/checkup/look.ts';
+import { makeReport } from '../src/checkup/make-report.ts';
+import { nodeFacts } from '../src/checkup/node-facts.ts';
+import type { AnyFault } from '../src/model/fault.ts';
+import type { Verdict } from '../src/model/verdict.ts';
+import { bundleOfFiles } from '../src/node/bundle.ts';
+import { bundleFilesIn } from '../src/node/bundle-folder.ts';
+import { FailingNode } from '../src/node/failing-node.ts';
+import type { NodeReader, ReadFailure } from '../src/node/node-reader.ts';
+import { RecordedNode } from '../src/node/recorded-node.ts';
+import { questionOf } from '../src/node/recording.ts';
+
+const READS_MAX = 1000;
+/** Ways in which a read can fail that say nothing about the node. */
+const FAILURES: readonly ReadFailure[] = ['timeout', 'denied', 'failed', 'malformed', 'too-large'];
+
+/** The tests every fault gets by having fixtures: the golden answer, and no false comfort. */
+export function describeFault(fault: AnyFault, folder: string): void {
+  const home = join(folder, 'fixtures');
+  const names = readdirSync(home, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name);
+
+  describe.each(names)(`${fault.id} on %s`, (name) => {
+    const { recording } = bundleOfFiles(bundleFilesIn(join(home, name)));
+
+    test('gives the golden answer', async () => {
+      const look = lookAt(new RecordedNode(recording));
+      const judged = await checkUp([fault], look);
+      const { faults } = makeReport({ ...(await nodeFacts(look)), tookMs: 0 }, judged);
+      const golden = `${JSON.stringify(faults[0], null, 2)}\n`;
+      await expect(golden).toMatchFileSnapshot(join(home, `${name}.json`));
+    });
+
+    // After SQLite's I/O error tests: fail the first read, then the second, until none is left.
+    test.each(FAILURES)(
+      'never says clear when a read ends as %s and nothing stands in for it',
+      async (failure) => {
+        const calm = await verdictOn(fault, new RecordedNode(recording));
+        for (let failAt = 1; failAt <= READS_MAX; failAt += 1) {
+          const node = new FailingNode(
+            new RecordedNode(recording),
+            (_, count) => count === failAt,
+            failure,
+          );
+          const verdict = await verdictOn(fault, node);
+          if (node.asked.length < failAt) return;
+          // A read with an alternative may fail: then the answer must be the same, not a guess.
+          if (verdict.state === 'clear') expect(gist(verdict)).toEqual(gist(calm));
+        }
+        expect.unreachable(`${fault.id} asks the node more than ${READS_MAX} questions`);
+      },
+    );
+
+    test('never says clear when all alternatives of a source fail', async () => {
+      for (const alternatives of ALTERNATIVES) {
+        const asked: string[] = [];
+        const fails = (key: string) => {
+          const isOne = alternatives(key);
+          if (isOne) asked.push(key);
+          return isOne;
+        };
+        const verdict = await verdictOn(fault, new FailingNode(new RecordedNode(recording), fails));
+        if (asked.length > 0) expect(verdict.state, asked.join(' ')).not.toBe('clear');
+      }
+    });
+  });
+}
+
+/** What a verdict claims, without the words it uses for it. */
+function gist({ state, findings }: Verdict) {
+  return { state, findings: findings.map((finding) => [finding.state, finding.pins]) };
+}
+
+/** Sets of questions that can stand in for each other. */
+const ALTERNATIVES: readonly ((key: string) => boolean)[] = [
+  // The processes of the node, and what they are.
+  (key) => pathOf(key) === '/proc',
+  (key) => /^\/proc\/\d+\/comm$/.test(pathOf(key)),
+  (key) => /^\/proc\/\d+\/(cmdline|status|cgroup|ns\/pid)$/.test(pathOf(key)),
+  (key) => /^\/proc\/\d+\/mountinfo$/.test(pathOf(key)),
+  (key) => questionOf(key).kind === 'runtime',
+  // The version: told by metrics, or by the program itself.
+  (key) => questionOf(key).kind === 'version' || key.includes('/metrics'),
+  // The pods: told by the kubelet, or by the runtime.
+  (key) => key.includes('/pods"') || questionOf(key).kind === 'runtime',
+  () => true,
+];
+
+function pathOf(key: string): string {
+  const { question } = questionOf(key);
+  return 'path' in question ? question.path : '';
+}
+
+async function verdictOn(fault: AnyFault, node: NodeReader): Promise<Verdict> {
+  const [judged] = await checkUp([fault], lookAt(node));
+  if (!judged) throw new Error('no verdict');
+  return judged.verdict;
+}

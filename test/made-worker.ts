@@ -1,0 +1,137 @@
+import { makeFolder, makeProc, makeProcess } from './made-kubelet.ts';
+import { NodeMaker } from './made-node.ts';
+
+export const SOCKET = '/run/containerd/containerd.sock';
+export const POD_UID = '29da79e5-386c-4e0d-82c1-215f93ff955d';
+export const KUBELET_ROOT = '/var/lib/kubelet';
+
+export interface MadeContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly podUid?: string;
+  readonly podName?: string;
+  readonly podNamespace?: string;
+  readonly state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  readonly createdAt?: string;
+  readonly attempt?: number;
+  readonly exitCode?: number;
+  readonly reason?: string;
+  readonly message?: string;
+}
+
+export interface MadeWorker {
+  /** What the kubelet says of itself; null when it says nothing. */
+  readonly version?: string | null;
+  readonly mounts: readonly string[];
+  readonly containers?: readonly MadeContainer[];
+  readonly sandboxes?: readonly { readonly podUid?: string; readonly isReady?: boolean }[];
+  /** The kubelet's list of pods; without it the kubelet asks for credentials. */
+  readonly pods?: readonly object[];
+  readonly runtimeName?: string;
+  readonly socket?: string;
+  /** What is mounted besides; a whole small node unless told otherwise. */
+  readonly otherMounts?: readonly string[];
+}
+
+const BASE_MOUNTS = [
+  '21 27 0:20 / /sys rw,nosuid,nodev,noexec,relatime shared:7 - sysfs sysfs rw',
+  '27 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw',
+  '30 27 0:26 / /run rw,nosuid,nodev shared:12 - tmpfs tmpfs rw,mode=755',
+];
+
+/** A worker with one kubelet and one containerd, as much of it as a check asks about. */
+export function madeWorker(worker: MadeWorker): NodeMaker {
+  const maker = new NodeMaker();
+  makeProc(maker, [812]);
+  makeProcess(maker, {
+    words: ['/usr/bin/kubelet', `--container-runtime-endpoint=unix://${worker.socket ?? SOCKET}`],
+  });
+  makeFolder(maker, '/proc/812/root', KUBELET_ROOT);
+  maker
+    .file('/proc/sys/kernel/hostname', 'worker-7\n')
+    .file('/proc/sys/kernel/osrelease', '6.1.0-18-amd64\n')
+    .file(
+      '/proc/812/mountinfo',
+      [...(worker.otherMounts ?? BASE_MOUNTS), ...worker.mounts, ''].join('\n'),
+    );
+  addKubelet(maker, worker);
+  addRuntime(maker, worker);
+  return maker;
+}
+
+function addKubelet(maker: NodeMaker, { version = 'v1.18.8', pods }: MadeWorker): void {
+  const http = { scheme: 'http', address: '127.0.0.1', port: 10255 } as const;
+  const https = { scheme: 'https', address: '127.0.0.1', port: 10250 } as const;
+  const info = `kubernetes_build_info{git_version="${version}",major="1",platform="linux/amd64"} 1\n`;
+  if (version === null) {
+    maker.set('kubelet', { ...http, path: '/metrics' }, { failure: 'refused' });
+    maker.set('kubelet', { ...https, path: '/metrics' }, { failure: 'refused' });
+  } else {
+    maker.set('kubelet', { ...http, path: '/metrics' }, { answer: { status: 200, body: info } });
+  }
+  if (pods) {
+    const body = JSON.stringify({ kind: 'PodList', apiVersion: 'v1', items: pods });
+    maker.set('kubelet', { ...http, path: '/pods' }, { answer: { status: 200, body } });
+  } else {
+    maker.set('kubelet', { ...http, path: '/pods' }, { failure: 'refused' });
+    const answer = { status: 401, body: 'Unauthorized' };
+    maker.set('kubelet', { ...https, path: '/pods' }, { answer });
+  }
+}
+
+function addRuntime(maker: NodeMaker, worker: MadeWorker): void {
+  const { containers = [], sandboxes = [{}], runtimeName = 'containerd', socket = SOCKET } = worker;
+  const criVersion = 'v1' as const;
+  const call = (name: 'Version' | 'ListPodSandbox' | 'ListContainers', message: object) =>
+    maker.set('runtime', { socket, call: name }, { answer: { criVersion, message } });
+  call('Version', {
+    version: '0.1.0',
+    runtimeName,
+    runtimeVersion: '1.6.20',
+    runtimeApiVersion: 'v1',
+  });
+  call('ListPodSandbox', { items: sandboxes.map(sandboxMessage) });
+  call('ListContainers', { containers: containers.map(containerMessage) });
+  for (const container of containers) {
+    const { exitCode = 0, reason = '', message = '' } = container;
+    const status = {
+      ...containerMessage(container),
+      finishedAt: '1780000000000000000',
+      exitCode,
+      reason,
+      message,
+    };
+    maker.set(
+      'runtime',
+      { socket, call: 'ContainerStatus', id: container.id.padEnd(64, 'c') },
+      { answer: { criVersion, message: { status } } },
+    );
+  }
+}
+
+function sandboxMessage({ podUid = POD_UID, isReady = true }, index: number) {
+  return {
+    id: `${index}`.padStart(64, '5'),
+    metadata: { name: 'web-0', uid: podUid, namespace: 'default', attempt: 0 },
+    state: isReady ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
+    createdAt: '1779000000000000000',
+    labels: { 'io.kubernetes.pod.uid': podUid },
+  };
+}
+
+function containerMessage(container: MadeContainer) {
+  const { podUid = POD_UID, podName = 'web-0', createdAt = '1779990000000000000' } = container;
+  return {
+    id: container.id.padEnd(64, 'c'),
+    podSandboxId: '5'.repeat(63),
+    metadata: { name: container.name, attempt: container.attempt ?? 0 },
+    state: container.state,
+    createdAt,
+    labels: {
+      'io.kubernetes.pod.uid': podUid,
+      'io.kubernetes.pod.name': podName,
+      'io.kubernetes.pod.namespace': container.podNamespace ?? 'default',
+      'io.kubernetes.container.name': container.name,
+    },
+  };
+}
