@@ -16,7 +16,7 @@ const MEMORY =
   /^\/proc\/[^/]+\/(?:task\/\d+\/)?(?:cmdline|environ|auxv|mem|maps|smaps\w*|numa_maps|pagemap)$/;
 
 export function reachOf(kind: QuestionKind, place: string): Reach {
-  if (!place.startsWith('/proc/')) return 'path';
+  if (place !== '/proc' && !place.startsWith('/proc/')) return 'path';
   const away = LEADS_AWAY.exec(place);
   // Asked what it is or where it leads, such a link is only looked at; else it is followed.
   if (away) return !away[1] && (kind === 'link' || kind === 'status') ? 'table' : 'path';
