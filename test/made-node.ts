@@ -1,6 +1,6 @@
+import type { Question, QuestionKind } from '../src/node/node-reader.ts';
 import { RecordedNode } from '../src/node/recorded-node.ts';
 import { keyOf, type Recorded } from '../src/node/recording.ts';
-import type { Question, QuestionKind } from '../src/node/node-reader.ts';
 
 /** A node made up for a test, question by question; whatever is not set is not recorded. */
 export class NodeMaker {

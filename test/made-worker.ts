@@ -1,7 +1,7 @@
 import { makeFolder, makeProc, makeProcess } from './made-kubelet.ts';
 import { NodeMaker } from './made-node.ts';
 
-export const SOCKET = '/run/containerd/containerd.sock';
+const SOCKET = '/run/containerd/containerd.sock';
 export const POD_UID = '29da79e5-386c-4e0d-82c1-215f93ff955d';
 export const KUBELET_ROOT = '/var/lib/kubelet';
 
@@ -66,6 +66,7 @@ function addKubelet(maker: NodeMaker, { version = 'v1.18.8', pods }: MadeWorker)
   if (version === null) {
     maker.set('kubelet', { ...http, path: '/metrics' }, { failure: 'refused' });
     maker.set('kubelet', { ...https, path: '/metrics' }, { failure: 'refused' });
+    maker.set('status', { path: '/proc/812/root' }, { failure: 'denied' });
   } else {
     maker.set('kubelet', { ...http, path: '/metrics' }, { answer: { status: 200, body: info } });
   }

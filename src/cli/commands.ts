@@ -7,7 +7,7 @@ import { REPORT_FORMATS } from './show-report.ts';
 export type Run = (command: string, words: readonly string[], options: object) => Promise<void>;
 
 const STATE_FOLDER = '/var/lib/kubediag';
-export const SHELLS = ['bash', 'zsh', 'fish'] as const;
+const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /** The whole command line. Help, completion and the reference page are made from it. */
 export function commands(run: Run): Command {
@@ -15,80 +15,76 @@ export function commands(run: Run): Command {
     .description('Finds, proves and repairs faults of Kubernetes nodes.')
     .option('-q, --quiet', 'no progress, no hints: only the answer')
     .option('-v, --verbose', 'also tell what was asked of the node, on standard error')
+    .version(`kubediag ${VERSION}`, '--version', 'the version of this program')
     .helpCommand('help [COMMAND]', 'what a command does and which options it takes')
     .showSuggestionAfterError()
     .addHelpText('after', `\nExit codes:\n${exitCodeLines()}`);
-  const add = (definition: Command, name: string) => {
+  for (const define of [check, recover, explain, journal, bundle, replay, version, completion]) {
+    const definition = define();
     program.addCommand(definition);
-    definition.action(async (...parts: unknown[]) => {
-      const command = parts.pop() as Command;
-      const words = command.processedArgs.flat().filter((word) => word !== undefined) as string[];
-      await run(name, words, command.optsWithGlobals());
+    definition.action(async () => {
+      const words = definition.processedArgs.flat().filter((word) => word !== undefined);
+      await run(definition.name(), words as string[], definition.optsWithGlobals());
     });
-  };
-
-  add(
-    withNodeOptions(
-      withReportOptions(
-        new Command('check')
-          .description('look at this node once, and tell what is wrong with it and why')
-          .argument('[FAULT...]', 'only these faults'),
-      ),
-    ),
-    'check',
-  );
-  add(
-    withNodeOptions(
-      new Command('recover')
-        .description('repair what check found: shows the plan, asks, acts, looks whether it worked')
-        .argument('<FAULT>', 'the fault to recover from')
-        .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
-        .option('--dry-run', 'show the plan and change nothing')
-        .option('--yes', 'do not ask; without --finding, only what hurts now is touched')
-        .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
-        .addOption(stateOption()),
-    ),
-    'recover',
-  );
-  add(
-    new Command('explain')
-      .description('the page of a fault, or the pages that speak of a symptom or error text')
-      .argument('[FAULT|SYMPTOM...]', 'a fault, or words of an error'),
-    'explain',
-  );
-  add(
-    new Command('journal')
-      .description('what was done on this node, when, and how it ended')
-      .addOption(new Option('-o, --output <FORMAT>', 'how to print it').choices(['json', 'yaml']))
-      .addOption(stateOption()),
-    'journal',
-  );
-  add(
-    withNodeOptions(
-      new Command('bundle')
-        .description('record what a check sees, without secrets, to judge or keep it elsewhere')
-        .argument('[FILE]', 'where to write it (default: kubediag-NODE-TIME.tgz here)'),
-    ),
-    'bundle',
-  );
-  add(
-    withReportOptions(
-      new Command('replay')
-        .description('judge a bundle, on any machine, with the same report')
-        .argument('<FILE>', 'the bundle, or the folder it was unpacked to')
-        .argument('[FAULT...]', 'only these faults'),
-    ),
-    'replay',
-  );
-  add(new Command('version').description('the version of this program'), 'version');
-  add(
-    new Command('completion')
-      .description('a script that completes commands and options in your shell')
-      .addArgument(new Argument('<SHELL>', 'your shell').choices(SHELLS)),
-    'completion',
-  );
-  program.version(`kubediag ${VERSION}`, '--version', 'the version of this program');
+  }
   return program;
+}
+
+function check(): Command {
+  const command = new Command('check')
+    .description('look at this node once, and tell what is wrong with it and why')
+    .argument('[FAULT...]', 'only these faults');
+  return withNodeOptions(withReportOptions(command));
+}
+
+function recover(): Command {
+  const command = new Command('recover')
+    .description('repair what check found: shows the plan, asks, acts, looks whether it worked')
+    .argument('<FAULT>', 'the fault to recover from')
+    .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
+    .option('--dry-run', 'show the plan and change nothing')
+    .option('--yes', 'do not ask; without --finding, only what hurts now is touched')
+    .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
+    .addOption(stateOption());
+  return withNodeOptions(command);
+}
+
+function explain(): Command {
+  return new Command('explain')
+    .description('the page of a fault, or the pages that speak of a symptom or error text')
+    .argument('[FAULT|SYMPTOM...]', 'a fault, or words of an error');
+}
+
+function journal(): Command {
+  return new Command('journal')
+    .description('what was done on this node, when, and how it ended')
+    .addOption(new Option('-o, --output <FORMAT>', 'how to print it').choices(['json', 'yaml']))
+    .addOption(stateOption());
+}
+
+function bundle(): Command {
+  const command = new Command('bundle')
+    .description('record what a check sees, without secrets, to judge or keep it elsewhere')
+    .argument('[FILE]', 'where to write it (default: kubediag-NODE-TIME.tgz here)');
+  return withNodeOptions(command);
+}
+
+function replay(): Command {
+  const command = new Command('replay')
+    .description('judge a bundle, on any machine, with the same report')
+    .argument('<FILE>', 'the bundle, or the folder it was unpacked to')
+    .argument('[FAULT...]', 'only these faults');
+  return withReportOptions(command);
+}
+
+function version(): Command {
+  return new Command('version').description('the version of this program');
+}
+
+function completion(): Command {
+  return new Command('completion')
+    .description('a script that completes commands and options in your shell')
+    .addArgument(new Argument('<SHELL>', 'your shell').choices(SHELLS));
 }
 
 function withReportOptions(command: Command): Command {

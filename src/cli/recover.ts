@@ -4,18 +4,18 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import { openHands } from '../repair/open-hands.ts';
 import { type Hands, perform } from '../repair/perform.ts';
+import { awaitHealing } from './await-healing.ts';
 import { tellAbandoned } from './check.ts';
 import { faultNamed } from './choose-faults.ts';
+import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { openNode } from './open-node.ts';
 import { absolute, durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
-import { chooseFindings } from './choose-findings.ts';
 import { saveBundle } from './save-bundle.ts';
 import { showOutcome, showPlan, showSettled, showSteps } from './show-recovery.ts';
 import { type Looked, takeLook } from './take-look.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-import { awaitHealing } from './await-healing.ts';
 
 export interface RecoverOptions extends NodeOptions {
   readonly finding?: string;

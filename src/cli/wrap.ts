@@ -35,14 +35,13 @@ export function wrapQuote(text: string, width: number): readonly string[] {
  * the screen: such characters are shown by their numbers.
  */
 export function printable(text: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to show.
-  return text.replace(
-    /[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\ud800-\udfff]/gu,
-    (character) => {
-      const code = character.charCodeAt(0);
-      if (character === '\n' || character === '\t') return ' ';
-      const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
-      return `\\x${byte.toString(16).padStart(2, '0')}`;
-    },
-  );
+  return text.replace(UNPRINTABLE, (character) => {
+    if (character === '\n' || character === '\t') return ' ';
+    const code = character.charCodeAt(0);
+    const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
+    return `\\x${byte.toString(16).padStart(2, '0')}`;
+  });
 }
+
+/** Control characters, lone surrogates, line separators, and what turns the direction of writing. */
+const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;

@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { printable, wrapQuote, wrapWords } from './wrap.ts';
+
+test('a sentence breaks between words, and fits', () => {
+  const lines = wrapWords('one two three four', 9);
+  expect(lines).toEqual(['one two', 'three', 'four']);
+});
+
+test('a quoted line breaks after a slash and loses nothing', () => {
+  const text = '/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/a/b/1';
+  const lines = wrapQuote(text, 30);
+  expect(lines.join('')).toBe(text);
+  expect(lines.every(({ length }) => length <= 30)).toBe(true);
+  expect(lines[0]).toBe('/var/lib/kubelet/pods/');
+});
+
+test('a part that is longer than the line is cut, not lost', () => {
+  const text = 'x'.repeat(100);
+  expect(wrapQuote(text, 30).join('')).toBe(text);
+});
+
+test('a node cannot move the cursor, recolour the screen or turn the text around', () => {
+  expect(printable('a\x1b[31mb\x07\r\u202ec\udcff\u2028')).toBe(
+    'a\\x1b[31mb\\x07\\x0d\\x202ec\\xff\\x2028',
+  );
+  expect(printable('two\nlines\tand a tab')).toBe('two lines and a tab');
+  expect(printable('smörgås 容器 😀')).toBe('smörgås 容器 😀');
+});

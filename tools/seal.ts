@@ -1,0 +1,30 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { manifestOf } from '../src/node/bundle.ts';
+import { bundleFilesIn } from '../src/node/bundle-folder.ts';
+import { fieldAt, textAt } from '../src/std/json.ts';
+
+/**
+ * `npm run seal -- FOLDER...`: after a fixture was edited by hand, writes the checksums of its files
+ * into its manifest again. Everything else in the manifest stays.
+ */
+function seal(folder: string): void {
+  const files = bundleFilesIn(folder);
+  const manifest: unknown = JSON.parse(Buffer.from(files.get('manifest.json') ?? '{}').toString());
+  const settings = fieldAt(manifest, 'settings');
+  const sealed = manifestOf(
+    {
+      recording: { clock: new Date(textAt(manifest, 'clock') ?? Date.now()) },
+      madeBy: textAt(manifest, 'madeBy') ?? 'by hand',
+      tookMs: Number(fieldAt(manifest, 'tookMs') ?? 0),
+      settings: typeof settings === 'object' && settings !== null ? { ...settings } : {},
+    },
+    files,
+  );
+  writeFileSync(join(folder, 'manifest.json'), sealed);
+  console.error(`sealed ${folder}`);
+}
+
+const folders = process.argv.slice(2);
+if (folders.length === 0) console.error('usage: npm run seal -- FIXTURE_FOLDER...');
+for (const folder of folders) seal(folder);
