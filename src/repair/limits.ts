@@ -11,6 +11,8 @@ export const JOURNAL_BYTES_MAX = 1024 * 1024;
 /** A journal larger than this was not written by us, and is not read into memory. */
 export const JOURNAL_READ_BYTES_MAX = 8 * JOURNAL_BYTES_MAX;
 
+/** A lock is one line, and so is the line of a process in /proc. */
+export const LOCK_BYTES_MAX = 64 * 1024;
 /** Takers that pass each other this often are no accident. */
 export const LOCK_TRIES_MAX = 20;
 

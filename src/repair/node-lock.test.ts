@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { startTimeOf } from '../std/start-time-of.ts';
 import { takeNodeLock } from './node-lock.ts';
 import { thisProcess } from './this-process.ts';
 
@@ -14,10 +15,15 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const self = thisProcess();
+/** Somebody else who is alive as long as this test runs. */
+const parent = {
+  pid: process.ppid,
+  startTime: startTimeOf(readFileSync(`/proc/${process.ppid}/stat`, 'utf8')),
+};
 
 /** A lock left by somebody, with some of the facts about them changed. */
 function leaveLock(generation: number, changes: object): void {
-  const holder = { ...self, since: '2026-01-02T10:22:33.000Z', ...changes };
+  const holder = { ...self, ...parent, since: '2026-01-02T10:22:33.000Z', ...changes };
   writeFileSync(join(folder, `lock.${generation}`), JSON.stringify(holder));
 }
 
@@ -38,7 +44,7 @@ test('a live holder is named, and the lock is free again after its release', asy
 test('the message says who is at work, and since when', async () => {
   leaveLock(1, {});
   expect(await takeNodeLock(folder, self)).toMatchObject({
-    what: `another recovery (pid ${self.pid}, since 2026-01-02 10:22:33 UTC) is at work on this node`,
+    what: `another recovery (pid ${parent.pid}, since 2026-01-02 10:22:33 UTC) is at work on this node`,
   });
 });
 

@@ -1,9 +1,15 @@
-import { readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { JOURNAL_BYTES_MAX, LOCK_TRIES_MAX } from './limits.ts';
-import { fieldsIn, linkUnlessTaken, prepareFolder, textIfThere } from './state-folder.ts';
+import { LOCK_BYTES_MAX, LOCK_TRIES_MAX } from './limits.ts';
+import {
+  emptyIfWritable,
+  fieldsIn,
+  linkUnlessTaken,
+  prepareFolder,
+  textIfThere,
+} from './state-folder.ts';
 import type { Actor } from './this-process.ts';
 
 /** The right to change this node: one process at a time has it, and acts one deed at a time. */
@@ -31,8 +37,8 @@ export async function takeNodeLock(folder: string, self: Actor): Promise<LockAns
   const mine = join(folder, `taker-${self.pid}-${self.pidNamespace.replace(/\D/g, '')}`);
   for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
     const newest = generations(folder).at(-1) ?? 0;
-    const holder = holderOf(folder, newest);
-    if (holder && isAlive(holder, self)) return isHeld(holder, folder, newest, self);
+    const holder = liveHolder(folder, newest, self);
+    if (holder) return isHeld(holder);
     const path = join(folder, `lock.${newest + 1}`);
     // Whole before it has its name, so that nobody ever reads half a holder.
     rmSync(mine, { force: true });
@@ -63,44 +69,48 @@ function generations(folder: string): readonly number[] {
 
 interface Holder {
   readonly pid: number;
-  readonly startTime: unknown;
-  readonly boot: unknown;
-  readonly pidNamespace: unknown;
-  readonly since: unknown;
+  readonly since: string;
+  readonly path: string;
+  readonly isSeen: boolean;
 }
 
-/** Undefined when it was released; or lost its text with the power, and then nobody is alive. */
-function holderOf(folder: string, generation: number): Holder | undefined {
-  const text = textIfThere(join(folder, `lock.${generation}`), JOURNAL_BYTES_MAX) ?? '';
-  const { pid, startTime, boot, pidNamespace, since } = fieldsIn(text);
-  return typeof pid === 'number' ? { pid, startTime, boot, pidNamespace, since } : undefined;
-}
-
-function isAlive({ pid, startTime, boot, pidNamespace }: Holder, self: Actor): boolean {
-  if (boot !== self.boot) return false;
-  if (pidNamespace !== self.pidNamespace) return true; // We cannot see it, so we believe it.
-  const stat = textIfThere(`/proc/${pid}/stat`, JOURNAL_BYTES_MAX) ?? '';
-  // 812 (kubediag) Z 1 812: dead, and only waits for its parent to notice.
-  return startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
-}
-
-function isHeld(holder: Holder, folder: string, generation: number, self: Actor): LockAnswer {
-  const since = String(holder.since).replace('T', ' ').slice(0, 19);
+/** Who has it, if anyone: not whoever released it, died, or lost the text with the power. */
+function liveHolder(folder: string, generation: number, self: Actor): Holder | undefined {
   const path = join(folder, `lock.${generation}`);
-  const isSeen = holder.pidNamespace === self.pidNamespace;
+  const fields = fieldsIn(textIfThere(path, LOCK_BYTES_MAX) ?? '');
+  const { pid, startTime, boot, pidNamespace } = fields;
+  if (typeof pid !== 'number' || boot !== self.boot) return undefined;
+  const since = String(fields.since).replace('T', ' ').slice(0, 19);
+  // One that we cannot see is believed.
+  if (pidNamespace !== self.pidNamespace) return { pid, since, path, isSeen: false };
+  const isUs = pid === self.pid && startTime === self.startTime;
+  const stat = textIfThere(`/proc/${pid}/stat`, LOCK_BYTES_MAX) ?? '';
+  // 812 (kubediag) Z 1 812: dead, and only waits for its parent to notice.
+  const isAlive = startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
+  return (isUs ? heldHere.has(path) : isAlive) ? { pid, since, path, isSeen: true } : undefined;
+}
+
+function isHeld({ pid, since, path, isSeen }: Holder): LockAnswer {
   return {
     isTaken: false,
-    what: `another recovery (pid ${holder.pid}, since ${since} UTC) is at work on this node`,
+    what: `another recovery (pid ${pid}, since ${since} UTC) is at work on this node`,
     why: `${path} names it, and ${isSeen ? 'it is alive' : 'it runs in a container we cannot see'}`,
     todo: isSeen ? 'wait until it is done' : `wait; if it is surely gone, empty ${path}`,
   };
 }
 
+/** A disk that is read-only by now keeps the text of a lock that we gave back; we know better. */
+const heldHere = new Set<string>();
+
 function taken(folder: string, generation: number): LockAnswer {
   for (const older of generations(folder)) {
     if (older < generation) rmSync(join(folder, `lock.${older}`), { force: true });
   }
-  // Emptied, not deleted: the newest number must stay, and this needs no room on a full disk.
-  const release = () => truncateSync(join(folder, `lock.${generation}`), 0);
+  const path = join(folder, `lock.${generation}`);
+  heldHere.add(path);
+  const release = () => {
+    heldHere.delete(path);
+    emptyIfWritable(path); // Not deleted: the newest number must stay.
+  };
   return { isTaken: true, lock: { isActing: false, release } };
 }

@@ -1,4 +1,4 @@
-import { constants, linkSync, readFileSync, statSync } from 'node:fs';
+import { constants, linkSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
@@ -65,6 +65,16 @@ export function linkUnlessTaken(path: string, name: string): boolean {
   }
 }
 
+/** Needs no room on a full disk; one that is read-only keeps the text. */
+export function emptyIfWritable(path: string): void {
+  try {
+    truncateSync(path, 0);
+  } catch (error) {
+    if (!hasCode(error, 'EROFS') && !hasCode(error, 'ENOENT') && !hasCode(error, 'EIO'))
+      throw error;
+  }
+}
+
 /** The fields of a JSON object; none at all when the text is not one. */
 export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>>> {
   try {
@@ -80,12 +90,12 @@ export class DiskError extends Error {
   override readonly name = 'DiskError';
 }
 
-export type Tried<T> =
-  | { readonly ok: true; readonly value: T }
-  | { readonly ok: false; readonly why: string };
-
 /** An error of the disk is an answer: then nothing is done. Any other error is our own mistake. */
-export async function tried<T>(work: Promise<T>): Promise<Tried<T>> {
+export async function tried<T>(
+  work: Promise<T>,
+): Promise<
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string }
+> {
   try {
     return { ok: true, value: await work };
   } catch (error) {

@@ -180,12 +180,11 @@ async function handsTied(
 
 async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
   const { holders, isWhole } = await holdersOf(target, pid, look);
-  const named = holders.map((holder) => `${holder.command} (pid ${holder.pid}, ${holder.by})`);
   const more = isWhole ? '' : '; there may be more, the search reached its limit';
   const nobody = 'none was seen: it ended meanwhile, or lives in another mount namespace';
   return {
     what: 'the mount is in use, and is not taken away by force',
-    why: `the kernel calls it busy; held by ${named.join(', ') || nobody}${more}`,
+    why: `the kernel calls it busy; held by ${holders.join(', ') || nobody}${more}`,
     todo: 'let those processes end, then recover again',
     byHand: byHand(target, pid),
   };

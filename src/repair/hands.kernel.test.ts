@@ -1,0 +1,147 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+
+const PROGRAM = join(import.meta.dirname, '../../test/rig/hands-in-namespace.ts');
+
+let scratch = '';
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'kubediag-hands-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true, force: true }));
+
+/** The scenario is the first process of its own namespaces: with it ends all that it made. */
+function inNamespaces(scenario: string, ...rest: string[]): unknown {
+  const apart = '--mount --pid --fork --kill-child --mount-proc --propagation private'.split(' ');
+  const words = [...apart, process.execPath, '--no-warnings', PROGRAM, scenario, scratch, ...rest];
+  const limits = { timeout: 40_000, killSignal: 'SIGKILL' } as const;
+  const { stdout, stderr } = spawnSync('unshare', words, { encoding: 'utf8', ...limits });
+  expect(stderr).toBe('');
+  return JSON.parse(stdout);
+}
+
+const target = () => join(scratch, 'kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/1');
+const untouched = { gone: [], added: 0 };
+const STEPS = ['looked again', 'intent written', 'acted', 'looked afterwards'];
+
+test('a stale bind is unmounted, nothing else changes, and the path can be bound again', () => {
+  expect(inNamespaces('stale')).toEqual({
+    result: { outcome: { state: 'done' }, entry: 1, steps: STEPS, settled: [] },
+    gone: [target()],
+    added: 0,
+    again: 'old\n',
+    repeated: {
+      outcome: expect.objectContaining({
+        state: 'refused',
+        what: 'the mount changed since it was diagnosed',
+      }),
+      steps: [],
+      settled: [],
+    },
+  });
+});
+
+test('a stale bind of a secret, whose volume is a tmpfs, is unmounted alone', () => {
+  expect(inNamespaces('secret on tmpfs')).toMatchObject({
+    result: { outcome: { state: 'done' } },
+    gone: [target()],
+    added: 0,
+  });
+});
+
+test('of two mounts on one target only the topmost, the stale one, is unmounted', () => {
+  expect(inNamespaces('stacked')).toMatchObject({
+    result: { outcome: { state: 'done' } },
+    gone: [target()],
+    added: 0,
+  });
+});
+
+test('a kubelet with mounts of its own is entered', () => {
+  expect(inNamespaces('another namespace')).toMatchObject({
+    isOurs: false,
+    result: { outcome: { state: 'done' } },
+    gone: [target()],
+    added: 0,
+  });
+});
+
+test('a mount that is held open stays, and its holders are named', () => {
+  const seen = inNamespaces('busy') as { holder: number; self: number };
+  expect(seen).toMatchObject({
+    ...untouched,
+    result: { outcome: { state: 'failed', what: expect.stringContaining('in use') }, entry: 1 },
+  });
+  const why = expect.stringContaining(`sleep (pid ${seen.holder}, fd/0)`);
+  expect(seen).toHaveProperty('result.outcome.why', why);
+  expect(seen).toHaveProperty(
+    'result.outcome.why',
+    expect.stringContaining(`(pid ${seen.self}, fd/`),
+  );
+});
+
+test.each([
+  ['covered', 'another mount lies over this one'],
+  ['last copy', 'the mount may hold the last copy of its data'],
+  ['busybox', 'we cannot unmount anything here'],
+])('refused and untouched: %s', (scenario, what) => {
+  expect(inNamespaces(scenario)).toMatchObject({
+    ...untouched,
+    result: { outcome: { state: 'refused', what }, steps: [] },
+  });
+});
+
+test('a mount that was remade is left alone, although the kernel gave it the same id', () => {
+  expect(inNamespaces('remade')).toMatchObject({
+    ...untouched,
+    isSameId: true,
+    result: { outcome: { state: 'refused', what: 'the mount changed since it was diagnosed' } },
+  });
+});
+
+test('a disk that is full before the intent means no act', () => {
+  expect(inNamespaces('disk full before the intent')).toMatchObject({
+    ...untouched,
+    result: {
+      outcome: {
+        state: 'refused',
+        what: 'the journal cannot be written',
+        why: expect.stringContaining('ENOSPC'),
+      },
+    },
+  });
+});
+
+test('a disk that fails after the intent does not hide what was done', () => {
+  expect(inNamespaces('disk fails after the intent')).toMatchObject({
+    gone: expect.arrayContaining([target()]),
+    result: { outcome: { state: 'done', note: expect.stringContaining('EROFS') }, entry: 1 },
+    next: { settled: [{ record: { entry: 1 }, outcome: { state: 'done' } }] },
+  });
+});
+
+test.each([
+  ['looked again', true, []],
+  ['intent written', true, [{ outcome: { state: 'no-effect' } }]],
+  ['acted', false, [{ outcome: { state: 'done' } }]],
+  ['looked afterwards', false, [{ outcome: { state: 'done' } }]],
+])('killed after "%s": the next start tells, and nothing is done twice', (step, there, settled) => {
+  expect(inNamespaces('killed', step)).toMatchObject({
+    signal: 'SIGKILL',
+    wasThere: there,
+    next: { outcome: { state: 'done' }, settled },
+    unfinished: 0,
+  });
+});
+
+test('of two recoveries at once one acts, and the other names it', () => {
+  const both = inNamespaces('two at once') as readonly Record<string, unknown>[];
+  const acted = both.filter(({ outcome }) => outcome !== undefined);
+  const refused = both.filter(({ what }) => what !== undefined);
+  expect(acted).toMatchObject([{ outcome: { state: 'done' }, entry: 1 }]);
+  expect(refused).toEqual([
+    { what: expect.stringMatching(/^another recovery \(pid \d+, since .*\) is at work/) },
+  ]);
+});

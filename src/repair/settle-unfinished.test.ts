@@ -1,0 +1,94 @@
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
+import { FileJournal, readJournal } from './journal.ts';
+import { perform, type Step } from './perform.ts';
+import { settleUnfinished } from './settle-unfinished.ts';
+import { thisProcess } from './this-process.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubediag-settle-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const actor = { ...thisProcess(), pid: 812 };
+const fileJournal = () =>
+  new FileJournal(folder, actor, { now: () => new Date('2026-01-02T03:04:05Z') });
+
+/** Performs until a step, and ends there as a crash would: nothing after it happens. */
+async function crashAfter(made: MadeHands, name: Step['name']): Promise<void> {
+  const onStep = (step: Step) => {
+    if (step.name === name) throw new Error('crash');
+  };
+  const hands = { ...made.hands, journal: fileJournal(), onStep };
+  await expect(perform(INTENT, hands)).rejects.toThrow('crash');
+}
+
+function settle(made: MadeHands) {
+  return settleUnfinished(folder, { look: made.hands.look, journal: fileJournal() });
+}
+
+const BEGUN = 'begun at 2026-01-02T03:04:05.000Z by pid 812, its end was not seen; looked now:';
+
+test('a crash before the intent leaves no trace, for nothing was done', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'looked again');
+  expect(await settle(made)).toEqual([]);
+  expect(readJournal(folder).records).toEqual([]);
+});
+
+test('a crash between intent and deed is concluded as without effect', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'intent written');
+  expect(await settle(made)).toMatchObject([
+    { outcome: { state: 'no-effect', why: `${BEGUN} the mount is still there` } },
+  ]);
+  expect(made.log).toEqual([]);
+});
+
+test.each(['acted', 'looked afterwards'] as const)(
+  'a crash after "%s" is concluded as done',
+  async (step) => {
+    const made = new MadeHands();
+    await crashAfter(made, step);
+    expect(await settle(made)).toMatchObject([
+      { record: { entry: 1 }, outcome: { state: 'done', note: `${BEGUN} the mount is gone` } },
+    ]);
+    expect(made.log).toEqual([`unmount ${TARGET} in ${KUBELET_PID}`]);
+  },
+);
+
+test('what was settled once is settled for good', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'acted');
+  await settle(made);
+  expect(await settle(made)).toEqual([]);
+  expect(readJournal(folder).records).toHaveLength(2);
+});
+
+test('a node that cannot be looked at leaves the entry open', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'acted');
+  const failing = new MadeHands();
+  failing.node.set('file', { path: '/proc/sys/kernel/osrelease' }, { failure: 'timeout' });
+  expect(await settle(failing)).toMatchObject([
+    { unsettled: expect.stringContaining('no answer within the time limit') },
+  ]);
+  expect(readJournal(folder).unfinished).toHaveLength(1);
+});
+
+test('an action of a version that is not ours is left to that version', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'intent written');
+  const [record] = readJournal(folder).unfinished;
+  const foreign = { ...record, entry: 2, action: { kind: 'restart-unit', unit: 'kubelet' } };
+  appendFileSync(join(folder, 'journal.jsonl'), `${JSON.stringify(foreign)}\n`);
+  const settled = await settle(made);
+  expect(settled).toMatchObject([
+    { record: { entry: 1 } },
+    { record: { entry: 2 }, unsettled: 'this version does not know the action restart-unit' },
+  ]);
+});
