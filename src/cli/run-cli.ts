@@ -1,7 +1,6 @@
 import { CommanderError } from 'commander';
 import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
-import type { GlobalOptions } from './options.ts';
 import { systemTerminal, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -10,7 +9,7 @@ export async function runCli(words: readonly string[]): Promise<number> {
   endQuietlyWithTheReader();
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
-    const terminal = systemTerminal(options as GlobalOptions);
+    const terminal = systemTerminal(options);
     code = await runCommand(command, given, options, terminal);
   });
   for (const command of [program, ...program.commands]) command.exitOverride();
@@ -45,7 +44,7 @@ async function runCommand(
     case 'bundle':
       return (await import('./bundle.ts')).bundle(words[0], options as never, terminal);
     case 'replay':
-      return (await import('./replay.ts')).replay(first, rest, options as never, terminal);
+      return (await import('./replay.ts')).replay(first, rest, options, terminal);
     case 'completion':
       return (await import('./completion.ts')).completion(first, terminal);
     default:

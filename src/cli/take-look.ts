@@ -61,9 +61,9 @@ export async function takeLook(
 }
 
 function told(key: string, recorded: Recorded): string {
-  const { kind, question } = questionOf(key);
+  const { question } = questionOf(key);
   const answer = 'failure' in recorded ? (recorded.detail ?? recorded.failure) : 'answered';
-  return printable(`${sourceOf(kind, question)}: ${answer}`);
+  return printable(`${sourceOf(question)}: ${answer}`);
 }
 
 /** Judges a recorded look, with the same words as when it was taken. */
@@ -72,7 +72,7 @@ export async function replayLook(
   faults: readonly AnyFault[],
   only: PodName | undefined,
 ): Promise<Report> {
-  const look = lookAt(new RecordedNode(bundle.recording), bundle.settings as LookSettings);
+  const look = lookAt(new RecordedNode(bundle.recording), bundle.settings);
   const judged = await checkUp(faults, look, only);
   return makeReport({ ...(await nodeFacts(look)), tookMs: bundle.tookMs }, judged);
 }

@@ -44,7 +44,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
       err(text);
     },
     width,
-    isInteractive: Boolean(stdin.isTTY && stderr.isTTY),
+    isInteractive: stdin.isTTY && stderr.isTTY,
     // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
     style: (style, text) => styleText(style, text, { stream: stdout }),
     progress,

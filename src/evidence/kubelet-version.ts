@@ -61,7 +61,7 @@ function metricsQuestions({ address, readOnlyPort, securePort }: Kubelet): Quest
 }
 
 async function fromMetrics(look: Look, question: Question<'kubelet'>): Promise<KubeletVersion> {
-  const origin = sourceOf('kubelet', question);
+  const origin = sourceOf(question);
   const { status, body } = await look.node.ask('kubelet', question);
   if (status !== HTTP_OK) {
     const failure = status === 401 || status === 403 ? 'denied' : 'failed';
@@ -114,7 +114,7 @@ async function fromFile(look: Look, path: string): Promise<KubeletVersion> {
 async function askProgram(look: Look, program: string, name: string): Promise<KubeletVersion> {
   const words = name === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
   const question = { program, arguments: words };
-  const origin = sourceOf('version', question);
+  const origin = sourceOf(question);
   return { ...parseProgramVersion(await look.node.ask('version', question), origin), origin };
 }
 

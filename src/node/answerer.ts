@@ -44,7 +44,7 @@ export class Answerer {
   }
 
   async answer<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answered> {
-    const asked = question as Question<QuestionKind>;
+    const asked: Question<QuestionKind> = question;
     if ('path' in asked && 'port' in asked) return getFromKubelet(asked, this.#settings);
     if ('path' in asked) return this.#touch(kind, asked.path);
     if ('socket' in asked) return { value: await this.#callRuntime(asked) };

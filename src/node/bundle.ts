@@ -170,7 +170,7 @@ function recordedIn(line: Line, files: BundleFiles): Recorded {
   if (line.kind === 'kubelet') return { answer: { status: line.status ?? 0, body: text ?? '' } };
   if (text !== undefined) return { answer: text };
   if (line.value === undefined) {
-    throw new BundleError(`it has no answer to ${sourceOf(line.kind, line.question)}`);
+    throw new BundleError(`it has no answer to ${sourceOf(line.question)}`);
   }
   return { answer: line.value as Answer<QuestionKind> };
 }

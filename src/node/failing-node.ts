@@ -35,7 +35,7 @@ export class FailingNode implements NodeReader {
     const key = keyOf(kind, question);
     this.asked.push(key);
     if (this.#fails(key, this.asked.length)) {
-      throw new ReadError(this.#failure, sourceOf(kind, question), 'failed on purpose');
+      throw new ReadError(this.#failure, sourceOf(question), 'failed on purpose');
     }
     return this.#inner.ask(kind, question);
   }

@@ -15,7 +15,7 @@ export async function getFromKubelet(
   question: Question<'kubelet'>,
   settings: ReaderSettings,
 ): Promise<{ value: { status: number }; payload: Buffer }> {
-  const source = sourceOf('kubelet', question);
+  const source = sourceOf(question);
   const options = {
     host: question.address,
     port: question.port,

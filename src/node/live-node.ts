@@ -51,9 +51,9 @@ export class LiveNode implements NodeReader {
     return new Promise((resolve, reject) => {
       this.#send({
         kind,
-        question: question as Question<QuestionKind>,
-        source: sourceOf(kind, question),
-        place: placeOf(kind, question),
+        question,
+        source: sourceOf(question),
+        place: placeOf(question),
         resolve: resolve as (answer: Answer<QuestionKind>) => void,
         reject,
       });
@@ -174,9 +174,8 @@ export class LiveNode implements NodeReader {
 }
 
 /** What a question touches first, and so where it can hang. */
-function placeOf<K extends QuestionKind>(kind: K, question: Question<K>): string {
-  const asked = question as Question<QuestionKind>;
+function placeOf(asked: Question<QuestionKind>): string {
   if ('socket' in asked) return asked.socket;
   if ('program' in asked) return asked.program;
-  return 'port' in asked ? sourceOf(kind, question) : asked.path;
+  return 'port' in asked ? sourceOf(asked) : asked.path;
 }

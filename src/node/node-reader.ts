@@ -117,18 +117,12 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
 };
 
 /** The question in words, used as the source of errors and as the origin of proof. */
-export function sourceOf<K extends QuestionKind>(kind: K, question: Question<K>): string {
-  const asked: Partial<Record<string, unknown>> = question;
-  switch (kind) {
-    case 'kubelet':
-      return `GET ${String(asked.scheme)}://${String(asked.address)}:${String(asked.port)}${String(asked.path)}`;
-    case 'runtime':
-      return asked.id === undefined
-        ? `CRI ${String(asked.call)}`
-        : `CRI ${String(asked.call)} ${String(asked.id).slice(0, 13)}`;
-    case 'version':
-      return [asked.program, ...(asked.arguments as readonly string[])].join(' ');
-    default:
-      return String(asked.path);
-  }
+export function sourceOf(asked: Question<QuestionKind>): string {
+  if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
+  if ('path' in asked) return asked.path;
+  if ('program' in asked) return [asked.program, ...asked.arguments].join(' ');
+  return 'id' in asked ? `CRI ${asked.call} ${asked.id.slice(0, SHORT_ID)}` : `CRI ${asked.call}`;
 }
+
+/** As many digits of an id as the tools of the runtimes show. */
+const SHORT_ID = 13;

@@ -19,7 +19,7 @@ export class ReaderRuntimes {
       return await callOf(runtime, asked);
     } catch (error) {
       if (!(error instanceof RuntimeCallError)) throw error;
-      throw new ReadError(error.failure, sourceOf('runtime', asked), error.detail);
+      throw new ReadError(error.failure, sourceOf(asked), error.detail);
     }
   }
 

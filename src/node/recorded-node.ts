@@ -21,8 +21,8 @@ export class RecordedNode implements NodeReader {
   }
 
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
-    const source = sourceOf(kind, question);
-    const recorded = this.#recording.answers.get(keyOf(kind, question)) as Recorded<K> | undefined;
+    const source = sourceOf(question);
+    const recorded: Recorded<K> | undefined = this.#recording.answers.get(keyOf(kind, question));
     if (!recorded) throw new ReadError('not-recorded', source);
     if ('failure' in recorded) throw new ReadError(recorded.failure, source, recorded.detail);
     return recorded.answer;
