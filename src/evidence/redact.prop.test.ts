@@ -35,7 +35,7 @@ const scalar = fc.oneof(
   fc.constantFrom(
     'unix:///run/c.sock',
     '/run/c.sock',
-    'tcp://u:p@h',
+    'tcp://h:1',
     '0.0.0.0',
     'root-dir=/d',
     'x=root-dir=/d',
