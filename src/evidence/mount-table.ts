@@ -69,6 +69,7 @@ function isOlderThanConsistentTables(release: string): boolean {
 export function parseMountTable(text: string, origin: string): MountTable {
   const mounts: Mount[] = [];
   const ids = new Set<number>();
+  const starts: number[] = [];
   let start = 0;
   let nextEscape = text.indexOf('\\');
   for (let line = 1; start < text.length; line += 1) {
@@ -82,10 +83,11 @@ export function parseMountTable(text: string, origin: string): MountTable {
     if (ids.has(mount.id)) throw malformed(origin, line, `mount ${mount.id} is there twice`);
     ids.add(mount.id);
     mounts.push(mount);
+    starts.push(start);
     start = end + 1;
   }
   if (mounts.length === 0) throw new ReadError('malformed', origin, 'the mount table is empty');
-  return { mounts, origin, lineText: ({ line }) => nthLine(text, line) };
+  return { mounts, origin, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
 }
 
 const DELETED = '//deleted';
@@ -100,12 +102,14 @@ function parseMount(text: string, line: number, hasEscape: boolean): Mount | und
   const afterType = text.indexOf(' ', dash + 3);
   if (afterId < 1 || afterTarget < 0 || dash < 0 || afterType < 0) return undefined;
 
-  const id = Number(text.slice(0, afterId));
-  const parent = Number(text.slice(afterId + 1, afterParent));
+  const id = countIn(text, 0, afterId);
+  const parent = countIn(text, afterId + 1, afterParent);
   const device = text.slice(afterParent + 1, afterDevice);
   const root = text.slice(afterDevice + 1, afterRoot);
   const target = text.slice(afterRoot + 1, afterTarget);
-  if (!isCount(id) || !isCount(parent) || !device.includes(':') || target === '') return undefined;
+  if (id === undefined || parent === undefined || !isDevice(device)) return undefined;
+  // The root need not be a path: that of a namespace is "net:[4026532008]".
+  if (root === '' || !target.startsWith('/')) return undefined;
 
   const afterOptions = text.indexOf(' ', afterTarget + 1);
   const afterSource = text.indexOf(' ', afterType + 1);
@@ -127,21 +131,36 @@ function parseMount(text: string, line: number, hasEscape: boolean): Mount | und
   };
 }
 
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
+/** The number that stands between two places, written in digits and nothing else. */
+function countIn(text: string, start: number, end: number): number | undefined {
+  let count = 0;
+  for (let at = start; at < end; at += 1) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) return undefined;
+    count = count * 10 + digit;
+  }
+  return end > start && Number.isSafeInteger(count) ? count : undefined;
+}
+
+// 254:1
+function isDevice(device: string): boolean {
+  const colon = device.indexOf(':');
+  const [major, minor] = [countIn(device, 0, colon), countIn(device, colon + 1, device.length)];
+  return colon > 0 && major !== undefined && minor !== undefined;
 }
 
 // The kernel writes a space in a path as \040, and a backslash as \134: decoded once, never twice.
 function unescapeOctal(path: string): string {
-  return path.replace(/\\([0-3][0-7]{2})/g, (_, octal: string) =>
+  return path.replace(/\\([01][0-7]{2})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),
   );
 }
 
-function nthLine(text: string, line: number): string {
-  let start = 0;
-  for (let passed = 1; passed < line; passed += 1) start = text.indexOf('\n', start) + 1;
-  return text.slice(start, text.indexOf('\n', start));
+function lineAt(text: string, start: number | undefined): string {
+  if (start === undefined) return '';
+  const line = text.slice(start, text.indexOf('\n', start));
+  // A table that was copied by hand may have come through another system.
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
 function malformed(origin: string, line: number, what: string): ReadError {
