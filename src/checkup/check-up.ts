@@ -1,7 +1,9 @@
+import { containers, type Sandbox } from '../evidence/containers.ts';
+import { pods } from '../evidence/pods.ts';
 import type { Collected, Look, Maybe, Needs } from '../model/evidence.ts';
 import type { AnyFault, Fault } from '../model/fault.ts';
-import { FINDING_STATES, type Finding } from '../model/finding.ts';
-import { type Verdict, verdictOf } from '../model/verdict.ts';
+import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
+import { type Doubt, type Verdict, verdictOf } from '../model/verdict.ts';
 import { attempt } from '../node/attempt.ts';
 import { shortHash } from '../std/short-hash.ts';
 
@@ -23,16 +25,35 @@ export async function checkUp(
   look: Look,
   only?: PodName,
 ): Promise<readonly Judged[]> {
+  const strange = only ? await strangerDoubts(look, only) : [];
   const judged: Judged[] = [];
   for (const fault of faults) {
-    judged.push({ fault, verdict: narrowed(await judge(fault, look), only) });
+    judged.push({ fault, verdict: narrowed(await judge(fault, look), only, strange) });
   }
   return judged;
 }
 
+/** A pod that is not here must not be told to be well. */
+async function strangerDoubts(look: Look, only: PodName): Promise<readonly Doubt[]> {
+  const listed = await attempt(look.of(pods));
+  const held = await attempt(look.of(containers));
+  const names = [
+    ...(listed.known ? listed.value.pods : []),
+    ...(held.known ? held.value.sandboxes.map(podOfSandbox) : []),
+  ];
+  const isHere = names.some(
+    ({ namespace, name }) => namespace === only.namespace && name === only.name,
+  );
+  return isHere ? [] : [{ why: `no pod ${only.namespace}/${only.name} was seen on this node` }];
+}
+
+function podOfSandbox({ podNamespace, podName }: Sandbox): PodName {
+  return { namespace: podNamespace, name: podName };
+}
+
 async function judge(fault: Fault, look: Look): Promise<Verdict> {
   const evidence = await attempt(collect(fault.needs, look));
-  if (!evidence.known) return { state: 'unknown', findings: [], doubts: [evidence.why] };
+  if (!evidence.known) return { state: 'unknown', findings: [], doubts: [{ why: evidence.why }] };
   return fault.diagnose(evidence.value);
 }
 
@@ -52,13 +73,17 @@ async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
   return collected.known ? collected : { known: false, why: collected.why };
 }
 
-function narrowed(verdict: Verdict, only: PodName | undefined): Verdict {
+function narrowed(verdict: Verdict, only: PodName | undefined, strange: readonly Doubt[]): Verdict {
+  const isAsked = (subject: Subject) =>
+    !only || (subject.namespace === only.namespace && subject.pod === only.name);
   const findings = verdict.findings
-    .filter(
-      ({ subject }) => !only || (subject.namespace === only.namespace && subject.pod === only.name),
-    )
+    .filter(({ subject }) => isAsked(subject))
     .toSorted((left, right) => rank(left) - rank(right));
-  return verdictOf({ findings, doubts: 'doubts' in verdict ? verdict.doubts : [] });
+  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  return verdictOf({
+    findings,
+    doubts: [...strange, ...doubts.filter(({ subject }) => !subject || isAsked(subject))],
+  });
 }
 
 function rank({ state }: Finding): number {

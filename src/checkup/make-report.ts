@@ -18,7 +18,7 @@ function faultReport({ fault, verdict }: Judged): FaultReport {
     title: fault.title,
     references: fault.references,
     verdict: verdict.state,
-    ...(doubts.length > 0 ? { reason: doubts.join('; ') } : {}),
+    ...(doubts.length > 0 ? { reason: doubts.map(({ why }) => why).join('; ') } : {}),
     findings: verdict.findings.map((finding) => findingReport(fault, finding)),
   };
 }

@@ -1,8 +1,10 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import type { Doubt } from '../model/verdict.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Looked } from './take-look.ts';
+import { printable } from './wrap.ts';
 
 type Chosen =
   | { readonly findings: readonly Finding[] }
@@ -26,13 +28,19 @@ export function chooseFindings(fault: AnyFault, looked: Looked, name: string | u
     };
   }
   if (doubts.length > 0) {
-    const why = doubts.map((doubt) => `  why   ${doubt}\n`).join('');
+    const why = doubts.map(doubtLines).join('');
     return {
       nothing: `refused: what is wrong is not known well enough to act\n${why}`,
       code: EXIT.unknown,
     };
   }
   return { nothing: `${fault.id} is clear on this node: nothing to do\n`, code: EXIT.clear };
+}
+
+function doubtLines({ why, byHand }: Doubt): string {
+  const commands = (byHand?.commands ?? []).map((command) => `  hand  ${printable(command)}\n`);
+  const risk = byHand ? `  risk  ${byHand.risk}\n` : '';
+  return `  why   ${printable(why)}\n${commands.join('')}${risk}`;
 }
 
 function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string): Chosen {

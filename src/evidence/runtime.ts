@@ -1,6 +1,6 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import { ReadError } from '../node/node-reader.ts';
+import { ReadError, type ReadFailure } from '../node/node-reader.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { kubelet } from './kubelet.ts';
 
@@ -36,6 +36,9 @@ export const runtime = defineEvidence<Runtime>({
   },
 });
 
+/** Nothing there, or something that is no CRI runtime: Docker's own containerd, for example. */
+const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
+
 /** A node can have several runtimes; the kubelet's is the one that holds pods. */
 async function findRuntime(look: Look): Promise<Runtime> {
   const failures: string[] = [];
@@ -43,7 +46,7 @@ async function findRuntime(look: Look): Promise<Runtime> {
   for (const socket of USUAL_SOCKETS) {
     const answered = await attempt(askVersion(look, socket));
     if (!answered.known) {
-      if (answered.error.failure !== 'missing') failures.push(`${socket}: ${answered.why}`);
+      if (!IS_NONE.has(answered.error.failure)) failures.push(`${socket}: ${answered.why}`);
       continue;
     }
     if (await hasPods(look, socket)) return answered.value;

@@ -1,4 +1,14 @@
-import type { Finding } from './finding.ts';
+import type { ByHand } from './action.ts';
+import type { Finding, Subject } from './finding.ts';
+
+/** Something that could not be judged, and why. */
+export interface Doubt {
+  readonly why: string;
+  /** What it is about; absent when it is about the whole node. */
+  readonly subject?: Subject;
+  /** What a person could do about it where we must not. */
+  readonly byHand?: ByHand;
+}
 
 /** "clear" is a claim about the node. Not knowing is a different answer, and it says why. */
 export type Verdict<P extends object = object> =
@@ -6,13 +16,13 @@ export type Verdict<P extends object = object> =
       readonly state: 'found';
       readonly findings: readonly Finding<P>[];
       /** What could not be judged beside what was found. */
-      readonly doubts: readonly string[];
+      readonly doubts: readonly Doubt[];
     }
   | { readonly state: 'clear'; readonly findings: readonly Finding<P>[] }
   | {
       readonly state: 'unknown';
       readonly findings: readonly Finding<P>[];
-      readonly doubts: readonly string[];
+      readonly doubts: readonly Doubt[];
     };
 
 /**
@@ -20,7 +30,7 @@ export type Verdict<P extends object = object> =
  */
 export function verdictOf<P extends object>(seen: {
   readonly findings: readonly Finding<P>[];
-  readonly doubts: readonly string[];
+  readonly doubts: readonly Doubt[];
 }): Verdict<P> {
   const { findings, doubts } = seen;
   if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', findings, doubts };

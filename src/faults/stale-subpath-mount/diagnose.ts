@@ -6,10 +6,16 @@ import type { Pods } from '../../evidence/pods.ts';
 import { subpathSource, subpathTarget } from '../../evidence/subpath-source.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
-import { activeFinding, benignFinding, latentFinding, type StaleSubpathMount } from './tell.ts';
+import {
+  activeFinding,
+  benignFinding,
+  latentFinding,
+  type StaleSubpathMount,
+  subjectOf,
+} from './tell.ts';
 
 export interface Seen {
   readonly kubelet: Kubelet;
@@ -19,14 +25,14 @@ export interface Seen {
   readonly pods: Maybe<Pods>;
 }
 
-type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly doubt?: string };
+type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly doubt?: Doubt };
 
 export function diagnose(seen: Seen): Verdict<StaleSubpathMount> {
   const judgements = seen.mounts.mounts
     .filter(({ isDeleted }) => isDeleted)
     .flatMap((mount) => judge(mount, seen) ?? []);
   const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
-  if (!seen.version.known) doubts.push(`the kubelet's version is not known: ${seen.version.why}`);
+  if (!seen.version.known) doubts.push({ why: seen.version.why });
   return verdictOf({ findings: judgements.flatMap(({ finding }) => finding ?? []), doubts });
 }
 
@@ -42,30 +48,45 @@ function judge(mount: Mount, seen: Seen): Judgement | undefined {
 
   if (candidate.refusal) return { finding: activeFinding(candidate, source, seen) };
   if (candidate.state === 'finished') return undefined;
-  if (!seen.version.known) return { doubt: `${candidate.where}: ${CANNOT_TELL_VERSION}` };
+  if (!seen.version.known) return doubtful(candidate, CANNOT_TELL_VERSION);
   const repaired = isRepairedByKubelet(seen.version.value);
   if (repaired === true) return { finding: benignFinding(candidate, source, seen) };
   if (repaired === 'unknown') {
     const why = `whether kubelet ${seen.version.value.text} repairs its stale mount is not known`;
-    return { doubt: `${candidate.where}: ${why}` };
+    return doubtful(candidate, why);
   }
-  if (candidate.state === 'unclear') return { doubt: `${candidate.where}: ${candidate.unclear}` };
+  if (candidate.state === 'unclear') return doubtful(candidate, candidate.unclear ?? '');
   return { finding: latentFinding(candidate, source, seen) };
 }
 
 const CANNOT_TELL_VERSION =
   'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
 
+function doubtful(candidate: Candidate, why: string): Judgement {
+  return { doubt: { why: `${candidate.where}: ${why}`, subject: subjectOf(candidate) } };
+}
+
 /**
  * A volume that only this mount may still show (emptyDir, hostPath, a claim) is no case for us:
  * an unmount could destroy the last copy. We speak of it only when a container is held up by it.
  */
-function judgeLastCopy({ refusal, where, mount }: Candidate, kind: string): Judgement | undefined {
-  if (!refusal) return undefined;
+function judgeLastCopy(candidate: Candidate, kind: string): Judgement | undefined {
+  if (!candidate.refusal) return undefined;
+  const { where, mount } = candidate;
   return {
-    doubt:
-      `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is not ` +
-      'one that the kubelet can write anew, so the mount may hold the last copy of its data and ' +
-      `KubeDiag leaves it alone. Copy the data out first (${mount.target}), then unmount it by hand`,
+    doubt: {
+      why:
+        `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is ` +
+        'not one that the kubelet can write anew, so the mount may hold the last copy of its data ' +
+        'and KubeDiag leaves it alone; kubediag recover stale-subpath-mount tells how to do it by hand',
+      subject: subjectOf(candidate),
+      byHand: {
+        commands: [
+          `cp -a --sparse=always '${mount.target}' SOMEWHERE_SAFE`,
+          `umount --no-canonicalize '${mount.target}'`,
+        ],
+        risk: 'without the copy, what only this mount still shows is lost for ever',
+      },
+    },
   };
 }

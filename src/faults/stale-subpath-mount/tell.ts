@@ -3,7 +3,7 @@ import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import type { SubpathSource } from '../../evidence/subpath-source.ts';
 import type { Maybe } from '../../model/evidence.ts';
-import type { Finding, Proof } from '../../model/finding.ts';
+import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { Candidate } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
 
@@ -82,21 +82,25 @@ function common(candidate: Candidate, source: SubpathSource, seen: Seen) {
   const { mount, target, podName, podNamespace } = candidate;
   const { id, parent, device, root } = mount;
   return {
-    subject: {
-      ...(podNamespace ? { namespace: podNamespace } : {}),
-      pod: podName,
-      podUid: target.podUid,
-      container: target.container,
-      volume: target.volume,
-      mount: mount.target,
-      path: `${root}//deleted`,
-    },
+    subject: subjectOf(candidate),
     proof: proofOf(candidate, seen),
     blastRadius:
       `1 mount, of container "${target.container}" of 1 pod; ` +
       `its content is rebuilt from ${originOf(candidate, source)}`,
     otherCures: podNamespace ? [`kubectl -n ${podNamespace} delete pod ${podName}`] : [],
     pins: { id, parent, device, root, target: mount.target },
+  };
+}
+
+export function subjectOf({ mount, target, podName, podNamespace }: Candidate): Subject {
+  return {
+    ...(podNamespace ? { namespace: podNamespace } : {}),
+    pod: podName,
+    podUid: target.podUid,
+    container: target.container,
+    volume: target.volume,
+    mount: mount.target,
+    path: `${mount.root}//deleted`,
   };
 }
 
