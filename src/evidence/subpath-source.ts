@@ -32,9 +32,21 @@ export function subpathTarget(target: string, kubeletRoot: string): SubpathTarge
 /** Of what kind of volume a subPath mount shows a part. */
 export function subpathSource(mount: Mount, table: MountTable, kubeletRoot: string): SubpathSource {
   const target = subpathTarget(mount.target, kubeletRoot);
-  const kind =
-    target && REGENERABLE.find((plugin) => isPayload(mount, table, kubeletRoot, target, plugin));
-  return kind ? { regenerable: true, kind } : { regenerable: false, kind: pluginIn(mount.root) };
+  if (!target) return { regenerable: false, kind: pluginIn(mount.root) ?? 'unknown' };
+  const kind = REGENERABLE.find((plugin) => isPayload(mount, table, kubeletRoot, target, plugin));
+  if (kind) return { regenerable: true, kind };
+  const own = table.mounts.find(({ device, target: place }) => {
+    return device === mount.device && isOfVolume(place, kubeletRoot, target);
+  });
+  // A volume with a filesystem of its own is named only by the mount of that filesystem.
+  const named = pluginIn(mount.root) ?? pluginIn(own?.target ?? '');
+  return { regenerable: false, kind: named ?? 'unknown' };
+}
+
+// /var/lib/kubelet/pods/6f1c2a9e-.../volumes/kubernetes.io~csi/pvc-1/mount
+function isOfVolume(place: string, kubeletRoot: string, of: SubpathTarget): boolean {
+  const volumes = `${kubeletRoot}/pods/${of.podUid}/volumes/`;
+  return place.startsWith(volumes) && place.slice(volumes.length).split('/')[1] === of.volume;
 }
 
 // ..2021_06_02_06_01_21.244319292/nginx.log
@@ -59,15 +71,24 @@ function isPayload(
 }
 
 /** The mount on which a path lies: the longest target that holds it, the last where they stack. */
-function mountHolding(path: string, { mounts }: MountTable): Mount | undefined {
-  let best: Mount | undefined;
-  for (const mount of mounts) {
-    if (mount.target.length < (best?.target.length ?? 0)) continue;
-    const holds =
-      mount.target === '/' || path === mount.target || path.startsWith(`${mount.target}/`);
-    if (holds) best = mount;
+function mountHolding(path: string, table: MountTable): Mount | undefined {
+  const byTarget = topmostByTarget(table);
+  for (let place = path; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
+    const mount = byTarget.get(place);
+    if (mount) return mount;
   }
-  return best;
+  return byTarget.get('/');
+}
+
+/** Made once for each table: a node with thousands of subPath mounts asks for thousands of paths. */
+const topmost = new WeakMap<MountTable, ReadonlyMap<string, Mount>>();
+
+function topmostByTarget(table: MountTable): ReadonlyMap<string, Mount> {
+  const known = topmost.get(table);
+  if (known) return known;
+  const made = new Map(table.mounts.map((mount) => [mount.target, mount]));
+  topmost.set(table, made);
+  return made;
 }
 
 /**
@@ -85,6 +106,6 @@ function join(root: string, rest: string): string {
 }
 
 // /var/lib/kubelet/pods/6f1c/volumes/kubernetes.io~empty-dir/cache/sub
-function pluginIn(root: string): string {
-  return /\/volumes\/[^/]*~([^/]+)\//.exec(`${root}/`)?.[1] ?? 'unknown';
+function pluginIn(path: string): string | undefined {
+  return /\/volumes\/[^/]*~([^/]+)\//.exec(`${path}/`)?.[1];
 }
