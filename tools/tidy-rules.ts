@@ -20,7 +20,8 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/(process|cri)\/[a-z-]+[.]ts$/,
   /^src\/checkup\/run[.]ts$/,
   // state-folder.ts holds our own files: a full disk or a name already taken is an answer there.
-  /^src\/repair\/(perform|live-writer|state-folder)[.]ts$/,
+  /^src\/repair\/(perform|live-writer)[.]ts$/,
+  /^src\/state\/state-folder[.]ts$/,
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
   /^src\/web\/server[.]ts$/,

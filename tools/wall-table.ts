@@ -10,7 +10,7 @@ export interface Room {
 }
 
 /** What a host that judges and repairs a node is made of. */
-const ON_A_NODE = ['std', 'model', 'node', 'evidence', 'faults', 'checkup', 'repair'];
+const ON_A_NODE = ['std', 'model', 'node', 'evidence', 'faults', 'checkup', 'state', 'repair'];
 /** What runs the graph of a Diagnosis, over whichever store. */
 const DIAGNOSING = ['api', 'graph', 'operations', 'diagnosis'];
 
@@ -23,7 +23,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   evidence: { rooms: ['std', 'node', 'model'], packages: ['yaml', 'zod'] },
   faults: { rooms: ['std', 'model', 'evidence'], packages: [] },
   checkup: { rooms: ['std', 'node', 'model', 'evidence', 'faults'], packages: [] },
-  repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence'], packages: [] },
+  state: { rooms: ['std', 'model'], packages: [] },
+  repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence', 'state'], packages: [] },
 
   api: { rooms: ['std'], packages: ['zod'] },
   graph: { rooms: ['std', 'api'], packages: [] },

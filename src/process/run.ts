@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { messageOf } from '../std/message-of.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 
@@ -150,7 +151,6 @@ function abandonedOf(child: ChildProcess): AbandonedProcess {
 }
 
 function notStarted(error: unknown): End & { ended: 'not-started' } {
-  const why = error instanceof Error ? error.message : String(error);
   const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  return { ended: 'not-started', why, isMissing };
+  return { ended: 'not-started', why: messageOf(error), isMissing };
 }

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ACTION, INTENT } from '../../test/made-hands.ts';
+import { thisProcess } from '../state/this-process.ts';
 import { FileJournal, readJournal } from './journal.ts';
-import { thisProcess } from './this-process.ts';
 
 let scratch = '';
 let folder = '';
@@ -30,7 +30,7 @@ const actor = { ...thisProcess(), pid: 812, user: 'ada', boot: 'b1' };
 const now = () => new Date('2026-01-02T03:04:05Z');
 
 function journal(bytesMax = 1_000_000): FileJournal {
-  return new FileJournal(folder, actor, { now, bytesMax });
+  return new FileJournal({ folder, actor, now, bytesMax });
 }
 
 const path = () => join(folder, 'journal.jsonl');

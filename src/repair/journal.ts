@@ -2,9 +2,16 @@ import { existsSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Action, Outcome } from '../model/action.ts';
+import {
+  appendSynced,
+  fieldsIn,
+  prepareFolder,
+  syncFolder,
+  textIfThere,
+} from '../state/state-folder.ts';
+import type { Actor } from '../state/this-process.ts';
+import { fieldAt } from '../std/json.ts';
 import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX } from './limits.ts';
-import { appendSynced, fieldsIn, prepareFolder, syncFolder, textIfThere } from './state-folder.ts';
-import type { Actor } from './this-process.ts';
 
 /** An action and what it is for. */
 export interface Intent<A extends Action = Action> {
@@ -65,27 +72,24 @@ export function readJournal(folder: string): JournalReading {
   return { records: all, unfinished: all.filter(isOpen), troubles };
 }
 
+interface JournalPlace {
+  readonly folder: string;
+  readonly actor: Actor;
+  readonly now?: () => Date;
+  readonly bytesMax?: number;
+}
+
 /** Appends to the journal in our folder on the node. Whoever writes holds the node's lock. */
 export class FileJournal implements Journal {
-  readonly #folder: string;
-  readonly #actor: Actor;
-  readonly #now: () => Date;
-  readonly #bytesMax: number;
+  readonly #place: JournalPlace;
 
-  constructor(
-    folder: string,
-    actor: Actor,
-    { now = () => new Date(), bytesMax = JOURNAL_BYTES_MAX } = {},
-  ) {
-    this.#folder = folder;
-    this.#actor = actor;
-    this.#now = now;
-    this.#bytesMax = bytesMax;
+  constructor(place: JournalPlace) {
+    this.#place = place;
   }
 
   async intend(intent: Intent): Promise<number> {
-    await prepareFolder(this.#folder);
-    const reading = readJournal(this.#folder);
+    await prepareFolder(this.#place.folder);
+    const reading = readJournal(this.#place.folder);
     await this.#rotateWhenFull(reading);
     const entry = 1 + reading.records.reduce((most, record) => Math.max(most, record.entry), 0);
     await this.#append({ ...this.#record(entry, intent), event: 'intended' });
@@ -97,49 +101,43 @@ export class FileJournal implements Journal {
   }
 
   #record(entry: number, { action, fault, finding }: Intent): Omit<JournalRecord, 'event'> {
-    const { pid, user, boot } = this.#actor;
-    return {
-      entry,
-      at: this.#now().toISOString(),
-      boot,
-      by: { pid, user },
-      fault,
-      finding,
-      action,
-    };
+    const { actor, now = () => new Date() } = this.#place;
+    const by = { pid: actor.pid, user: actor.user };
+    return { entry, at: now().toISOString(), boot: actor.boot, by, fault, finding, action };
   }
 
   async #append(record: JournalRecord): Promise<void> {
-    const [newest, next] = [join(this.#folder, NEWEST), join(this.#folder, NEXT)];
+    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
     if (!existsSync(newest) && existsSync(next)) await rename(next, newest);
     await appendSynced(newest, JSON.stringify(record));
   }
 
   /** What is unfinished goes on in the new file, for the older one is dropped at the next turn. */
   async #rotateWhenFull({ unfinished }: JournalReading): Promise<void> {
-    const newest = join(this.#folder, NEWEST);
-    const next = join(this.#folder, NEXT);
+    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
     const text = textIfThere(newest, JOURNAL_READ_BYTES_MAX) ?? '';
-    if (Buffer.byteLength(text) < this.#bytesMax) return;
+    if (Buffer.byteLength(text) < (this.#place.bytesMax ?? JOURNAL_BYTES_MAX)) return;
     await rm(next, { force: true });
     const carried = unfinished.map((record) => JSON.stringify(record)).join('\n');
     if (carried !== '') await appendSynced(next, carried);
-    await rename(newest, join(this.#folder, OLDER));
+    await rename(newest, this.#path(OLDER));
     if (carried !== '') await rename(next, newest);
-    await syncFolder(this.#folder);
+    await syncFolder(this.#place.folder);
+  }
+
+  #path(name: string): string {
+    return join(this.#place.folder, name);
   }
 }
 
-function isRecord(
-  fields: Readonly<Partial<Record<string, unknown>>>,
-): fields is Readonly<Record<string, unknown>> & JournalRecord {
+type Fields = ReturnType<typeof fieldsIn>;
+
+function isRecord(fields: Fields): fields is Fields & JournalRecord {
   const { entry, at, event, action, fault, finding } = fields;
   return (
     Number.isSafeInteger(entry) &&
     (event === 'intended' || event === 'concluded') &&
     [at, fault, finding].every((field) => typeof field === 'string') &&
-    typeof action === 'object' &&
-    action !== null &&
-    'kind' in action
+    typeof fieldAt(action, 'kind') === 'string'
   );
 }

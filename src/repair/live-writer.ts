@@ -1,15 +1,16 @@
-import { accessSync, constants, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProgramResult, runProgram } from '../process/run.ts';
+import { messageOf } from '../std/message-of.ts';
 import { helpMs, PROGRAM_OUTPUT_BYTES_MAX, unmountMs } from './limits.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
 
 /** Programs are taken from here and nowhere else: PATH belongs to whoever started us. */
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** The words that start an unmount where it must happen, or why there are none. */
+/** The words that start a program where it must act, or why there are none. */
 type Way =
-  | { readonly isOpen: true; readonly words: readonly [string, ...string[]] }
+  | { readonly isOpen: true; readonly words: readonly string[] }
   | { readonly isOpen: false; readonly why: string };
 
 /** Changes the node we run on, or whose root we see at `hostRoot`. */
@@ -38,25 +39,21 @@ export class LiveWriter implements NodeWriter {
   }
 
   /** No words when we are in that namespace already, else those of nsenter. */
-  #enter(pid: number): { readonly isOpen: true; readonly words: readonly string[] } | Closed {
+  #enter(pid: number): Way {
     const theirs = join(this.#hostRoot, 'proc', String(pid));
     try {
       if (isOurView(theirs)) return { isOpen: true, words: [] };
     } catch (error) {
-      return closed(`the mount namespace of process ${pid} cannot be seen: ${String(error)}`);
+      return closed(`the mount namespace of process ${pid} cannot be seen: ${messageOf(error)}`);
     }
-    const nsenter = PROGRAM_FOLDERS.map((folder) => join(folder, 'nsenter')).find(isProgram);
-    if (!nsenter) {
-      const where = PROGRAM_FOLDERS.join(', ');
-      return closed(`process ${pid} has mounts of its own, and there is no nsenter in ${where}`);
-    }
-    return { isOpen: true, words: [nsenter, `--mount=${theirs}/ns/mnt`, '--'] };
+    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, 'nsenter')));
+    if (!folder)
+      return closed(`process ${pid} has mounts of its own, and there is no nsenter here`);
+    return { isOpen: true, words: [join(folder, 'nsenter'), `--mount=${theirs}/ns/mnt`, '--'] };
   }
 }
 
-type Closed = Way & { isOpen: false };
-
-function closed(why: string): Closed {
+function closed(why: string): Way {
   return { isOpen: false, why };
 }
 
@@ -72,8 +69,7 @@ async function umountBehind(enter: readonly string[]): Promise<Way> {
   let why = 'there is none';
   for (const folder of PROGRAM_FOLDERS) {
     const umount = join(folder, 'umount');
-    const [first, ...rest] = [...enter, umount];
-    const words = [first ?? umount, ...rest] as const;
+    const words = [...enter, umount];
     const help = await run([...words, '--help'], helpMs);
     const text = help.ended === 'not-started' ? '' : help.stdout + help.stderr;
     if (text.includes('--no-canonicalize')) return { isOpen: true, words };
@@ -84,14 +80,9 @@ async function umountBehind(enter: readonly string[]): Promise<Way> {
   return closed(`no umount of util-linux in ${PROGRAM_FOLDERS.join(', ')}: ${why}`);
 }
 
-function run(words: readonly [string, ...string[]], deadlineMs: number): Promise<ProgramResult> {
-  const [program, ...rest] = words;
-  return runProgram({
-    program,
-    arguments: rest,
-    deadlineMs,
-    outputBytesMax: PROGRAM_OUTPUT_BYTES_MAX,
-  });
+function run([program = '', ...words]: readonly string[], deadlineMs: number) {
+  const limits = { deadlineMs, outputBytesMax: PROGRAM_OUTPUT_BYTES_MAX };
+  return runProgram({ program, arguments: words, ...limits });
 }
 
 // umount: /var/lib/kubelet/pods/6f1c/volume-subpaths/settings/web/1: target is busy.
@@ -101,27 +92,12 @@ const BUSY = /: (?:target|device) is busy/;
 function deedOf(result: ProgramResult): Deed {
   if (result.ended === 'not-started') return { state: 'failed', why: result.why };
   const said = result.stderr.trim() || 'it said nothing';
-  if (result.ended === 'exit') {
-    if (result.code === 0) return { state: 'did' };
-    return BUSY.test(said)
-      ? { state: 'busy', why: said }
-      : { state: 'failed', why: `umount ended with code ${result.code}: ${said}` };
+  if (result.ended === 'exit' && result.code === 0) return { state: 'did' };
+  if (result.ended === 'exit' && BUSY.test(said)) return { state: 'busy', why: said };
+  if (result.ended === 'deadline' && result.abandoned) {
+    const why = `umount waits in the kernel and cannot be ended: process ${result.abandoned.pid}`;
+    return { state: 'unending', why };
   }
-  if (result.ended === 'signal') {
-    return { state: 'failed', why: `umount was ended by ${result.signal}: ${said}` };
-  }
-  if (!result.abandoned) {
-    return { state: 'failed', why: `umount was stopped after ${unmountMs / 1000} s: ${said}` };
-  }
-  const why = `umount waits in the kernel, and cannot be ended: process ${result.abandoned.pid}`;
-  return { state: 'unending', why };
-}
-
-function isProgram(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
+  const end = { exit: 'ended', signal: 'was killed', deadline: 'took too long' }[result.ended];
+  return { state: 'failed', why: `umount ${end}: ${said}` };
 }

@@ -1,12 +1,13 @@
 import type { ActionKind, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
+import { takeNodeLock } from '../state/node-lock.ts';
+import { tried } from '../state/state-folder.ts';
+import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './journal.ts';
+import { settleMs } from './limits.ts';
 import { LiveWriter } from './live-writer.ts';
-import { takeNodeLock } from './node-lock.ts';
 import type { Hands } from './perform.ts';
 import { type Settled, settleUnfinished } from './settle-unfinished.ts';
-import { tried } from './state-folder.ts';
-import { thisProcess } from './this-process.ts';
 
 export type OpenHands =
   | {
@@ -27,21 +28,20 @@ export async function openHands(asked: {
 }): Promise<OpenHands> {
   const { stateFolder, look, permitted } = asked;
   const actor = thisProcess();
+  const unusable = (why: string): OpenHands => {
+    const todo = 'nothing was changed; make it writable, make room, or choose another --state-dir';
+    return { isOpen: false, what: `our folder ${stateFolder} cannot be used`, why, todo };
+  };
   const answer = await tried(takeNodeLock(stateFolder, actor));
-  if (!answer.ok) return { isOpen: false, ...diskTrouble(stateFolder, answer.why) };
+  if (!answer.ok) return unusable(answer.why);
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
-  const journal = new FileJournal(stateFolder, actor);
-  const settled = await tried(settleUnfinished(stateFolder, { look, journal }));
+  const journal = new FileJournal({ folder: stateFolder, actor });
+  const settled = await tried(settleUnfinished(stateFolder, { look, journal }), settleMs);
   if (!settled.ok) {
     lock.release();
-    return { isOpen: false, ...diskTrouble(stateFolder, settled.why) };
+    return unusable(settled.why);
   }
   const hands = { look, writer: new LiveWriter(asked), journal, lock, permitted };
   return { isOpen: true, hands, settled: settled.value, close: lock.release };
-}
-
-function diskTrouble(folder: string, why: string): Trouble {
-  const todo = 'nothing was changed; make it writable, make room, or choose another --state-dir';
-  return { what: `our folder ${folder} cannot be used`, why, todo };
 }

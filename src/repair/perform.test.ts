@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
 import { ReadError } from '../node/node-reader.ts';
+import { DiskError } from '../state/state-folder.ts';
 import { perform } from './perform.ts';
-import { DiskError } from './state-folder.ts';
 
 const UNMOUNTED = `unmount ${TARGET} in ${KUBELET_PID}`;
 

@@ -1,12 +1,13 @@
-import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
+import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { type Handler, handlers, type Mishap } from './handlers.ts';
+import type { NodeLock } from '../state/node-lock.ts';
+import { tried } from '../state/state-folder.ts';
+import { messageOf } from '../std/message-of.ts';
+import type { Handler, Mishap } from './handler.ts';
+import { handlers } from './handlers.ts';
 import type { Intent, Journal } from './journal.ts';
-import { journalMs } from './limits.ts';
-import type { NodeLock } from './node-lock.ts';
 import type { NodeWriter } from './node-writer.ts';
-import { DiskError, tried } from './state-folder.ts';
 
 /** All that is needed to change a node. */
 export interface Hands {
@@ -43,8 +44,7 @@ export async function perform<K extends ActionKind>(
     return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
   }
   if (hands.lock.isActing) {
-    const todo = 'wait until it is done';
-    return refused('another action is being performed', 'one at a time on a node', todo);
+    return refused('another action is being performed', 'one at a time on a node', 'wait for it');
   }
   hands.lock.isActing = true;
   try {
@@ -74,7 +74,7 @@ async function performAlone<K extends ActionKind>(
   if (hands.stop?.aborted) return refused('stopped', 'you asked to stop', 'nothing was changed');
 
   // On disk before we act: a crash leaves a trace.
-  const intended = await tried(inTime(hands.journal.intend(intent)));
+  const intended = await tried(hands.journal.intend(intent));
   if (!intended.ok) {
     const todo = 'nothing was changed; make room or choose another --state-dir, then recover again';
     return refused('the journal cannot be written', intended.why, todo);
@@ -87,7 +87,7 @@ async function performAlone<K extends ActionKind>(
   const outcome = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
   step('looked afterwards');
 
-  const concluded = await tried(inTime(hands.journal.conclude(entry, intent, outcome)));
+  const concluded = await tried(hands.journal.conclude(entry, intent, outcome));
   if (concluded.ok) return { outcome, entry };
   const note = `the journal does not tell this yet, the next start will: ${concluded.why}`;
   return { outcome: withNote(outcome, note), entry };
@@ -108,22 +108,23 @@ async function outcomeOf(
   mishap: Mishap | undefined,
   looked: () => ReturnType<Handler<ActionKind>['isDone']>,
 ): Promise<Outcome> {
-  const { isUnending = false, ...trouble } = mishap ?? {};
-  const failed = (fallback: Trouble): Outcome => ({ state: 'failed', ...fallback, ...trouble });
+  const { isUnending, ...trouble } = mishap ?? {};
   const todo = 'run kubediag check again';
   try {
     const { isDone, seen, beside } = await looked();
-    if (isUnending || (mishap && !isDone)) return failed({ what: seen, why: seen, todo });
-    if (!isDone) return { state: 'no-effect', what: seen, why: 'the act said it worked', todo };
-    const notes = [beside, mishap && `the act itself said: ${mishap.why}`].filter(Boolean);
-    return notes.length > 0 ? { state: 'done', note: notes.join('; ') } : { state: 'done' };
+    const unseen = { what: seen, why: 'the act said that it worked', todo };
+    if (mishap && (isUnending || !isDone)) return { state: 'failed', ...unseen, ...trouble };
+    if (!isDone) return { state: 'no-effect', ...unseen };
+    const said = mishap && `the act itself said: ${mishap.why}`;
+    return [beside, said].reduce<Outcome>(withNote, { state: 'done' });
   } catch (error) {
     const what = 'it was done, but could not be looked at afterwards';
-    return failed({ what, why: messageOf(error), todo });
+    return { state: 'failed', what, why: messageOf(error), todo, ...trouble };
   }
 }
 
-function withNote(outcome: Outcome, note: string): Outcome {
+function withNote(outcome: Outcome, note: string | undefined): Outcome {
+  if (note === undefined) return outcome;
   if (outcome.state !== 'done') return { ...outcome, why: `${outcome.why}; ${note}` };
   return { state: 'done', note: outcome.note ? `${outcome.note}; ${note}` : note };
 }
@@ -139,22 +140,4 @@ function stepTeller({ onStep }: Hands): (name: Step['name']) => void {
     onStep?.({ name, tookMs: now - begun });
     begun = now;
   };
-}
-
-/** A disk that hangs is not waited for. What it writes later is found at the next start. */
-async function inTime<T>(write: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const error = new DiskError(`its disk did not answer within ${journalMs / 1000} s`);
-    timer = setTimeout(() => reject(error), journalMs);
-  });
-  try {
-    return await Promise.race([write, late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

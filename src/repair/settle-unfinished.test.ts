@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
+import { thisProcess } from '../state/this-process.ts';
 import { FileJournal, readJournal } from './journal.ts';
 import { perform, type Step } from './perform.ts';
 import { settleUnfinished } from './settle-unfinished.ts';
-import { thisProcess } from './this-process.ts';
 
 let folder = '';
 beforeEach(() => {
@@ -16,7 +16,7 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const actor = { ...thisProcess(), pid: 812 };
 const fileJournal = () =>
-  new FileJournal(folder, actor, { now: () => new Date('2026-01-02T03:04:05Z') });
+  new FileJournal({ folder, actor, now: () => new Date('2026-01-02T03:04:05Z') });
 
 /** Performs until a step, and ends there as a crash would: nothing after it happens. */
 async function crashAfter(made: MadeHands, name: Step['name']): Promise<void> {

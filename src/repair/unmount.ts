@@ -3,7 +3,7 @@ import { type Mount, type MountTable, mountTable } from '../evidence/mount-table
 import { subpathSource, subpathTarget } from '../evidence/subpath-source.ts';
 import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
-import type { Handler } from './handlers.ts';
+import type { Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
 import type { NodeWriter } from './node-writer.ts';
 
@@ -20,9 +20,8 @@ export const unmount: Handler<'unmount'> = {
       changedMount(action, sight) ??
       coveredMount(action, sight) ??
       lastCopy(action, sight) ??
-      (await foreignRoot(action, sight)) ??
-      (await linkedPath(action, sight)) ??
-      (await handsTied(action, sight, writer))
+      (await otherPath(action, sight)) ??
+      (await tiedHands(action, sight, writer))
     );
   },
 
@@ -41,13 +40,12 @@ export const unmount: Handler<'unmount'> = {
     const isDone = !table.mounts.some((mount) => isPinned(mount, action));
     const seen = isDone ? 'the mount is gone' : 'the mount is still there';
     const now = new Set(table.mounts.map(lineOf));
-    const others = before ? (await sightOf(before)).table.mounts : [];
-    const lost = others
+    const lost = (before ? (await sightOf(before)).table.mounts : [])
       .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
-      .filter((mount) => !now.has(lineOf(mount)));
+      .filter((mount) => !now.has(lineOf(mount)))
+      .map(({ target }) => target);
     if (lost.length === 0) return { isDone, seen };
-    const targets = lost.map(({ target }) => target).join(', ');
-    return { isDone, seen, beside: `meanwhile these changed too, not by us: ${targets}` };
+    return { isDone, seen, beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` };
   },
 };
 
@@ -65,58 +63,45 @@ async function sightOf(look: Look): Promise<Sight> {
   return { node: look.node, root, pid: process?.pid ?? 1, table };
 }
 
-function refused(trouble: Trouble): Outcome {
-  return { state: 'refused', ...trouble };
-}
-
 function foreignTarget({ target }: Unmount, { root }: Sight): Outcome | undefined {
   // A byte that is no UTF-8 could not be handed to umount as it is.
   if (target.isWellFormed() && subpathTarget(target, root)) return undefined;
-  return refused({
-    what: `${target.toWellFormed()} is not a subPath mount of the kubelet`,
-    why: `those are ${root}/pods/<uid>/volume-subpaths/<volume>/<container>/<index>, in UTF-8`,
-    todo: 'nothing: no other mount is unmounted by us',
-  });
+  const what = `${target.toWellFormed()} is not a subPath mount of the kubelet`;
+  const why = `those are ${root}/pods/<uid>/volume-subpaths/<volume>/<container>/<index>, in UTF-8`;
+  return { state: 'refused', what, why, todo: 'nothing: no other mount is unmounted by us' };
 }
 
 function changedMount(action: Unmount, { table }: Sight): Outcome | undefined {
   const here = table.mounts.filter(({ target }) => target === action.target);
-  const pinned = here.find((mount) => isPinned(mount, action));
-  if (pinned?.isDeleted) return undefined;
+  if (here.some((mount) => mount.isDeleted && isPinned(mount, action))) return undefined;
   const top = here.at(-1);
   if (!top) return { state: 'done', note: 'nothing to do: the mount is gone already' };
-  return refused({
-    what: 'the mount changed since it was diagnosed',
-    why: `${table.origin} now shows ${table.lineText(top)}`,
-    todo: CHECK_AGAIN,
-  });
+  const why = `${table.origin} now shows ${table.lineText(top)}`;
+  const what = 'the mount changed since it was diagnosed';
+  return { state: 'refused', what, why, todo: CHECK_AGAIN };
 }
 
 function coveredMount(action: Unmount, { table, pid }: Sight): Outcome | undefined {
-  const { mounts } = table;
-  const parents = new Map(mounts.map(({ id, parent }) => [id, parent]));
-  const below = new Set<number>();
+  const parents = new Map(table.mounts.map(({ id, parent }) => [id, parent]));
+  const below = new Set([action.id]);
   for (let id = parents.get(action.id); id !== undefined && !below.has(id); id = parents.get(id)) {
     below.add(id);
   }
   // A mount on our target or above it in the tree that ours does not stand on hides it: the path
   // would lead elsewhere. So does a mount that stands on ours.
-  const cover = mounts.find(
+  const cover = table.mounts.find(
     ({ id, parent, target }) =>
       parent === action.id ||
-      (id !== action.id && !below.has(id) && isAtOrAbove(target, action.target)),
+      (!below.has(id) && (target === '/' || `${action.target}/`.startsWith(`${target}/`))),
   );
   if (!cover) return undefined;
-  return refused({
+  return {
+    state: 'refused',
     what: 'another mount lies over this one',
     why: `${table.origin} shows ${table.lineText(cover)}`,
     todo: 'find out who made it and unmount it first; one umount takes the topmost away',
     byHand: byHand(cover.target, pid, 'whoever made that mount may need it'),
-  });
-}
-
-function isAtOrAbove(folder: string, path: string): boolean {
-  return folder === '/' || folder === path || path.startsWith(`${folder}/`);
+  };
 }
 
 function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undefined {
@@ -126,7 +111,8 @@ function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undef
   const { volume, container, index } = subpathTarget(action.target, root) ?? {};
   const rescue = quoted(`/root/kubediag-rescue-${volume}-${container}-${index}`);
   const copy = inNamespace(pid, `cp --archive --sparse=always ${quoted(action.target)} ${rescue}`);
-  return refused({
+  return {
+    state: 'refused',
     what: 'the mount may hold the last copy of its data',
     why: `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
     todo: 'copy it out first, then unmount it by hand, or delete the pod',
@@ -134,48 +120,36 @@ function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undef
       commands: [copy, ...byHand(action.target, pid).commands],
       risk: 'what was not copied is lost for ever with the unmount; look at the copy first',
     },
-  });
+  };
 }
 
-async function foreignRoot(_: Unmount, { node, pid }: Sight): Promise<Outcome | undefined> {
-  const path = `/proc/${pid}/root`;
-  const itsRoot = await node.ask('link', { path });
-  if (itsRoot === '/') return undefined;
-  return refused({
-    what: 'the kubelet lives in a root folder of its own',
-    why: `${path} is ${itsRoot}: its paths are not those of its mount namespace`,
-    todo: 'unmount it by hand, from within that root, or delete the pod',
-  });
-}
-
-async function linkedPath({ target }: Unmount, sight: Sight): Promise<Outcome | undefined> {
+/** umount follows links, and starts at the root of the namespace, not at the kubelet's. */
+async function otherPath({ target }: Unmount, { node, pid }: Sight): Promise<Outcome | undefined> {
+  const leadsElsewhere = (why: string): Outcome => {
+    const todo = 'find out who made it so; unmount it by hand, or delete the pod';
+    return { state: 'refused', what: 'the path of the mount leads elsewhere', why, todo };
+  };
+  const view = `/proc/${pid}/root`;
+  const itsRoot = await node.ask('link', { path: view });
+  if (itsRoot !== '/') return leadsElsewhere(`the kubelet's root folder is ${itsRoot} (${view})`);
   const names = target.split('/').slice(1, -1);
   for (let depth = 1; depth <= names.length; depth += 1) {
     const path = `/${names.slice(0, depth).join('/')}`;
-    const { type } = await sight.node.ask('status', { path: `/proc/${sight.pid}/root${path}` });
-    if (type === 'folder') continue;
-    return refused({
-      what: 'the path of the mount leads elsewhere',
-      why: `${path} is a ${type}, and umount would follow it`,
-      todo: 'find out who put it there: the kubelet makes folders only',
-    });
+    const { type } = await node.ask('status', { path: `${view}${path}` });
+    if (type !== 'folder') return leadsElsewhere(`${path} is a ${type}, and no folder`);
   }
   return undefined;
 }
 
-async function handsTied(
+async function tiedHands(
   { target }: Unmount,
   { pid }: Sight,
   writer: NodeWriter,
 ): Promise<Outcome | undefined> {
   const why = await writer.cannotUnmount(pid);
   if (why === undefined) return undefined;
-  return refused({
-    what: 'we cannot unmount anything here',
-    why,
-    todo: 'do it by hand, or delete the pod',
-    byHand: byHand(target, pid),
-  });
+  const [what, todo] = ['we cannot unmount anything here', 'do it by hand, or delete the pod'];
+  return { state: 'refused', what, why, todo, byHand: byHand(target, pid) };
 }
 
 async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
@@ -191,14 +165,8 @@ async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
 }
 
 /** All five, for the kernel gives the id of a mount that is gone to the next one. */
-function isPinned(mount: Mount, pins: Unmount): boolean {
-  return (
-    mount.id === pins.id &&
-    mount.parent === pins.parent &&
-    mount.device === pins.device &&
-    mount.root === pins.root &&
-    mount.target === pins.target
-  );
+function isPinned(mount: Mount, { id, parent, device, root, target }: Unmount): boolean {
+  return lineOf(mount) === lineOf({ ...mount, id, parent, device, root, target });
 }
 
 function lineOf({ id, parent, device, root, isDeleted, target }: Mount): string {

@@ -37,7 +37,7 @@ function write(path: string, text: string): void {
 /** A process that stands for the kubelet; in a mount namespace of its own when asked. */
 async function startKubelet(isApart = false): Promise<number> {
   const words = isApart ? ['unshare', '--mount', '--propagation', 'private'] : [];
-  const [program = '', ...others] = [...words, 'sleep', '600'];
+  const [program, ...others] = [...words, 'sleep', '600'];
   const child = spawn(program, others, { stdio: 'ignore' });
   child.unref(); // It ends with the namespace, and must not keep us from ending.
   const { pid = 0 } = child;
@@ -99,7 +99,7 @@ async function recover(
 /** The lines that are gone and those that are new, without what the table says of their place. */
 async function changesDuring(kubelet: number, deed: () => Promise<unknown>) {
   const text = async () =>
-    (await tableOf(kubelet)).map(({ line: _, ...rest }) => JSON.stringify(rest));
+    (await tableOf(kubelet)).map((mount) => JSON.stringify({ ...mount, line: 0 }));
   const before = await text();
   const result = await deed();
   const after = await text();

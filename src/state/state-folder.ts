@@ -1,6 +1,7 @@
 import { constants, linkSync, readFileSync, statSync, truncateSync } from 'node:fs';
 import { lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { DISK_MS } from './limits.ts';
 
 /** Makes our folder on the node when it is missing, and throws when others could write to it. */
 export async function prepareFolder(folder: string): Promise<void> {
@@ -90,18 +91,29 @@ export class DiskError extends Error {
   override readonly name = 'DiskError';
 }
 
-/** An error of the disk is an answer: then nothing is done. Any other error is our own mistake. */
-export async function tried<T>(
-  work: Promise<T>,
-): Promise<
-  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly why: string }
-> {
+/** The answer of the disk: what was asked of it, or why not. */
+export type Tried<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * An error of the disk is an answer, and so is its silence: then nothing is done. What it writes
+ * later all the same is found at the next start. Any other error is our own mistake.
+ */
+export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<Tried<T>> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new DiskError(`the disk did not answer within ${withinMs / 1000} s`);
+    timer = setTimeout(() => reject(error), withinMs);
+  });
   try {
-    return { ok: true, value: await work };
+    return { ok: true, value: await Promise.race([work, late]) };
   } catch (error) {
     const isDisk = error instanceof DiskError || (error instanceof Error && 'syscall' in error);
     if (!isDisk) throw error;
     return { ok: false, why: error.message };
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -1,0 +1,29 @@
+import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import type { NodeWriter } from './node-writer.ts';
+
+/** What it takes to change a node safely: a reason not to, the deed, and a look afterwards. */
+export interface Handler<K extends ActionKind> {
+  /**
+   * Looks again now, in full: what becomes of the action if we leave the node alone, or undefined
+   * when nothing stands against it. Already done is no objection, it is `done`.
+   */
+  refuse(action: Action<K>, look: Look, writer: NodeWriter): Promise<Outcome | undefined>;
+  /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
+  act(action: Action<K>, writer: NodeWriter, look: Look): Promise<Mishap | undefined>;
+  /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
+  isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
+}
+
+export interface Mishap extends Trouble {
+  /** The deed may still come about, so what is seen right after it proves nothing. */
+  readonly isUnending?: boolean;
+}
+
+export interface Sight {
+  readonly isDone: boolean;
+  /** What was seen, as a clause: "the mount is gone". */
+  readonly seen: string;
+  /** What else had changed meanwhile. */
+  readonly beside?: string;
+}

@@ -1,0 +1,8 @@
+/** A write is on its disk within this, or that disk is too sick to act on the node. */
+export const DISK_MS = 10_000;
+
+/** A lock is one line, and so is the line of a process in /proc. */
+export const LOCK_BYTES_MAX = 64 * 1024;
+
+/** Takers that pass each other this often are no accident. */
+export const LOCK_TRIES_MAX = 20;
