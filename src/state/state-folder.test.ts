@@ -1,0 +1,60 @@
+import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { appendSynced, fieldsIn, prepareFolder, textIfThere, tried } from './state-folder.ts';
+
+let scratch = '';
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'kubediag-state-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true }));
+
+test('a disk that is silent is an answer in time', async () => {
+  const silent = new Promise<never>(() => {});
+  expect(await tried(silent, 20)).toEqual({
+    ok: false,
+    why: 'the disk did not answer within 0.02 s',
+  });
+});
+
+test('an error of the disk is an answer, a mistake of ours is not', async () => {
+  const missing = appendSynced(join(scratch, 'nowhere/file'), 'line');
+  expect(await tried(missing)).toMatchObject({ ok: false, why: expect.stringMatching(/^ENOENT/) });
+  await expect(tried(Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
+});
+
+test('the folder is made for our eyes only, however deep', async () => {
+  const folder = join(scratch, 'a/b/c');
+  await prepareFolder(folder);
+  expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test.each([
+  ['a folder that a group may write to', (path: string) => mkdirSync(path, { mode: 0o770 })],
+  ['a link', (path: string) => symlinkSync(tmpdir(), path)],
+])('%s is not taken for ours', async (_, make) => {
+  const path = join(scratch, 'state');
+  const mask = process.umask(0);
+  make(path);
+  process.umask(mask);
+  expect(await tried(prepareFolder(path))).toMatchObject({ ok: false });
+});
+
+test('a file in the place of the folder is an answer', async () => {
+  const path = join(scratch, 'state');
+  writeFileSync(path, '');
+  expect(await tried(prepareFolder(path))).toMatchObject({ ok: false });
+});
+
+test('a file that is larger than the limit is not read', () => {
+  const path = join(scratch, 'file');
+  writeFileSync(path, '0123456789');
+  expect(textIfThere(path, 10)).toBe('0123456789');
+  expect(() => textIfThere(path, 9)).toThrow('is larger than 9 bytes');
+  expect(textIfThere(join(scratch, 'nowhere'), 9)).toBeUndefined();
+});
+
+test('text that is no object has no fields', () => {
+  for (const text of ['', 'null', '7', '"text"', '{"a":']) expect(fieldsIn(text)).toEqual({});
+});
