@@ -18,8 +18,10 @@ export async function nodeFacts(look: Look): Promise<Omit<NodeSummary, 'tookMs'>
     time: look.node.now().toISOString(),
   };
   if (!here.known) return { ...facts, kubelet: { presence: 'unknown' } };
-  const { presence, program, process, root } = here.value;
-  if (presence === 'absent') return { ...facts, kubelet: { presence } };
+  const { presence, program, process, root, disbelieved, doubts } = here.value;
+  const odd = [...disbelieved, ...doubts];
+  const notes = odd.length > 0 ? { notes: odd } : {};
+  if (presence === 'absent') return { ...facts, kubelet: { presence, ...notes } };
 
   const version = await attempt(look.of(kubeletVersion));
   return {
@@ -30,6 +32,7 @@ export async function nodeFacts(look: Look): Promise<Omit<NodeSummary, 'tookMs'>
       ...(version.known ? { version: version.value.text } : {}),
       ...(process ? { pid: process.pid } : {}),
       root,
+      ...notes,
     },
     ...(await runtimeFacts(look)),
     ...(await counts(look)),

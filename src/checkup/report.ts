@@ -22,6 +22,8 @@ export interface NodeSummary {
     readonly version?: string;
     readonly pid?: number;
     readonly root?: string;
+    /** What is odd about it: processes that only call themselves kubelet, settings we could not read. */
+    readonly notes?: readonly string[];
   };
   readonly runtime?: {
     readonly name: string;

@@ -44,8 +44,9 @@ async function adviceFor(
   options: NodeOptions,
   node: ReturnType<typeof openNode>,
 ): Promise<string | undefined> {
-  if (report.node.kubelet.presence !== 'absent') return undefined;
-  return adviceWithoutKubelet(node, options.hostRoot);
+  const { presence, notes = [] } = report.node.kubelet;
+  if (presence !== 'absent') return undefined;
+  return adviceWithoutKubelet(node, options.hostRoot, notes);
 }
 
 /** Nothing we started outlives its limit unnoticed. */

@@ -1,17 +1,25 @@
 import { geteuid } from 'node:process';
 import { attempt } from '../node/attempt.ts';
 import type { NodeReader } from '../node/node-reader.ts';
+import { printable } from './wrap.ts';
 
 /** The PID namespace that the kernel starts with has this number on every Linux. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 /** On a machine without a kubelet: what we looked for, and where one would get further. */
-export async function adviceWithoutKubelet(node: NodeReader, hostRoot: string): Promise<string> {
+export async function adviceWithoutKubelet(
+  node: NodeReader,
+  hostRoot: string,
+  notes: readonly string[],
+): Promise<string> {
   const namespace = await attempt(node.ask('link', { path: '/proc/1/ns/pid' }));
   const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
   const lines = isContainer ? CONTAINER : MACHINE;
   const root = hostRoot === '/' ? [] : [`(looked below --host-root ${hostRoot})`];
-  return [...lines, ...root, ...ELSEWHERE, ''].join('\n');
+  const odd = notes.map(
+    (note) => `note           ${printable(note)}; to take it all the same: --kubelet-pid`,
+  );
+  return [...lines, ...root, ...ELSEWHERE, ...odd, ''].join('\n');
 }
 
 const MACHINE = [

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 
-/** A fault's page: inside the executable, or beside the sources. */
+/** A fault's page: inside the executable, or beside the sources. Marks for programs are left out. */
 export function pageOf(faultId: string): string {
-  if (isSea()) return getAsset(`pages/${faultId}.md`, 'utf8');
-  return readFileSync(join(import.meta.dirname, '../faults', faultId, 'README.md'), 'utf8');
+  const page = isSea()
+    ? getAsset(`pages/${faultId}.md`, 'utf8')
+    : readFileSync(join(import.meta.dirname, '../faults', faultId, 'README.md'), 'utf8');
+  return page.replace(/<!--[\s\S]*?-->\n*/g, '');
 }

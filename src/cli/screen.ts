@@ -17,7 +17,7 @@ export function screenOf(report: Report, terminal: Terminal, isWide: boolean): s
         .filter(({ state }) => isWide || state !== 'benign')
         .map((finding) => findingBlock(fault, finding, terminal, isWide)),
     ),
-    closing(report.faults, terminal, isWide),
+    closing(report, terminal, isWide),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }
@@ -118,14 +118,17 @@ function sentences(texts: readonly string[], width: number): readonly string[] {
   return texts.flatMap((text) => wrapWords(text, width - LABEL_COLUMNS));
 }
 
-function closing(faults: readonly FaultReport[], terminal: Terminal, isWide: boolean): string {
+function closing({ faults, node }: Report, terminal: Terminal, isWide: boolean): string {
   const { width, style } = terminal;
   const clear = faults.filter(({ verdict }) => verdict === 'clear').map(({ name }) => name);
   const listed = wrapWords(clear.join('  '), width - 9);
   const lines = listed.map(
     (line, index) => `${index === 0 ? style('green', 'clear') : INDENT.repeat(2)}    ${line}`,
   );
-  const notes = faults.flatMap((fault) => benignNotes(fault, terminal, isWide));
+  const notes = [
+    ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
+    ...faults.flatMap((fault) => benignNotes(fault, terminal, isWide)),
+  ];
   const doubts = faults.flatMap((fault) => doubtLines(fault, terminal));
   return [...lines, ...notes, ...doubts].join('\n');
 }
