@@ -1,0 +1,66 @@
+import type { Command, Option } from 'commander';
+import { commands } from '../../src/cli/commands.ts';
+import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
+import { code, fenced, tableOf } from './markdown.ts';
+
+/** docs/reference/cli.md: what `--help` says, of all commands, on one page. */
+export function cliPage(): string {
+  const program = commands(async () => {});
+  return [
+    '# kubediag on the command line\n',
+    `${program.description()}\n`,
+    fenced('', [program, ...program.commands].map(usageOf).join('\n')),
+    'Data goes to standard output, everything else to standard error. `NO_COLOR` is honoured. Every\n' +
+      'command explains itself with `--help`.\n',
+    '## Options of every command\n',
+    optionTable(program.options),
+    ...program.commands.map(commandPart),
+    '## Exit codes\n',
+    tableOf(['code', 'means'], Object.entries(EXIT_MEANINGS)),
+  ].join('\n');
+}
+
+function usageOf(command: Command): string {
+  const { parent } = command;
+  if (!parent) return `${command.name()} [options] COMMAND`;
+  // Every command has --help; it is not worth a word in each line.
+  const usage = command.usage();
+  const words = command.options.length > 0 ? usage : usage.replace(/^\[options\] ?/, '');
+  return `${parent.name()} ${command.name()} ${words}`.trim();
+}
+
+function commandPart(command: Command): string {
+  const { registeredArguments, options } = command;
+  const parts = [`## ${code(`kubediag ${command.name()}`)}\n`, `${sentence(command)}\n`];
+  parts.push(fenced('', usageOf(command)));
+  if (registeredArguments.length > 0) {
+    const rows = registeredArguments.map((argument) => [
+      code(argument.name()),
+      argument.required ? 'one' : argument.variadic ? 'any number' : 'at most one',
+      withChoices(argument.description, argument.argChoices),
+    ]);
+    parts.push(tableOf(['argument', 'how many', 'is'], rows));
+  }
+  if (options.length > 0) parts.push(optionTable(options));
+  return parts.join('\n');
+}
+
+function optionTable(options: readonly Option[]): string {
+  return tableOf(
+    ['option', 'does', 'default'],
+    options.map(({ flags, description, argChoices, defaultValue }) => [
+      code(flags),
+      withChoices(description, argChoices),
+      defaultValue === undefined ? '' : code(String(defaultValue)),
+    ]),
+  );
+}
+
+function withChoices(description: string, choices: readonly string[] | undefined): string {
+  return choices ? `${description}; one of ${choices.map(code).join(', ')}` : description;
+}
+
+function sentence(command: Command): string {
+  const text = command.description();
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}

@@ -1,0 +1,67 @@
+import { faults } from '../../src/faults/index.ts';
+import type { AnyFault } from '../../src/model/fault.ts';
+import { FINDING_STATES, type FindingState } from '../../src/model/finding.ts';
+import { declaredAs } from './doc-comments.ts';
+import { code, tableOf } from './markdown.ts';
+import { fixturesOf, judgedFixture } from './recorded-nodes.ts';
+
+/** docs/reference/faults.md: every fault with what its manifest says. */
+export async function faultsPage(): Promise<string> {
+  const rows = await Promise.all(faults.map(faultRow));
+  const head = ['fault', 'is', 'severity', 'states', 'affected versions', 'recovery', 'see'];
+  return [
+    '# Faults\n',
+    'Each fault has a page with its symptom, its cause, how we know, what recovery does, and how to\n' +
+      'do it by hand. On a node: `kubediag explain FAULT`.\n',
+    tableOf(head, rows),
+    `## States\n\n${declaredAs('src/model/finding.ts', 'FindingState').comment}\n`,
+  ].join('\n');
+}
+
+async function faultRow(fault: AnyFault): Promise<readonly string[]> {
+  const { id, title, severity, stage, affected, references, recover } = fault;
+  const seen = [...(await statesByReason(fault)).values()].flatMap((states) => [...states]);
+  return [
+    `[${id}](../../src/faults/${id}/README.md)`,
+    title,
+    stage === 'stable' ? severity : `${severity} (${stage})`,
+    FINDING_STATES.filter((state) => seen.includes(state)).join(', '),
+    affected.map((row) => `${row.component} ${row.versions}: ${row.behaviour}`).join('<br>'),
+    recover ? 'yes' : 'no',
+    references.map((reference) => `<${reference}>`).join('<br>'),
+  ];
+}
+
+/** docs/reference/reasons.md: the words by which programs know a finding. */
+export async function reasonsPage(): Promise<string> {
+  const rows = await Promise.all(faults.map(reasonRows));
+  return [
+    '# Reasons\n',
+    'A finding has one reason, from the list of its fault: a word for programs, where the summary is\n' +
+      'a sentence for people.\n',
+    tableOf(['reason', 'fault', 'state', 'means'], rows.flat()),
+  ].join('\n');
+}
+
+async function reasonRows(fault: AnyFault): Promise<readonly (readonly string[])[]> {
+  const states = await statesByReason(fault);
+  return Object.entries(fault.reasons).map(([reason, meaning]) => {
+    const seen = states.get(reason);
+    if (!seen) throw new Error(`no fixture of ${fault.id} shows the reason ${reason}`);
+    const link = `[${fault.id}](../../src/faults/${fault.id}/README.md)`;
+    return [code(reason), link, [...seen].join(', '), meaning];
+  });
+}
+
+/** Which state comes with which reason is the code's to say, so it is asked, on every fixture. */
+async function statesByReason(fault: AnyFault): Promise<ReadonlyMap<string, Set<FindingState>>> {
+  const states = new Map<string, Set<FindingState>>();
+  for (const folder of fixturesOf(fault)) {
+    const { report } = await judgedFixture(folder);
+    const findings = report.faults.find(({ name }) => name === fault.id)?.findings ?? [];
+    for (const { reason, state } of findings) {
+      states.set(reason, (states.get(reason) ?? new Set<FindingState>()).add(state));
+    }
+  }
+  return states;
+}

@@ -1,0 +1,30 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { checkUp, type Judged } from '../../src/checkup/check-up.ts';
+import { lookAt } from '../../src/checkup/look.ts';
+import { makeReport } from '../../src/checkup/make-report.ts';
+import { nodeFacts } from '../../src/checkup/node-facts.ts';
+import type { Report } from '../../src/checkup/report.ts';
+import { faults } from '../../src/faults/index.ts';
+import { bundleOfFiles } from '../../src/node/bundle.ts';
+import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
+import { RecordedNode } from '../../src/node/recorded-node.ts';
+
+/** The folders of all recorded nodes of a fault. */
+export function fixturesOf(fault: { readonly id: string }): readonly string[] {
+  const home = join('src/faults', fault.id, 'fixtures');
+  return readdirSync(home, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(home, name))
+    .toSorted();
+}
+
+/** A recorded node, judged as `kubediag replay` does it. */
+export async function judgedFixture(
+  folder: string,
+): Promise<{ readonly report: Report; readonly judged: readonly Judged[] }> {
+  const { recording, settings, tookMs } = bundleOfFiles(bundleFilesIn(folder));
+  const look = lookAt(new RecordedNode(recording), settings);
+  const judged = await checkUp(faults, look);
+  return { judged, report: makeReport({ ...(await nodeFacts(look)), tookMs }, judged) };
+}

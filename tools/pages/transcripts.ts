@@ -1,0 +1,83 @@
+import { chooseFindings } from '../../src/cli/choose-findings.ts';
+import { showPlan } from '../../src/cli/show-recovery.ts';
+import { showReport } from '../../src/cli/show-report.ts';
+import type { Terminal } from '../../src/cli/terminal.ts';
+import { judgedFixture } from './recorded-nodes.ts';
+
+/** The screen that a page shows; a fault's page is itself shown in a terminal, with a margin. */
+const COLUMNS = 80;
+const MARGIN = 6;
+
+// <!-- transcript: kubediag check | src/faults/stale-subpath-mount/fixtures/broken-configmap -->
+// <!-- end of transcript -->
+const TRANSCRIPT =
+  /(<!-- transcript: kubediag ([^|]+) \| (\S+) -->\n)[\s\S]*?(<!-- end of transcript -->)/g;
+
+/**
+ * A page with what each marked command prints to standard output on the recorded node that the mark
+ * names. The text between the marks is replaced; a page without marks stays as it is.
+ */
+export async function withTranscripts(path: string, text: string): Promise<string> {
+  const isIndented = path.startsWith('src/faults/');
+  let result = '';
+  let at = 0;
+  for (const match of text.matchAll(TRANSCRIPT)) {
+    const [whole, opening = '', command = '', folder = '', closing = ''] = match;
+    const screen = await screenOfCommand(command, folder, COLUMNS - (isIndented ? MARGIN : 0));
+    const lines = `$ kubediag ${command}\n${screen}`.trimEnd().split('\n');
+    const shown = lines.map((line) => line.trimEnd());
+    const block = isIndented
+      ? `\n${shown.map((line) => (line ? `    ${line}` : '')).join('\n')}\n\n`
+      : `\n\`\`\`console\n${shown.join('\n')}\n\`\`\`\n\n`;
+    result += text.slice(at, match.index) + opening + block + closing;
+    at = match.index + whole.length;
+  }
+  return result + text.slice(at);
+}
+
+async function screenOfCommand(command: string, folder: string, width: number): Promise<string> {
+  const { report, judged } = await judgedFixture(folder);
+  const { terminal, shown } = paper(width);
+  const [verb, name, ...options] = command.split(' ');
+  if (verb === 'check' && name === undefined) {
+    await showReport(report, undefined, terminal);
+  } else if (verb === 'recover' && options.join(' ') === '--dry-run') {
+    const one = judged.filter(({ fault }) => fault.id === name);
+    const [first] = one;
+    if (!first) throw new Error(`${command}: there is no such fault`);
+    const chosen = chooseFindings(
+      first.fault,
+      { report, judged: one, bundle: NO_BUNDLE },
+      undefined,
+    );
+    if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
+    showPlan({ fault: first.fault, findings: chosen.findings }, report.node, terminal);
+  } else {
+    throw new Error(`no transcript can be made of: kubediag ${command}`);
+  }
+  return shown();
+}
+
+/** Nothing is saved here, so there is nothing to save. */
+const NO_BUNDLE = {
+  recording: { clock: new Date(0), answers: new Map<string, never>() },
+  madeBy: '',
+  tookMs: 0,
+  settings: {},
+};
+
+/** A terminal that keeps what is written to standard output, without colour. */
+function paper(width: number): { readonly terminal: Terminal; readonly shown: () => string } {
+  const written: string[] = [];
+  const terminal: Terminal = {
+    out: (text) => void written.push(text),
+    err: () => {},
+    width,
+    isInteractive: false,
+    style: (_, text) => text,
+    progress: () => {},
+    detail: () => {},
+    confirm: async () => false,
+  };
+  return { terminal, shown: () => written.join('') };
+}

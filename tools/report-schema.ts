@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { Report } from '../src/checkup/report.ts';
+import { FINDING_STATES } from '../src/model/finding.ts';
+
+/**
+ * The public JSON of a check, as a schema: docs/reference/report.schema.json is made from it. It is
+ * written beside the type and not instead of it, so that the product needs no schema library. The
+ * compiler holds the two to each other, both ways (the end of this file).
+ */
+
+/** Objects are known by the name of the interface that they follow; the descriptions are taken there. */
+const named = <S extends z.ZodType>(id: string, schema: S) => schema.meta({ id });
+const text = z.string();
+const count = z.int().min(0);
+
+const proof = named('Proof', z.object({ claim: text, text: text.exactOptional(), origin: text }));
+
+const subject = named(
+  'Subject',
+  z.object({
+    namespace: text.exactOptional(),
+    pod: text.exactOptional(),
+    podUid: text.exactOptional(),
+    container: text.exactOptional(),
+    volume: text.exactOptional(),
+    mount: text.exactOptional(),
+    path: text.exactOptional(),
+  }),
+);
+
+const action = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('unmount'),
+    id: count,
+    parent: count,
+    device: text,
+    root: text,
+    target: text,
+  }),
+]);
+
+const findingReport = named(
+  'FindingReport',
+  z.object({
+    id: text,
+    state: z.enum(FINDING_STATES),
+    reason: text,
+    summary: text,
+    subject,
+    proof: z.array(proof),
+    blastRadius: text,
+    excluded: z.array(text),
+    otherCures: z.array(text),
+    actions: z.array(action),
+  }),
+);
+
+const faultReport = named(
+  'FaultReport',
+  z.object({
+    name: text,
+    title: text,
+    references: z.array(text),
+    verdict: z.enum(['found', 'clear', 'unknown']),
+    reason: text.exactOptional(),
+    findings: z.array(findingReport),
+  }),
+);
+
+const nodeSummary = named(
+  'NodeSummary',
+  z.object({
+    name: text,
+    time: text,
+    kubelet: z.object({
+      presence: z.enum(['running', 'stopped', 'absent', 'unknown']),
+      program: text.exactOptional(),
+      version: text.exactOptional(),
+      pid: count.exactOptional(),
+      root: text.exactOptional(),
+      notes: z.array(text).exactOptional(),
+    }),
+    runtime: z
+      .object({ name: text, version: text, criVersion: text, socket: text })
+      .exactOptional(),
+    pods: count.exactOptional(),
+    mounts: count.exactOptional(),
+    tookMs: count,
+  }),
+);
+
+export const reportSchema = named(
+  'Report',
+  z.object({
+    apiVersion: z.literal('diagnosis.kubediag.org/v1'),
+    kind: z.literal('Report'),
+    node: nodeSummary,
+    faults: z.array(faultReport),
+  }),
+);
+
+/** Only what JSON can tell apart: `readonly` is gone, and intersections are one object. */
+type Plain<T> = T extends readonly (infer Item)[]
+  ? Plain<Item>[]
+  : T extends object
+    ? { -readonly [K in keyof T]: Plain<T[K]> }
+    : T;
+
+/** The same type, also where mere assignability would let an optional field slip through. */
+type Same<A, B> =
+  (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+/** Does not compile when a field is in one of the two only, or is not the same in both. */
+export const isHeldToTheType: Same<Plain<z.infer<typeof reportSchema>>, Plain<Report>> = true;
