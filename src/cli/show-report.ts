@@ -29,7 +29,9 @@ async function textOfReport(
       return yamlText(report);
     case 'name':
       return report.faults
-        .flatMap(({ name, findings }) => findings.map(({ id }) => `${name}/${id}\n`))
+        .flatMap(({ name, findings }) =>
+          findings.filter(({ state }) => state !== 'benign').map(({ id }) => `${name}/${id}\n`),
+        )
         .join('');
     default:
       return screenOf(report, terminal, format === 'wide');

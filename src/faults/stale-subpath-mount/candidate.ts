@@ -98,6 +98,7 @@ function stateOf(
 ): Pick<Candidate, 'state' | 'unclear'> {
   const { target, containers, pods } = around;
   if (newest?.state === 'running') return { state: 'running' };
+  if (newest?.state === 'unknown') return unclear('the runtime does not know how it is');
   const exitCode = newest && containers.ends.get(newest.id)?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
