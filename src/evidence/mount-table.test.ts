@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Evidence, Look } from '../model/evidence.ts';
+import type { Look } from '../model/evidence.ts';
 import {
   type Answer,
   type NodeReader,
@@ -204,13 +204,13 @@ class ChangingNode implements NodeReader {
 
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
     const { path } = question as Question<'file'>;
-    if (path === '/proc/sys/kernel/osrelease') return this.#release as Answer<K>;
+    if (path === '/proc/sys/kernel/osrelease') return this.#release;
     this.reads += 1;
     const table = this.#tables.shift();
     if (path !== '/proc/812/mountinfo' || table === undefined) {
       throw new ReadError('not-recorded', path, kind);
     }
-    return table as Answer<K>;
+    return table;
   }
 }
 
@@ -222,8 +222,7 @@ describe('a table that changes while it is read', () => {
 
   function collect(node: NodeReader): Promise<MountTable> {
     const found = { process: { pid: 812 } };
-    const of = <T>(_: Evidence<T>) => Promise.resolve(found as T);
-    const look: Look = { node, settings: {}, of };
+    const look: Look = { node, settings: {}, of: <T>() => Promise.resolve(found as T) };
     return mountTable.collect(look);
   }
 

@@ -54,7 +54,7 @@ export class LiveNode implements NodeReader {
         question,
         source: sourceOf(question),
         place: placeOf(question),
-        resolve: resolve as (answer: Answer<QuestionKind>) => void,
+        resolve,
         reject,
       });
     });

@@ -48,7 +48,10 @@ export function startCompanion(
     pid: child?.pid ?? 0,
     write: (bytes) => void child?.stdin?.write(bytes),
     hold: (held) => {
-      for (const handle of handles) held ? handle?.ref?.() : handle?.unref?.();
+      for (const handle of handles) {
+        if (held) handle?.ref?.();
+        else handle?.unref?.();
+      }
     },
     abandon: () => {
       isAbandoned = true;
