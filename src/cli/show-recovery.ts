@@ -28,15 +28,14 @@ export function showPlan(
     paragraph('for', `finding ${findingId(fault, finding)}: ${finding.summary}`, terminal);
     paragraph('touches', recovery?.touches ?? '', terminal);
   }
-  const mounts = node.mounts === undefined ? '' : ` (of ${node.mounts} mounts)`;
-  paragraph('leaves', `${recoveries[0]?.recovery?.leaves ?? ''}${mounts}`, terminal);
+  paragraph('leaves', recoveries[0]?.recovery?.leaves ?? '', terminal);
 }
 
 function actionLines(action: Action, width: number): readonly string[] {
   const { target, id, device } = action;
   return [
     ...wrapQuote(`unmount ${target}`, width),
-    `the mount whose source is gone (id ${id}, device ${device}), as the kubelet has it`,
+    `mount ${id} of the kubelet, on device ${device}, whose source is gone`,
   ];
 }
 

@@ -88,7 +88,7 @@ function complaints(
 function startClaim(finishedAt: bigint): string {
   const NANOSECONDS_PER_MS = 1_000_000n;
   const at = finishedAt > 0n ? new Date(Number(finishedAt / NANOSECONDS_PER_MS)) : undefined;
-  return `the runtime refused to start it${at ? `, last at ${at.toISOString()}` : ''}`;
+  return `the runtime refused to start it${at ? `, last at ${at.toISOString().replace(/\.\d+Z$/, 'Z')}` : ''}`;
 }
 
 function stateOf(
