@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { HTTP_BYTES_MAX, SERVICE_MS } from './limits.ts';
@@ -96,7 +96,9 @@ const LISTENER = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A \S+ \S+ \S+ +(\d+) /gm
 
 /** Any user may listen on this port while the kubelet is down. */
 function isRootsPort(port: number): boolean {
-  const tables = readFileSync('/proc/net/tcp', 'utf8') + readFileSync('/proc/net/tcp6', 'utf8');
+  // A kernel without IPv6 has only the first.
+  const files = ['/proc/net/tcp', '/proc/net/tcp6'].filter((path) => existsSync(path));
+  const tables = files.map((path) => readFileSync(path, 'utf8')).join('');
   const owners = [...tables.matchAll(LISTENER)]
     .filter(([, hex]) => Number.parseInt(hex ?? '', 16) === port)
     .map(([, , owner]) => owner);

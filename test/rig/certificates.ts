@@ -1,0 +1,47 @@
+/**
+ * Two certificates with their keys, made for tests and known to nobody else: a machine that runs the
+ * tests need not have a program that makes them. Valid for a hundred years.
+ */
+export const certificates = {
+  /** CN=kubelet */
+  kubelet: {
+    cert: `-----BEGIN CERTIFICATE-----
+MIIBejCCASGgAwIBAgIUMxrStyGu7wuDHSTfOAsV/ID6w10wCgYIKoZIzj0EAwIw
+EjEQMA4GA1UEAwwHa3ViZWxldDAgFw0yNjExMTUxMjAyMzdaGA8yMTI2MTAyMjEy
+MDIzN1owEjEQMA4GA1UEAwwHa3ViZWxldDBZMBMGByqGSM49AgEGCCqGSM49AwEH
+A0IABNLhp/IUTy64BMR+SMFebag9zsnIE2tjlMBfe/EZ4rqPEZd8z5tWKJbWX2ex
+eYgShIuiFLRUkXVW0UFR6YZ83AmjUzBRMB0GA1UdDgQWBBTC7GIr4BWf5iOZXCFG
+1k+rd6rl8TAfBgNVHSMEGDAWgBTC7GIr4BWf5iOZXCFG1k+rd6rl8TAPBgNVHRMB
+Af8EBTADAQH/MAoGCCqGSM49BAMCA0cAMEQCICwaDpQghudlmqAE/GqH1HngMzSP
+cWDMaxAL9IfG9dqvAiAfW9aiTXiUXCdoYFk7Nl/swd68YNfgPcFpPcjXT5M7LQ==
+-----END CERTIFICATE-----
+`,
+    key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgBUCUsLm95qrqhDvc
+LU1Lw65z3WLP0HZztZ1u91Gkpm+hRANCAATS4afyFE8uuATEfkjBXm2oPc7JyBNr
+Y5TAX3vxGeK6jxGXfM+bViiW1l9nsXmIEoSLohS0VJF1VtFBUemGfNwJ
+-----END PRIVATE KEY-----
+`,
+  },
+  /** CN=apiserver-kubelet-client */
+  client: {
+    cert: `-----BEGIN CERTIFICATE-----
+MIIBnDCCAUOgAwIBAgIUauTcenKKJPup6+VczC0OZBBIUVIwCgYIKoZIzj0EAwIw
+IzEhMB8GA1UEAwwYYXBpc2VydmVyLWt1YmVsZXQtY2xpZW50MCAXDTI2MTExNTEy
+MDIzN1oYDzIxMjYxMDIyMTIwMjM3WjAjMSEwHwYDVQQDDBhhcGlzZXJ2ZXIta3Vi
+ZWxldC1jbGllbnQwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAShyglEAilzvSJm
+jbPJuJGKj0aUJz0LldQ2E6en2W1Q6/b2GpGzQK5URr87O+N9Xky0OiT2JaeHyivD
+zdh5CaqAo1MwUTAdBgNVHQ4EFgQUMhGPASXJqCVjudvzYKt2ItCAIaswHwYDVR0j
+BBgwFoAUMhGPASXJqCVjudvzYKt2ItCAIaswDwYDVR0TAQH/BAUwAwEB/zAKBggq
+hkjOPQQDAgNHADBEAiBYTnLspqs4pHyc6B6qXOaSAQ8B0/cb4YtPvioCE5g5JwIg
+YO3C9nf/31vHTwqaO/arjk7PnA6D4XOuReaWQfoN1QI=
+-----END CERTIFICATE-----
+`,
+    key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCzyxxtwBC5xbowsd
+UOSdo4+/0yU3d70PxpbeR4JdjfehRANCAAShyglEAilzvSJmjbPJuJGKj0aUJz0L
+ldQ2E6en2W1Q6/b2GpGzQK5URr87O+N9Xky0OiT2JaeHyivDzdh5CaqA
+-----END PRIVATE KEY-----
+`,
+  },
+};
