@@ -48,8 +48,8 @@ async function containerRuntime(): Promise<string | undefined> {
 /** In the order in which they run: the cheapest first. */
 export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
-  { name: 'kernel', needs: [root, namespaces, fuse] },
-  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime] },
+  { name: 'kernel', needs: [root, namespaces, fuse], before: 'build' },
+  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime], before: 'build' },
 ];
 
 /** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */

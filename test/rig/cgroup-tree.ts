@@ -40,10 +40,10 @@ async function membersOf(folder: string): Promise<number[]> {
   return text.split('\n').filter(Boolean).map(Number);
 }
 
-export function killIfThere(pid: number): void {
+export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     // 0 names a process of another PID namespace, and to kill it would kill our own group.
-    if (pid > 0) process.kill(pid, 'SIGKILL');
+    if (pid > 0) process.kill(pid, signal);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }

@@ -108,13 +108,16 @@ class Started implements ContainerdProcess {
   }
 
   resume(): void {
-    if (!this.#hasEnded()) process.kill(this.pid, 'SIGCONT');
+    if (this.#hasEnded()) return;
+    killIfThere(this.pid, 'SIGCONT');
+    // nsenter stops itself when its child is stopped, and would never see the child end.
+    this.#child.kill('SIGCONT');
   }
 
   async stop(): Promise<void> {
     if (!this.#hasEnded()) {
       const exit = once(this.#child, 'exit');
-      process.kill(this.pid, 'SIGTERM');
+      killIfThere(this.pid, 'SIGTERM');
       await Promise.race([exit, sleep(END_MS, undefined, { ref: false })]);
       if (!this.#hasEnded()) killIfThere(this.pid);
       await exit;

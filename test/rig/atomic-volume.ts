@@ -1,0 +1,60 @@
+import {
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+const DATA = '..data';
+let written = 0;
+
+/**
+ * Writes a volume as the kubelet writes configMaps, secrets and the like: the files into a new
+ * folder named after the time, then a link swapped to it, then the old folder is removed.
+ */
+export class AtomicVolume {
+  readonly #folder: string;
+
+  /** The folder as the writer sees it, which may be below /proc/<pid>/root. */
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  write(files: Readonly<Record<string, string>>): void {
+    mkdirSync(this.#folder, { recursive: true });
+    const older = this.#payloads();
+    written += 1;
+    const payload = `..2026_11_15_10_22_33.${1_000_000_000 + written}`;
+    for (const [name, text] of Object.entries(files)) {
+      const path = join(this.#folder, payload, name);
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+    }
+    symlinkSync(payload, join(this.#folder, '..data_tmp'));
+    renameSync(join(this.#folder, '..data_tmp'), join(this.#folder, DATA));
+    this.#showNames(Object.keys(files));
+    for (const name of older) rmSync(join(this.#folder, name), { recursive: true });
+  }
+
+  /** Where a name really lies now, below the volume's folder: what the kubelet binds. */
+  payloadPath(name: string): string {
+    return join(readlinkSync(join(this.#folder, DATA)), name);
+  }
+
+  #payloads(): readonly string[] {
+    return readdirSync(this.#folder).filter((name) => name.startsWith('..2'));
+  }
+
+  #showNames(names: readonly string[]): void {
+    const firsts = new Set(names.map((name) => name.split('/')[0] ?? ''));
+    for (const name of firsts) {
+      const path = join(this.#folder, name);
+      rmSync(path, { force: true });
+      symlinkSync(join(DATA, name), path);
+    }
+  }
+}

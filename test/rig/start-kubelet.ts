@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { killIfThere } from './cgroup-tree.ts';
+import { type KubeletSays, SAYS_FILE } from './kubelet-stand-in.ts';
+import { childOf, type PrivateNamespaces } from './private-namespaces.ts';
+
+const SCRIPT = join(import.meta.dirname, 'kubelet-stand-in.ts');
+
+export interface StandIn {
+  /** As the maker of the namespaces sees it. */
+  readonly pid: number;
+  /** As its own node sees it. */
+  readonly innerPid: number;
+  /** What it is told to answer from now on. */
+  says(words: KubeletSays): void;
+  stop(): Promise<void>;
+}
+
+export interface KubeletWish {
+  /** As the flag names it; it need not exist. */
+  readonly root: string;
+  readonly socket: string;
+  readonly says: KubeletSays;
+  /** Words that start it elsewhere: in another mount namespace, in another folder. */
+  readonly through?: readonly string[];
+  readonly flags?: readonly string[];
+}
+
+/** Starts a stand-in for the kubelet as root in the namespaces, and waits until it answers. */
+export async function startKubelet(
+  scratch: string,
+  namespaces: PrivateNamespaces,
+  { root, socket, says, through = [], flags = [] }: KubeletWish,
+): Promise<StandIn> {
+  const file = join(scratch, 'kubelet-says.json');
+  const write = (words: KubeletSays) => writeFileSync(file, JSON.stringify(words));
+  write(says);
+  const told = [
+    `--root-dir=${root}`,
+    `--container-runtime-endpoint=unix://${socket}`,
+    `--read-only-port=${await freePort()}`,
+    '--port=0',
+    ...flags,
+  ];
+  const words = [...namespaces.enter, ...through, process.execPath, SCRIPT, ...told];
+  const child = spawn('env', words, {
+    env: { PATH: process.env.PATH, [SAYS_FILE]: file },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exit = once(child, 'exit');
+  const errors = child.stderr.toArray();
+  const first = await Promise.race([once(child.stdout, 'data'), exit.then(() => undefined)]);
+  if (!first) throw new Error(`the kubelet did not start: ${(await errors).join('')}`);
+  const pid = await childOf(child.pid ?? 0);
+  return {
+    pid,
+    innerPid: innermostPid(pid),
+    says: write,
+    stop: async () => {
+      killIfThere(pid);
+      await exit;
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  return typeof address === 'object' && address ? address.port : 0;
+}
+
+function innermostPid(pid: number): number {
+  // NSpid:	48211	57
+  const [, pids = ''] = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+  return Number(pids.trim().split(/\s+/).at(-1));
+}
