@@ -1,0 +1,120 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { commands } from '../src/cli/commands.ts';
+import { EXIT_MEANINGS } from '../src/cli/exit-codes.ts';
+import {
+  brokenLinks,
+  type DocRule,
+  missingPaths,
+  unknownCommands,
+  unknownOptions,
+  unknownScripts,
+} from './doc-rules.ts';
+import { generatedDocuments } from './generate.ts';
+import { filesBelow } from './source-files.ts';
+import { ROOMS } from './wall-table.ts';
+
+const program = commands(async () => {});
+const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
+  readonly scripts: Readonly<Record<string, string>>;
+};
+const atRoot = readdirSync('.')
+  .filter((name) => name.endsWith('.md'))
+  .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
+const documents = [...atRoot, ...filesBelow(['src', 'docs', 'test', 'tools', '.ci'], /[.]md$/)];
+const readme = readFileSync('README.md', 'utf8');
+const architecture = readFileSync('ARCHITECTURE.md', 'utf8');
+
+const rules: Readonly<Record<string, DocRule>> = {
+  'a link leads to a file and a heading that exist': brokenLinks,
+  'a path that is named exists': missingPaths,
+  'a command and its options exist': unknownCommands(program),
+  'an option that stands alone is some command’s': (document) =>
+    ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].includes(document.path)
+      ? unknownOptions(program)(document)
+      : [],
+  'an npm script exists': unknownScripts(scripts),
+};
+
+test('the documents are seen', () => {
+  const paths = documents.map(({ path }) => path);
+  expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/reference/cli.md']));
+  expect(paths).toContain('src/node/README.md');
+});
+
+test.each(Object.entries(rules))('%s', (_, rule) => {
+  expect(documents.flatMap(rule)).toEqual([]);
+});
+
+describe('the rules can fail', () => {
+  const wrongOf = (rule: DocRule, text: string) => rule({ path: 'docs/x.md', text });
+
+  test.each([
+    [brokenLinks, 'see [it](../README.md) and [that](nowhere.md)', ['nowhere.md']],
+    [brokenLinks, '[x](../README.md#commands) [y](../README.md#nothing)', ['README.md#nothing']],
+    [brokenLinks, '[there](https://example.org/)\n```\n[a](b.md)\n```\n', []],
+    [missingPaths, '`src/main.ts`, `src/no-such.ts` and `src/faults/<name>/`', ['src/no-such.ts']],
+    [unknownCommands(program), 'run `kubediag chekc`', ['chekc']],
+    [unknownCommands(program), '    kubediag check --pod a/b --podd x', ['--podd']],
+    [unknownCommands(program), '```\nkubediag check -v >/dev/null; [ $? -eq 1 ]\n```\n', []],
+    [unknownCommands(program), 'what kubediag itself says in `some/kubediag here`', []],
+    [unknownCommands(program), '`kubediag replay FILE --timeout 3s`', ['--timeout']],
+    [unknownOptions(program), 'pass `--kubelet-pid` or `--no-such`', ['--no-such']],
+    [unknownScripts({ test: '' }), '`npm test`, `npm run lint`', ['lint']],
+  ])('%o on %s', (rule, text, expected) => {
+    const wrong = wrongOf(rule, text);
+    expect(wrong).toHaveLength(expected.length);
+    for (const [at, part] of expected.entries()) expect(wrong[at]).toContain(part);
+  });
+});
+
+test('what is generated is current (npm run generate)', async () => {
+  for (const [path, text] of await generatedDocuments()) {
+    expect(existsSync(path) ? readFileSync(path, 'utf8') : undefined, path).toBe(text);
+  }
+});
+
+test('the first two commands of the README set everything up themselves', () => {
+  const blocks = [...readme.matchAll(/^```\n([\s\S]*?)^```/gm)].map(([, block]) => block?.trim());
+  expect(blocks.slice(0, 2)).toEqual(['npm ci && npm start', 'npm ci && npm test']);
+  for (const name of ['start', 'test']) {
+    // node tools/start.ts
+    const file = /^node (\S+)$/.exec(scripts[name] ?? '')?.[1] ?? '';
+    expect(existsSync(file), `npm ${name} runs ${file}`).toBe(true);
+  }
+});
+
+test('the README names every command and every exit code', () => {
+  const missing = program.commands
+    .map((command) => `\`kubediag ${command.name()}`)
+    .filter((words) => !readme.includes(words));
+  expect(missing).toEqual([]);
+  for (const [code, meaning] of Object.entries(EXIT_MEANINGS)) {
+    expect(readme).toContain(`| ${code} | ${meaning} |`);
+  }
+});
+
+test('ARCHITECTURE.md has every room: the built ones in its table, the planned ones by name', () => {
+  const rooms = Object.keys(ROOMS).filter((room) => room !== 'main');
+  const isBuilt = (room: string) => existsSync(`src/${room}/README.md`);
+  for (const room of rooms) {
+    const word = isBuilt(room) ? `| [${room}](src/${room}/README.md) |` : `\`${room}\``;
+    expect(architecture).toContain(word);
+  }
+  const built = [...architecture.matchAll(/^\| \[(\w+)\]\(src\//gm)].map(([, room]) => room);
+  expect(built).toEqual(rooms.filter(isBuilt));
+});
+
+test('every decision record is listed, numbered once, and has its four parts', () => {
+  const list = readFileSync('docs/decisions/README.md', 'utf8');
+  const records = filesBelow(['docs/decisions'], /\/\d{4}-[a-z0-9-]+[.]md$/);
+  expect(records.length).toBeGreaterThan(0);
+  const numbers = records.map(({ path }) => path.slice('docs/decisions/'.length).slice(0, 4));
+  expect(new Set(numbers).size).toBe(numbers.length);
+  const parts = ['Context', 'Decision', 'Consequences', 'What would make us change it'];
+  for (const { path, text } of records) {
+    expect(list).toContain(`(${path.slice('docs/decisions/'.length)})`);
+    const found = [...text.matchAll(/^\*\*([^*]+)\.\*\*/gm)].map(([, part]) => part);
+    expect(found, path).toEqual(parts);
+  }
+});
