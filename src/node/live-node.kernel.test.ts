@@ -106,7 +106,7 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(beside?.answers[1]?.tookMs).toBeLessThan(QUESTION_MS.status + SLACK_MS);
     // Neither of them waited until the hung one was given up.
     expect(beside?.answers[0]?.tookMs).toBeLessThan(QUESTION_MS.status / 2);
-    expect(beside?.answers[2]?.tookMs).toBeLessThan(QUESTION_MS.status);
+    expect(beside?.answers[2]?.tookMs).toBeLessThan(beside?.answers[1]?.tookMs ?? 0);
     expect(beside?.abandoned).toMatchObject([{ source: path }]);
 
     const again = { failure: 'timeout', detail: expect.stringContaining('still waits there') };
@@ -134,7 +134,8 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(all?.answers[HUNG_MOUNTS]?.answer).toContain('hung49 ');
     expect(all?.answers[HUNG_MOUNTS + 1]?.answer).toMatch(/^1 \(sh\) /);
     expect(all?.abandoned.length).toBeLessThanOrEqual(READERS_ON_PATHS_MAX);
-    expect((all?.atMs ?? 0) - begunMs).toBeLessThan(4 * QUESTION_MS.status + SLACK_MS);
+    // Waited for one after another they would take this long.
+    expect((all?.atMs ?? 0) - begunMs).toBeLessThan(READERS_ON_PATHS_MAX * QUESTION_MS.status);
     expect(after?.answers).toMatchObject([
       { answer: expect.stringContaining('hung49 ') },
       { answer: expect.stringContaining('sh\0') },
@@ -155,16 +156,21 @@ describe.concurrent('a node with mounts that hang', () => {
   });
 
   test('the end of the look answers whoever waits, and names the reader that may stay', async () => {
-    const questions = [status(hung[2] ?? ''), file(hung[3] ?? ''), file(at('plain'))];
+    const endAfterMs = QUESTION_MS.file / 2;
     const { rounds, code, lingeredMs } = await look({
-      rounds: [questions, [file(at('plain'))]],
-      endAfterMs: 1_200,
+      rounds: [
+        [file(at('plain'))],
+        [file(hung[2] ?? ''), file(hung[3] ?? '')],
+        [file(at('plain'))],
+      ],
+      endAfterMs,
     });
     const over = { failure: 'timeout', detail: 'the look is over' };
-    expect(rounds[0]?.answers).toMatchObject([over, over, healthy]);
-    expect(rounds[0]?.answers[0]?.tookMs).toBeLessThan(1_200 + SLACK_MS);
-    expect(rounds[0]?.abandoned).toMatchObject([{ source: hung[2] }, { source: hung[3] }]);
-    expect(rounds[1]?.answers).toMatchObject([over]);
+    const [, ended, after] = rounds;
+    expect(ended?.answers).toMatchObject([over, over]);
+    expect(ended?.answers[0]?.tookMs).toBeLessThan(endAfterMs + SLACK_MS);
+    expect(ended?.abandoned[0]).toMatchObject({ source: hung[2] });
+    expect(after?.answers).toMatchObject([over]);
     expect(code).toBe(0);
     expect(lingeredMs).toBeLessThan(1_000);
   });

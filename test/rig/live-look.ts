@@ -11,7 +11,7 @@ import { readerCommand } from '../reader-command.ts';
 export interface Plan {
   readonly hostRoot?: string;
   readonly rounds: readonly (readonly [QuestionKind, Question<QuestionKind>])[][];
-  /** Ends the look so long after its first question. */
+  /** Ends the look so long after its second round began. */
   readonly endAfterMs?: number;
   /** A pause before each round but the first. */
   readonly pauseMs?: number;
@@ -48,10 +48,12 @@ async function tellOf(
 
 const { hostRoot = '/', rounds, endAfterMs, pauseMs } = JSON.parse(process.argv[2] ?? '') as Plan;
 const node = new LiveNode(readerCommand, { hostRoot });
-if (endAfterMs !== undefined) setTimeout(() => node.endLook('the look is over'), endAfterMs);
 
 for (const [index, questions] of rounds.entries()) {
   if (pauseMs !== undefined && index > 0) await sleep(pauseMs);
+  if (endAfterMs !== undefined && index === 1) {
+    setTimeout(() => node.endLook('the look is over'), endAfterMs);
+  }
   const answers = await Promise.all(questions.map((question) => tellOf(node, question)));
   const round: Round = { answers, abandoned: node.abandoned, atMs: Date.now() };
   process.stdout.write(`${JSON.stringify(round)}\n`);
