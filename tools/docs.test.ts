@@ -84,6 +84,14 @@ test('the first two commands of the README set everything up themselves', () => 
   }
 });
 
+test('the README names every package that the tests fetch', () => {
+  const rig = readFileSync('test/rig/containerd.ts', 'utf8');
+  const list = /^const PACKAGES = \[(.+)\];$/m.exec(rig)?.[1] ?? '';
+  const names = [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '');
+  expect(names).toContain('containerd');
+  expect(names.filter((name) => !readme.includes(name))).toEqual([]);
+});
+
 test('the README names every command and every exit code', () => {
   const missing = program.commands
     .map((command) => `\`kubediag ${command.name()}`)

@@ -19,6 +19,10 @@ const TRANSCRIPT =
  */
 export async function withTranscripts(path: string, text: string): Promise<string> {
   const isIndented = path.startsWith('src/faults/');
+  const marks = [...text.matchAll(/<!-- (transcript:|end of transcript)/g)].length;
+  if (marks !== 2 * [...text.matchAll(TRANSCRIPT)].length) {
+    throw new Error(`${path}: a mark of a transcript has no other end, or is written wrongly`);
+  }
   let result = '';
   let at = 0;
   for (const match of text.matchAll(TRANSCRIPT)) {
