@@ -80,3 +80,16 @@ test('a path is mentioned as a whole, never as the beginning of another', () => 
   expect(mentions(`cannot use ${SRC}: strange words`, SRC)).toBe(true);
   expect(mentions(`cannot use ${SRC}0: strange words`, SRC)).toBe(false);
 });
+
+test('a hostile message costs no more than its length', () => {
+  const quarter = `mounting "${SRC}" to rootfs at "${'x"'.repeat(20_000)}`;
+  const long = `${quarter}: mount ${SRC}:${'flags: a '.repeat(20_000)}`;
+  const time = (message: string) => {
+    const begun = performance.now();
+    expect(saysSourceIsGone(message, SRC)).toBe(false);
+    return performance.now() - begun;
+  };
+  time(long);
+  // A pattern that tries every way to match would need minutes, not a few times the time.
+  expect(time(long.repeat(4))).toBeLessThan(Math.max(50, 20 * time(long)));
+});
