@@ -68,7 +68,6 @@ function isOlderThanConsistentTables(release: string): boolean {
 // id parent device root target options optional... - fstype source super-options
 export function parseMountTable(text: string, origin: string): MountTable {
   const mounts: Mount[] = [];
-  const ids = new Set<number>();
   const starts: number[] = [];
   let start = 0;
   let nextEscape = text.indexOf('\\');
@@ -78,31 +77,52 @@ export function parseMountTable(text: string, origin: string): MountTable {
     if (end < 0) throw malformed(origin, line, 'it is cut off in the middle of a line');
     if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
     const hasEscape = nextEscape >= 0 && nextEscape < end;
-    const mount = parseMount(text.slice(start, end), line, hasEscape);
+    const mount = parseMount(text, { start, end, line, hasEscape });
     if (!mount) throw malformed(origin, line, 'it is not a line of a mount table');
-    if (ids.has(mount.id)) throw malformed(origin, line, `mount ${mount.id} is there twice`);
-    ids.add(mount.id);
     mounts.push(mount);
     starts.push(start);
     start = end + 1;
   }
   if (mounts.length === 0) throw new ReadError('malformed', origin, 'the mount table is empty');
+  const twin = repeatedMount(mounts);
+  if (twin) throw malformed(origin, twin.line, `mount ${twin.id} is there twice`);
   return { mounts, origin, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
+}
+
+/** Equal ids are neighbours once they are sorted; a set of 100,000 ids would take twice as long. */
+function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
+  const ids = new Float64Array(mounts.length);
+  for (let at = 0; at < ids.length; at += 1) ids[at] = mounts[at]?.id ?? 0;
+  ids.sort();
+  for (let at = 1; at < ids.length; at += 1) {
+    if (ids[at] === ids[at - 1]) return mounts.findLast(({ id }) => id === ids[at]);
+  }
+  return undefined;
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  readonly line: number;
+  readonly hasEscape: boolean;
 }
 
 const DELETED = '//deleted';
 
-function parseMount(text: string, line: number, hasEscape: boolean): Mount | undefined {
-  const afterId = text.indexOf(' ');
-  const afterParent = text.indexOf(' ', afterId + 1);
-  const afterDevice = text.indexOf(' ', afterParent + 1);
-  const afterRoot = text.indexOf(' ', afterDevice + 1);
-  const afterTarget = text.indexOf(' ', afterRoot + 1);
-  const dash = text.indexOf(' - ', afterTarget + 1);
-  const afterType = text.indexOf(' ', dash + 3);
-  if (afterId < 1 || afterTarget < 0 || dash < 0 || afterType < 0) return undefined;
+/** Reads a line where it stands: to cut it out first would cost as much again. */
+function parseMount(text: string, { start, end, line, hasEscape }: Place): Mount | undefined {
+  const afterId = spaceFrom(text, start);
+  const afterParent = spaceFrom(text, afterId + 1);
+  const afterDevice = spaceFrom(text, afterParent + 1);
+  const afterRoot = spaceFrom(text, afterDevice + 1);
+  const afterTarget = spaceFrom(text, afterRoot + 1);
+  const afterOptions = spaceFrom(text, afterTarget + 1);
+  const dash = text.indexOf(' - ', afterOptions);
+  const afterType = spaceFrom(text, dash + 3);
+  // None stands before the one it was looked for after, so the line holds all if it holds the last.
+  if (dash < 0 || afterType >= end) return undefined;
 
-  const id = countIn(text, 0, afterId);
+  const id = countIn(text, start, afterId);
   const parent = countIn(text, afterId + 1, afterParent);
   const device = text.slice(afterParent + 1, afterDevice);
   const root = text.slice(afterDevice + 1, afterRoot);
@@ -111,12 +131,10 @@ function parseMount(text: string, line: number, hasEscape: boolean): Mount | und
   // The root need not be a path: that of a namespace is "net:[4026532008]".
   if (root === '' || !target.startsWith('/')) return undefined;
 
-  const afterOptions = text.indexOf(' ', afterTarget + 1);
-  const afterSource = text.indexOf(' ', afterType + 1);
   // "//" cannot occur in a path of the kernel, so the mark is unmistakable before decoding.
   const isDeleted = root.endsWith(DELETED);
   const path = isDeleted ? root.slice(0, -DELETED.length) : root;
-  const source = text.slice(afterType + 1, afterSource < 0 ? text.length : afterSource);
+  const source = text.slice(afterType + 1, Math.min(spaceFrom(text, afterType + 1), end));
   return {
     id,
     parent,
@@ -129,6 +147,12 @@ function parseMount(text: string, line: number, hasEscape: boolean): Mount | und
     source: hasEscape ? unescapeOctal(source) : source,
     line,
   };
+}
+
+/** Where the next space is; behind the whole text when there is none. */
+function spaceFrom(text: string, start: number): number {
+  const at = text.indexOf(' ', start);
+  return at < 0 ? text.length : at;
 }
 
 /** The number that stands between two places, written in digits and nothing else. */
@@ -145,15 +169,36 @@ function countIn(text: string, start: number, end: number): number | undefined {
 // 254:1
 function isDevice(device: string): boolean {
   const colon = device.indexOf(':');
-  const [major, minor] = [countIn(device, 0, colon), countIn(device, colon + 1, device.length)];
-  return colon > 0 && major !== undefined && minor !== undefined;
+  if (colon < 0 || countIn(device, 0, colon) === undefined) return false;
+  return countIn(device, colon + 1, device.length) !== undefined;
 }
 
 // The kernel writes a space in a path as \040, and a backslash as \134: decoded once, never twice.
 function unescapeOctal(path: string): string {
-  return path.replace(/\\([01][0-7]{2})/g, (_, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
-  );
+  let plain = '';
+  let start = 0;
+  for (let at = path.indexOf('\\'); at >= 0; at = path.indexOf('\\', at + 1)) {
+    const code = octalAt(path, at + 1);
+    if (code === undefined) continue;
+    plain += path.slice(start, at) + String.fromCharCode(code);
+    start = at + 1 + OCTAL_DIGITS;
+  }
+  return start === 0 ? path : plain + path.slice(start);
+}
+
+const OCTAL_DIGITS = 3;
+const ASCII_MAX = 0o177;
+
+/** The character that three octal digits stand for; the kernel escapes none beyond ASCII. */
+function octalAt(path: string, start: number): number | undefined {
+  let code = 0;
+  for (let at = start; at < start + OCTAL_DIGITS; at += 1) {
+    const digit = path.charCodeAt(at) - 48;
+    // What is not a digit, as beyond the end, is neither below nor above.
+    if (!(digit >= 0 && digit <= 7)) return undefined;
+    code = code * 8 + digit;
+  }
+  return code <= ASCII_MAX ? code : undefined;
 }
 
 function lineAt(text: string, start: number | undefined): string {
