@@ -19,6 +19,8 @@ export interface MadeProcess {
   readonly user?: number;
   readonly parent?: number;
   readonly cgroup?: string;
+  /** Its ids from the node's PID namespace inwards; null for a kernel that does not tell. */
+  readonly namespaceIds?: readonly number[] | null;
   readonly pidNamespace?: string;
   readonly executable?: string;
 }
@@ -27,13 +29,19 @@ export interface MadeProcess {
 export function makeProcess(maker: NodeMaker, made: MadeProcess = {}): NodeMaker {
   const { pid = 812, comm = 'kubelet', user = 0, parent = 1 } = made;
   const folder = `/proc/${pid}`;
+  const ids = made.namespaceIds === undefined ? [pid] : made.namespaceIds;
   const words = made.words ?? [`/usr/bin/${comm}`];
   return maker
     .file(`${folder}/comm`, `${comm}\n`)
     .file(`${folder}/cmdline`, words.map((word) => `${word}\0`).join(''))
     .file(
       `${folder}/status`,
-      `Name:\t${comm}\nPid:\t${pid}\nPPid:\t${parent}\nUid:\t${user}\t${user}\t${user}\t${user}\n`,
+      [
+        ...[`Name:\t${comm}`, `Pid:\t${pid}`, `PPid:\t${parent}`],
+        `Uid:\t${user}\t${user}\t${user}\t${user}`,
+        ...(ids ? [`NSpid:\t${ids.join('\t')}`] : []),
+        '',
+      ].join('\n'),
     )
     .file(`${folder}/cgroup`, `0::${made.cgroup ?? '/system.slice/kubelet.service'}\n`)
     .link(`${folder}/ns/pid`, made.pidNamespace ?? 'pid:[4026531836]')

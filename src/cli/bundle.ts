@@ -34,7 +34,7 @@ export async function bundle(
     return EXIT.notDone;
   }
   terminal.out(`${saved.path}\n`);
-  terminal.err(
+  terminal.hint(
     'Secrets were left out. It names pods, volumes and paths: look before you share it.\n',
   );
   return EXIT.clear;

@@ -35,7 +35,7 @@ export async function check(
     return EXIT.unknown;
   }
   const code = await showReport(report, options.output, terminal);
-  if (code === EXIT.unknown) terminal.err(adviceWithoutRights());
+  if (code === EXIT.unknown) terminal.hint(adviceWithoutRights());
   return code;
 }
 

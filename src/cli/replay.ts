@@ -24,7 +24,7 @@ export async function replay(
   const only = options.pod === undefined ? undefined : podName(options.pod);
   const bundle = readBundle(path);
   const { clock } = bundle.recording;
-  if (!options.output) terminal.err(`replay of what was recorded at ${clock.toISOString()}\n`);
+  if (!options.output) terminal.hint(`replay of what was recorded at ${clock.toISOString()}\n`);
   return showReport(await replayLook(bundle, faults, only), options.output, terminal);
 }
 

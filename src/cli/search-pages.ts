@@ -49,7 +49,8 @@ function shareOf(words: readonly string[], phrase: string, text: string): number
 }
 
 function bestLine(text: string, words: readonly string[]): string {
-  const paragraphs = text.split(/\n{2,}/).filter((block) => !block.startsWith('#'));
+  const prose = text.replace(/^```.*$/gm, '');
+  const paragraphs = prose.split(/\n{2,}/).filter((block) => !block.startsWith('#'));
   const score = (block: string) => {
     const known = new Set(plain(block).split(' '));
     return words.filter((word) => known.has(word)).length;

@@ -12,6 +12,8 @@ export interface Terminal {
   readonly style: (style: Style, text: string) => string;
   /** One line that is rewritten in place; without a terminal, silent. An empty text clears it. */
   readonly progress: (text: string) => void;
+  /** Advice around an answer; `--quiet` does without it. */
+  readonly hint: (text: string) => void;
   /** What only those read who asked for it with `--verbose`. */
   readonly detail: (text: string) => void;
   /** Asks for yes or no; anything but y or yes is no, and so is the end of input. */
@@ -48,6 +50,9 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
     style: (style, text) => styleText(style, text, { stream: stdout }),
     progress,
+    hint: (text) => {
+      if (!quiet) err(text);
+    },
     detail: (text) => {
       if (verbose) err(text);
     },

@@ -126,8 +126,7 @@ async function judge(
   const folder = `/proc/${candidate.pid}`;
   const status = await unlessMissing(node.ask('file', { path: `${folder}/status` }));
   const cgroup = await unlessMissing(node.ask('file', { path: `${folder}/cgroup` }));
-  const namespace = await unlessMissing(node.ask('link', { path: `${folder}/ns/pid` }));
-  if (status === undefined || cgroup === undefined || namespace === undefined) return undefined;
+  if (status === undefined || cgroup === undefined) return undefined;
   // Uid:	0	0	0	0
   const users = /^Uid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
   // PPid:	1
@@ -136,9 +135,25 @@ async function judge(
   if (users.some((user) => user !== '0')) return `is not root's (user ${users[0]})`;
   const pod = podCgroup(cgroup);
   if (pod !== undefined) return `runs in a pod (${pod})`;
-  const first = await node.ask('link', { path: '/proc/1/ns/pid' });
-  if (namespace !== first) return `is not in the node's PID namespace (${namespace})`;
-  return { ...candidate, parent: Number(parent) };
+  const isInside = await isInInnerNamespace(node, folder, status);
+  if (isInside) return "is not in the node's PID namespace";
+  return isInside === undefined ? undefined : { ...candidate, parent: Number(parent) };
+}
+
+/** Undefined when the process has ended meanwhile. */
+async function isInInnerNamespace(
+  node: NodeReader,
+  folder: string,
+  status: string,
+): Promise<boolean | undefined> {
+  // NSpid:	8120	1
+  const ids = /^NSpid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
+  // Its id in each namespace, from that of /proc inwards: one, unless it lives deeper.
+  if (ids) return ids.length > 1;
+  // Before Linux 4.1 the links must be compared, which asks for more rights over process 1.
+  const namespace = await unlessMissing(node.ask('link', { path: `${folder}/ns/pid` }));
+  if (namespace === undefined) return undefined;
+  return namespace !== (await node.ask('link', { path: '/proc/1/ns/pid' }));
 }
 
 // 0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod6f1c2a9e_...slice/cri-containerd-4f0c...scope

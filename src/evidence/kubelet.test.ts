@@ -190,7 +190,12 @@ describe('which process is the kubelet', () => {
     ['a pod of kind', { cgroup: '/kubelet/kubepods/besteffort/pod6f1c/4f0c' }, 'pod'],
     ['a pod without QoS', { cgroup: `/k8s.io/${'4f'.repeat(32)}` }, 'pod'],
     ['a pod of CRI-O', { cgroup: '/machine.slice/crio-4f0c11.scope' }, 'pod'],
-    ['another PID namespace', { pidNamespace: 'pid:[4026532999]' }, 'PID namespace'],
+    ['another PID namespace', { namespaceIds: [812, 1] }, 'PID namespace'],
+    [
+      'another PID namespace, on a kernel before 4.1',
+      { namespaceIds: null, pidNamespace: 'pid:[4026532999]' },
+      'PID namespace',
+    ],
   ])('is not one of %s', async (_, made, why) => {
     const maker = makeFolder(nodeWith(made), '', '/var/lib/kubelet');
     const found = await collect(maker);

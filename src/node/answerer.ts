@@ -18,6 +18,7 @@ import {
   type QuestionKind,
   ReadError,
   type RuntimeAnswer,
+  sourceOf,
 } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
@@ -73,7 +74,10 @@ export class Answerer {
   async #callRuntime(asked: Question<'runtime'>): Promise<RuntimeAnswer> {
     // Touched at once, because the connection is made later: if the path hangs, it hangs here, while
     // this is still the question begun last.
-    statSync(pathInRoot(this.#settings.hostRoot, asked.socket, 'follow'));
+    const here = pathInRoot(this.#settings.hostRoot, asked.socket, 'follow');
+    if (!statSync(here, { throwIfNoEntry: false })) {
+      throw new ReadError('missing', sourceOf(asked), `there is no socket ${asked.socket}`);
+    }
     // Loaded for the first such question: gRPC is most of the reader's memory and start.
     this.#runtimes ??= import('./reader-runtimes.ts').then(
       ({ ReaderRuntimes }) => new ReaderRuntimes(this.#settings.hostRoot),

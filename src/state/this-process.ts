@@ -1,5 +1,4 @@
 import { readFileSync, readlinkSync } from 'node:fs';
-import { userInfo } from 'node:os';
 import { startTimeOf } from '../std/start-time-of.ts';
 
 /** Who acts, in a way that stays true after the process has ended and its pid is used again. */
@@ -20,6 +19,12 @@ export function thisProcess(): Actor {
     startTime: startTimeOf(readFileSync('/proc/self/stat', 'utf8')) ?? 0,
     pidNamespace: readlinkSync('/proc/self/ns/pid'),
     boot: readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(),
-    user: process.env.SUDO_USER ?? userInfo().username,
+    user: userName(),
   };
+}
+
+/** Not asked of /etc/passwd, which a container may lack. */
+function userName(): string {
+  const { SUDO_USER, USER, LOGNAME } = process.env;
+  return SUDO_USER ?? USER ?? LOGNAME ?? `user ${process.getuid?.()}`;
 }

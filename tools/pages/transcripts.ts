@@ -80,6 +80,7 @@ function paper(width: number): { readonly terminal: Terminal; readonly shown: ()
     isInteractive: false,
     style: (_, text) => text,
     progress: () => {},
+    hint: () => {},
     detail: () => {},
     confirm: async () => false,
   };
