@@ -1,0 +1,195 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import type { Report } from '../../src/checkup/report.ts';
+import { VERSION } from '../../src/cli/product-version.ts';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const FIXTURES = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures');
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-cli-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+/** Runs the program from its sources, as a script would: no terminal, no colour. */
+function kubediag(...words: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(PROJECT, 'src/main.ts'), ...words],
+    { encoding: 'utf8', env: { PATH: process.env.PATH ?? '' } },
+  );
+  return { code: status, stdout, stderr };
+}
+
+const replay = (fixture: string, ...words: readonly string[]) =>
+  kubediag('replay', join(FIXTURES, fixture), ...words);
+
+describe('exit codes', () => {
+  test.each([
+    ['broken-configmap', 1],
+    ['latent-running', 1],
+    ['healthy', 0],
+    ['benign-running', 0],
+    ['runtime-silent', 2],
+    ['last-copy-empty-dir', 2],
+  ])('%s ends with %i', (fixture, code) => {
+    expect(replay(fixture).code).toBe(code);
+  });
+
+  test.each([
+    [['chekc'], 'Did you mean check?'],
+    [['check', '--no-such-option'], 'unknown option'],
+    [['check', 'no-such-fault'], 'the faults are: stale-subpath-mount'],
+    [['check', '--timeout', 'soon'], 'a time such as 30s'],
+    [['check', '--timeout', '0'], 'a time such as 30s'],
+    [['check', '--pod', 'web-0'], 'NAMESPACE/NAME'],
+    [['check', '--kubelet-root', 'relative'], 'begins with "/"'],
+    [['check', '--kubelet-pid', 'x'], 'takes a number'],
+    [['check', '-o', 'xml'], 'Allowed choices'],
+    [['recover'], 'missing required argument'],
+    [['recover', 'no-such-fault'], 'the faults are'],
+    [['replay', '/no/such/file'], 'there is no bundle at /no/such/file'],
+    [['completion', 'tcsh'], 'Allowed choices'],
+  ])('wrong usage %j is 64, and says what is right', (words, hint) => {
+    const { code, stdout, stderr } = kubediag(...words);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toContain(hint);
+  });
+
+  test('a file that is no bundle is wrong usage, not a defect', () => {
+    writeFileSync(join(scratch, 'odd.tgz'), 'hello');
+    const { code, stderr } = kubediag('replay', join(scratch, 'odd.tgz'));
+    expect(code).toBe(64);
+    expect(stderr).toContain('is not a sound bundle');
+  });
+});
+
+describe('what a script reads', () => {
+  test('JSON and YAML say the same', () => {
+    const json = JSON.parse(replay('broken-configmap', '-o', 'json').stdout) as Report;
+    expect(parse(replay('broken-configmap', '-o', 'yaml').stdout)).toEqual(json);
+    expect(json).toMatchObject({
+      apiVersion: 'diagnosis.kubediag.org/v1',
+      kind: 'Report',
+      node: { name: 'worker-7', kubelet: { version: 'v1.18.8' }, pods: 1 },
+      faults: [{ name: 'stale-subpath-mount', verdict: 'found', findings: [{ state: 'active' }] }],
+    });
+  });
+
+  test('names are those that recover takes, and only of what can be recovered', () => {
+    const { faults } = JSON.parse(replay('broken-configmap', '-o', 'json').stdout) as Report;
+    const id = faults[0]?.findings[0]?.id;
+    expect(replay('broken-configmap', '-o', 'name').stdout).toBe(`stale-subpath-mount/${id}\n`);
+    expect(replay('benign-running', '-o', 'name').stdout).toBe('');
+  });
+
+  test('nothing but the data is on standard output, and no colour without a terminal', () => {
+    const { stdout, stderr } = replay('broken-configmap', '-o', 'json');
+    expect(stderr).toBe('');
+    expect(stdout).not.toContain('\x1b');
+    expect(replay('broken-configmap').stdout).not.toContain('\x1b');
+  });
+
+  test('--quiet leaves the answer, --verbose adds what was asked', () => {
+    expect(replay('healthy', '--quiet').stderr).toBe('');
+    expect(kubediag('check', '-v', '--kubelet-root', scratch).stderr).toContain(
+      'asked /proc: answered',
+    );
+  });
+
+  test('a reader that has read enough is no defect', () => {
+    const { stdout, stderr } = spawnSync(
+      'sh',
+      [
+        '-c',
+        '"$0" "$1" replay "$2" -o json | head -n 1',
+        process.execPath,
+        join(PROJECT, 'src/main.ts'),
+        join(FIXTURES, 'broken-configmap'),
+      ],
+      { encoding: 'utf8' },
+    );
+    expect(stdout).toBe('{\n');
+    expect(stderr).not.toContain('defect');
+  });
+});
+
+describe('what a person reads', () => {
+  test('no line is wider than 80 columns, but for commands', () => {
+    for (const fixture of [
+      'broken-configmap',
+      'seed-issue-68211',
+      'two-containers',
+      'runtime-silent',
+    ]) {
+      for (const format of [[], ['-o', 'wide']]) {
+        const wide = replay(fixture, ...format)
+          .stdout.split('\n')
+          .filter((line) => line.length > 80 && !/kubectl|kubediag /.test(line));
+        expect(wide).toEqual([]);
+      }
+    }
+  });
+
+  test('the worst comes first', () => {
+    const { stdout } = replay('two-containers');
+    expect(stdout.indexOf('ACTIVE')).toBeGreaterThan(0);
+    expect(stdout.indexOf('LATENT')).toBeGreaterThan(stdout.indexOf('ACTIVE'));
+  });
+
+  test('a benign finding is a note beside clear', () => {
+    const { stdout } = replay('benign-running');
+    expect(stdout).toMatch(/^clear {4}stale-subpath-mount$/m);
+    expect(stdout).toMatch(/^note {5}stale-subpath-mount: /m);
+  });
+
+  test('--pod narrows it down, and a pod that is not here is not called well', () => {
+    expect(replay('broken-configmap', '--pod', 'default/web-0').code).toBe(1);
+    const { code, stdout } = replay('broken-configmap', '--pod', 'default/other');
+    expect(code).toBe(2);
+    expect(stdout).toContain('no pod default/other was seen on this node');
+  });
+
+  test('explain lists the faults, shows a page, and finds one by an error text', () => {
+    expect(kubediag('explain').stdout).toContain('stale-subpath-mount');
+    expect(kubediag('explain', 'stale-subpath-mount').stdout).toContain('What recovery does');
+    const hit = kubediag('explain', 'no such file or directory');
+    expect(hit.stdout).toContain('kubediag explain stale-subpath-mount');
+    expect(kubediag('explain', 'zebra crossing').code).toBe(2);
+  });
+
+  test('the journal of a node on which nothing was done says so', () => {
+    const { code, stdout } = kubediag('journal', '--state-dir', scratch);
+    expect({ code, stdout }).toEqual({
+      code: 0,
+      stdout: `Nothing was done on this node yet (${scratch}).\n`,
+    });
+  });
+});
+
+test('the version is that of the package', () => {
+  const { version } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(VERSION).toBe(version);
+  expect(kubediag('version').stdout).toBe(`kubediag ${version}\n`);
+});
+
+describe('completion', () => {
+  test('bash completes commands, faults and options', () => {
+    const script = `${kubediag('completion', 'bash').stdout}
+      COMP_WORDS=(kubediag rec); COMP_CWORD=1; _kubediag; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(kubediag recover sta); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(kubediag check --kubelet-r); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"`;
+    const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
+    expect(stdout).toBe('recover\nstale-subpath-mount\n--kubelet-root\n');
+  });
+
+  test.each(['zsh', 'fish'])('%s gets a script that names every command', (shell) => {
+    const { stdout } = kubediag('completion', shell);
+    for (const name of ['check', 'recover', 'explain', 'journal', 'bundle', 'replay']) {
+      expect(stdout).toContain(name);
+    }
+  });
+});
