@@ -82,10 +82,15 @@ export class PracticeNode {
 
   /** Runs a command where the kubelet's mounts are; rejects with what it wrote as error. */
   async run(...words: readonly string[]): Promise<string> {
-    const enter = ['nsenter', '--target', String(this.#mounter), '--mount', '--'];
+    const enter = ['nsenter', '--target', String(this.#mounter), '--mount', '--pid', '--'];
     const { code, stdout, stderr } = await runProgram([...enter, ...words]);
     if (code !== 0) throw new Error(`${words.join(' ')}: ${stderr.trim()}`);
     return stdout;
+  }
+
+  /** Starts a command in the namespaces, and lets it run. */
+  startHere(words: readonly string[]): Running {
+    return startProgram([...this.inside.enter, ...words]);
   }
 
   /** Makes a volume with one subPath mount on it. */
@@ -101,7 +106,7 @@ export class PracticeNode {
     let version = 0;
     const update = () => {
       version += 1;
-      written.write({ [subPath]: `version ${version}\n`, 'other.conf': 'other\n' });
+      written.write({ [subPath]: `version ${version}\n` });
     };
     update();
     const bind = async () => {

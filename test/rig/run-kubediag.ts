@@ -55,7 +55,7 @@ export function startProgram(
       look();
       child.stdout.on('data', look);
       child.stderr.on('data', look);
-      void end.then(() => {
+      child.on('close', () => {
         look();
         reject(new Error(`it never said ${JSON.stringify(wanted)}, but: ${said()}`));
       });
@@ -76,4 +76,9 @@ export async function runProgram(
 export function reportOf({ stdout, stderr }: Ended): Report {
   if (!stdout.startsWith('{')) throw new Error(`no report, but: ${stdout}${stderr}`);
   return JSON.parse(stdout) as Report;
+}
+
+/** Text as it was before it was broken into lines. */
+export function oneLine(text: string): string {
+  return text.replace(/\s+/g, ' ');
 }
