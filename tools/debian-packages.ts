@@ -1,10 +1,9 @@
 import { execFile } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { glob, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
+import { cacheFolder } from './cache-folder.ts';
 
 const run = promisify(execFile);
 
@@ -34,7 +33,7 @@ export async function unpackedPackages(
   names: readonly string[],
   { isRoot = process.getuid?.() === 0 }: { readonly isRoot?: boolean } = {},
 ): Promise<UnpackedPackages | Missing> {
-  const root = await cacheFolder(names);
+  const root = await folderFor(names);
   if (existsSync(root)) return withEnvironment(root);
   if (!isRoot) return missing(names, 'only root may fetch them', 'run the tests as root');
   if (!(await isThere('apt-get')) || !(await isThere('dpkg'))) {
@@ -80,11 +79,9 @@ async function fetchAndUnpack(
 }
 
 /** Another list, another release of Debian, another machine type: another folder. */
-async function cacheFolder(names: readonly string[]): Promise<string> {
+async function folderFor(names: readonly string[]): Promise<string> {
   const release = await readFile('/etc/os-release', 'utf8').catch(() => '');
-  const recipe = JSON.stringify([1, names.toSorted(), process.arch, release]);
-  const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 16);
-  return join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'kubediag', hash);
+  return cacheFolder([1, names.toSorted(), process.arch, release]);
 }
 
 async function withEnvironment(root: string): Promise<UnpackedPackages> {

@@ -35,7 +35,7 @@ export async function startProcess(
 ): Promise<ContainerdProcess> {
   const socket = join(home, 'c.sock');
   const config = join(home, CONFIG);
-  await writeFile(config, configuration(home, socket, join(root, 'usr/sbin/runc')));
+  await writeFile(config, containerdConfig(home, socket, join(root, 'usr/sbin/runc')));
   const log = await open(join(home, 'containerd.log'), 'a');
   // "env" changes nothing: a command inside and one outside differ only in the words before it.
   const words = [...(namespaces?.enter ?? []), join(root, 'usr/bin/containerd'), '-c', config];
@@ -164,8 +164,9 @@ class Started implements ContainerdProcess {
 /**
  * Everything below one folder. The native snapshotter copies instead of stacking, so that the
  * folder may lie on any filesystem. Without CAP_SYS_RESOURCE nobody may lower an oom_score_adj.
+ * A network for pods is what the caller puts into the folders below "cni".
  */
-function configuration(home: string, socket: string, runc: string): string {
+export function containerdConfig(home: string, socket: string, runc: string): string {
   const at = (name: string) => JSON.stringify(join(home, name));
   return `version = 2
 root = ${at('root')}

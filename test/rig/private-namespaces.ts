@@ -8,7 +8,8 @@ const COMMAND_MS = 60_000;
 
 /**
  * Mount and PID namespaces of their own, with an own /proc and an empty /run. All that is mounted
- * or started in them ends with them, and they end with the process that made them.
+ * or started in them ends with them, and they end with the process that made them. What else a
+ * machine has for itself alone (network, host name, shared memory) they may have too.
  *
  * The maker stays outside: it prefixes a command with `enter`, and shares files by path.
  */
@@ -19,6 +20,8 @@ export interface PrivateNamespaces {
   readonly enter: readonly string[];
   /** Runs a command inside and gives its standard output; rejects with what it wrote as error. */
   run(program: string, ...words: readonly string[]): Promise<string>;
+  /** Settles when they are gone, whoever ended them. */
+  readonly ended: Promise<unknown>;
   stop(): Promise<void>;
 }
 
@@ -30,18 +33,24 @@ const FIRST_PROCESS = `
   echo ready
   cat <&3 >/dev/null & wait $!`;
 
-export async function makePrivateNamespaces(): Promise<PrivateNamespaces> {
-  const words = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc', '--propagation'];
-  const holder = spawn('unshare', [...words, 'private', 'sh', '-c', FIRST_PROCESS], {
+export async function makePrivateNamespaces({
+  also = [],
+}: {
+  readonly also?: readonly ('net' | 'ipc' | 'uts')[];
+} = {}): Promise<PrivateNamespaces> {
+  const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
+  const words = ['--fork', '--kill-child', '--mount-proc', '--propagation', 'private'];
+  const holder = spawn('unshare', [...namespaces, ...words, 'sh', '-c', FIRST_PROCESS], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   const exit = once(holder, 'exit');
   await readyWord(holder);
   const pid = await childOf(holder.pid ?? 0);
-  const enter = ['nsenter', '--target', String(pid), '--mount', '--pid', '--'];
+  const enter = ['nsenter', '--target', String(pid), ...namespaces, '--'];
   return {
     pid,
     enter,
+    ended: exit,
     run: async (program, ...rest) => {
       // "env" changes nothing: it lets the prefix stay one list of words.
       return (await run('env', [...enter, program, ...rest], { timeout: COMMAND_MS })).stdout;

@@ -1,0 +1,146 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheFolder } from '../cache-folder.ts';
+import type { Missing } from '../debian-packages.ts';
+import { buildKubernetes } from './build-kubernetes.ts';
+import { goSettings } from './go.ts';
+import { CURRENT, RECIPES, type Recipe } from './kubernetes-recipes.ts';
+import type { Say } from './say.ts';
+
+const run = promisify(execFile);
+/** Go keeps sources and what it compiled of them; the programs come on top. */
+const BUILD_BYTES = 14e9;
+const VERSION_MS = 30_000;
+
+/** The programs of Kubernetes that a cluster is started with, as paths. */
+export interface Binaries {
+  readonly 'kube-apiserver': string;
+  readonly 'kube-controller-manager': string;
+  readonly 'kube-scheduler': string;
+  readonly 'kube-proxy': string;
+  readonly kubectl: string;
+  readonly kubelet: string;
+  readonly kubeletVersion: string;
+}
+
+export interface BinariesWish {
+  /** A version that can be built, or a path. */
+  readonly kubelet?: string | undefined;
+  /** A folder with all of the programs, and perhaps "kubelet-v1.18.8". */
+  readonly assets?: string | undefined;
+  /** Whether what is nowhere may be built, which takes minutes and gigabytes. */
+  readonly mayBuild?: boolean;
+  readonly say?: Say;
+}
+
+/** From the folder that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
+export async function findBinaries(wish: BinariesWish = {}): Promise<Binaries | Missing> {
+  const { kubelet = CURRENT } = wish;
+  const current = await programsOf(recipeOf(CURRENT), wish);
+  if ('missing' in current) return current;
+  const chosen = await chosenKubelet(kubelet, current, wish);
+  if ('missing' in chosen) return chosen;
+  return {
+    'kube-apiserver': join(current.folder, 'kube-apiserver'),
+    'kube-controller-manager': join(current.folder, 'kube-controller-manager'),
+    'kube-scheduler': join(current.folder, 'kube-scheduler'),
+    'kube-proxy': join(current.folder, 'kube-proxy'),
+    kubectl: join(current.folder, 'kubectl'),
+    kubelet: chosen.path,
+    kubeletVersion: await versionOf(chosen.path),
+  };
+}
+
+async function chosenKubelet(
+  kubelet: string,
+  current: { readonly folder: string },
+  wish: BinariesWish,
+): Promise<{ readonly path: string } | Missing> {
+  if (kubelet === CURRENT) return { path: join(current.folder, 'kubelet') };
+  const recipe = RECIPES[kubelet];
+  if (recipe) {
+    const asset = assetFolders(wish).map((folder) => join(folder, `kubelet-${kubelet}`));
+    const given = asset.find((path) => existsSync(path));
+    if (given) return { path: given };
+    const built = await builtPrograms(recipe, wish);
+    return 'missing' in built ? built : { path: join(built.folder, 'kubelet') };
+  }
+  const path = resolve(kubelet);
+  if (existsSync(path)) return { path };
+  const versions = Object.keys(RECIPES).join(' or ');
+  return { missing: `there is no kubelet ${kubelet}: give ${versions}, or the path of one` };
+}
+
+async function programsOf(
+  recipe: Recipe,
+  wish: BinariesWish,
+): Promise<{ readonly folder: string } | Missing> {
+  for (const folder of assetFolders(wish)) {
+    const lacking = recipe.programs.filter((program) => !existsSync(join(folder, program)));
+    if (lacking.length === 0) return { folder };
+    const what = `${folder} has no ${lacking.join(', ')}`;
+    if (folder === wish.assets)
+      return { missing: `${what}: put them there, or leave --assets out` };
+    // Often it holds only what tests of controllers need; half of it would be a mix of versions.
+    wish.say?.(`$KUBEBUILDER_ASSETS is passed over: ${what}`);
+  }
+  return builtPrograms(recipe, wish);
+}
+
+function assetFolders({ assets }: BinariesWish): readonly string[] {
+  return [assets, process.env.KUBEBUILDER_ASSETS].filter((folder) => folder !== undefined);
+}
+
+async function builtPrograms(
+  recipe: Recipe,
+  { mayBuild = true, say = console.error }: BinariesWish,
+): Promise<{ readonly folder: string } | Missing> {
+  const folder = cacheFolder(['kubernetes', 1, process.arch, recipe]);
+  if (existsSync(folder)) return { folder };
+  const what = `Kubernetes ${recipe.version} is not built yet`;
+  if (!mayBuild) {
+    return { missing: `${what}; \`npm run cluster -- build\` does it (${recipe.minutes} min)` };
+  }
+  const obstacle = await obstacleToBuilding(folder);
+  if (obstacle) return { missing: `${what}, and ${obstacle}` };
+  try {
+    await buildKubernetes(recipe, folder, say);
+  } catch (error) {
+    const todo = 'see that the Go module proxy can be reached (go env GOPROXY), or give --assets';
+    return { missing: `${what}: ${(error as Error).message}\n${todo}` };
+  }
+  return { folder };
+}
+
+async function obstacleToBuilding(folder: string): Promise<string | undefined> {
+  const settings = await goSettings('GOMODCACHE', 'GOCACHE').catch(() => undefined);
+  if (!settings) return 'there is no Go: install it (see go.dev), or give --assets';
+  for (const path of [settings.GOMODCACHE, settings.GOCACHE, folder]) {
+    const { bavail, bsize } = await statfs(existingParent(path));
+    if (bavail * bsize >= BUILD_BYTES) continue;
+    const [free, need] = [bavail * bsize, BUILD_BYTES].map((bytes) => (bytes / 1e9).toFixed(0));
+    return `${path} has ${free} GB of the ${need} GB that it takes: make room, or give --assets`;
+  }
+  return undefined;
+}
+
+function existingParent(path: string): string {
+  return existsSync(path) ? path : existingParent(dirname(path));
+}
+
+async function versionOf(kubelet: string): Promise<string> {
+  const { stdout } = await run(kubelet, ['--version'], { timeout: VERSION_MS });
+  // Kubernetes v1.18.8
+  const version = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
+  if (!version) throw new Error(`${kubelet} --version says ${stdout.slice(0, 200)}`);
+  return version;
+}
+
+function recipeOf(version: string): Recipe {
+  const recipe = RECIPES[version];
+  if (!recipe) throw new Error(`no recipe for ${version}`);
+  return recipe;
+}

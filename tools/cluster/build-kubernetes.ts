@@ -1,0 +1,130 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { downloadModule, type Go, go, goSettings, MACHINES_GO, withThreeTries } from './go.ts';
+import type { Recipe } from './kubernetes-recipes.ts';
+import type { Say } from './say.ts';
+
+const run = promisify(execFile);
+const PROGRESS_MS = 30_000;
+const GO_MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+/**
+ * Builds the programs of a recipe into a folder that appears only when all of them are in it. Two
+ * builds at once do the work twice, and the second finds what the first left.
+ */
+export async function buildKubernetes(recipe: Recipe, folder: string, say: Say): Promise<void> {
+  const started = Date.now();
+  await mkdir(join(folder, '..'), { recursive: true });
+  const work = await mkdtemp(`${folder}.`);
+  let doing = 'fetching the sources';
+  const tell = () => {
+    const elapsed = `${((Date.now() - started) / 60_000).toFixed(1)} min`;
+    say(`Kubernetes ${recipe.version}: ${doing}, ${elapsed} of about ${recipe.minutes} min`);
+  };
+  const ticking = setInterval(tell, PROGRESS_MS);
+  try {
+    const compiler = recipe.go ? await oldGo(recipe.go, work) : modulesGo();
+    await writeModule(recipe, work);
+    const packages = recipe.programs.map((program) => `k8s.io/kubernetes/cmd/${program}`);
+    tell();
+    // Fetches whatever the programs are made of, so that what follows needs nobody.
+    await withThreeTries(() => go(compiler, work, 'list', '-deps', '-f', '{{""}}', ...packages));
+    for (const [index, program] of recipe.programs.entries()) {
+      doing = `building ${program} (${index + 1} of ${recipe.programs.length})`;
+      tell();
+      const flags = ['-trimpath', '-ldflags', linkerFlags(recipe.version)];
+      const to = join(work, 'bin', program);
+      await go(compiler, work, 'build', ...flags, '-o', to, packages[index] ?? '');
+    }
+    await rename(join(work, 'bin'), folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+  } finally {
+    clearInterval(ticking);
+    await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** A module of its own, thrown away afterwards, that wants Kubernetes and its published libraries. */
+async function writeModule({ version, libraries, gone }: Recipe, work: string): Promise<void> {
+  const { goMod } = await downloadModule(`k8s.io/kubernetes@${version}`);
+  const text = await readFile(goMod, 'utf8');
+  const names = libraryNames(text);
+  if (names.length === 0) throw new Error(`${goMod} names none of the libraries of Kubernetes`);
+  for (const module of gone) {
+    await mkdir(join(work, 'gone', module), { recursive: true });
+    await writeFile(join(work, 'gone', module, 'go.mod'), `module ${module}\n`);
+  }
+  // go 1.26.0
+  const [language = ''] = /^go \S+$/m.exec(text) ?? [];
+  const lines = [
+    'module kubediag.test/kubernetes',
+    language,
+    `require k8s.io/kubernetes ${version}`,
+    ...names.map((name) => `replace ${name} => ${name} ${libraries}`),
+    ...gone.map((module) => `replace ${module} => ./gone/${module}`),
+  ];
+  await writeFile(join(work, 'go.mod'), `${lines.join('\n')}\n`);
+  await writeFile(join(work, 'module.go'), 'package kubernetes\n');
+}
+
+export function libraryNames(goMod: string): readonly string[] {
+  //	k8s.io/apimachinery v0.0.0
+  return [...goMod.matchAll(/^\s*(k8s[.]io\/[\w.-]+) v0[.]0[.]0$/gm)].map(([, name = '']) => name);
+}
+
+/** Without them a program takes itself for "v0.0.0-master", and decides by that. */
+function linkerFlags(version: string): string {
+  const [major, minor] = version.slice(1).split('.');
+  const values = { gitVersion: version, gitMajor: major, gitMinor: minor, gitTreeState: 'clean' };
+  const flags = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((name) =>
+    Object.entries(values).map(([key, value]) => `-X ${name}.${key}=${value}`),
+  );
+  return ['-s -w', ...flags].join(' ');
+}
+
+/** No C compiler wanted, and programs that run whatever libraries the machine has. */
+const PURE_GO = { CGO_ENABLED: '0' };
+
+function modulesGo(): Go {
+  const environment = { ...MACHINES_GO.environment, ...PURE_GO, GOFLAGS: '-mod=mod' };
+  return { ...MACHINES_GO, environment };
+}
+
+/** Old compilers are modules too. The module cache drops their run bits, so a copy gets them back. */
+async function oldGo(version: string, work: string): Promise<Go> {
+  const machine = `linux-${GO_MACHINES[process.arch] ?? process.arch}`;
+  const { folder } = await downloadModule(`golang.org/toolchain@v0.0.1-go${version}.${machine}`);
+  const root = join(work, 'go');
+  await run('cp', ['-r', '--no-preserve=mode', folder, root]);
+  for await (const program of glob('{bin,pkg/tool/*}/*', { cwd: root })) {
+    await chmod(join(root, program), 0o755);
+  }
+  const settings = await goSettings(
+    ...([
+      'GOPROXY',
+      'GOSUMDB',
+      'GONOPROXY',
+      'GONOSUMDB',
+      'GOPRIVATE',
+      'GOPATH',
+      'GOCACHE',
+    ] as const),
+  );
+  return {
+    program: join(root, 'bin/go'),
+    // It does not know the newer ones of the machine's settings and stops at them.
+    environment: {
+      ...process.env,
+      ...settings,
+      ...PURE_GO,
+      GOROOT: root,
+      GOENV: 'off',
+      GOFLAGS: '',
+      GO111MODULE: 'on',
+    },
+  };
+}

@@ -1,0 +1,146 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { open, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { findBinaries } from './binaries.ts';
+import { personsEnvironment } from './cluster.ts';
+import {
+  claim,
+  isAlive,
+  type KnownCluster,
+  logFile,
+  markOf,
+  names,
+  read,
+  takeDown,
+  write,
+} from './known-clusters.ts';
+
+const LOOK_MS = 100;
+/** What a shell says of a command that Ctrl-C ended. */
+const INTERRUPTED = 130;
+const LOG_LINES = 20;
+
+/** Starts a cluster, leaves it in the background, and says how to use it. */
+export async function up(
+  name: string,
+  wish: { readonly kubelet?: string | undefined; readonly assets?: string | undefined },
+): Promise<number> {
+  const known = await read(name);
+  if (known && isAlive(known.keeper)) {
+    console.error(`"${name}" is there already; see status, or take another --name`);
+    return 1;
+  }
+  // What is not built yet is built here, where the progress can be seen.
+  const binaries = await findBinaries(wish);
+  if ('missing' in binaries) {
+    console.error(binaries.missing);
+    return 1;
+  }
+  // A crash may have left something of the same name.
+  await takeDown(name);
+  if (!(await claim(name))) {
+    console.error(`"${name}" is being started by somebody else`);
+    return 1;
+  }
+  const started = Date.now();
+  console.error(`starting a cluster with kubelet ${binaries.kubeletVersion} ...`);
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort());
+  const ready = await startKeeper(name, wish, interrupted.signal);
+  if (!ready) {
+    const log = await readFile(logFile(name), 'utf8').catch(() => '');
+    await takeDown(name);
+    if (interrupted.signal.aborted) return INTERRUPTED;
+    console.error(`it did not start:\n${log.trimEnd().split('\n').slice(-LOG_LINES).join('\n')}`);
+    return 1;
+  }
+  console.error(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s`);
+  tell(ready);
+  return 0;
+}
+
+async function startKeeper(
+  name: string,
+  {
+    kubelet = '',
+    assets = '',
+  }: { readonly kubelet?: string | undefined; readonly assets?: string | undefined },
+  signal: AbortSignal,
+): Promise<KnownCluster | undefined> {
+  const log = await open(logFile(name), 'a', 0o600);
+  const script = join(import.meta.dirname, 'keeper.ts');
+  const child = spawn(process.execPath, [script, name, kubelet, assets], {
+    // A session of its own: what the terminal sends to us is not meant for it.
+    detached: true,
+    stdio: ['ignore', log.fd, log.fd],
+  });
+  await Promise.all([once(child, 'spawn'), log.close()]);
+  child.unref();
+  const keeper = markOf(child.pid ?? 0);
+  await write({ name, keeper });
+  while (isAlive(keeper) && !signal.aborted) {
+    const known = await read(name);
+    if (known?.ready) return known;
+    await sleep(LOOK_MS);
+  }
+  return undefined;
+}
+
+/** Also what a crash left of it. */
+export async function down(name: string): Promise<number> {
+  await takeDown(name);
+  console.error(`"${name}" is down`);
+  return 0;
+}
+
+export async function status(): Promise<number> {
+  const all = await names();
+  if (all.length === 0) console.log('no cluster; start one with: npm run cluster -- up');
+  for (const name of all) {
+    const known = await read(name);
+    if (known) tell(known);
+  }
+  return 0;
+}
+
+function tell({ name, keeper, ready }: KnownCluster): void {
+  const option = name === 'default' ? '' : ` --name ${name}`;
+  if (!isAlive(keeper)) {
+    console.log(`${name}: crashed; clean up with: npm run cluster -- down${option}`);
+    return;
+  }
+  if (!ready) {
+    console.log(`${name}: is being started`);
+    return;
+  }
+  const gone = Object.entries(ready.parts).flatMap(([part, mark]) => (isAlive(mark) ? [] : [part]));
+  const lines = [
+    `${name}: kubelet ${ready.kubeletVersion}, ${gone.length > 0 ? `ended: ${gone.join(', ')}` : 'all parts run'}`,
+    `  use it      npm run cluster -- run${option} -- kubectl get pods -A`,
+    `  kubeconfig  ${ready.kubeconfig} (its address is known inside only)`,
+    `  image       ${ready.image} (nothing else is there, nothing can be pulled)`,
+    `  logs        ${ready.logs}`,
+    `  end it      npm run cluster -- down${option}`,
+  ];
+  console.log(lines.join('\n'));
+}
+
+/** Runs a person's command inside, on this terminal, in this folder; its exit code is ours. */
+export async function runInside(name: string, command: readonly string[]): Promise<number> {
+  const known = await read(name);
+  if (!known?.ready || !isAlive(known.ready.first)) {
+    console.error(`"${name}" is not up; start it with: npm run cluster -- up --name ${name}`);
+    return 1;
+  }
+  const { enter } = known.ready;
+  // Entering ends in the "/" of the namespaces; a folder that they do not have is left.
+  const here = ['sh', '-c', 'cd "$1" 2>/dev/null; shift; exec "$@"', 'sh', process.cwd()];
+  const words = [...enter, ...here, ...command];
+  const child = spawn('env', words, { env: personsEnvironment(known.ready), stdio: 'inherit' });
+  // Ctrl-C is for the command; we wait for what it makes of it.
+  process.on('SIGINT', () => {});
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}

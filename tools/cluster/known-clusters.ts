@@ -1,0 +1,127 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { killIfThere, removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
+import { cacheFolder } from '../cache-folder.ts';
+import { cgroupOf } from './start-cluster.ts';
+
+const STOP_MS = 20_000;
+const LOOK_MS = 50;
+const STATE_FILE = 'cluster.json';
+
+// default, old-kubelet
+const NAME = /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/;
+
+/** A process, told from a later one that got the same number. */
+interface ProcessMark {
+  readonly pid: number;
+  /** Start time since the machine booted, and that boot. */
+  readonly born: string;
+}
+
+/** What is written down about a cluster that `up` started. */
+export interface KnownCluster {
+  readonly name: string;
+  /** Of the process that keeps it. */
+  readonly keeper: ProcessMark;
+  /** Once it is ready. */
+  readonly ready?: {
+    readonly first: ProcessMark;
+    /** The words that stand before a command to run it inside. */
+    readonly enter: readonly string[];
+    readonly kubeconfig: string;
+    readonly programs: string;
+    readonly logs: string;
+    readonly image: string;
+    readonly kubeletVersion: string;
+    readonly parts: Readonly<Record<string, ProcessMark>>;
+  };
+}
+
+export function isName(name: string): boolean {
+  return NAME.test(name);
+}
+
+/** The folder of a cluster, beside the caches: what is in it belongs to the user alone. */
+export function folderOf(name: string): string {
+  return join(clustersFolder(), name);
+}
+
+/** State and log are beside the cluster's own folder, which goes when it stops. */
+function stateFile(name: string): string {
+  return join(clustersFolder(), `${name}.${STATE_FILE}`);
+}
+
+export function logFile(name: string): string {
+  return join(clustersFolder(), `${name}.log`);
+}
+
+export function clustersFolder(): string {
+  return join(dirname(cacheFolder('')), 'clusters');
+}
+
+/** Takes a name. Of two that want it at the same time, one is told so. */
+export async function claim(name: string): Promise<boolean> {
+  await mkdir(clustersFolder(), { recursive: true, mode: 0o700 });
+  const known: KnownCluster = { name, keeper: markOf(process.pid) };
+  return writeFile(stateFile(name), JSON.stringify(known), { mode: 0o600, flag: 'wx' }).then(
+    () => true,
+    () => false,
+  );
+}
+
+export async function write(cluster: KnownCluster): Promise<void> {
+  const file = stateFile(cluster.name);
+  await writeFile(`${file}.new`, JSON.stringify(cluster, null, 2), { mode: 0o600 });
+  await rename(`${file}.new`, file);
+}
+
+export async function read(name: string): Promise<KnownCluster | undefined> {
+  const text = await readFile(stateFile(name), 'utf8').catch(() => undefined);
+  return text === undefined ? undefined : (JSON.parse(text) as KnownCluster);
+}
+
+export async function names(): Promise<readonly string[]> {
+  const files = await readdir(clustersFolder()).catch(() => []);
+  const ending = `.${STATE_FILE}`;
+  return files.flatMap((file) => (file.endsWith(ending) ? [file.slice(0, -ending.length)] : []));
+}
+
+export function markOf(pid: number): ProcessMark {
+  return { pid, born: bornOf(pid) ?? '' };
+}
+
+export function isAlive({ pid, born }: ProcessMark): boolean {
+  return born !== '' && bornOf(pid) === born;
+}
+
+function bornOf(pid: number): string | undefined {
+  const file = `/proc/${pid}/stat`;
+  if (!existsSync(file)) return undefined;
+  // 812 (node) S 1 812 812 0 -1 4194560 ...: the name may hold anything, the numbers follow it.
+  const fields = readFileSync(file, 'utf8')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  if (fields[0] === 'Z') return undefined;
+  return `${fields[19]} ${readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()}`;
+}
+
+/**
+ * Ends a cluster, whatever is left of it: first the process that keeps it is asked, and what it did
+ * not do, or was killed before it could, is done here.
+ */
+export async function takeDown(name: string): Promise<void> {
+  const known = await read(name);
+  if (known && isAlive(known.keeper)) {
+    process.kill(known.keeper.pid, 'SIGTERM');
+    const deadline = Date.now() + STOP_MS;
+    while (isAlive(known.keeper) && Date.now() < deadline) await sleep(LOOK_MS);
+    if (isAlive(known.keeper)) killIfThere(known.keeper.pid);
+  }
+  // The kernel ends all others together with the first, and their mounts and addresses with them.
+  if (known?.ready && isAlive(known.ready.first)) killIfThere(known.ready.first.pid);
+  await removeCgroupTree(cgroupOf(folderOf(name)));
+  await rm(folderOf(name), { recursive: true, force: true });
+  for (const file of [stateFile(name), logFile(name)]) await rm(file, { force: true });
+}

@@ -1,0 +1,64 @@
+import { parseArgs } from 'node:util';
+import { findBinaries } from './binaries.ts';
+import { down, runInside, status, up } from './commands.ts';
+import { isName } from './known-clusters.ts';
+
+const USAGE = `A real Kubernetes cluster of one node, in namespaces of its own. See docs/cluster.md.
+
+  npm run cluster -- up     [--name N] [--kubelet VERSION|PATH] [--assets DIR]
+  npm run cluster -- run    [--name N] -- COMMAND...
+  npm run cluster -- status
+  npm run cluster -- down   [--name N]
+  npm run cluster -- build  [--kubelet VERSION] [--assets DIR]`;
+
+const WRONG_USAGE = 64;
+
+async function main(words: readonly string[]): Promise<number> {
+  const end = words.indexOf('--');
+  const [ours, command] = end < 0 ? [words, []] : [words.slice(0, end), words.slice(end + 1)];
+  const { values, positionals } = parseArgs({
+    args: [...ours],
+    allowPositionals: true,
+    options: {
+      name: { type: 'string', default: 'default' },
+      kubelet: { type: 'string' },
+      assets: { type: 'string' },
+    },
+  });
+  const [verb, ...rest] = positionals;
+  const { name, ...wish } = values;
+  if (!isName(name)) return wrong(`no name: ${name} (small letters, digits, "-", at most 20)`);
+  if (rest.length > 0) return wrong(`what is meant by "${rest.join(' ')}"?`);
+  if (process.getuid?.() !== 0 && verb !== 'build') return wrong('it needs root');
+  switch (verb) {
+    case 'up':
+      return up(name, wish);
+    case 'down':
+      return down(name);
+    case 'status':
+      return status();
+    case 'run':
+      return command.length > 0 ? runInside(name, command) : wrong('run what? -- COMMAND');
+    case 'build': {
+      const binaries = await findBinaries(wish);
+      console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
+      return 'missing' in binaries ? 1 : 0;
+    }
+    default:
+      return wrong(verb ? `there is no "${verb}"` : 'what is to be done?');
+  }
+}
+
+function wrong(what: string): number {
+  console.error(`${what}\n\n${USAGE}`);
+  return WRONG_USAGE;
+}
+
+try {
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  // parseArgs says what it does not know; anything else is ours to look at.
+  const { code, message } = error as NodeJS.ErrnoException;
+  if (!code?.startsWith('ERR_PARSE_ARGS')) throw error;
+  process.exitCode = wrong(message);
+}

@@ -1,0 +1,136 @@
+import { join } from 'node:path';
+import type { Binaries } from './binaries.ts';
+import type { Certificates } from './certificates.ts';
+import { KUBELET_ROOT } from './kubelet-config.ts';
+import { NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './network.ts';
+import type { PartPlan } from './part.ts';
+
+export const PART_NAMES = [
+  'etcd',
+  'containerd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kube-proxy',
+  'kubelet',
+] as const;
+
+export type PartName = (typeof PART_NAMES)[number];
+
+export interface PartsWish {
+  readonly nodeName: string;
+  readonly binaries: Binaries;
+  readonly certificates: Certificates;
+  /** Settings and kubeconfigs, as files. */
+  readonly files: {
+    readonly containerd: string;
+    readonly controllerManager: string;
+    readonly scheduler: string;
+    readonly proxyKubeconfig: string;
+    readonly proxyConfig: string;
+    readonly kubeletKubeconfig: string;
+    readonly kubeletConfig: string;
+  };
+  readonly kubeletFlags: readonly string[];
+  readonly containerdCgroup: readonly string[];
+  /** The folder that stands for "/" of the Debian packages. */
+  readonly packages: string;
+}
+
+const ETCD = 'http://127.0.0.1:2379';
+
+/** Every program of a cluster with one node, and what it has to be told. */
+export function partPlans(wish: PartsWish): Readonly<Record<PartName, PartPlan>> {
+  const { binaries, files, packages } = wish;
+  const plan = (name: PartName, program: string, words: readonly string[]) => ({
+    name,
+    program,
+    words,
+  });
+  return {
+    etcd: plan('etcd', join(packages, 'usr/bin/etcd'), [
+      '--data-dir=/var/lib/etcd',
+      `--listen-client-urls=${ETCD}`,
+      `--advertise-client-urls=${ETCD}`,
+      '--listen-peer-urls=http://127.0.0.1:2380',
+      // What is thrown away in the end need not survive a power cut.
+      '--unsafe-no-fsync',
+    ]),
+    containerd: {
+      ...plan('containerd', join(packages, 'usr/bin/containerd'), ['-c', files.containerd]),
+      cgroup: wish.containerdCgroup,
+    },
+    'kube-apiserver': plan('kube-apiserver', binaries['kube-apiserver'], apiServerWords(wish)),
+    'kube-controller-manager': plan(
+      'kube-controller-manager',
+      binaries['kube-controller-manager'],
+      controllerManagerWords(wish),
+    ),
+    'kube-scheduler': plan('kube-scheduler', binaries['kube-scheduler'], [
+      `--kubeconfig=${files.scheduler}`,
+      '--leader-elect=false',
+    ]),
+    'kube-proxy': plan('kube-proxy', binaries['kube-proxy'], [`--config=${files.proxyConfig}`]),
+    kubelet: plan('kubelet', binaries.kubelet, [
+      `--config=${files.kubeletConfig}`,
+      `--kubeconfig=${files.kubeletKubeconfig}`,
+      `--root-dir=${KUBELET_ROOT}`,
+      `--hostname-override=${wish.nodeName}`,
+      `--node-ip=${NODE_ADDRESS}`,
+      ...wish.kubeletFlags,
+      '--v=2',
+    ]),
+  };
+}
+
+function apiServerWords({ certificates }: PartsWish): readonly string[] {
+  const { authority, apiServer, apiServerToKubelet, serviceAccounts } = certificates;
+  return [
+    `--etcd-servers=${ETCD}`,
+    `--advertise-address=${NODE_ADDRESS}`,
+    '--secure-port=6443',
+    `--service-cluster-ip-range=${SERVICE_RANGE}`,
+    `--tls-cert-file=${apiServer.certificate}`,
+    `--tls-private-key-file=${apiServer.key}`,
+    `--client-ca-file=${authority.certificate}`,
+    '--authorization-mode=Node,RBAC',
+    '--enable-admission-plugins=NodeRestriction',
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-key-file=${serviceAccounts.publicKey}`,
+    `--service-account-signing-key-file=${serviceAccounts.key}`,
+    `--kubelet-client-certificate=${apiServerToKubelet.certificate}`,
+    `--kubelet-client-key=${apiServerToKubelet.key}`,
+    `--kubelet-certificate-authority=${authority.certificate}`,
+    '--kubelet-preferred-address-types=InternalIP',
+    '--allow-privileged=true',
+  ];
+}
+
+function controllerManagerWords({ certificates, files }: PartsWish): readonly string[] {
+  const { authority, serviceAccounts } = certificates;
+  return [
+    `--kubeconfig=${files.controllerManager}`,
+    `--root-ca-file=${authority.certificate}`,
+    `--service-account-private-key-file=${serviceAccounts.key}`,
+    `--cluster-signing-cert-file=${authority.certificate}`,
+    `--cluster-signing-key-file=${authority.key}`,
+    // Each controller gets a service account, and with it its own rights only.
+    '--use-service-account-credentials',
+    `--cluster-cidr=${POD_RANGE}`,
+    `--flex-volume-plugin-dir=${KUBELET_ROOT}/volume-plugins`,
+    '--leader-elect=false',
+  ];
+}
+
+export function proxyConfig(nodeName: string, kubeconfig: string): object {
+  return {
+    apiVersion: 'kubeproxy.config.k8s.io/v1alpha1',
+    kind: 'KubeProxyConfiguration',
+    mode: 'iptables',
+    clientConnection: { kubeconfig },
+    clusterCIDR: POD_RANGE,
+    hostnameOverride: nodeName,
+    // The size of that table is the machine's matter.
+    conntrack: { maxPerCore: 0, min: 0 },
+  };
+}

@@ -1,0 +1,169 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
+import {
+  makePrivateNamespaces,
+  type PrivateNamespaces,
+} from '../../test/rig/private-namespaces.ts';
+import type { UnpackedPackages } from '../debian-packages.ts';
+import { type Binaries, findBinaries } from './binaries.ts';
+import { type Cluster, RunningCluster } from './cluster.ts';
+import { furnishNode, importImage } from './furnish-node.ts';
+import { nodePackages } from './node-packages.ts';
+import { Part } from './part.ts';
+import { PART_NAMES, type PartName, partPlans } from './parts.ts';
+import type { Say } from './say.ts';
+
+/** An old kubelet needs 20 s on an idle machine of two cores. */
+const READY_MS = 180_000;
+const LOOK_MS = 200;
+/** The kernel takes no longer name for a socket, and the kubelet makes some in its root. */
+const SCRATCH_CHARS_MAX = 80;
+/** The node has its own; whatever is below is not to be seen from inside. */
+const COVERED = ['/var/lib/', '/var/log/', '/run/'];
+
+export interface ClusterWish {
+  /** Of the cluster and of its node. */
+  readonly name: string;
+  /** A version that can be built, or a path. */
+  readonly kubelet?: string;
+  readonly assets?: string;
+  /** All state is kept here; it must not exist yet, and is removed in the end. */
+  readonly scratch: string;
+  readonly say?: Say;
+  /** Gives up the start, and cleans up. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Starts a Kubernetes cluster of one node and waits until the node is ready. It ends with stop(), or
+ * with the process that called.
+ */
+export async function startCluster(wish: ClusterWish): Promise<Cluster> {
+  const { name, scratch } = wish;
+  const binaries = await findBinaries(wish);
+  if ('missing' in binaries) throw new Error(binaries.missing);
+  const packages = await nodePackages();
+  if ('missing' in packages) throw new Error(packages.missing);
+  checkPlace(scratch, [packages.root, ...Object.values(binaries)]);
+
+  await mkdir(scratch, { mode: 0o700 });
+  const cgroup = cgroupOf(scratch);
+  let namespaces: PrivateNamespaces | undefined;
+  try {
+    namespaces = await makePrivateNamespaces({ also: ['net', 'ipc', 'uts'] });
+    const cluster = await assemble({ name, scratch, cgroup, binaries, packages, namespaces });
+    await bringUp(cluster, packages, wish);
+    return cluster;
+  } catch (error) {
+    await namespaces?.stop();
+    await removeCgroupTree(cgroup);
+    await rm(scratch, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The scratch folder names it, so that what a crash left can be found again. */
+export function cgroupOf(scratch: string): string {
+  return `/kubediag-cluster-${basename(scratch)}`;
+}
+
+function checkPlace(scratch: string, programs: readonly string[]): void {
+  if (scratch.length > SCRATCH_CHARS_MAX) {
+    throw new Error(`${scratch} is too long for sockets in it; take a folder in ${tmpdir()}`);
+  }
+  const hidden = [scratch, ...programs].find((path) =>
+    COVERED.some((folder) => path.startsWith(folder)),
+  );
+  if (hidden) {
+    throw new Error(
+      `${hidden} cannot be seen from the node, which has its own ${COVERED.join(', ')}; ` +
+        'put scratch folder and cache elsewhere (XDG_CACHE_HOME)',
+    );
+  }
+}
+
+async function assemble(ingredients: {
+  readonly name: string;
+  readonly scratch: string;
+  readonly cgroup: string;
+  readonly binaries: Binaries;
+  readonly packages: UnpackedPackages;
+  readonly namespaces: PrivateNamespaces;
+}): Promise<RunningCluster> {
+  const { name, scratch, cgroup, binaries, namespaces } = ingredients;
+  const { wish, environment, kubeconfig, logs, programs } = await furnishNode(ingredients);
+  const plans = partPlans(wish);
+  const place = { enter: namespaces.enter, environment, folder: logs };
+  const part = (of: PartName) => [of, new Part(plans[of], place)] as const;
+  return new RunningCluster({
+    name,
+    scratch,
+    cgroup,
+    kubeconfig,
+    programs,
+    logs,
+    kubeletVersion: binaries.kubeletVersion,
+    namespaces,
+    parts: Object.fromEntries(PART_NAMES.map(part)) as Record<PartName, Part>,
+  });
+}
+
+async function bringUp(
+  cluster: RunningCluster,
+  packages: UnpackedPackages,
+  { say = () => {}, signal }: ClusterWish,
+): Promise<void> {
+  const { parts } = cluster;
+  const start = (...names: readonly PartName[]) =>
+    Promise.all(names.map((name) => parts[name].start()));
+  const deadline = Date.now() + READY_MS;
+  const until = (what: string, condition: () => Promise<boolean>) =>
+    waitUntil(cluster, what, condition, { deadline, signal });
+
+  await start('etcd', 'containerd', 'kube-apiserver');
+  await Promise.all([
+    until('the image is imported', () => importImage(cluster, packages)),
+    until('the API server is ready', () =>
+      cluster.kubectl('get', '--raw=/readyz').then(
+        (answer) => answer === 'ok',
+        () => false,
+      ),
+    ),
+  ]);
+  say('API server ready');
+  // Before, each of them would only wait longer from one vain try to the next.
+  await start('kube-controller-manager', 'kube-scheduler', 'kube-proxy', 'kubelet');
+  await until('the node is ready', () => isReady(cluster));
+}
+
+async function isReady(cluster: RunningCluster): Promise<boolean> {
+  const condition = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
+  // Without its account no pod can be made, and a controller makes it when it comes to it.
+  const account = ['get', 'serviceaccount', 'default', '-o=name'];
+  const [ready, name] = await Promise.all([
+    cluster.kubectl('get', 'nodes', `-o=jsonpath=${condition}`),
+    cluster.kubectl(...account),
+  ]).catch(() => []);
+  return ready === 'True' && name !== undefined;
+}
+
+async function waitUntil(
+  { parts }: RunningCluster,
+  what: string,
+  condition: () => Promise<boolean>,
+  { deadline, signal }: { readonly deadline: number; readonly signal: AbortSignal | undefined },
+): Promise<void> {
+  while (!(await condition())) {
+    signal?.throwIfAborted();
+    const failed = Object.values(parts).find((part) => part.hasFailed());
+    if (failed) throw new Error(`${failed.name} ended: ${await failed.lastWords()}`);
+    if (Date.now() > deadline) {
+      const words = await parts.kubelet.lastWords();
+      throw new Error(`waited ${READY_MS / 1000} s in vain until ${what}; the kubelet: ${words}`);
+    }
+    await sleep(LOOK_MS);
+  }
+}
