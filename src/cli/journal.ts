@@ -1,4 +1,5 @@
-import { type JournalRecord, readJournal } from '../repair/journal.ts';
+import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
+import { type Tried, tried } from '../state/state-folder.ts';
 import { EXIT } from './exit-codes.ts';
 import { absolute } from './options.ts';
 import { yamlText } from './show-report.ts';
@@ -13,7 +14,13 @@ export interface JournalOptions {
 /** `kubediag journal`: what was done on this node, when, and how it ended. */
 export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
   const folder = absolute('--state-dir', options.stateDir);
-  const { records, unfinished, troubles } = readJournal(folder);
+  const reading = await journalIn(folder);
+  if (!reading.ok) {
+    terminal.err(`the journal cannot be read\n  why   ${printable(reading.why)}\n`);
+    terminal.err('  do    run it as root, or name the folder it is in: --state-dir\n');
+    return EXIT.unknown;
+  }
+  const { records, unfinished, troubles } = reading.value;
   for (const trouble of troubles) terminal.err(`${printable(trouble)}\n`);
   const entries = entriesOf(records, unfinished);
   if (options.output === 'json') terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
@@ -21,6 +28,11 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   else if (entries.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
   else terminal.out(tableOf(entries));
   return EXIT.clear;
+}
+
+/** What is in the journal, or why the disk does not tell. */
+export function journalIn(folder: string): Promise<Tried<JournalReading>> {
+  return tried((async () => readJournal(folder))());
 }
 
 interface Entry {

@@ -9,6 +9,7 @@ import { tellAbandoned } from './check.ts';
 import { faultNamed } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
+import { journalIn } from './journal.ts';
 import { openNode } from './open-node.ts';
 import { absolute, durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
@@ -51,6 +52,7 @@ export async function recover(
 
   const chosen = chooseFindings(fault, looked, options.finding);
   if ('nothing' in chosen) {
+    if (!options.dryRun) await settleEarlier({ ...options, stateFolder }, terminal);
     terminal.err(chosen.nothing);
     return chosen.code;
   }
@@ -61,6 +63,35 @@ export async function recover(
     return EXIT.clear;
   }
   return act(planned, looked, { ...options, stateFolder }, terminal);
+}
+
+/** Nothing is to be done now; but what an earlier run was killed at may wait to be told. */
+async function settleEarlier(
+  options: RecoverOptions & { readonly stateFolder: string },
+  terminal: Terminal,
+): Promise<void> {
+  const journal = await journalIn(options.stateFolder);
+  if (!journal.ok || journal.value.unfinished.length === 0) return;
+  const node = openNode(options);
+  const opened = await handsOn(node, options);
+  if (opened.isOpen) {
+    showSettled(opened.settled, terminal);
+    opened.close();
+  }
+  node.close();
+}
+
+function handsOn(
+  node: ReturnType<typeof openNode>,
+  options: RecoverOptions & { readonly stateFolder: string },
+): ReturnType<typeof openHands> {
+  const settings = lookSettingsOf(options);
+  return openHands({
+    stateFolder: options.stateFolder,
+    hostRoot: options.hostRoot,
+    look: () => lookAt(node, settings),
+    permitted: new Set(['unmount']),
+  });
 }
 
 async function act(
@@ -81,12 +112,7 @@ async function act(
 
   const node = openNode(options);
   const settings = lookSettingsOf(options);
-  const opened = await openHands({
-    stateFolder: options.stateFolder,
-    hostRoot: options.hostRoot,
-    look: () => lookAt(node, settings),
-    permitted: new Set(['unmount']),
-  });
+  const opened = await handsOn(node, options);
   if (!opened.isOpen) {
     node.close();
     showOutcome({ state: 'refused', ...opened }, terminal);

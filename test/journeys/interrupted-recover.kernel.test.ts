@@ -1,0 +1,172 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
+import type { PracticeNode } from '../rig/practice-node.ts';
+import { childOf } from '../rig/private-namespaces.ts';
+import type { Running } from '../rig/run-kubediag.ts';
+import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
+
+const RECOVER = ['recover', FAULT, '--yes'];
+
+async function makeGated() {
+  const sick = await makeNode();
+  const { target } = await makeSick(sick);
+  return { ...sick, target, umount: await GatedUmount.install(sick.node) };
+}
+
+/** To the program itself: what entered the namespaces for it is its parent. */
+async function signal({ child }: Running, name: NodeJS.Signals): Promise<void> {
+  process.kill(await childOf(child.pid ?? 0), name);
+}
+
+async function journalOf(node: PracticeNode): Promise<readonly string[]> {
+  const { code, stdout } = await node.kubediag('journal', '-o', 'json');
+  expect(code).toBe(0);
+  const entries = JSON.parse(stdout) as { outcome: { state: string } }[];
+  return entries.map(({ outcome }) => outcome.state);
+}
+
+/** Recovers until it is interrupted at a gate of umount, which opens right afterwards. */
+async function interruptAt(gate: Gate, name: NodeJS.Signals) {
+  const made = await makeGated();
+  const { node, umount } = made;
+  umount.close(gate);
+  const recover = node.start(RECOVER);
+  await umount.reached(gate);
+  await signal(recover, name);
+  if (name === 'SIGINT') await recover.hasSaid('stopping; what has begun is finished first');
+  umount.open(gate);
+  return { ...made, ended: await recover.end };
+}
+
+async function untilGone(node: PracticeNode, target: string): Promise<void> {
+  for (let tries = 0; mountLine(node, target) && tries < 200; tries += 1) await sleep(20);
+  expect(mountLine(node, target)).toBeUndefined();
+}
+
+describe('a recovery that is interrupted', () => {
+  it.each(['SIGINT', 'SIGKILL'] as const)(
+    'by %s while it looks: nothing was done',
+    async (name) => {
+      const { node, runtime, target, umount } = await makeGated();
+      const held = Promise.withResolvers<void>();
+      const asked = Promise.withResolvers<void>();
+      runtime.beforeAnswer = (call) => {
+        if (call === 'ListContainers') asked.resolve();
+        return held.promise;
+      };
+      runtime.beforeAnswer = async (call) => {
+        if (call !== 'ListContainers') return;
+        asked.resolve();
+        await held.promise;
+      };
+      const recover = node.start(RECOVER);
+      await asked.promise;
+      const ended = await expectUntouched(node, async () => {
+        await signal(recover, name);
+        return recover.end;
+      });
+      held.resolve();
+      expect(ended.signal).toBe(name);
+      expect(await journalOf(node)).toEqual([]);
+      runtime.beforeAnswer = () => {};
+      expect((await node.kubediag(...RECOVER)).code).toBe(0);
+      expect(mountLine(node, target)).toBeUndefined();
+      expect(umount.unmounted).toHaveLength(1);
+    },
+  );
+
+  it('by SIGINT before the act: refused, nothing was done', async () => {
+    const { node, umount, target, ended } = await interruptAt('help', 'SIGINT');
+    expect(ended.code).toBe(3);
+    expect(ended.stdout).toMatch(/^refused {2}stopped/m);
+    expect(ended.stdout).toContain('nothing was changed');
+    expect(mountLine(node, target)).toContain('//deleted ');
+    expect(umount.unmounted).toEqual([]);
+    expect(await journalOf(node)).toEqual([]);
+  });
+
+  it('by SIGKILL before the act: nothing was done, and the next one does it', async () => {
+    const { node, umount, target, ended } = await interruptAt('help', 'SIGKILL');
+    expect(ended.signal).toBe('SIGKILL');
+    expect(mountLine(node, target)).toContain('//deleted ');
+    expect(await journalOf(node)).toEqual([]);
+    expect((await node.kubediag(...RECOVER)).code).toBe(0);
+    expect(umount.unmounted).toHaveLength(1);
+    expect(await journalOf(node)).toEqual(['done']);
+  });
+
+  it.each(['before', 'after'] as const)('by SIGINT %s the unmount: finished', async (gate) => {
+    const { node, umount, target, ended } = await interruptAt(gate, 'SIGINT');
+    expect(ended.code).toBe(0);
+    expect(ended.stdout).toContain('done  the mount is gone');
+    expect(mountLine(node, target)).toBeUndefined();
+    expect(umount.unmounted).toHaveLength(1);
+    expect(await journalOf(node)).toEqual(['done']);
+  });
+
+  it.each(['before', 'after'] as const)(
+    'by SIGKILL %s the unmount: the journal tells, the next one settles it',
+    async (gate) => {
+      const { node, umount, target, ended } = await interruptAt(gate, 'SIGKILL');
+      expect(ended.signal).toBe('SIGKILL');
+      expect(await journalOf(node)).toEqual(['unfinished']);
+      await untilGone(node, target);
+      const next = await node.kubediag(...RECOVER);
+      expect(next.code).toBe(0);
+      expect(next.stderr).toContain('journal entry 1 of an earlier run was left open; done: ');
+      expect(umount.unmounted).toHaveLength(1);
+      expect(await journalOf(node)).toEqual(['done']);
+      expect((await check(node)).fault.verdict).toBe('clear');
+    },
+  );
+});
+
+describe('a recovery after one that was killed while its unmount still waits', () => {
+  it('unmounts once all the same, and tells of both', async () => {
+    const { node, umount, target } = await makeGated();
+    umount.close('before');
+    const killed = node.start(RECOVER);
+    await umount.reached('before');
+    await signal(killed, 'SIGKILL');
+    await killed.end;
+    const next = node.start(RECOVER);
+    await umount.reached('before');
+    umount.open('before');
+    const { code, stderr } = await next.end;
+    expect(code, stderr).toBe(0);
+    expect(stderr).toContain('journal entry 1 of an earlier run was left open; no-effect: ');
+    expect(mountLine(node, target)).toBeUndefined();
+    expect(umount.unmounted).toHaveLength(1);
+    expect(await journalOf(node)).toEqual(['no-effect', 'done']);
+  });
+});
+
+describe('two recoveries at once', () => {
+  it('one acts, the other is told who is at work', async () => {
+    const { node, umount, target } = await makeGated();
+    umount.close('before');
+    const first = node.start(RECOVER);
+    await umount.reached('before');
+    const second = await node.kubediag(...RECOVER);
+    expect(second.code).toBe(3);
+    expect(second.stdout).toMatch(/^refused {2}another recovery \(pid \d+, since .*\) is at work/m);
+    expect(second.stdout).toContain('wait until it is done');
+    umount.open('before');
+    expect((await first.end).code).toBe(0);
+    expect(mountLine(node, target)).toBeUndefined();
+    expect(umount.unmounted).toHaveLength(1);
+    expect(await journalOf(node)).toEqual(['done']);
+  });
+
+  it('started in the same moment, unmount once', async () => {
+    const { node, umount, target } = await makeGated();
+    const ended = await Promise.all([1, 2, 3].map(() => node.kubediag(...RECOVER)));
+    expect(mountLine(node, target)).toBeUndefined();
+    expect(umount.unmounted).toHaveLength(1);
+    for (const { code, stdout, stderr } of ended) {
+      expect([0, 3], stdout + stderr).toContain(code);
+    }
+    expect(ended.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+  });
+});
