@@ -1,11 +1,19 @@
-import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bundle, BundleError, filesOfBundle, packBundle } from '../node/bundle.ts';
+import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
 
 type Saved = { readonly path: string } | { readonly trouble: string };
 
 /** Keeps the evidence of a recovery below the state folder. */
-export function saveBundle(bundle: Bundle, stateFolder: string, name: string): Saved {
+export async function saveBundle(
+  bundle: Bundle,
+  stateFolder: string,
+  name: string,
+): Promise<Saved> {
+  // Whoever else can write there could lead us to another file.
+  const prepared = await tried(prepareFolder(stateFolder));
+  if (!prepared.ok) return { trouble: prepared.why };
   return writeBundle(bundle, join(stateFolder, 'bundles', name));
 }
 
@@ -13,7 +21,7 @@ export function saveBundle(bundle: Bundle, stateFolder: string, name: string): S
 export function writeBundle(bundle: Bundle, path: string): Saved {
   try {
     const packed = packBundle(filesOfBundle(bundle));
-    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    makeFolder(dirname(path));
     const file = openSync(path, 'w', 0o600);
     try {
       for (let at = 0; at < packed.length; ) at += writeSync(file, packed, at);

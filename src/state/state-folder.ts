@@ -1,11 +1,19 @@
-import { constants, linkSync, readFileSync, statSync, truncateSync } from 'node:fs';
-import { lstat, mkdir, open } from 'node:fs/promises';
+import {
+  constants,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
+import { lstat, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DISK_MS } from './limits.ts';
 
 /** Makes our folder on the node when it is missing, and throws when others could write to it. */
 export async function prepareFolder(folder: string): Promise<void> {
-  const made = await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = makeFolder(folder);
   if (made !== undefined) await syncFolder(dirname(made));
   const { mode, uid } = await lstat(folder);
   const isOurs = uid === process.geteuid?.() && (mode & 0o022) === 0;
@@ -13,6 +21,22 @@ export async function prepareFolder(folder: string): Promise<void> {
   if ((mode & constants.S_IFMT) !== constants.S_IFDIR || !isOurs) {
     throw new DiskError(`${folder} is not a folder that only we can write to (chmod 700, chown)`);
   }
+}
+
+/**
+ * Makes a folder of root's own and those above it, and gives the highest that was missing. Node's
+ * way to make several at once calls a disk that is read-only "no such file or directory".
+ */
+export function makeFolder(folder: string): string | undefined {
+  if (existsSync(folder)) return undefined;
+  const made = makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder, { mode: 0o700 });
+  } catch (error) {
+    // Somebody else was faster.
+    if (!hasCode(error, 'EEXIST')) throw error;
+  }
+  return made ?? folder;
 }
 
 /** On disk when it resolves. A line that an earlier crash left unfinished stays a line of its own. */

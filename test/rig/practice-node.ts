@@ -137,11 +137,12 @@ export class PracticeNode {
   }
 
   /** Starts the executable on this node. `--state-dir` is added where there is one. */
-  start(words: readonly string[], { through = [], environment = {} }: RunWish = {}): Running {
+  start(words: readonly string[], wish: RunWish = {}): Running {
+    const { through = [], environment = {}, executable = EXECUTABLE } = wish;
     const [command = ''] = words;
     const state = ['recover', 'journal'].includes(command) && !words.includes('--state-dir');
     const rest = state ? ['--state-dir', this.stateFolder] : [];
-    const all = [...this.inside.enter, ...through, EXECUTABLE, ...words, ...rest];
+    const all = [...this.inside.enter, ...through, executable, ...words, ...rest];
     return startProgram(all, { environment });
   }
 
@@ -165,4 +166,6 @@ export interface RunWish {
   /** Words before the executable: another user, another namespace, a terminal. */
   readonly through?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
+  /** Where the executable lies for whoever starts it. */
+  readonly executable?: string;
 }

@@ -1,0 +1,134 @@
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { PracticeNode } from '../rig/practice-node.ts';
+import { type Ended, oneLine } from '../rig/run-kubediag.ts';
+import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
+
+/** A page of memory: the smallest room that a filesystem in memory can have. */
+const PAGE_BYTES = 4096;
+
+async function makeSickNode() {
+  const sick = await makeNode();
+  return { ...sick, subpath: await makeSick(sick) };
+}
+
+async function expectRefused(node: PracticeNode, ...words: readonly string[]): Promise<Ended> {
+  const ended = await expectUntouched(node, () => node.kubediag('recover', FAULT, ...words));
+  expect(ended.code, ended.stdout + ended.stderr).toBe(3);
+  return ended;
+}
+
+describe('a recovery does nothing', () => {
+  it('without a terminal and without --yes', async () => {
+    const { node } = await makeSickNode();
+    const { stderr } = await expectRefused(node);
+    expect(stderr).toContain('refused: there is no terminal to ask on');
+    expect(stderr).toContain('--yes');
+  });
+
+  it('with --dry-run: the plan is shown', async () => {
+    const { node, subpath } = await makeSickNode();
+    const words = ['recover', FAULT, '--dry-run', '--yes'];
+    const ended = await expectUntouched(node, () => node.kubediag(...words));
+    expect(ended.code).toBe(0);
+    expect(ended.stdout.replace(/\n */g, '')).toContain(`1. unmount ${subpath.target}`);
+    expect(ended.stderr).toContain('dry run: nothing was changed');
+    expect((await node.kubediag('journal')).stdout).toContain('Nothing was done on this node yet');
+  });
+
+  it('for a finding that is gone', async () => {
+    const { node, subpath } = await makeSickNode();
+    const { fault } = await check(node);
+    const id = fault.findings[0]?.id ?? '';
+    expect((await node.kubediag('recover', FAULT, '--finding', id, '--yes')).code).toBe(0);
+    const none = await expectRefused(node, '--finding', id, '--yes');
+    expect(none.stderr).toContain(`refused: there is no finding "${id}"`);
+    expect(none.stderr).toContain('now there is none; it may be gone, or remade');
+    await subpath.bind();
+    subpath.update();
+    const now = (await check(node)).fault.findings[0]?.id;
+    expect(now).not.toBe(id);
+    const remade = await expectRefused(node, '--finding', id, '--yes');
+    expect(remade.stderr).toContain(`now there are: ${now}`);
+  });
+
+  it('while a process uses the mount, which is named', async () => {
+    const { node, subpath } = await makeSickNode();
+    const holder = node.startHere([
+      'sh',
+      '-c',
+      'exec 9<"$0"; echo ready; sleep 600',
+      subpath.target,
+    ]);
+    await holder.hasSaid('ready');
+    const { stdout } = await expectRefused(node, '--yes');
+    expect(stdout).toContain('failed  the mount is in use, and is not taken away by force');
+    expect(stdout).toMatch(/held by sh \(pid \d+, fd\/9\)/);
+    expect(stdout).toMatch(/^ {2}hand {2}.*umount --no-canonicalize .*\/app\/1$/m);
+    expect(stdout).toContain('never add -f or -l');
+  });
+
+  it('with another mount over it', async () => {
+    const { node, subpath } = await makeSickNode();
+    const above = subpath.target.replace(/\/settings\/.*/, '');
+    await node.run('mount', '-t', 'tmpfs', 'over', above);
+    const { stdout } = await expectRefused(node, '--yes');
+    expect(stdout).toContain('refused  another mount lies over this one');
+  });
+
+  it('with an umount of BusyBox, which cannot be told to take a path as it is', async () => {
+    const { node } = await makeSickNode();
+    const busybox = join(node.scratch, 'busybox');
+    const says = '#!/bin/sh\necho "BusyBox v1.35.0 (Debian) multi-call binary." >&2\n';
+    writeFileSync(busybox, says, { mode: 0o755 });
+    await node.run('mount', '--bind', busybox, '/usr/bin/umount');
+    const { stdout } = await expectRefused(node, '--yes');
+    expect(stdout).toContain('refused  we cannot unmount anything here');
+    expect(oneLine(stdout)).toContain("is BusyBox's, which has no --no-canonicalize");
+  });
+
+  it('when its folder can only be read', async () => {
+    const { node } = await makeSickNode();
+    mkdirSync(node.stateFolder);
+    await node.run('mount', '-t', 'tmpfs', '-o', 'ro,mode=700', 'small', node.stateFolder);
+    const { stderr } = await expectRefused(node, '--yes');
+    expect(stderr).toContain('refused: the evidence cannot be saved');
+    expect(stderr).toContain('read-only file system');
+    expect(stderr).toContain('choose another --state-dir; nothing was changed');
+  });
+
+  it('when others could have written its journal', async () => {
+    const { node } = await makeSickNode();
+    mkdirSync(node.stateFolder);
+    await node.run('chmod', '777', node.stateFolder);
+    const { stderr } = await expectRefused(node, '--yes');
+    expect(oneLine(stderr)).toContain('is not a folder that only we can write to (chmod 700');
+    expect(readdirSync(node.stateFolder)).toEqual([]);
+  });
+
+  it('when the disk is full, at whichever file', async () => {
+    const { node, subpath } = await makeSickNode();
+    mkdirSync(node.stateFolder);
+    const refusals = new Set<string>();
+    // A little more room at each turn, until there is enough for all: the first has no file to give.
+    for (let room = 0; mountLine(node, subpath.target) && room < 20; room += 1) {
+      const options = room === 0 ? 'mode=700,nr_inodes=2' : `mode=700,size=${room * PAGE_BYTES}`;
+      await node.run('mount', '-t', 'tmpfs', '-o', options, 'small', node.stateFolder);
+      const { code, stdout, stderr } = await node.kubediag('recover', FAULT, '--yes');
+      if (mountLine(node, subpath.target)) {
+        expect(code).toBe(3);
+        expect(oneLine(stdout + stderr)).toContain('nothing was changed');
+        expect(stdout + stderr).toContain('no space left on device');
+        refusals.add(/^refused[: ] *(.*)$/m.exec(stderr + stdout)?.[1]?.trim() ?? '');
+      }
+      await node.run('umount', node.stateFolder);
+    }
+    expect(mountLine(node, subpath.target)).toBeUndefined();
+    expect([...refusals]).toEqual([
+      'the evidence cannot be saved',
+      `our folder ${node.stateFolder} cannot be used`,
+      'the journal cannot be written',
+    ]);
+  });
+});
