@@ -3,10 +3,15 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultReport, Report } from '../../src/checkup/report.ts';
-import { type Pod, type RunningContainerd, startContainerd } from '../rig/containerd.ts';
+import {
+  containerdPackages,
+  type Pod,
+  type RunningContainerd,
+  startContainerd,
+} from '../rig/containerd.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { PracticeNode, type Subpath, WEB } from '../rig/practice-node.ts';
-import { type Ended, EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';
+import { type Ended, EXECUTABLE, oneLine, reportOf, runProgram } from '../rig/run-kubediag.ts';
 
 const FAULT = 'stale-subpath-mount';
 const SECRETS = {
@@ -200,6 +205,20 @@ describe('a container of a real containerd whose subPath mount loses its source'
     const unpacked = execFileSync('tar', ['-xzOf', file], { encoding: 'utf8' });
     expect(unpacked).toContain(settings.target);
     for (const secret of Object.values(SECRETS)) expect(unpacked).not.toContain(secret);
+  });
+
+  it('is left alone by an umount of BusyBox, with the way to do it by hand', async () => {
+    const packages = await containerdPackages();
+    if ('missing' in packages) throw new Error(packages.missing);
+    const before = mountTables(node.inside);
+    const busybox = join(packages.root, 'bin/busybox');
+    await node.run('mount', '--bind', busybox, '/usr/bin/umount');
+    const recover = await node.kubediag('recover', FAULT, '--yes');
+    await node.run(busybox, 'umount', '/usr/bin/umount');
+    expect(recover.code).toBe(3);
+    expect(oneLine(recover.stdout)).toContain("is BusyBox's, which has no --no-canonicalize");
+    expect(recover.stdout).toContain(`umount --no-canonicalize ${settings.target}`);
+    expect(mountChanges(before, mountTables(node.inside))).toEqual([]);
   });
 
   it('is recovered: the mount goes, nothing else changes, and the container starts', async () => {

@@ -89,8 +89,8 @@ export class PracticeNode {
   }
 
   /** Starts a command in the namespaces, and lets it run. */
-  startHere(words: readonly string[]): Running {
-    return startProgram([...this.inside.enter, ...words]);
+  startHere(words: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
+    return startProgram([...this.inside.enter, ...words], { environment });
   }
 
   /** Makes a volume with one subPath mount on it. */

@@ -1,0 +1,137 @@
+import { readFileSync } from 'node:fs';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { reportSchema } from '../../tools/report-schema.ts';
+import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
+import { childOf } from '../rig/private-namespaces.ts';
+import { EXECUTABLE, type Running, reportOf } from '../rig/run-kubediag.ts';
+import {
+  check,
+  expectUntouched,
+  FAULT,
+  makeNode,
+  makeSick,
+  mountLine,
+  type NodeWithRuntime,
+} from '../rig/sick-node.ts';
+
+const COLUMNS = 80;
+
+/** One sick node for all: these tests look, and whoever acts makes it sick again. */
+describe('a person at a terminal', () => {
+  const undo: (() => Promise<void> | void)[] = [];
+  let sick: NodeWithRuntime;
+  let node: PracticeNode;
+  let subpath: Subpath;
+
+  beforeAll(async () => {
+    sick = await makeNode((step) => undo.push(step));
+    node = sick.node;
+    subpath = await makeSick(sick);
+  });
+
+  afterAll(async () => {
+    for (const step of undo.toReversed()) await step();
+  });
+
+  /** Gives a command a terminal of its own; what we write is what a person types. */
+  function atTerminal(words: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
+    const state = words[0] === 'recover' ? ['--state-dir', node.stateFolder] : [];
+    const command = [EXECUTABLE, ...words, ...state].join(' ');
+    const script = `stty cols ${COLUMNS} rows 50; exec ${command}`;
+    const terminal = ['script', '--quiet', '--return', '--command', script, '/dev/null'];
+    return node.startHere(terminal, { TERM: 'xterm-256color', ...environment });
+  }
+
+  it('reads lines of at most 80 columns, but for what is to be copied', async () => {
+    for (const words of [['check'], ['check', '-o', 'wide'], ['recover', FAULT, '--dry-run']]) {
+      const { stdout } = await atTerminal(words).end;
+      const lines = plainLines(stdout);
+      expect(lines.length).toBeGreaterThan(10);
+      const isCommand = (line: string) => /\b(kubediag|kubectl|nsenter|umount) /.test(line);
+      expect(lines.filter((line) => line.length > COLUMNS && !isCommand(line))).toEqual([]);
+      expect(stdout).toContain('\x1b[');
+    }
+  });
+
+  it('sees no colour with NO_COLOR, and none in a pipe', async () => {
+    const { stdout } = await atTerminal(['check'], { NO_COLOR: '1' }).end;
+    // [31m is a colour. The progress line may still be cleared, which is none.
+    const marks = stdout.split('\x1b').slice(1);
+    expect(marks.filter((text) => /^\[[\d;]*m/.test(text))).toEqual([]);
+    expect(stdout).toContain('ACTIVE');
+    const piped = await node.kubediag('check');
+    expect(piped.stdout + piped.stderr).not.toContain('\x1b');
+  });
+
+  it('may stop reading early', async () => {
+    const shell = ['sh', '-c', `{ ${EXECUTABLE} "$@"; echo "code $?" >&2; } | head -1`, 'sh'];
+    const first = await node.startHere([...shell, 'check']).end;
+    expect(first.stdout.split('\n')).toHaveLength(2);
+    expect(first.stderr).toBe('code 1\n');
+    const closed = ['sh', '-c', `{ sleep 0.2; ${EXECUTABLE} "$@"; echo "code $?" >&2; } | true`];
+    const none = await node.startHere([...closed, 'sh', 'check', '-o', 'json']).end;
+    expect(none.stderr).toBe('code 1\n');
+  });
+
+  it('gets JSON of the published shape', async () => {
+    const report = reportOf((await check(node)).ended);
+    expect(reportSchema.parse(report)).toEqual(report);
+  });
+
+  it.each([
+    ['says no', 'n\r'],
+    ['presses enter', '\r'],
+    ['presses Ctrl-C', '\x03'],
+    ['closes the input', '\x04'],
+  ])('who %s at the question changes nothing', async (_name, keys) => {
+    const { code, stdout } = await expectUntouched(node, async () => {
+      const recover = atTerminal(['recover', FAULT]);
+      await recover.hasSaid('Go on? [y/N] ');
+      recover.child.stdin?.write(keys);
+      return recover.end;
+    });
+    expect(code).toBe(3);
+    expect(stdout).toContain('nothing was changed');
+  });
+
+  it.each(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP'] as const)(
+    'whose question is ended by %s finds nothing changed',
+    async (name) => {
+      await expectUntouched(node, async () => {
+        const recover = atTerminal(['recover', FAULT]);
+        await recover.hasSaid('Go on? [y/N] ');
+        process.kill(await youngestOf(recover.child.pid ?? 0), name);
+        return recover.end;
+      });
+      expect((await node.kubediag('journal', '-o', 'json')).stdout).toBe('[]\n');
+    },
+  );
+
+  it('says yes, and it is done', async () => {
+    const recover = atTerminal(['recover', FAULT]);
+    await recover.hasSaid('Go on? [y/N] ');
+    recover.child.stdin?.write('y\r');
+    const { code, stdout } = await recover.end;
+    expect(code, stdout).toBe(0);
+    expect(plainLines(stdout).join('\n')).toContain('done  the mount is gone');
+    expect(mountLine(node, subpath.target)).toBeUndefined();
+    const lines = plainLines(stdout).filter((line) => !line.includes('saved to'));
+    expect(lines.filter((line) => line.length > COLUMNS)).toEqual([]);
+  });
+});
+
+/** The executable at the end of the chain of programs that start one another for it. */
+async function youngestOf(pid: number): Promise<number> {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  return words.startsWith(EXECUTABLE) ? pid : youngestOf(await childOf(pid));
+}
+
+/** What stays on the screen of each line, without its colours. */
+function plainLines(text: string): readonly string[] {
+  return text
+    .replaceAll('\r\n', '\n')
+    .split('\n')
+    .map((line) => line.split('\r').at(-1) ?? '')
+    .map(stripVTControlCharacters);
+}
