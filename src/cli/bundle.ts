@@ -26,7 +26,7 @@ export async function bundle(
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');
-  const saved = writeBundle(looked.bundle, resolve(file ?? `kubediag-${safeName}-${stamp}.tgz`));
+  const saved = writeBundle(looked.bundle(), resolve(file ?? `kubediag-${safeName}-${stamp}.tgz`));
   if ('trouble' in saved) {
     terminal.err(
       `the bundle could not be written\n  why   ${saved.trouble}\n  do    name a file elsewhere: kubediag bundle FILE\n`,

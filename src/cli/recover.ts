@@ -101,7 +101,7 @@ async function act(
   terminal: Terminal,
 ): Promise<number> {
   const stop = stopOnSignal(terminal);
-  const saved = await saveBundle(looked.bundle, options.stateFolder, bundleName(planned, looked));
+  const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
   if ('trouble' in saved) {
     terminal.err(`refused: the evidence cannot be saved\n  why   ${saved.trouble}\n`);
     terminal.err('  do    make room, or choose another --state-dir; nothing was changed\n');

@@ -19,8 +19,8 @@ import { printable } from './wrap.ts';
 export interface Looked {
   readonly report: Report;
   readonly judged: readonly Judged[];
-  /** All that was asked and answered, without what is private. */
-  readonly bundle: Bundle;
+  /** All that was asked and answered, without what is private. Made when it is wanted: it is large. */
+  readonly bundle: () => Bundle;
 }
 
 export interface Looking {
@@ -51,12 +51,12 @@ export async function takeLook(
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,
-    bundle: {
+    bundle: () => ({
       recording: { clock, answers: redacted(answers) },
       madeBy: VERSION,
       tookMs,
       settings: { ...asked.settings },
-    },
+    }),
   };
 }
 

@@ -53,17 +53,15 @@ export interface Frame<H> {
 
 /** Cuts a stream of bytes back into frames, however the pipe has cut it. */
 export class FrameParser<H> {
-  #chunks: Buffer[] = [];
+  /** Begins with a frame, and has room for all of it once its length is known. */
+  #bytes: Buffer = Buffer.alloc(0);
   #length = 0;
   #wanted = LENGTHS_BYTES;
 
   *push(chunk: Buffer): Generator<Frame<H>> {
-    this.#chunks.push(chunk);
-    this.#length += chunk.length;
+    this.#add(chunk);
     while (this.#length >= this.#wanted) {
-      const bytes =
-        this.#chunks.length === 1 ? (this.#chunks[0] as Buffer) : Buffer.concat(this.#chunks);
-      this.#chunks = [bytes];
+      const bytes = this.#bytes.subarray(0, this.#length);
       const headerLength = bytes.readUInt32LE(0);
       const frameLength = LENGTHS_BYTES + headerLength + bytes.readUInt32LE(4);
       if (frameLength > FRAME_BYTES_MAX) throw new RangeError(`a frame of ${frameLength} bytes`);
@@ -74,9 +72,25 @@ export class FrameParser<H> {
       const payloadStart = LENGTHS_BYTES + headerLength;
       const header = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, payloadStart)) as H;
       yield { header, payload: bytes.subarray(payloadStart, frameLength) };
-      this.#chunks = [bytes.subarray(frameLength)];
-      this.#length = bytes.length - frameLength;
+      this.#bytes = bytes.subarray(frameLength);
+      this.#length = this.#bytes.length;
       this.#wanted = LENGTHS_BYTES;
     }
+  }
+
+  /** Copied where they belong at once: kept in pieces, a large frame would be there twice. */
+  #add(chunk: Buffer): void {
+    const length = this.#length + chunk.length;
+    if (this.#length === 0) {
+      this.#bytes = chunk;
+    } else {
+      if (length > this.#bytes.length) {
+        const room = Buffer.allocUnsafe(Math.max(length, this.#wanted));
+        this.#bytes.copy(room, 0, 0, this.#length);
+        this.#bytes = room;
+      }
+      chunk.copy(this.#bytes, this.#length);
+    }
+    this.#length = length;
   }
 }

@@ -51,7 +51,7 @@ async function screenOfCommand(command: string, folder: string, width: number): 
     if (!first) throw new Error(`${command}: there is no such fault`);
     const chosen = chooseFindings(
       first.fault,
-      { report, judged: one, bundle: NO_BUNDLE },
+      { report, judged: one, bundle: noBundle },
       undefined,
     );
     if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
@@ -63,12 +63,12 @@ async function screenOfCommand(command: string, folder: string, width: number): 
 }
 
 /** Nothing is saved here, so there is nothing to save. */
-const NO_BUNDLE = {
+const noBundle = () => ({
   recording: { clock: new Date(0), answers: new Map<string, never>() },
   madeBy: '',
   tookMs: 0,
   settings: {},
-};
+});
 
 /** A terminal that keeps what is written to standard output, without colour. */
 function paper(width: number): { readonly terminal: Terminal; readonly shown: () => string } {
