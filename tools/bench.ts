@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
+import { busyNodeRows } from './bench/busy-node.ts';
 import { mountTableRows } from './bench/mount-table.ts';
 import { jsonOf, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
@@ -30,7 +31,7 @@ buildIfOld();
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-bench-'));
 const rows: Row[] = [];
 try {
-  const groups = [startRows, () => mountTableRows(scratch)];
+  const groups = [startRows, () => mountTableRows(scratch), busyNodeRows];
   for (const group of groups) rows.push(...(await group()));
 } finally {
   rmSync(scratch, { recursive: true, force: true });
