@@ -7,7 +7,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/*.kernel.test.ts', '**/*.runtime.test.ts'],
+          exclude: ['**/*.kernel.test.ts', '**/*.runtime.test.ts', '**/*.cluster.test.ts'],
         },
       },
       {
@@ -28,6 +28,16 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        // Asks a real Kubernetes. A configMap reaches a pod after up to 90 s, a back-off takes longer.
+        test: {
+          name: 'cluster',
+          include: ['test/**/*.cluster.test.ts'],
+          fileParallelism: false,
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
         },
       },
     ],

@@ -45,11 +45,29 @@ async function containerRuntime(): Promise<string | undefined> {
   return 'missing' in packages ? packages.missing : undefined;
 }
 
+/**
+ * A build takes a quarter of an hour and gigabytes: whoever only runs the tests is told of it, and CI,
+ * which has to run everything, has it made before the tests begin.
+ */
+async function kubernetes(): Promise<string | undefined> {
+  const { findBinaries } = await import('./cluster/binaries.ts');
+  const { RECIPES } = await import('./cluster/kubernetes-recipes.ts');
+  const { nodePackages } = await import('./cluster/node-packages.ts');
+  const mayBuild = process.env.KUBEDIAG_REQUIRE_ALL === '1';
+  for (const kubelet of Object.keys(RECIPES)) {
+    const binaries = await findBinaries({ kubelet, mayBuild });
+    if ('missing' in binaries) return binaries.missing;
+  }
+  const packages = await nodePackages();
+  return 'missing' in packages ? packages.missing : undefined;
+}
+
 /** In the order in which they run: the cheapest first. */
 export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
   { name: 'kernel', needs: [root, namespaces, fuse], before: 'build' },
   { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime], before: 'build' },
+  { name: 'cluster', needs: [root, namespaces, kubernetes], before: 'build' },
 ];
 
 /** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */

@@ -1,16 +1,21 @@
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
 
 export const BUSYBOX_IMAGE = 'kubediag.test/busybox:latest';
 
-const APPLETS = ['sh', 'sleep', 'cat', 'ls', 'true', 'false', 'mount', 'echo', 'stat'];
+const run = promisify(execFile);
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** An OCI image archive with nothing in it but BusyBox; run without a command, it sleeps. */
 export async function busyboxImage(busybox: string): Promise<Buffer> {
+  const applets = (await run(busybox, ['--list'])).stdout.trim().split('\n');
   const layer = tar([
     { name: 'bin/busybox', mode: 0o755, content: await readFile(busybox) },
-    ...APPLETS.map((applet) => ({ name: `bin/${applet}`, mode: 0o777, link: 'busybox' })),
+    ...applets
+      .filter((name) => name !== 'busybox')
+      .map((applet) => ({ name: `bin/${applet}`, mode: 0o777, link: 'busybox' })),
   ]);
   const config = json({
     architecture: ARCHITECTURES[process.arch] ?? process.arch,

@@ -11,8 +11,8 @@ import { CURRENT, RECIPES, type Recipe } from './kubernetes-recipes.ts';
 import type { Say } from './say.ts';
 
 const run = promisify(execFile);
-/** Go keeps sources and what it compiled of them; the programs come on top. */
-const BUILD_BYTES = 14e9;
+/** Go keeps sources and what it compiled of them, 6 GB; programs and work in progress come on top. */
+const BUILD_BYTES = 10e9;
 const VERSION_MS = 30_000;
 
 /** The programs of Kubernetes that a cluster is started with, as paths. */
@@ -91,14 +91,14 @@ async function programsOf(
 }
 
 function assetFolders({ assets }: BinariesWish): readonly string[] {
-  return [assets, process.env.KUBEBUILDER_ASSETS].filter((folder) => folder !== undefined);
+  return [assets || [], process.env.KUBEBUILDER_ASSETS || []].flat();
 }
 
 async function builtPrograms(
   recipe: Recipe,
   { mayBuild = true, say = console.error }: BinariesWish,
 ): Promise<{ readonly folder: string } | Missing> {
-  const folder = cacheFolder(['kubernetes', 1, process.arch, recipe]);
+  const folder = folderFor(recipe);
   if (existsSync(folder)) return { folder };
   const what = `Kubernetes ${recipe.version} is not built yet`;
   if (!mayBuild) {
@@ -115,13 +115,22 @@ async function builtPrograms(
   return { folder };
 }
 
-async function obstacleToBuilding(folder: string): Promise<string | undefined> {
+/** How long it is thought to take changes nothing in what is built. */
+export function folderFor(recipe: Recipe): string {
+  return cacheFolder(['kubernetes', 1, process.arch, { ...recipe, minutes: undefined }]);
+}
+
+/** What is in the way of a build, and what to do about it. */
+export async function obstacleToBuilding(
+  folder: string,
+  needBytes = BUILD_BYTES,
+): Promise<string | undefined> {
   const settings = await goSettings('GOMODCACHE', 'GOCACHE').catch(() => undefined);
   if (!settings) return 'there is no Go: install it (see go.dev), or give --assets';
   for (const path of [settings.GOMODCACHE, settings.GOCACHE, folder]) {
     const { bavail, bsize } = await statfs(existingParent(path));
-    if (bavail * bsize >= BUILD_BYTES) continue;
-    const [free, need] = [bavail * bsize, BUILD_BYTES].map((bytes) => (bytes / 1e9).toFixed(0));
+    if (bavail * bsize >= needBytes) continue;
+    const [free, need] = [bavail * bsize, needBytes].map((bytes) => (bytes / 1e9).toFixed(0));
     return `${path} has ${free} GB of the ${need} GB that it takes: make room, or give --assets`;
   }
   return undefined;

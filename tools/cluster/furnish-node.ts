@@ -16,10 +16,11 @@ import { type PartsWish, proxyConfig } from './parts.ts';
 const CONTAINERD_HOME = '/var/lib/containerd';
 
 // As on any machine that systemd started, mounts are passed on to whoever has a copy of the table.
+// Not before the two folders are there: else what is mounted in them would show in ours as well.
 const COVER = `set -e
-mount --make-rshared /
 mount --bind "$1/var-lib" /var/lib
 mount --bind "$1/var-log" /var/log
+mount --make-rshared /
 mkdir -p /run/containerd
 echo "$2" >/proc/sys/kernel/hostname`;
 

@@ -49,13 +49,13 @@ export async function go(
 }
 
 /** For what needs the module proxy, which may be busy for a moment. */
-export async function withThreeTries<T>(task: () => Promise<T>): Promise<T> {
+export async function withThreeTries<T>(task: () => Promise<T>, pauseMs = PAUSE_MS): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await task();
     } catch (error) {
       if (tries === TRIES_MAX) throw error;
-      await sleep(tries * PAUSE_MS);
+      await sleep(tries * pauseMs);
     }
   }
 }

@@ -1,6 +1,5 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
 import {
@@ -67,7 +66,7 @@ export async function startCluster(wish: ClusterWish): Promise<Cluster> {
 
 /** The scratch folder names it, so that what a crash left can be found again. */
 export function cgroupOf(scratch: string): string {
-  return `/kubediag-cluster-${basename(scratch)}`;
+  return `/kubediag-cluster${scratch.replaceAll('/', '-')}`;
 }
 
 function checkPlace(scratch: string, programs: readonly string[]): void {

@@ -1,0 +1,90 @@
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import { leftOf } from '../rig/left-of-cluster.ts';
+
+describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (kubelet) => {
+  const hadKubelet = existsSync('/var/lib/kubelet/pods');
+  let folder: string;
+  let cluster: Cluster;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'kd-'));
+    cluster = await startCluster({ name: 'node-1', kubelet, scratch: join(folder, 'c') });
+    await cluster.apply(await podWithKubectl(cluster));
+    await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
+  });
+
+  afterAll(async () => {
+    await cluster?.stop();
+    await rm(folder, { recursive: true });
+  });
+
+  it('has one node of that version', async () => {
+    const columns = '{.items[*].metadata.name} {.items[*].status.nodeInfo.kubeletVersion}';
+    expect(await cluster.kubectl('get', 'nodes', `-o=jsonpath=${columns}`)).toBe(
+      `node-1 ${kubelet}`,
+    );
+  });
+
+  it('runs a pod that can be read and entered', async () => {
+    expect(await cluster.kubectl('logs', 'web')).toBe('hello\n');
+    expect(await cluster.kubectl('exec', 'web', '--', 'echo', 'inside')).toBe('inside\n');
+  });
+
+  it('gives the pod a token with which it reaches the API server at its service address', async () => {
+    const whoAmI = ['exec', 'web', '--', 'kubectl', 'auth', 'whoami', '-o=jsonpath={..username}'];
+    expect(await cluster.kubectl(...whoAmI)).toBe('system:serviceaccount:default:default');
+  });
+
+  it('gives nobody more rights than his own', async () => {
+    const may = ['auth', 'can-i', 'get', 'secrets', '--as=system:node:node-1'];
+    const { stdout } = await cluster.run(['kubectl', ...may, '--as-group=system:nodes']);
+    expect(stdout).toMatch(/^no/);
+  });
+
+  it('lets a part be stopped and started again', async () => {
+    await cluster.parts['kube-apiserver'].stop('SIGKILL');
+    expect((await cluster.run(['kubectl', 'get', 'nodes'])).code).not.toBe(0);
+    await cluster.parts['kube-apiserver'].start();
+    const ready = async () => (await cluster.run(['kubectl', 'get', '--raw=/readyz'])).stdout;
+    await expect.poll(ready, { timeout: 60_000 }).toBe('ok');
+  });
+
+  it('changes nothing of the machine', async () => {
+    expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(folder);
+    expect(existsSync('/var/lib/kubelet/pods')).toBe(hadKubelet);
+  });
+
+  it('leaves nothing when it is stopped', async () => {
+    expect((await leftOf(folder)).map(({ kind }) => kind)).toContain('cgroup');
+    await cluster.stop();
+    expect(await leftOf(folder)).toEqual([]);
+    expect(existsSync(join(folder, 'c'))).toBe(false);
+  });
+});
+
+async function podWithKubectl(cluster: Cluster): Promise<object> {
+  const kubectl = await realpath(join(cluster.programs, 'kubectl'));
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'web' },
+    spec: {
+      volumes: [{ name: 'kubectl', hostPath: { path: kubectl, type: 'File' } }],
+      containers: [
+        {
+          name: 'app',
+          image: cluster.image,
+          command: ['sh', '-c', 'echo hello; sleep 100000'],
+          volumeMounts: [{ name: 'kubectl', mountPath: '/bin/kubectl', readOnly: true }],
+        },
+      ],
+    },
+  };
+}

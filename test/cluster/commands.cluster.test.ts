@@ -1,0 +1,80 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterEach, expect, it } from 'vitest';
+import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
+import { leftOf } from '../rig/left-of-cluster.ts';
+
+const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');
+const NAME = `test-${process.pid}`;
+const FOLDER = folderOf(NAME);
+
+function start(...words: readonly string[]) {
+  const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { child, ended: ended.then(([stdout, stderr, [code]]) => ({ code, stdout, stderr })) };
+}
+
+function cluster(...words: readonly string[]) {
+  return start(...words).ended;
+}
+
+afterEach(async () => {
+  await cluster('down', '--name', NAME);
+});
+
+it('is up, is used, and is down without a trace', async () => {
+  expect(await cluster('up', '--name', NAME)).toMatchObject({ code: 0 });
+  expect(await cluster('up', '--name', NAME)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('is there already'),
+  });
+  const nodes = await cluster('run', '--name', NAME, '--', 'kubectl', 'get', 'nodes', '-o=name');
+  expect(nodes).toMatchObject({ code: 0, stdout: `node/${NAME}\n` });
+  expect(await cluster('run', '--name', NAME, '--', 'sh', '-c', 'exit 7')).toMatchObject({
+    code: 7,
+  });
+  expect((await cluster('status')).stdout).toContain(`${NAME}: kubelet v1.36.3, all parts run`);
+
+  const etcd = (await read(NAME))?.ready?.parts.etcd;
+  process.kill(etcd?.pid ?? 0, 'SIGKILL');
+  const status = async () => (await cluster('status')).stdout;
+  await expect.poll(status, { timeout: 10_000 }).toContain('ended: etcd');
+
+  expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
+  expect(await leftOf(FOLDER)).toEqual([]);
+  expect(existsSync(FOLDER)).toBe(false);
+  expect(await names()).not.toContain(NAME);
+});
+
+it('leaves no process and no mount when its first process is killed', async () => {
+  await cluster('up', '--name', NAME);
+  const known = await read(NAME);
+  process.kill(known?.ready?.first.pid ?? 0, 'SIGKILL');
+  // Whoever kept it outside cleans up.
+  await expect.poll(() => leftOf(FOLDER), { timeout: 20_000 }).toEqual([]);
+  expect((await cluster('status')).stdout).toContain(`${NAME}: crashed`);
+});
+
+it('leaves no process and no mount when its keeper is killed, and down removes the rest', async () => {
+  await cluster('up', '--name', NAME);
+  process.kill((await read(NAME))?.keeper.pid ?? 0, 'SIGKILL');
+  const kinds = async () => new Set((await leftOf(FOLDER)).map(({ kind }) => kind));
+  await expect.poll(kinds, { timeout: 20_000 }).toEqual(new Set(['cgroup']));
+  await cluster('down', '--name', NAME);
+  expect(await leftOf(FOLDER)).toEqual([]);
+  expect(existsSync(FOLDER)).toBe(false);
+});
+
+it('leaves nothing when its start is interrupted', async () => {
+  const { child, ended } = start('up', '--name', NAME);
+  const isStarting = async () => (await leftOf(FOLDER)).some(({ what }) => what.includes('etcd'));
+  await expect.poll(isStarting, { timeout: 20_000 }).toBe(true);
+  child.kill('SIGINT');
+  expect(await ended).toMatchObject({ code: 130 });
+  expect(await leftOf(FOLDER)).toEqual([]);
+  expect(existsSync(FOLDER)).toBe(false);
+  expect(await names()).not.toContain(NAME);
+});

@@ -1,0 +1,121 @@
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { findBinaries, folderFor, obstacleToBuilding } from './binaries.ts';
+import { CURRENT, LAST_WITH_STALE_SUBPATH, RECIPES } from './kubernetes-recipes.ts';
+
+let scratch: string;
+
+beforeEach(async () => {
+  scratch = await mkdtemp(join(tmpdir(), 'kubediag-binaries-'));
+  vi.stubEnv('XDG_CACHE_HOME', join(scratch, 'cache'));
+  vi.stubEnv('KUBEBUILDER_ASSETS', undefined);
+});
+
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await rm(scratch, { recursive: true });
+});
+
+/** Programs that can say no more than the kubelet's version. */
+async function makePrograms(folder: string, programs: readonly string[]): Promise<string> {
+  await mkdir(folder, { recursive: true });
+  for (const program of programs) {
+    const version = program.includes(LAST_WITH_STALE_SUBPATH) ? LAST_WITH_STALE_SUBPATH : CURRENT;
+    await writeFile(join(folder, program), `#!/bin/sh\necho Kubernetes ${version}\n`);
+    await chmod(join(folder, program), 0o755);
+  }
+  return folder;
+}
+
+const programs = RECIPES[CURRENT]?.programs ?? [];
+const quietly = { say: () => {}, mayBuild: false };
+
+describe('the programs of Kubernetes', () => {
+  it('come from the named folder before all others', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    vi.stubEnv('KUBEBUILDER_ASSETS', await makePrograms(join(scratch, 'builder'), programs));
+    expect(await findBinaries({ ...quietly, assets })).toMatchObject({
+      kubectl: join(assets, 'kubectl'),
+      kubelet: join(assets, 'kubelet'),
+      kubeletVersion: CURRENT,
+    });
+  });
+
+  it('come from $KUBEBUILDER_ASSETS before the cache', async () => {
+    const folder = await makePrograms(join(scratch, 'builder'), programs);
+    vi.stubEnv('KUBEBUILDER_ASSETS', folder);
+    expect(await findBinaries(quietly)).toMatchObject({ kubelet: join(folder, 'kubelet') });
+  });
+
+  it('come from the cache when $KUBEBUILDER_ASSETS has only some of them', async () => {
+    const builder = await makePrograms(join(scratch, 'builder'), ['kube-apiserver', 'kubectl']);
+    vi.stubEnv('KUBEBUILDER_ASSETS', builder);
+    const recipe = RECIPES[CURRENT];
+    if (!recipe) throw new Error('no recipe');
+    const cache = await makePrograms(folderFor(recipe), programs);
+    expect(await findBinaries(quietly)).toMatchObject({ kubectl: join(cache, 'kubectl') });
+  });
+
+  it('are missing, and it is said which, when the named folder lacks some', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), ['kubectl', 'kubelet']);
+    expect(await findBinaries({ ...quietly, assets })).toEqual({
+      missing: expect.stringContaining('has no kube-apiserver, kube-controller-manager'),
+    });
+  });
+
+  it('are missing, and it is said what to do, when they may not be built', async () => {
+    expect(await findBinaries(quietly)).toEqual({
+      missing: expect.stringContaining('npm run cluster -- build'),
+    });
+  });
+
+  it('are missing, and it is said what to do, without Go', async () => {
+    vi.stubEnv('PATH', scratch);
+    expect(await findBinaries({ say: () => {} })).toEqual({
+      missing: expect.stringMatching(/there is no Go: install it/),
+    });
+  });
+});
+
+describe('a build', () => {
+  it('is not begun where the disk is too small', async () => {
+    const go = join(await makePrograms(join(scratch, 'go'), []), 'go');
+    const settings = { GOMODCACHE: join(scratch, 'none/mod'), GOCACHE: join(scratch, 'none') };
+    await writeFile(go, `#!/bin/sh\necho '${JSON.stringify(settings)}'\n`);
+    await chmod(go, 0o755);
+    vi.stubEnv('PATH', join(scratch, 'go'));
+    expect(await obstacleToBuilding(join(scratch, 'here'), 1)).toBe(undefined);
+    expect(await obstacleToBuilding(join(scratch, 'here'), 9e18)).toMatch(
+      /none\/mod has \d+ GB of the 9000000000 GB that it takes: make room/,
+    );
+  });
+});
+
+describe('another kubelet', () => {
+  it('comes from the named folder too', async () => {
+    const name = `kubelet-${LAST_WITH_STALE_SUBPATH}`;
+    const assets = await makePrograms(join(scratch, 'assets'), [...programs, name]);
+    const wish = { ...quietly, assets, kubelet: LAST_WITH_STALE_SUBPATH };
+    expect(await findBinaries(wish)).toMatchObject({
+      kubelet: join(assets, name),
+      kubeletVersion: LAST_WITH_STALE_SUBPATH,
+    });
+  });
+
+  it('may be any path', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    const own = join(await makePrograms(join(scratch, 'own'), ['my-kubelet']), 'my-kubelet');
+    expect(await findBinaries({ ...quietly, assets, kubelet: own })).toMatchObject({
+      kubelet: own,
+    });
+  });
+
+  it('that nobody has is refused with the ones that can be had', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    expect(await findBinaries({ ...quietly, assets, kubelet: 'v1.2.3' })).toEqual({
+      missing: expect.stringContaining(`give ${CURRENT} or ${LAST_WITH_STALE_SUBPATH}`),
+    });
+  });
+});
