@@ -78,7 +78,7 @@ function findingBlock(
       finding.proof.flatMap((proof) => proofLines(proof, terminal)),
     ),
     ...labelled('not', sentences(finding.excluded, width)),
-    ...(isWide ? labelled('touches', sentences([finding.blastRadius], width)) : []),
+    ...(isWide ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('do', whatToDo(fault, finding)),
   ];
   return lines.join('\n');

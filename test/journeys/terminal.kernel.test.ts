@@ -54,6 +54,18 @@ describe('a person at a terminal', () => {
     }
   });
 
+  it('finds a word and a gap before everything that a wide screen tells', async () => {
+    const { stdout } = await node.kubediag('check', '-o', 'wide');
+    const block = stdout.slice(stdout.indexOf('  why '));
+    const labels = block.match(/^ {2}\S.*$/gm) ?? [];
+    expect(labels.map((line) => /^ {2}([a-z]+) +\S/.exec(line)?.[1])).toEqual([
+      'why',
+      'not',
+      'scope',
+      'do',
+    ]);
+  });
+
   it('sees no colour with NO_COLOR, and none in a pipe', async () => {
     const { stdout } = await atTerminal(['check'], { NO_COLOR: '1' }).end;
     // [31m is a colour. The progress line may still be cleared, which is none.
