@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { madeWorker } from '../../test/made-worker.ts';
+import { KUBELET_ROOT, madeWorker, POD_UID } from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { containers, newestContainer } from './containers.ts';
@@ -8,6 +8,9 @@ import { runtime } from './runtime.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
 const version = { runtimeName: 'containerd', runtimeVersion: '1.6.20' };
+
+/** A subPath mount of the pod, whose source is gone. */
+const LOST = `70 27 254:1 /lost//deleted ${KUBELET_ROOT}/pods/${POD_UID}/volume-subpaths/v/app/0 rw - ext4 /dev/vda1 rw`;
 
 /** A worker whose runtime answers what it is told. */
 function workerAnswering(call: 'Version' | 'ListPodSandbox' | 'ListContainers', message: unknown) {
@@ -33,7 +36,7 @@ test('the newest container of a name is the one made last, whatever the order of
 
 test('only the newest of each name is asked how it ended, and only when it did', async () => {
   const worker = madeWorker({
-    mounts: [],
+    mounts: [LOST],
     containers: [
       { id: 'a', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', exitCode: 1 },
       {
@@ -52,9 +55,19 @@ test('only the newest of each name is asked how it ended, and only when it did',
   expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
 });
 
+test('nobody asks how the containers of a pod ended that has lost no mount', async () => {
+  const ended = { id: 'a', name: 'app', state: 'CONTAINER_EXITED' } as const;
+  const isWhole = madeWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
+  expect((await lookAt(isWhole.build()).of(containers)).ends.size).toBe(0);
+  const isOther = madeWorker({ mounts: [LOST], containers: [{ ...ended, podUid: 'other' }] });
+  expect((await lookAt(isOther.build()).of(containers)).ends.size).toBe(0);
+  const isLost = madeWorker({ mounts: [LOST], containers: [ended] });
+  expect((await lookAt(isLost.build()).of(containers)).ends.size).toBe(1);
+});
+
 test('a container that is removed between two calls has no end, and is no error', async () => {
   const maker = madeWorker({
-    mounts: [],
+    mounts: [LOST],
     containers: [{ id: 'a', name: 'app', state: 'CONTAINER_EXITED' }],
   });
   for (const key of maker.answers.keys()) {

@@ -3,6 +3,7 @@ import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { listAt, numberAt, textAt } from '../std/json.ts';
 import { EXITED_STATUSES_MAX, STATUS_CALLS_AT_ONCE } from './limits.ts';
+import { mountTable } from './mount-table.ts';
 import { runtime } from './runtime.ts';
 
 export interface Container {
@@ -40,7 +41,10 @@ export interface ContainerEnd {
 export interface Containers {
   readonly containers: readonly Container[];
   readonly sandboxes: readonly Sandbox[];
-  /** Of the newest container of each name in each pod, when it does not run: how it ended. */
+  /**
+   * How it ended, of the newest container of each name, when it does not run and its pod has a
+   * mount that lost its source. Each is a call of its own, so of the others nobody asks.
+   */
   readonly ends: ReadonlyMap<string, ContainerEnd>;
 }
 
@@ -54,13 +58,25 @@ export const containers = defineEvidence<Containers>({
       look.node.ask('runtime', { socket, call: 'ListContainers' }),
     ]);
     const list = parseContainers(containerList.message);
+    const suspects = await namesOnLostMounts(look);
     return {
       containers: list,
       sandboxes: parseSandboxes(sandboxList.message),
-      ends: await askEnds(look, socket, list),
+      ends: await askEnds(
+        look,
+        socket,
+        list.filter(({ podUid }) => suspects.has(podUid)),
+      ),
     };
   },
 });
+
+/** All names in the paths of such mounts; the UIDs of their pods are among them. */
+async function namesOnLostMounts(look: Look): Promise<ReadonlySet<string>> {
+  const table = await attempt(look.of(mountTable));
+  const lost = table.known ? table.value.mounts.filter(({ isDeleted }) => isDeleted) : [];
+  return new Set(lost.flatMap(({ target }) => target.split('/')));
+}
 
 /** The newest container of a name in a pod: the one whose state is the container's state. */
 export function newestContainer(
