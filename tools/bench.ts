@@ -5,11 +5,47 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
+import { hungNodeRows } from './bench/hung-node.ts';
 import { mountTableRows } from './bench/mount-table.ts';
-import { jsonOf, type Row, tableOf } from './bench/row.ts';
+import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
+import { fuse, missingFor, type Need, namespaces, root } from './test-suites.ts';
 
 /** Measures what we promise of speed and size, and ends with 1 when a bar is missed. */
+
+interface Group {
+  readonly name: string;
+  readonly needs: readonly Need[];
+  readonly rows: () => Promise<readonly Row[]>;
+}
+
+const groups: readonly Group[] = [
+  { name: 'start', needs: [], rows: startRows },
+  { name: 'mount table', needs: [], rows: mountTableRowsInScratch },
+  { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
+  { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
+];
+
+async function mountTableRowsInScratch(): Promise<readonly Row[]> {
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-bench-'));
+  try {
+    return await mountTableRows(scratch);
+  } finally {
+    rmSync(scratch, { recursive: true, force: true });
+  }
+}
+
+async function rowsOf({ name, needs, rows }: Group): Promise<readonly Row[]> {
+  const missing = await missingFor(needs);
+  if (missing) return [notRun(name, missing)];
+  try {
+    return await rows();
+  } catch (error) {
+    // The others are still worth measuring.
+    console.error(error);
+    return [failed(name, error instanceof Error ? error.message : String(error))];
+  }
+}
 
 const SOURCES = join(import.meta.dirname, '../src');
 
@@ -28,13 +64,10 @@ if (values.output !== undefined && values.output !== 'json') {
   throw new Error(`-o ${values.output}: json is the only other output`);
 }
 buildIfOld();
-const scratch = mkdtempSync(join(tmpdir(), 'kubediag-bench-'));
 const rows: Row[] = [];
-try {
-  const groups = [startRows, () => mountTableRows(scratch), busyNodeRows];
-  for (const group of groups) rows.push(...(await group()));
-} finally {
-  rmSync(scratch, { recursive: true, force: true });
+for (const group of groups) {
+  if (process.stderr.isTTY) process.stderr.write(`measuring: ${group.name}\n`);
+  rows.push(...(await rowsOf(group)));
 }
 process.stdout.write(values.output === 'json' ? jsonOf(rows) : tableOf(rows));
 process.exitCode = rows.every(({ ok }) => ok) ? 0 : 1;

@@ -12,17 +12,17 @@ export interface Suite {
 }
 
 /** What is missing and what to do about it, or nothing. */
-type Need = () => Promise<string | undefined>;
+export type Need = () => Promise<string | undefined>;
 
 const PROBE_MS = 10_000;
 
 const run = promisify(execFile);
 
-async function root(): Promise<string | undefined> {
-  return process.getuid?.() === 0 ? undefined : 'it needs root; run npm test as root';
+export async function root(): Promise<string | undefined> {
+  return process.getuid?.() === 0 ? undefined : 'it needs root; run it as root';
 }
 
-async function namespaces(): Promise<string | undefined> {
+export async function namespaces(): Promise<string | undefined> {
   // The kernel may forbid it to a container although we are root.
   return run('unshare', ['--mount', '--pid', '--fork', '--mount-proc', 'true'], {
     timeout: PROBE_MS,
@@ -32,7 +32,7 @@ async function namespaces(): Promise<string | undefined> {
   );
 }
 
-async function fuse(): Promise<string | undefined> {
+export async function fuse(): Promise<string | undefined> {
   return access('/dev/fuse', constants.R_OK | constants.W_OK).then(
     () => undefined,
     () => 'it needs /dev/fuse; load the kernel module fuse, or pass the device to the container',

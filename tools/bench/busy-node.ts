@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { PracticeNode } from '../../test/rig/practice-node.ts';
 import { reportOf } from '../../test/rig/run-kubediag.ts';
@@ -7,6 +6,7 @@ import { loseSubpaths, mountsOf, prepareMounts } from './busy-mounts.ts';
 import { busyPods, LOST_SUBPATHS, MOUNTS_PER_POD, PODS } from './busy-pods.ts';
 import { peakBytesBelow } from './peak-memory.ts';
 import { barred, type Row } from './row.ts';
+import { startScript } from './start-script.ts';
 
 const TIMED_RUNS = 11;
 const MEASURED_RUNS = 3;
@@ -48,11 +48,11 @@ async function makeBusy(node: PracticeNode): Promise<void> {
   await node.run('mount', '--all', '--fstab', list);
   loseSubpaths(pods, node.root);
   await startProcesses(node);
-  await startScript(node, 'busy-runtime.ts', node.socket, String(PODS), node.root);
+  await startScript(node, 'tools/bench/busy-runtime.ts', node.socket, String(PODS), node.root);
   const config = join(node.scratch, 'kubelet.yaml');
   await startScript(
     node,
-    'busy-kubelet.ts',
+    'tools/bench/busy-kubelet.ts',
     String(PODS),
     `--config=${config}`,
     `--root-dir=${node.root}`,
@@ -63,18 +63,11 @@ async function makeBusy(node: PracticeNode): Promise<void> {
 /** Each is a shell that waits for ever: they share their memory, so they cost next to nothing. */
 async function startProcesses(node: PracticeNode): Promise<void> {
   const pipe = join(node.scratch, 'never');
-  mkdirSync(node.scratch, { recursive: true });
   await node.run('mkfifo', pipe);
   const script =
     'exec 3<>"$1"; n=0; while [ $n -lt "$2" ]; do read never <&3 & n=$((n+1)); done; echo ready; wait';
   const { hasSaid } = node.startHere(['sh', '-c', script, 'sh', pipe, String(PROCESSES)]);
   await hasSaid('ready');
-}
-
-async function startScript(node: PracticeNode, ...words: readonly string[]): Promise<void> {
-  const [script = '', ...rest] = words;
-  const path = join(import.meta.dirname, script);
-  await node.startHere([process.execPath, path, ...rest]).hasSaid('ready');
 }
 
 /** A check that sees less than there is would be fast for nothing. */

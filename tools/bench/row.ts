@@ -27,7 +27,12 @@ export function shown(name: string, value: number, unit: string): Row {
 
 export function notRun(name: string, why: string): Row {
   const isFailure = process.env.KUBEDIAG_REQUIRE_ALL === '1';
-  return { name, value: undefined, unit: '', bar: undefined, ok: !isFailure, notRun: why };
+  return { ...failed(name, why), ok: !isFailure };
+}
+
+/** It could not be measured because something went wrong, which is no excuse. */
+export function failed(name: string, why: string): Row {
+  return { name, value: undefined, unit: '', bar: undefined, ok: false, notRun: why };
 }
 
 export function tableOf(rows: readonly Row[]): string {
@@ -47,7 +52,7 @@ export function jsonOf(rows: readonly Row[]): string {
 }
 
 function cellsOf({ name, value, unit, bar, ok, notRun: why }: Row): readonly string[] {
-  if (why !== undefined) return [name, '-', '', '', `not run: ${why}`];
+  if (why !== undefined) return [name, '-', '', '', `${ok ? '' : 'NO, '}not run: ${why}`];
   return [name, String(value), unit, bar ?? '', bar === undefined ? '' : ok ? 'yes' : 'NO'];
 }
 

@@ -7,7 +7,7 @@ const START_MS = 60;
 const TIMES_NODE = 2;
 
 /** How long a person waits for the executable itself: a new process, its file already in memory. */
-export function startRows(): readonly Row[] {
+export async function startRows(): Promise<readonly Row[]> {
   const { kubediag, node } = leastMs(
     { kubediag: [EXECUTABLE, 'version'], node: [process.execPath, '-e', '0'] },
     ROUNDS,
