@@ -1,3 +1,4 @@
+import type { ContainerEnds } from '../../evidence/container-ends.ts';
 import { type Container, type Containers, newestContainer } from '../../evidence/containers.ts';
 import type { Mount } from '../../evidence/mount-table.ts';
 import type { Pod, Pods } from '../../evidence/pods.ts';
@@ -30,6 +31,7 @@ interface Around {
   readonly mount: Mount;
   readonly target: SubpathTarget;
   readonly containers: Containers;
+  readonly ends: ContainerEnds;
   readonly pods: Maybe<Pods>;
 }
 
@@ -67,11 +69,11 @@ function hasSandbox({ containers, target }: Around): boolean {
 
 /** What is said about why the container does not run; the runtime's word comes before the kubelet's. */
 function complaints(
-  { target, containers, pods }: Around,
+  { target, ends, pods }: Around,
   newest: Container | undefined,
   pod: Pod | undefined,
 ): readonly Proof[] {
-  const end = newest && containers.ends.get(newest.id);
+  const end = newest && ends.get(newest.id);
   const status = pod?.containerStatuses.find(({ name }) => name === target.container);
   const fromRuntime = end?.message
     ? [{ claim: startClaim(end.finishedAt), text: end.message, origin: end.origin }]
@@ -96,10 +98,10 @@ function stateOf(
   newest: Container | undefined,
   pod: Pod | undefined,
 ): Pick<Candidate, 'state' | 'unclear'> {
-  const { target, containers, pods } = around;
+  const { target, containers, ends, pods } = around;
   if (newest?.state === 'running') return { state: 'running' };
   if (newest?.state === 'unknown') return unclear('the runtime does not know how it is');
-  const exitCode = newest && containers.ends.get(newest.id)?.exitCode;
+  const exitCode = newest && ends.get(newest.id)?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
   const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;

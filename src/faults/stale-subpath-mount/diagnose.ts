@@ -1,3 +1,4 @@
+import type { ContainerEnds } from '../../evidence/container-ends.ts';
 import type { Containers } from '../../evidence/containers.ts';
 import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
@@ -22,6 +23,7 @@ export interface Seen {
   readonly version: Maybe<KubeletVersion>;
   readonly mounts: MountTable;
   readonly containers: Containers;
+  readonly ends: ContainerEnds;
   readonly pods: Maybe<Pods>;
 }
 
