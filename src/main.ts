@@ -15,11 +15,18 @@ async function main(): Promise<void> {
   process.exitCode = await runCli(process.argv.slice(2));
 }
 
-main().catch((error: unknown) => {
+function tellDefect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `kubediag: this is a defect of kubediag, not of your node\n${stack}\n` +
       'Please report it with these lines, and with a bundle if you can: kubediag bundle\n',
   );
   process.exitCode = DEFECT;
+}
+
+process.on('uncaughtException', (error) => {
+  tellDefect(error);
+  // Who threw it may have left anything half done: Node itself would end here, with code 1.
+  process.exit(DEFECT);
 });
+main().catch(tellDefect);

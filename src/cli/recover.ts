@@ -166,7 +166,7 @@ async function performAll(planned: Planned, hands: Hands, terminal: Terminal): P
 /** Ctrl-C stops before the next act; what has begun is carried to its end and told. */
 function stopOnSignal(terminal: Terminal): AbortSignal {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
       terminal.err(`${signal}: stopping; what has begun is finished first\n`);
       stop.abort();

@@ -6,7 +6,19 @@ import { UsageError } from './usage-error.ts';
 
 /** Runs one command of a person on a node, and gives the exit code. */
 export async function runCli(words: readonly string[]): Promise<number> {
-  endQuietlyWithTheReader();
+  let lost: string | undefined;
+  outliveTheReader((why) => {
+    lost = why;
+  });
+  const code = await codeOf(words);
+  // What could not be written is told a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
+  if (lost === undefined) return code;
+  process.stderr.write(`kubediag: the output could not be written: ${lost}\n`);
+  return EXIT.notDone;
+}
+
+async function codeOf(words: readonly string[]): Promise<number> {
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
@@ -52,9 +64,14 @@ async function runCommand(
   }
 }
 
-/** `kubediag check | head` closes our output early; that is no defect of ours. */
-function endQuietlyWithTheReader(): void {
+/**
+ * `kubediag check | head` closes our output early, a lost connection takes the terminal away, a
+ * full disk takes no more of it: no defect of ours, and no reason to leave a recovery half done.
+ */
+function outliveTheReader(onLoss: (why: string) => void): void {
+  process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    // Whoever went away knows that they did.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') onLoss(error.message);
   });
 }

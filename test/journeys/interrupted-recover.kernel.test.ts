@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { childOf } from '../rig/private-namespaces.ts';
-import type { Running } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, type Running } from '../rig/run-kubediag.ts';
 import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 
 const RECOVER = ['recover', FAULT, '--yes'];
@@ -120,6 +120,28 @@ describe('a recovery that is interrupted', () => {
       expect((await check(node)).fault.verdict).toBe('clear');
     },
   );
+});
+
+describe('a recovery whose reader is gone while it acts', () => {
+  it.each([
+    ['closed its end of the pipe', ['sh', '-c', '"$@" 2>&1 | true', 'sh']],
+    ['hung up the terminal', ['script', '--quiet', '--command', '"$KUBEDIAG" $WORDS', '/dev/null']],
+  ])('because it %s is carried to its end', async (_name, through) => {
+    const { node, umount, target } = await makeGated();
+    const words = [...RECOVER, '--state-dir', node.stateFolder];
+    const environment = { KUBEDIAG: EXECUTABLE, WORDS: words.join(' ') };
+    const program = through[0] === 'sh' ? [EXECUTABLE, ...words] : [];
+    umount.close('before');
+    const recover = node.startHere([...through, ...program], environment);
+    await umount.reached('before');
+    // Of the pipe, the reader is gone already; of the terminal, it goes now.
+    if (through[0] === 'script') process.kill(await childOf(recover.child.pid ?? 0), 'SIGKILL');
+    await sleep(200);
+    umount.open('before');
+    await untilGone(node, target);
+    await vi.waitFor(async () => expect(await journalOf(node)).toEqual(['done']), 10_000);
+    expect(umount.unmounted).toHaveLength(1);
+  });
 });
 
 describe('a recovery after one that was killed while its unmount still waits', () => {

@@ -86,6 +86,20 @@ describe('a person at a terminal', () => {
     expect(none.stderr).toBe('code 1\n');
   });
 
+  it('is told when the output does not fit on its disk, and a recovery is finished', async () => {
+    const full = ['sh', '-c', `${EXECUTABLE} "$@" > /dev/full`, 'sh'];
+    const look = await node.startHere([...full, 'check']).end;
+    expect(look.code).toBe(3);
+    expect(look.stderr).toMatch(/^kubediag: the output could not be written: ENOSPC.*\n$/);
+    const other = await makeNode();
+    const { target } = await makeSick(other);
+    const state = ['--state-dir', other.node.stateFolder];
+    await other.node.startHere([...full, 'recover', FAULT, '--yes', ...state]).end;
+    expect(mountLine(other.node, target)).toBeUndefined();
+    const journal = await other.node.kubediag('journal', '-o', 'json');
+    expect(JSON.parse(journal.stdout)).toMatchObject([{ outcome: { state: 'done' } }]);
+  });
+
   it('gets JSON of the published shape', async () => {
     const report = reportOf((await check(node)).ended);
     expect(reportSchema.parse(report)).toEqual(report);
