@@ -77,7 +77,7 @@ export function parseMountTable(text: string, origin: string): MountTable {
     if (end < 0) throw malformed(origin, line, 'it is cut off in the middle of a line');
     if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
     const hasEscape = nextEscape >= 0 && nextEscape < end;
-    const mount = parseMount(text, { start, end, line, hasEscape });
+    const mount = parseMount(text, start, end, line, hasEscape);
     if (!mount) throw malformed(origin, line, 'it is not a line of a mount table');
     mounts.push(mount);
     starts.push(start);
@@ -100,17 +100,16 @@ function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
   return undefined;
 }
 
-interface Place {
-  readonly start: number;
-  readonly end: number;
-  readonly line: number;
-  readonly hasEscape: boolean;
-}
-
 const DELETED = '//deleted';
 
-/** Reads a line where it stands: to cut it out first would cost as much again. */
-function parseMount(text: string, { start, end, line, hasEscape }: Place): Mount | undefined {
+/** Reads a line where it stands: one more string or object for each would cost as much again. */
+function parseMount(
+  text: string,
+  start: number,
+  end: number,
+  line: number,
+  hasEscape: boolean,
+): Mount | undefined {
   const afterId = spaceFrom(text, start);
   const afterParent = spaceFrom(text, afterId + 1);
   const afterDevice = spaceFrom(text, afterParent + 1);
