@@ -5,7 +5,8 @@ import { type BusyPod, subpathTarget } from './busy-pods.ts';
 /** A real mount to be made: a bind of a folder or a file, or a filesystem in memory. */
 export interface MountWish {
   readonly target: string;
-  readonly source: string | 'tmpfs';
+  /** A path, or "tmpfs". */
+  readonly source: string;
 }
 
 const PAYLOAD = '..2021_06_02_06_01_21.244319292';

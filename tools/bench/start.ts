@@ -15,6 +15,6 @@ export async function startRows(): Promise<readonly Row[]> {
   return [
     barred('kubediag version', kubediag, 'ms', { under: START_MS }),
     shown('node -e 0', node, 'ms'),
-    barred('kubediag version / node -e 0', kubediag / node, 'times', { under: TIMES_NODE }),
+    barred('kubediag version / node', kubediag / node, 'times', { under: TIMES_NODE }),
   ];
 }
