@@ -147,7 +147,7 @@ async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
   return false;
 }
 
-/** One action at a time; the first that is not done ends it. */
+/** One action at a time. The actions of a finding build on each other; findings do not. */
 async function performAll(planned: Planned, hands: Hands, terminal: Terminal): Promise<boolean> {
   const { fault, findings } = planned;
   let isDone = true;
@@ -158,6 +158,7 @@ async function performAll(planned: Planned, hands: Hands, terminal: Terminal): P
       const { outcome, entry } = await perform(intent, hands);
       showOutcome(outcome, terminal, entry, recovery?.afterwards);
       isDone = isDone && outcome.state === 'done';
+      if (outcome.state !== 'done') break;
     }
   }
   return isDone;

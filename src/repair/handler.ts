@@ -24,6 +24,8 @@ export interface Sight {
   readonly isDone: boolean;
   /** What was seen, as a clause: "the mount is gone". */
   readonly seen: string;
+  /** Somebody is still at it, so what is seen now is not the end. */
+  readonly underWay?: string;
   /** What else had changed meanwhile. */
   readonly beside?: string;
 }

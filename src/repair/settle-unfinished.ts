@@ -28,6 +28,10 @@ export async function settleUnfinished(
     }
     const sight = await attempt(sightOf(action, look));
     if (sight.known) {
+      if (sight.value.underWay) {
+        settled.push({ record, unsettled: sight.value.underWay });
+        continue;
+      }
       const outcome = outcomeOf(record, sight.value);
       await journal.conclude(entry, record, outcome);
       settled.push({ record, outcome });

@@ -46,6 +46,29 @@ test('a mount that is gone already needs nothing, and is no error', async () => 
   expect(made.log).toEqual([]);
 });
 
+test('refuses while an umount of this very mount is under way, and only of this one', async () => {
+  const made = new MadeHands();
+  const others = [`${TARGET}0`, '/mnt'].map((path) => `umount\0--no-canonicalize\0${path}\0`);
+  made.node
+    .folder('/proc', ['70', '71', '72', '73'])
+    .file('/proc/70/comm', 'umount\n')
+    .file('/proc/70/cmdline', others[0] ?? '')
+    .file('/proc/71/comm', 'umount\n')
+    .file('/proc/71/cmdline', others[1] ?? '')
+    .file('/proc/72/comm', 'sleep\n')
+    .missing('file', '/proc/73/comm');
+  expect((await outcomeOf(made)).outcome.state).toBe('done');
+
+  const late = new MadeHands();
+  late.node
+    .folder('/proc', ['70'])
+    .file('/proc/70/comm', 'umount\n')
+    .file('/proc/70/cmdline', `/usr/bin/umount\0--no-canonicalize\0${TARGET}\0`);
+  const { what, why } = await objectionTo(late);
+  expect(what).toContain('being unmounted already');
+  expect(why).toContain('process 70');
+});
+
 test.each([
   ['outside the kubelet root', '/mnt/pods/6f1c2a9e/volume-subpaths/settings/web/1'],
   ['not below volume-subpaths', '/var/lib/kubelet/pods/6f1c2a9e/volumes/settings/web/1'],

@@ -6,6 +6,7 @@ import type { Look } from '../model/evidence.ts';
 import type { Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
 import type { NodeWriter } from './node-writer.ts';
+import { unmountUnderWay } from './under-way.ts';
 
 type Unmount = Action<'unmount'>;
 
@@ -21,6 +22,7 @@ export const unmount: Handler<'unmount'> = {
       coveredMount(action, sight) ??
       lastCopy(action, sight) ??
       (await otherPath(action, sight)) ??
+      (await underWay(action, look)) ??
       (await tiedHands(action, sight, writer))
     );
   },
@@ -44,8 +46,15 @@ export const unmount: Handler<'unmount'> = {
       .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
       .filter((mount) => !now.has(lineOf(mount)))
       .map(({ target }) => target);
-    if (lost.length === 0) return { isDone, seen };
-    return { isDone, seen, beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` };
+    const pid = isDone ? undefined : await unmountUnderWay(action.target, look);
+    return {
+      isDone,
+      seen,
+      ...(pid === undefined ? {} : { underWay: `process ${pid} still unmounts it` }),
+      ...(lost.length === 0
+        ? {}
+        : { beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` }),
+    };
   },
 };
 
@@ -139,6 +148,14 @@ async function otherPath({ target }: Unmount, { node, pid }: Sight): Promise<Out
     if (type !== 'folder') return leadsElsewhere(`${path} is a ${type}, and no folder`);
   }
   return undefined;
+}
+
+async function underWay({ target }: Unmount, look: Look): Promise<Outcome | undefined> {
+  const pid = await unmountUnderWay(target, look);
+  if (pid === undefined) return undefined;
+  const what = 'this mount is being unmounted already';
+  const why = `process ${pid} is at it; a recovery that was killed leaves such a one behind`;
+  return { state: 'refused', what, why, todo: 'wait until it has ended, then recover again' };
 }
 
 async function tiedHands(

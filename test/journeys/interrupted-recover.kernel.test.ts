@@ -145,22 +145,25 @@ describe('a recovery whose reader is gone while it acts', () => {
 });
 
 describe('a recovery after one that was killed while its unmount still waits', () => {
-  it('unmounts once all the same, and tells of both', async () => {
+  it('keeps its hands off until that one has ended, and then tells how', async () => {
     const { node, umount, target } = await makeGated();
     umount.close('before');
     const killed = node.start(RECOVER);
     await umount.reached('before');
     await signal(killed, 'SIGKILL');
     await killed.end;
-    const next = node.start(RECOVER);
-    await umount.reached('before');
+    const early = await node.kubediag(...RECOVER);
+    expect(early.code).toBe(3);
+    expect(early.stderr).toMatch(/journal entry 1 .* not settled: process \d+ still unmounts it/);
+    expect(early.stdout).toContain('refused  this mount is being unmounted already');
+    expect(mountLine(node, target)).toBeDefined();
+
     umount.open('before');
-    const { code, stderr } = await next.end;
-    expect(code, stderr).toBe(0);
-    expect(stderr).toContain('journal entry 1 of an earlier run was left open; no-effect: ');
-    expect(mountLine(node, target)).toBeUndefined();
+    await expect.poll(() => mountLine(node, target)).toBeUndefined();
+    const later = await node.kubediag(...RECOVER);
+    expect(later.code, later.stderr).toBe(0);
     expect(umount.unmounted).toHaveLength(1);
-    expect(await journalOf(node)).toEqual(['no-effect', 'done']);
+    expect(await journalOf(node)).toEqual(['done']);
   });
 });
 
