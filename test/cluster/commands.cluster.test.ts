@@ -70,7 +70,8 @@ it('leaves no process and no mount when its keeper is killed, and down removes t
 
 it('leaves nothing when its start is interrupted', async () => {
   const { child, ended } = start('up', '--name', NAME);
-  const isStarting = async () => (await leftOf(FOLDER)).some(({ what }) => what.includes('kube-apiserver'));
+  const isStarting = async () =>
+    (await leftOf(FOLDER)).some(({ what }) => what.includes('kube-apiserver'));
   await expect.poll(isStarting, { timeout: 20_000 }).toBe(true);
   child.kill('SIGINT');
   expect(await ended).toMatchObject({ code: 130 });

@@ -9,20 +9,37 @@ export function mountTables({ pid: first }: PrivateNamespaces): MountTables {
   const tables = new Map<string, readonly string[]>();
   const processes = readlinkSync(`/proc/${first}/ns/pid`);
   for (const pid of ['self', ...readdirSync('/proc').filter((name) => Number(name) > 0)]) {
-    try {
-      if (pid !== 'self' && readlinkSync(`/proc/${pid}/ns/pid`) !== processes) continue;
-      const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-      const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').filter(Boolean);
-      if (lines.length > 0) tables.set(namespace, lines);
-    } catch (error) {
-      // It ended while we looked at it, or belongs to a machine that keeps it from us.
-      if (
-        !['ENOENT', 'ESRCH', 'EINVAL', 'EACCES'].includes(
-          (error as NodeJS.ErrnoException).code ?? '',
-        )
-      ) {
-        throw error;
-      }
+    const found = tableOf(pid);
+    if (!found || (pid !== 'self' && found.processes !== processes)) continue;
+    tables.set(found.namespace, found.lines);
+  }
+  return tables;
+}
+
+/** Nothing of a process that ended while we looked at it, or that the machine keeps from us. */
+function tableOf(
+  pid: string,
+): { namespace: string; processes: string; lines: readonly string[] } | undefined {
+  try {
+    const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').filter(Boolean);
+    const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
+    const processes = readlinkSync(`/proc/${pid}/ns/pid`);
+    return lines.length > 0 ? { namespace, processes, lines } : undefined;
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? '';
+    if (['ENOENT', 'ESRCH', 'EINVAL', 'EACCES'].includes(code)) return undefined;
+    throw error;
+  }
+}
+
+/** Of every process on the machine whose table names a folder, and of the machine itself. */
+export function mountTablesNaming(folder: string): MountTables {
+  const tables = new Map<string, readonly string[]>();
+  for (const pid of ['self', ...readdirSync('/proc').filter((name) => Number(name) > 0)]) {
+    const found = tableOf(pid);
+    if (!found || tables.has(found.namespace)) continue;
+    if (pid === 'self' || found.lines.some((line) => line.includes(folder))) {
+      tables.set(found.namespace, found.lines);
     }
   }
   return tables;

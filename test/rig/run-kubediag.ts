@@ -73,7 +73,7 @@ export async function runProgram(
   return end;
 }
 
-export function reportOf({ stdout, stderr }: Ended): Report {
+export function reportOf({ stdout, stderr }: Pick<Ended, 'stdout' | 'stderr'>): Report {
   if (!stdout.startsWith('{')) throw new Error(`no report, but: ${stdout}${stderr}`);
   return JSON.parse(stdout) as Report;
 }

@@ -17,9 +17,11 @@ const CONTAINERD_HOME = '/var/lib/containerd';
 
 // As on any machine that systemd started, mounts are passed on to whoever has a copy of the table.
 // Not before the two folders are there: else what is mounted in them would show in ours as well.
+// The kubelet is found where a distribution would put it, beside what the machine has there.
 const COVER = `set -e
 mount --bind "$1/var-lib" /var/lib
 mount --bind "$1/var-log" /var/log
+mount -t overlay -o "lowerdir=$1/programs:/usr/local/bin" programs /usr/local/bin
 mount --make-rshared /
 mkdir -p /run/containerd
 echo "$2" >/proc/sys/kernel/hostname`;
@@ -30,7 +32,7 @@ export interface Furnished {
   readonly environment: NodeJS.ProcessEnv;
   readonly kubeconfig: string;
   readonly logs: string;
-  /** A folder with kubectl, for people. */
+  /** A folder with kubectl and kubelet, for people. */
   readonly programs: string;
 }
 
@@ -48,7 +50,9 @@ export async function furnishNode(ingredients: {
   for (const folder of ['var-lib', 'var-log', 'kubernetes', 'logs', 'programs', 'tools']) {
     await mkdir(at(folder));
   }
-  await symlink(binaries.kubectl, at('programs/kubectl'));
+  for (const name of ['kubectl', 'kubelet'] as const) {
+    await symlink(binaries[name], at(`programs/${name}`));
+  }
   const environment = await machineRoom(at('tools'), packages);
   const [containerdCgroup, { files, certificates, kubeletFlags, kubeconfig }] = await Promise.all([
     makeCgroup(cgroup),

@@ -1,0 +1,137 @@
+import { dirname } from 'node:path';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { EXECUTABLE } from '../rig/run-kubediag.ts';
+
+/** Pods whose volume is written anew by changeContents: each kind that the kubelet writes itself. */
+export const CHANGING = ['core2', 'with-labels', 'with-projected', 'with-secret'] as const;
+
+/** Where each of them shows the file. */
+const FILE = '/etc/app.conf';
+export const FILE_OF: Readonly<Record<(typeof CHANGING)[number], string>> = {
+  core2: '/etc/logrotate.d/nginx.log',
+  'with-labels': FILE,
+  'with-projected': FILE,
+  'with-secret': FILE,
+};
+
+/** Applies ten pods and waits until all run. The first is the one of the manual for this fault. */
+export async function applyTenPods(cluster: Cluster): Promise<void> {
+  const { image } = cluster;
+  const subPath = (name: string, volume: object) =>
+    pod(name, {
+      volumes: [{ name: 'settings', ...volume }],
+      containers: [
+        {
+          name: 'app',
+          image,
+          volumeMounts: [{ name: 'settings', mountPath: FILE, subPath: 'app.conf' }],
+        },
+      ],
+    });
+  const items = [{ key: 'app.conf', path: 'app.conf' }];
+  const labels = [{ path: 'app.conf', fieldRef: { fieldPath: 'metadata.labels' } }];
+  await cluster.apply(
+    configMap('nginx-logrotate', { 'nginx.log': 'rotate 7\n' }),
+    configMap('steady', { 'app.conf': 'steady\n' }),
+    configMap('changing', { 'app.conf': 'before\n' }),
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'keys' },
+      stringData: { 'app.conf': 'before\n' },
+    },
+    seedDeployment(image),
+    subPath('with-subpath', { configMap: { name: 'steady' } }),
+    subPath('with-secret', { secret: { secretName: 'keys' } }),
+    subPath('with-projected', {
+      projected: { sources: [{ configMap: { name: 'changing', items } }] },
+    }),
+    subPath('with-labels', { downwardAPI: { items: labels } }),
+    ...[1, 2, 3, 4].map((n) => pod(`plain-${n}`, { containers: [{ name: 'app', image }] })),
+    doctor(image),
+  );
+  await cluster.kubectl('wait', '--for=condition=Available', 'deployment/core2', '--timeout=90s');
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=90s');
+}
+
+/** Changes what the volumes of four of the pods are made of. */
+export async function changeContents(cluster: Cluster): Promise<void> {
+  const patch = (what: string, change: object) =>
+    cluster.kubectl('patch', what, '--type=merge', `--patch=${JSON.stringify(change)}`);
+  await patch('configmap/nginx-logrotate', { data: { 'nginx.log': 'rotate 8\n' } });
+  await patch('configmap/changing', { data: { 'app.conf': 'after\n' } });
+  await patch('secret/keys', { stringData: { 'app.conf': 'after\n' } });
+  await patch('pod/with-labels', { metadata: { labels: { said: 'after' } } });
+  // The kubelet looks at a pod that changed at once, and at others once a minute.
+  await cluster.kubectl('annotate', 'pod', '--all', '--overwrite', `looked-at=${Date.now()}`);
+}
+
+/** As the manual has it, but for the image. */
+function seedDeployment(image: string): object {
+  const labels = { app: 'core2' };
+  const items = [{ key: 'nginx.log', path: 'nginx.log' }];
+  const mount = { mountPath: FILE_OF.core2, name: 'logrotateconf', subPath: 'nginx.log' };
+  const spec = {
+    containers: [{ image, imagePullPolicy: 'IfNotPresent', name: 'debian', volumeMounts: [mount] }],
+    volumes: [
+      {
+        name: 'logrotateconf',
+        configMap: { defaultMode: 0o644, items, name: 'nginx-logrotate' },
+      },
+    ],
+  };
+  return {
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { labels, name: 'core2', namespace: 'default' },
+    spec: {
+      replicas: 1,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec },
+    },
+  };
+}
+
+/**
+ * A privileged pod that sees the node below /host. The image has no C library, which our executable
+ * needs, so it borrows the node's.
+ */
+function doctor(image: string): object {
+  const folders = { '/host': '/', '/usr': '/usr', '/lib': '/usr/lib', '/lib64': '/usr/lib64' };
+  const own = { [dirname(EXECUTABLE)]: dirname(EXECUTABLE) };
+  const mounts = Object.entries({ ...folders, ...own }).map(([mountPath, path], index) => ({
+    mountPath,
+    path,
+    name: `node-${index}`,
+  }));
+  return pod('doctor', {
+    hostPID: true,
+    volumes: mounts.map(({ name, path }) => ({ name, hostPath: { path } })),
+    containers: [
+      {
+        name: 'app',
+        image,
+        securityContext: { privileged: true },
+        volumeMounts: mounts.map(({ name, mountPath }) => ({
+          name,
+          mountPath,
+          mountPropagation: 'HostToContainer',
+        })),
+      },
+    ],
+  });
+}
+
+function pod(name: string, spec: object): object {
+  const metadata = { name, labels: { name } };
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata,
+    spec: { terminationGracePeriodSeconds: 0, ...spec },
+  };
+}
+
+function configMap(name: string, data: object): object {
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name }, data };
+}
