@@ -58,7 +58,13 @@ function explain(): Command {
 function journal(): Command {
   return new Command('journal')
     .description('what was done on this node, when, and how it ended')
-    .addOption(new Option('-o, --output <FORMAT>', 'how to print it').choices(['json', 'yaml']))
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'wide: with what was acted on').choices([
+        'wide',
+        'json',
+        'yaml',
+      ]),
+    )
     .addOption(stateOption());
 }
 

@@ -8,7 +8,7 @@ import { printable } from './wrap.ts';
 
 export interface JournalOptions {
   readonly stateDir: string;
-  readonly output?: 'json' | 'yaml';
+  readonly output?: 'wide' | 'json' | 'yaml';
 }
 
 /** `kubediag journal`: what was done on this node, when, and how it ended. */
@@ -26,7 +26,7 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   if (options.output === 'json') terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
-  else terminal.out(tableOf(entries));
+  else terminal.out(tableOf(entries, options.output === 'wide'));
   return EXIT.clear;
 }
 
@@ -70,16 +70,18 @@ function entriesOf(
     });
 }
 
-function tableOf(entries: readonly Entry[]): string {
+const HEADINGS = ['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME'];
+
+function tableOf(entries: readonly Entry[], isWide: boolean): string {
   const rows = entries.map(({ entry, begun, fault, finding, action, outcome }) => [
     String(entry),
     begun.replace(/\.\d+Z$/, 'Z'),
     `${fault}/${finding}`,
     action.kind,
     outcome?.state ?? '',
-    action.target,
+    ...(isWide ? [action.target] : []),
   ]);
-  const table = [['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME', 'TARGET'], ...rows];
+  const table = [[...HEADINGS, ...(isWide ? ['TARGET'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );
