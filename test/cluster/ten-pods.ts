@@ -14,6 +14,14 @@ export const FILE_OF: Readonly<Record<(typeof CHANGING)[number], string>> = {
   'with-secret': FILE,
 };
 
+/** What it shows after changeContents. */
+export const AFTER: typeof FILE_OF = {
+  core2: 'rotate 8\n',
+  'with-labels': 'name="with-labels"\nsaid="after"',
+  'with-projected': 'after\n',
+  'with-secret': 'after\n',
+};
+
 /** Applies ten pods and waits until all run. The first is the one of the manual for this fault. */
 export async function applyTenPods(cluster: Cluster): Promise<void> {
   const { image } = cluster;

@@ -50,8 +50,8 @@ export async function furnishNode(ingredients: {
   for (const folder of ['var-lib', 'var-log', 'kubernetes', 'logs', 'programs', 'tools']) {
     await mkdir(at(folder));
   }
-  for (const name of ['kubectl', 'kubelet'] as const) {
-    await symlink(binaries[name], at(`programs/${name}`));
+  for (const program of ['kubectl', 'kubelet'] as const) {
+    await symlink(binaries[program], at(`programs/${program}`));
   }
   const environment = await machineRoom(at('tools'), packages);
   const [containerdCgroup, { files, certificates, kubeletFlags, kubeconfig }] = await Promise.all([

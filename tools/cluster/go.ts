@@ -81,11 +81,12 @@ export async function downloadModule(module: string): Promise<DownloadedModule> 
 /** What the answer names is copied and read; an empty name would be the whole machine. */
 export function downloadedModule(module: string, answer: string): DownloadedModule {
   const { Dir, GoMod, Path, Version } = JSON.parse(answer) as Readonly<Record<string, unknown>>;
+  const isIt = module === [Path, Version].join('@');
   const paths = [Dir, GoMod].filter(
     (path): path is string => typeof path === 'string' && isAbsolute(path) && path.length > 1,
   );
   const [folder, goMod] = paths;
-  if (`${Path}@${Version}` !== module || !folder || !goMod) {
+  if (!isIt || !folder || !goMod) {
     throw new Error(`go mod download says no folder for ${module}: ${answer.slice(0, 500)}`);
   }
   return { folder, goMod };

@@ -57,7 +57,7 @@ export function logFile(name: string): string {
   return join(clustersFolder(), `${name}.log`);
 }
 
-export function clustersFolder(): string {
+function clustersFolder(): string {
   return join(dirname(cacheFolder('')), 'clusters');
 }
 

@@ -52,7 +52,7 @@ export function kubeletSettings(version: string, certificates: Certificates): Ku
   return { config, flags };
 }
 
-export function minorOf(version: string): number {
+function minorOf(version: string): number {
   // v1.18.8
   const minor = /^v1[.](\d+)[.]/.exec(version)?.[1];
   if (!minor) throw new Error(`no version of a kubelet: ${version}`);

@@ -63,13 +63,13 @@ export class Part {
       env: environment,
       stdio: ['ignore', log.fd, log.fd],
     });
+    child.once('exit', () => {
+      this.pid = 0;
+    });
     this.#child = child;
     this.#wanted = true;
     await Promise.all([once(child, 'spawn'), log.close()]);
     this.pid = await this.#findPid(child.pid ?? 0);
-    void once(child, 'exit').then(() => {
-      this.pid = 0;
-    });
   }
 
   /** Entering takes a moment; then the program is the only child of the one that entered. */

@@ -46,7 +46,7 @@ export async function startCluster(wish: ClusterWish): Promise<Cluster> {
   if ('missing' in binaries) throw new Error(binaries.missing);
   const packages = await nodePackages();
   if ('missing' in packages) throw new Error(packages.missing);
-  checkPlace(scratch, [packages.root, ...Object.values(binaries)]);
+  checkPlace(scratch, [packages.root, binaries.kubelet, binaries['kube-apiserver']]);
 
   await mkdir(scratch, { mode: 0o700 });
   const cgroup = cgroupOf(scratch);

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { FaultReport } from '../../src/checkup/report.ts';
+import type { Cluster, Ended } from '../../tools/cluster/cluster.ts';
+import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import { containerProcess } from '../rig/container-process.ts';
+import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
+
+/** The wait of `recover --wait` included. */
+const KUBEDIAG_MS = 280_000;
+
+export interface FaultAnswer extends FaultReport {
+  readonly code: number | null;
+}
+
+/** A cluster in a folder of its own, and what a test of one fault asks about it. */
+export class ClusterLook {
+  readonly folder: string;
+  readonly cluster: Cluster;
+  readonly #fault: string;
+
+  private constructor(folder: string, cluster: Cluster, fault: string) {
+    this.folder = folder;
+    this.cluster = cluster;
+    this.#fault = fault;
+  }
+
+  static async start(kubelet: string, fault: string): Promise<ClusterLook> {
+    const folder = await mkdtemp(join(tmpdir(), 'kd-'));
+    const cluster = await startCluster({ name: 'node-1', kubelet, scratch: join(folder, 'c') });
+    return new ClusterLook(folder, cluster, fault);
+  }
+
+  async stop(): Promise<void> {
+    await this.cluster.stop();
+    await rm(this.folder, { recursive: true });
+  }
+
+  /** Runs the built executable on the node. */
+  kubediag(...words: readonly string[]): Promise<Ended> {
+    return this.cluster.run([EXECUTABLE, ...words], { limitMs: KUBEDIAG_MS });
+  }
+
+  async check(...words: readonly string[]): Promise<FaultAnswer> {
+    return this.answerOf(await this.kubediag('check', '-o', 'json', ...words));
+  }
+
+  answerOf(ended: Ended): FaultAnswer {
+    const fault = reportOf(ended).faults.find(({ name }) => name === this.#fault);
+    if (!fault) throw new Error(`no ${this.#fault} in ${ended.stdout}`);
+    return { code: ended.code, ...fault };
+  }
+
+  /** What each pod's first container is: "running", or why it waits. */
+  async containerStates(): Promise<Readonly<Record<string, string>>> {
+    const states = (await this.#pods()).map(({ metadata, status }) => {
+      const { state = {} } = status.containerStatuses?.[0] ?? {};
+      const reason = state.waiting?.reason ?? Object.keys(state)[0] ?? '';
+      return [withoutHash(metadata.name), reason] as const;
+    });
+    return Object.fromEntries(states);
+  }
+
+  async contentOf(pod: string, path: string): Promise<string> {
+    const { metadata } = await this.#pod(pod);
+    return this.cluster.kubectl('exec', metadata.name, '--', 'cat', path);
+  }
+
+  async killContainer(pod: string): Promise<void> {
+    const { status } = await this.#pod(pod);
+    const id = status.containerStatuses?.[0]?.containerID?.replace('containerd://', '') ?? '';
+    process.kill(containerProcess(id), 'SIGKILL');
+  }
+
+  staleMounts(): readonly string[] {
+    const table = readFileSync(`/proc/${this.cluster.pid}/mountinfo`, 'utf8');
+    return table.split('\n').filter((line) => line.includes('//deleted '));
+  }
+
+  async #pod(name: string): Promise<Pod> {
+    const pod = (await this.#pods()).find(({ metadata }) => withoutHash(metadata.name) === name);
+    if (!pod) throw new Error(`there is no pod ${name}`);
+    return pod;
+  }
+
+  async #pods(): Promise<readonly Pod[]> {
+    const text = await this.cluster.kubectl('get', 'pods', '-o=json');
+    return (JSON.parse(text) as { readonly items: readonly Pod[] }).items;
+  }
+}
+
+interface Pod {
+  readonly metadata: { readonly name: string };
+  readonly status: {
+    readonly containerStatuses?: readonly {
+      readonly containerID?: string;
+      readonly state: { readonly waiting?: { readonly reason: string } };
+    }[];
+  };
+}
+
+/** The name of the Deployment for that of its pod. */
+export function withoutHash(name: string): string {
+  // core2-756945577d-f8ftd
+  return name.replace(/-[4-9bcdf]{1,10}-[0-9a-z]{5}$/, '');
+}
