@@ -12,6 +12,8 @@ export interface MadeContainer {
   readonly podName?: string;
   readonly podNamespace?: string;
   readonly state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  /** What the list says, when it differs from what the container's own status says. */
+  readonly listedState?: string;
   readonly createdAt?: string;
   readonly attempt?: number;
   readonly exitCode?: number;
@@ -92,7 +94,12 @@ function addRuntime(maker: NodeMaker, worker: MadeWorker): void {
     runtimeApiVersion: 'v1',
   });
   call('ListPodSandbox', { items: sandboxes.map(sandboxMessage) });
-  call('ListContainers', { containers: containers.map(containerMessage) });
+  call('ListContainers', {
+    containers: containers.map((each) => ({
+      ...containerMessage(each),
+      state: each.listedState ?? each.state,
+    })),
+  });
   for (const container of containers) {
     const { exitCode = 0, reason = '', message = '' } = container;
     const status = {

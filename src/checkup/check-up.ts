@@ -1,4 +1,5 @@
 import { containers, type Sandbox } from '../evidence/containers.ts';
+import { kubelet } from '../evidence/kubelet.ts';
 import { pods } from '../evidence/pods.ts';
 import type { Collected, Look, Maybe, Needs } from '../model/evidence.ts';
 import type { AnyFault, Fault } from '../model/fault.ts';
@@ -25,12 +26,22 @@ export async function checkUp(
   look: Look,
   only?: PodName,
 ): Promise<readonly Judged[]> {
-  const strange = only ? await strangerDoubts(look, only) : [];
+  const standing = [
+    ...(await contradictions(look)),
+    ...(only ? await strangerDoubts(look, only) : []),
+  ];
   const judged: Judged[] = [];
   for (const fault of faults) {
-    judged.push({ fault, verdict: narrowed(await judge(fault, look), only, strange) });
+    judged.push({ fault, verdict: narrowed(await judge(fault, look), only, standing) });
   }
   return judged;
+}
+
+/** Where we may have the wrong kubelet before us, no fault is called clear. */
+async function contradictions(look: Look): Promise<readonly Doubt[]> {
+  const here = await attempt(look.of(kubelet));
+  const why = here.known ? here.value.contradiction : undefined;
+  return why === undefined ? [] : [{ why }];
 }
 
 /** A pod that is not here must not be told to be well. */
@@ -73,7 +84,11 @@ async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
   return collected.known ? collected : { known: false, why: collected.why };
 }
 
-function narrowed(verdict: Verdict, only: PodName | undefined, strange: readonly Doubt[]): Verdict {
+function narrowed(
+  verdict: Verdict,
+  only: PodName | undefined,
+  standing: readonly Doubt[],
+): Verdict {
   const isAsked = (subject: Subject) =>
     !only || (subject.namespace === only.namespace && subject.pod === only.name);
   const findings = verdict.findings
@@ -82,7 +97,7 @@ function narrowed(verdict: Verdict, only: PodName | undefined, strange: readonly
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
   return verdictOf({
     findings,
-    doubts: [...strange, ...doubts.filter(({ subject }) => !subject || isAsked(subject))],
+    doubts: [...standing, ...doubts.filter(({ subject }) => !subject || isAsked(subject))],
   });
 }
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { KUBELET_ROOT, madeWorker, POD_UID } from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { containerEnds } from './container-ends.ts';
+import { containerStatuses } from './container-statuses.ts';
 import { containers, newestContainer } from './containers.ts';
 import { runtime } from './runtime.ts';
 
@@ -51,7 +51,7 @@ test('only the newest of each name is asked how it ended, and only when it did',
       { id: 'c', name: 'other', state: 'CONTAINER_RUNNING' },
     ],
   }).build();
-  const ends = await lookAt(worker).of(containerEnds);
+  const ends = await lookAt(worker).of(containerStatuses);
   expect([...ends.keys()].map((id) => id[0])).toEqual(['b']);
   expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
 });
@@ -59,11 +59,11 @@ test('only the newest of each name is asked how it ended, and only when it did',
 test('nobody asks how the containers of a pod ended that has lost no mount', async () => {
   const ended = { id: 'a', name: 'app', state: 'CONTAINER_EXITED' } as const;
   const isWhole = madeWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
-  expect((await lookAt(isWhole.build()).of(containerEnds)).size).toBe(0);
+  expect((await lookAt(isWhole.build()).of(containerStatuses)).size).toBe(0);
   const isOther = madeWorker({ mounts: [LOST], containers: [{ ...ended, podUid: 'other' }] });
-  expect((await lookAt(isOther.build()).of(containerEnds)).size).toBe(0);
+  expect((await lookAt(isOther.build()).of(containerStatuses)).size).toBe(0);
   const isLost = madeWorker({ mounts: [LOST], containers: [ended] });
-  expect((await lookAt(isLost.build()).of(containerEnds)).size).toBe(1);
+  expect((await lookAt(isLost.build()).of(containerStatuses)).size).toBe(1);
 });
 
 test('a container that is removed between two calls has no end, and is no error', async () => {
@@ -74,7 +74,7 @@ test('a container that is removed between two calls has no end, and is no error'
   for (const key of maker.answers.keys()) {
     if (key.includes('ContainerStatus')) maker.answers.set(key, { failure: 'missing' });
   }
-  const ends = await lookAt(maker.build()).of(containerEnds);
+  const ends = await lookAt(maker.build()).of(containerStatuses);
   expect(ends.size).toBe(0);
 });
 

@@ -72,6 +72,11 @@ const STATES: Readonly<Record<string, Container['state']>> = {
   CONTAINER_EXITED: 'exited',
 };
 
+/** Whatever a runtime calls a state that we do not know, it is unknown to us. */
+export function stateIn(name: string | undefined): Container['state'] {
+  return STATES[name ?? ''] ?? 'unknown';
+}
+
 function parseContainers(message: unknown): readonly Container[] {
   const list = listAt(message, 'containers');
   if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
@@ -85,7 +90,7 @@ function parseContainers(message: unknown): readonly Container[] {
       textAt(item, 'metadata', 'name') ??
       '',
     attempt: numberAt(item, 'metadata', 'attempt') ?? 0,
-    state: STATES[textAt(item, 'state') ?? ''] ?? 'unknown',
+    state: stateIn(textAt(item, 'state')),
     createdAt: nanoseconds(textAt(item, 'createdAt')),
     sandboxId: textAt(item, 'podSandboxId') ?? '',
   }));

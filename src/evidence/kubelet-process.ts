@@ -15,6 +15,8 @@ export interface Found {
   readonly process: KubeletProcess | undefined;
   /** Look-alikes, and why they were not believed. */
   readonly disbelieved: readonly string[];
+  /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
+  readonly rival?: number;
 }
 
 /** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
@@ -31,28 +33,44 @@ export async function findKubelet({ node, settings }: Look): Promise<Found> {
   }
   const believed: Believed[] = [];
   const disbelieved: string[] = [];
+  let rival: number | undefined;
   for (const candidate of await candidates(node)) {
     const judged = await judge(node, candidate);
     if (judged === undefined) continue;
     if (typeof judged === 'string') {
       disbelieved.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
+      if (judged === IN_A_CONTAINER) rival ??= candidate.pid;
     } else {
       believed.push(judged);
     }
   }
-  return { process: onlyOne(believed), disbelieved };
+  return {
+    process: onlyOne(believed),
+    disbelieved,
+    ...(rival === undefined ? {} : { rival }),
+  };
 }
 
 async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProcess> {
-  const comm = (await node.ask('file', { path: `/proc/${pid}/comm` })).trimEnd();
+  const name = await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` }));
+  if (name === undefined) {
+    throw new ReadError('missing', `/proc/${pid}`, `no process ${pid}; is --kubelet-pid right?`);
+  }
+  const comm = name.trimEnd();
   const text = await node.ask('file', { path: `/proc/${pid}/cmdline` });
   const words = wordsOf(text);
   return { pid, words, program: programOf(words, comm) ?? comm };
 }
 
+async function allProcesses(node: NodeReader): Promise<readonly string[]> {
+  const names = await unlessMissing(node.ask('folder', { path: '/proc' }));
+  if (names) return names;
+  throw new ReadError('missing', '/proc', 'there is no such folder; is --host-root right?');
+}
+
 async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
   // 812
-  const pids = (await node.ask('folder', { path: '/proc' }))
+  const pids = (await allProcesses(node))
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .toSorted((left, right) => left - right);
@@ -118,6 +136,8 @@ interface Believed extends KubeletProcess {
   readonly parent: number;
 }
 
+const IN_A_CONTAINER = "is not in the node's PID namespace";
+
 /** Believed, or the reason why not; undefined when the process has ended meanwhile. */
 async function judge(
   node: NodeReader,
@@ -136,7 +156,7 @@ async function judge(
   const pod = podCgroup(cgroup);
   if (pod !== undefined) return `runs in a pod (${pod})`;
   const isInside = await isInInnerNamespace(node, folder, status);
-  if (isInside) return "is not in the node's PID namespace";
+  if (isInside) return IN_A_CONTAINER;
   return isInside === undefined ? undefined : { ...candidate, parent: Number(parent) };
 }
 

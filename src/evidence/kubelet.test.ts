@@ -122,6 +122,7 @@ describe('a running kubelet', () => {
 
   test('has the root and the socket that the person names', async () => {
     const maker = makeFolder(nodeWith({ words: ['kubelet', '--root-dir=/gone'] }), VIEW, '/data');
+    maker.missing('status', `${VIEW}/gone`);
     const settings = { kubeletRoot: '/data/', runtimeEndpoint: 'unix:///run/x.sock' };
     expect(await collect(maker, settings)).toMatchObject({
       root: '/data',
@@ -131,6 +132,14 @@ describe('a running kubelet', () => {
     const error = await failureOf(maker, { ...settings, runtimeEndpoint: 'tcp://10.0.0.1:1' });
     expect(error.failure).toBe('unsupported');
   });
+});
+
+test('a root that the person names against the kubelet itself is a contradiction', async () => {
+  const maker = makeFolder(nodeWith({ words: ['kubelet', '--root-dir=/here'] }), VIEW, '/data');
+  makeFolder(maker, VIEW, '/here');
+  const { contradiction } = await collect(maker, { kubeletRoot: '/data' });
+  expect(contradiction).toContain('has /here');
+  expect(await collect(maker, { kubeletRoot: '/here' })).not.toHaveProperty('contradiction');
 });
 
 describe('a file of configuration', () => {

@@ -1,7 +1,7 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { cleanPath, resolvePath, unlessMissing } from './file-path.ts';
+import { absolutePath, cleanPath, resolvePath, unlessMissing } from './file-path.ts';
 import { findKubelet, type KubeletProcess } from './kubelet-process.ts';
 import { type ToldSettings, toldSettings } from './kubelet-settings.ts';
 
@@ -16,6 +16,10 @@ export interface Kubelet {
   readonly root: string;
   /** Where we learned the root: "/proc/812/cmdline", "default", "--kubelet-root"... */
   readonly rootOrigin: string;
+  /** The root as it was named, where that leads over a link: the runtime knows mounts by it. */
+  readonly toldRoot?: string;
+  /** What speaks against this picture of the kubelet, so that nothing can be called clear by it. */
+  readonly contradiction?: string;
   /** Path of the runtime's socket, when the kubelet, or we, were told one. */
   readonly runtimeSocket?: string;
   /** 0 when it is off. */
@@ -45,8 +49,10 @@ export const kubelet = defineEvidence<Kubelet>({
   id: 'kubelet',
   title: 'The kubelet and what it was told',
   collect: async (look) => {
-    const { process, disbelieved } = await findKubelet(look);
-    return process ? runningKubelet(look, process, disbelieved) : idleKubelet(look, disbelieved);
+    const { process, disbelieved, rival } = await findKubelet(look);
+    return process
+      ? runningKubelet(look, process, disbelieved)
+      : idleKubelet(look, disbelieved, rival);
   },
 });
 
@@ -105,7 +111,7 @@ function parseStartTime(stat: string, folder: string): string {
   return startTime;
 }
 
-type Root = Pick<Kubelet, 'root' | 'rootOrigin'>;
+type Root = Pick<Kubelet, 'root' | 'rootOrigin' | 'toldRoot' | 'contradiction'>;
 
 async function runningRoot(
   look: Look,
@@ -114,13 +120,32 @@ async function runningRoot(
 ): Promise<Root> {
   const view = `/proc/${pid}/root`;
   const { kubeletRoot } = look.settings;
-  if (kubeletRoot !== undefined) return resolvedRoot(look, view, kubeletRoot, '--kubelet-root');
-  if (settings.root !== undefined) {
-    const isAbsolute = settings.root.startsWith('/');
-    const path = isAbsolute ? settings.root : `${workingFolder}/${settings.root}`;
-    return resolvedRoot(look, view, path, settings.rootOrigin ?? 'default');
+  const named =
+    settings.root === undefined ? undefined : absolutePath(settings.root, workingFolder);
+  if (kubeletRoot !== undefined) {
+    const [only, ...others] = named === undefined ? settings.defaultRoots : [named];
+    const told = others.length === 0 ? only : undefined;
+    return overruledRoot(look, view, kubeletRoot, told);
+  }
+  if (named !== undefined) {
+    return resolvedRoot(look, view, named, settings.rootOrigin ?? 'default');
   }
   return resolvedRoot(look, view, await defaultRoot(look, view, settings), 'default');
+}
+
+/** A person may know better than the kubelet's own words, but then they must be told of them. */
+async function overruledRoot(
+  look: Look,
+  view: string,
+  kubeletRoot: string,
+  told: string | undefined,
+): Promise<Root> {
+  const given = await resolvedRoot(look, view, kubeletRoot, '--kubelet-root');
+  if (told === undefined) return given;
+  const theirs = await unlessMissing(resolvePath(look.node, view, told));
+  if (theirs === undefined || theirs === given.root) return given;
+  const contradiction = `--kubelet-root is ${given.root}, but the kubelet that runs here has ${theirs}`;
+  return { ...given, contradiction };
 }
 
 /** Where the default has changed over time, the root is the one that holds pods. */
@@ -150,7 +175,8 @@ async function resolvedRoot(
     throw new ReadError('missing', cleanPath(path), detail);
   }
   if (root === '/') throw new ReadError('unsupported', path, 'this can be no kubelet root');
-  return { root, rootOrigin };
+  const toldRoot = cleanPath(path);
+  return { root, rootOrigin, ...(toldRoot === root ? {} : { toldRoot }) };
 }
 
 /** Where kubelets of the usual distributions keep their pods. */
@@ -163,7 +189,11 @@ const USUAL_ROOTS = [
   '/opt/rke/var/lib/kubelet',
 ];
 
-async function idleKubelet(look: Look, disbelieved: readonly string[]): Promise<Kubelet> {
+async function idleKubelet(
+  look: Look,
+  disbelieved: readonly string[],
+  rival: number | undefined,
+): Promise<Kubelet> {
   const root = await idleRoot(look);
   const socket = runtimeSocket(look, undefined);
   const nodeName = await hostName(look);
@@ -171,6 +201,9 @@ async function idleKubelet(look: Look, disbelieved: readonly string[]): Promise<
     presence: root ? 'stopped' : 'absent',
     program: root?.root === '/var/lib/edged' ? 'edgecore' : 'kubelet',
     ...(root ?? { root: '/var/lib/kubelet', rootOrigin: 'default' }),
+    ...(rival === undefined
+      ? {}
+      : { contradiction: `process ${rival} may be the kubelet; if it is: --kubelet-pid ${rival}` }),
     ...(socket === undefined ? {} : { runtimeSocket: socket }),
     readOnlyPort: 0,
     securePort: 0,
@@ -186,7 +219,7 @@ async function idleRoot(look: Look): Promise<Root | undefined> {
   if (kubeletRoot !== undefined) return resolvedRoot(look, '', kubeletRoot, '--kubelet-root');
   for (const path of USUAL_ROOTS) {
     const root = await unlessMissing(resolvePath(look.node, '', path));
-    if (root !== undefined) return { root, rootOrigin: 'default' };
+    if (root !== undefined) return resolvedRoot(look, '', path, 'default');
   }
   return undefined;
 }

@@ -25,8 +25,8 @@ export const VERSION_CHARACTERS_MAX = 200;
 /** Calls for the status of one container that may be under way at once, to be gentle to the runtime. */
 export const STATUS_CALLS_AT_ONCE = 4;
 
-/** Exited containers we ask about. The kubelet collects them long before there are so many. */
-export const EXITED_STATUSES_MAX = 5_000;
+/** Containers that do not run, and that we ask about. The kubelet collects them long before there are so many. */
+export const STATUSES_MAX = 5_000;
 
 /** How deep an answer of a runtime is nested; CRI needs five levels. */
 export const RUNTIME_DEPTH_MAX = 12;

@@ -21,7 +21,9 @@ const pod = {
         name: 'app',
         restartCount: 4,
         state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } },
-        lastState: { terminated: { exitCode: 128, message: 'error mounting' } },
+        lastState: {
+          terminated: { exitCode: 128, reason: 'StartError', message: 'error mounting' },
+        },
       },
     ],
   },
@@ -44,17 +46,22 @@ test('a pod is read with all that tells whether a container is to run', () => {
         { name: 'b', kind: 'secret', object: 'tls' },
         { name: 'c', kind: 'emptyDir', object: undefined },
       ],
-      containerStatuses: [
-        { name: 'app', restartCount: 4, messages: ['back-off 40s', 'error mounting'] },
-      ],
+      containerStatuses: [{ name: 'app', restartCount: 4, messages: ['error mounting'] }],
     },
   ]);
 });
 
-test('a static pod is known by the hash of its manifest, as the mount table knows it', () => {
+test('an annotation cannot make one pod pass for another', () => {
   const annotations = { 'kubernetes.io/config.hash': 'cafe' };
   const [parsed] = parsePods(listOf({ ...pod, metadata: { ...pod.metadata, annotations } }), 'x');
-  expect(parsed?.uid).toBe('cafe');
+  expect(parsed?.uid).toBe('u1');
+});
+
+test('what a program wrote at its end is not taken for the words of the runtime', () => {
+  const terminated = { exitCode: 1, reason: 'Error', message: 'error mounting, says the program' };
+  const status = { containerStatuses: [{ name: 'app', state: { terminated } }] };
+  const [parsed] = parsePods(listOf({ ...pod, status }), 'x');
+  expect(parsed?.containerStatuses[0]?.messages).toEqual([]);
 });
 
 test('a kubelet without pods writes null', () => {
@@ -72,6 +79,7 @@ describe('what is no list of pods is malformed, never an empty list', () => {
     ['a list of something else', listOf(7)],
     ['a pod without a UID', listOf({ metadata: { name: 'web-0' } })],
     ['items that are no list', '{"items":{"a":1}}'],
+    ['items of something inside', '{"x":{"items":null}}'],
   ])('%s', (_, body) => {
     expect(() => parsePods(body, 'x')).toThrow(ReadError);
   });

@@ -29,7 +29,7 @@ export interface PodVolume {
 export interface PodContainerStatus {
   readonly name: string;
   readonly restartCount: number;
-  /** What the kubelet last said is wrong with it: why it waits, or how it ended. */
+  /** Why it could not be made or started. What the program itself said at its end is not among it. */
   readonly messages: readonly string[];
 }
 
@@ -79,12 +79,11 @@ async function askPods(look: Look, door: Door): Promise<Pods> {
 }
 
 export function parsePods(body: string, origin: string): readonly Pod[] {
-  const items = listAt(parseJson(body, origin), 'items');
+  const list = parseJson(body, origin);
   // An empty list is written as null by a kubelet that has no pods.
-  if (!items) {
-    if (/^\s*\{/.test(body) && /"items"\s*:\s*null/.test(body)) return [];
-    throw new ReadError('malformed', origin, 'it is not a list of pods');
-  }
+  if (fieldAt(list, 'items') === null) return [];
+  const items = listAt(list, 'items');
+  if (!items) throw new ReadError('malformed', origin, 'it is not a list of pods');
   return items.map((item) => parsePod(item, origin));
 }
 
@@ -102,8 +101,7 @@ function parsePod(item: unknown, origin: string): Pod {
   if (!uid || !name) throw new ReadError('malformed', origin, 'a pod has no name or no UID');
   const phase = textAt(item, 'status', 'phase');
   return {
-    // The mount table and the runtime know a static pod by the hash of its manifest.
-    uid: textAt(item, 'metadata', 'annotations', 'kubernetes.io/config.hash') ?? uid,
+    uid,
     name,
     namespace: textAt(item, 'metadata', 'namespace') ?? 'default',
     isTerminating: textAt(item, 'metadata', 'deletionTimestamp') !== undefined,
@@ -134,15 +132,25 @@ function parseVolume(item: unknown): PodVolume {
   };
 }
 
+/** Reasons under which a message is the runtime's or the kubelet's own, not the program's. */
+const START_REASONS: ReadonlySet<string> = new Set([
+  'CreateContainerError',
+  'RunContainerError',
+  'StartError',
+  'ContainerCannotRun',
+]);
+
 function parseStatus(item: unknown): PodContainerStatus {
-  const messages = [
-    textAt(item, 'state', 'waiting', 'message'),
-    textAt(item, 'state', 'terminated', 'message'),
-    textAt(item, 'lastState', 'terminated', 'message'),
+  const states = [
+    fieldAt(item, 'state', 'waiting'),
+    fieldAt(item, 'state', 'terminated'),
+    fieldAt(item, 'lastState', 'terminated'),
   ];
   return {
     name: textAt(item, 'name') ?? '',
     restartCount: numberAt(item, 'restartCount') ?? 0,
-    messages: messages.filter((message) => message !== undefined),
+    messages: states
+      .filter((state) => START_REASONS.has(textAt(state, 'reason') ?? ''))
+      .flatMap((state) => textAt(state, 'message') ?? []),
   };
 }

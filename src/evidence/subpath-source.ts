@@ -62,7 +62,7 @@ function isPayload(
 ): boolean {
   const below = `/pods/${podUid}/volumes/kubernetes.io~${plugin}/${volume}`;
   const folder = `${kubeletRoot}${below}`;
-  const holder = mountHolding(folder, table);
+  const holder = mountHolding(folder, table, mount.device);
   if (!holder) return PAYLOAD.test(restAfter(mount.root, below));
   if (holder.device !== mount.device) return false;
   // Where that folder lies inside the filesystem: the only place its payload can come from.
@@ -70,24 +70,27 @@ function isPayload(
   return mount.root.startsWith(`${inside}/`) && PAYLOAD.test(mount.root.slice(inside.length + 1));
 }
 
-/** The mount on which a path lies: the longest target that holds it, the last where they stack. */
-function mountHolding(path: string, table: MountTable): Mount | undefined {
-  const byTarget = topmostByTarget(table);
+/**
+ * The mount on which a path lies: the longest target that holds it. Where several stack there, as
+ * kubelets mount secrets twice at times, the one of this device, else the last.
+ */
+function mountHolding(path: string, table: MountTable, device: string): Mount | undefined {
+  const places = mountsByTarget(table);
   for (let place = path; place !== ''; place = place.slice(0, place.lastIndexOf('/'))) {
-    const mount = byTarget.get(place);
-    if (mount) return mount;
+    const here = places.get(place);
+    if (here) return here.find((mount) => mount.device === device) ?? here.at(-1);
   }
-  return byTarget.get('/');
+  return places.get('/')?.at(-1);
 }
 
 /** Made once for each table: a node with thousands of subPath mounts asks for thousands of paths. */
-const topmost = new WeakMap<MountTable, ReadonlyMap<string, Mount>>();
+const byTarget = new WeakMap<MountTable, ReadonlyMap<string, readonly Mount[]>>();
 
-function topmostByTarget(table: MountTable): ReadonlyMap<string, Mount> {
-  const known = topmost.get(table);
+function mountsByTarget(table: MountTable): ReadonlyMap<string, readonly Mount[]> {
+  const known = byTarget.get(table);
   if (known) return known;
-  const made = new Map(table.mounts.map((mount) => [mount.target, mount]));
-  topmost.set(table, made);
+  const made = Map.groupBy(table.mounts, ({ target }) => target);
+  byTarget.set(table, made);
   return made;
 }
 

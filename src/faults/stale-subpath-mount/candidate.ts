@@ -1,5 +1,6 @@
-import type { ContainerEnds } from '../../evidence/container-ends.ts';
+import type { ContainerStatuses } from '../../evidence/container-statuses.ts';
 import { type Container, type Containers, newestContainer } from '../../evidence/containers.ts';
+import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { Mount } from '../../evidence/mount-table.ts';
 import type { Pod, Pods } from '../../evidence/pods.ts';
 import type { SubpathTarget } from '../../evidence/subpath-source.ts';
@@ -31,7 +32,8 @@ interface Around {
   readonly mount: Mount;
   readonly target: SubpathTarget;
   readonly containers: Containers;
-  readonly ends: ContainerEnds;
+  readonly statuses: ContainerStatuses;
+  readonly kubelet: Kubelet;
   readonly pods: Maybe<Pods>;
 }
 
@@ -42,7 +44,9 @@ export function candidateOf(around: Around): Candidate {
   const sandbox = containers.sandboxes.find(({ podUid }) => podUid === target.podUid);
   const podName = pod?.name ?? newest?.podName ?? sandbox?.podName ?? target.podUid;
   const podNamespace = pod?.namespace ?? newest?.podNamespace ?? sandbox?.podNamespace ?? '';
-  const words = newest?.state === 'running' ? [] : complaints(around, newest, pod);
+  const state = stateOf(around, newest, pod);
+  const words = state.state === 'running' ? [] : complaints(around, newest, pod);
+  const paths = spellings(around);
   return {
     mount,
     target,
@@ -50,17 +54,23 @@ export function candidateOf(around: Around): Candidate {
     podName,
     podNamespace,
     where: `${podNamespace ? `${podNamespace}/` : 'pod '}${podName} container "${target.container}"`,
-    isGoing: isGoing(around, newest, pod),
-    ...stateOf(around, newest, pod),
-    refusal: words.find(({ text }) => saysSourceIsGone(text ?? '', mount.target)),
-    complaint: words.find(({ text }) => mentions(text ?? '', mount.target)),
+    isGoing: isGoing(around, state.state === 'running', pod),
+    ...state,
+    refusal: words.find(({ text = '' }) => paths.some((path) => saysSourceIsGone(text, path))),
+    complaint: words.find(({ text = '' }) => paths.some((path) => mentions(text, path))),
   };
 }
 
-function isGoing(around: Around, newest: Container | undefined, pod: Pod | undefined): boolean {
-  if (pod) return pod.isTerminating || pod.isFinished;
+/** The runtime names a mount by the path that the kubelet was told, which may lead over a link. */
+function spellings({ mount, kubelet: { root, toldRoot } }: Around): readonly string[] {
+  return [mount.target, ...(toldRoot ? [`${toldRoot}${mount.target.slice(root.length)}`] : [])];
+}
+
+function isGoing(around: Around, isRunning: boolean, pod: Pod | undefined): boolean {
+  // What the kubelet lists can be old, so a container that runs has not finished.
+  if (pod) return pod.isTerminating || (pod.isFinished && !isRunning);
   // The list of a kubelet that has just started is not whole, so the runtime must agree.
-  return around.pods.known && newest?.state !== 'running' && !hasSandbox(around);
+  return around.pods.known && !isRunning && !hasSandbox(around);
 }
 
 function hasSandbox({ containers, target }: Around): boolean {
@@ -69,18 +79,18 @@ function hasSandbox({ containers, target }: Around): boolean {
 
 /** What is said about why the container does not run; the runtime's word comes before the kubelet's. */
 function complaints(
-  { target, ends, pods }: Around,
+  { target, statuses, pods }: Around,
   newest: Container | undefined,
   pod: Pod | undefined,
 ): readonly Proof[] {
-  const end = newest && ends.get(newest.id);
-  const status = pod?.containerStatuses.find(({ name }) => name === target.container);
-  const fromRuntime = end?.message
-    ? [{ claim: startClaim(end.finishedAt), text: end.message, origin: end.origin }]
+  const status = newest && statuses.get(newest.id);
+  const told = pod?.containerStatuses.find(({ name }) => name === target.container);
+  const fromRuntime = status?.message
+    ? [{ claim: startClaim(status.finishedAt), text: status.message, origin: status.origin }]
     : [];
   // CRI-O makes no container at all when the mount fails: then only the kubelet has the words.
-  const fromKubelet = (status?.messages ?? []).map((text) => ({
-    claim: `the runtime refused to start it (restarts so far: ${status?.restartCount})`,
+  const fromKubelet = (told?.messages ?? []).map((text) => ({
+    claim: `the runtime refused to start it (restarts so far: ${told?.restartCount})`,
     text,
     origin: pods.known ? pods.value.origin : '',
   }));
@@ -98,10 +108,12 @@ function stateOf(
   newest: Container | undefined,
   pod: Pod | undefined,
 ): Pick<Candidate, 'state' | 'unclear'> {
-  const { target, containers, ends, pods } = around;
-  if (newest?.state === 'running') return { state: 'running' };
-  if (newest?.state === 'unknown') return unclear('the runtime does not know how it is');
-  const exitCode = newest && ends.get(newest.id)?.exitCode;
+  const { target, containers, statuses, pods } = around;
+  const status = newest && statuses.get(newest.id);
+  const now = status?.state ?? newest?.state;
+  if (now === 'running') return { state: 'running' };
+  if (now === 'unknown') return unclear('the runtime does not know how it is');
+  const exitCode = status?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
 
   const whyNoPod = pods.known ? 'the kubelet does not list its pod' : pods.why;

@@ -1,4 +1,4 @@
-import type { ContainerEnds } from '../../evidence/container-ends.ts';
+import type { ContainerStatuses } from '../../evidence/container-statuses.ts';
 import type { Containers } from '../../evidence/containers.ts';
 import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
@@ -8,6 +8,7 @@ import { subpathSource, subpathTarget } from '../../evidence/subpath-source.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { shellCommand } from '../../std/shell-command.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
 import {
@@ -23,7 +24,7 @@ export interface Seen {
   readonly version: Maybe<KubeletVersion>;
   readonly mounts: MountTable;
   readonly containers: Containers;
-  readonly ends: ContainerEnds;
+  readonly statuses: ContainerStatuses;
   readonly pods: Maybe<Pods>;
 }
 
@@ -46,12 +47,13 @@ function judge(mount: Mount, seen: Seen): Judgement | undefined {
   const source = subpathSource(mount, seen.mounts, root);
   const candidate = candidateOf({ ...seen, mount, target });
   if (candidate.isGoing) return undefined;
-  if (!source.regenerable) return judgeLastCopy(candidate, source.kind);
+  if (!source.regenerable) return judgeLastCopy(candidate, source.kind, seen.kubelet);
 
   if (candidate.refusal) return { finding: activeFinding(candidate, source, seen) };
   if (candidate.state === 'finished') return undefined;
   if (!seen.version.known) return doubtful(candidate, CANNOT_TELL_VERSION);
   const repaired = isRepairedByKubelet(seen.version.value);
+  if (repaired === true && candidate.complaint) return doubtful(candidate, STRANGE_WORDS);
   if (repaired === true) return { finding: benignFinding(candidate, source, seen) };
   if (repaired === 'unknown') {
     const why = `whether kubelet ${seen.version.value.text} repairs its stale mount is not known`;
@@ -64,6 +66,9 @@ function judge(mount: Mount, seen: Seen): Judgement | undefined {
 const CANNOT_TELL_VERSION =
   'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
 
+const STRANGE_WORDS =
+  'it does not run, and the runtime complains of its stale subPath mount in words we do not know';
+
 function doubtful(candidate: Candidate, why: string): Judgement {
   return { doubt: { why: `${candidate.where}: ${why}`, subject: subjectOf(candidate) } };
 }
@@ -72,9 +77,16 @@ function doubtful(candidate: Candidate, why: string): Judgement {
  * A volume that only this mount may still show (emptyDir, hostPath, a claim) is no case for us:
  * an unmount could destroy the last copy. We speak of it only when a container is held up by it.
  */
-function judgeLastCopy(candidate: Candidate, kind: string): Judgement | undefined {
+function judgeLastCopy(
+  candidate: Candidate,
+  kind: string,
+  { process }: Kubelet,
+): Judgement | undefined {
   if (!candidate.refusal) return undefined;
-  const { where, mount } = candidate;
+  const { where, mount, target } = candidate;
+  const rescue = `/root/kubediag-rescue-${target.volume}-${target.container}-${target.index}`;
+  // Outside the kubelet's namespace the same path shows an empty placeholder.
+  const enter = ['nsenter', '--target', String(process?.pid ?? 1), '--mount', '--'];
   return {
     doubt: {
       why:
@@ -84,10 +96,10 @@ function judgeLastCopy(candidate: Candidate, kind: string): Judgement | undefine
       subject: subjectOf(candidate),
       byHand: {
         commands: [
-          `cp -a --sparse=always '${mount.target}' SOMEWHERE_SAFE`,
-          `umount --no-canonicalize '${mount.target}'`,
+          shellCommand([...enter, 'cp', '--archive', '--sparse=always', mount.target, rescue]),
+          shellCommand([...enter, 'umount', '--no-canonicalize', mount.target]),
         ],
-        risk: 'without the copy, what only this mount still shows is lost for ever',
+        risk: 'what was not copied is lost for ever with the unmount; look at the copy first',
       },
     },
   };

@@ -1,4 +1,4 @@
-import { containerEnds } from '../../evidence/container-ends.ts';
+import { containerStatuses } from '../../evidence/container-statuses.ts';
 import { containers } from '../../evidence/containers.ts';
 import { kubelet } from '../../evidence/kubelet.ts';
 import { kubeletVersion } from '../../evidence/kubelet-version.ts';
@@ -34,7 +34,7 @@ export const staleSubpathMount = defineFault({
     version: optional(kubeletVersion),
     mounts: mountTable,
     containers,
-    ends: containerEnds,
+    statuses: containerStatuses,
     // The kubelet's list tells which containers are meant to run; the runtime tells which do.
     pods: optional(pods),
   },

@@ -1,5 +1,8 @@
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 
+/** Patches with which older kubelets got these bind mounts; what they did before is not in our tables. */
+const FIRST_AFFECTED: Readonly<Record<number, number>> = { 7: 14, 8: 9, 9: 4 };
+
 /**
  * Since 1.19.0 (kubernetes pull request 89629, made exact by 105512) the kubelet compares a subPath
  * mount with its source before each start of the container, and mounts it anew when they differ.
@@ -8,7 +11,7 @@ import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
  */
 export function isRepairedByKubelet(version: KubeletVersion): boolean | 'unknown' {
   const { major, minor, patch, prerelease } = version;
-  if (major !== 1) return 'unknown';
+  if (major !== 1 || patch < (FIRST_AFFECTED[minor] ?? 0) || minor < 7) return 'unknown';
   if (minor === 19 && patch === 0 && prerelease) return 'unknown';
   return minor >= 19;
 }

@@ -30,6 +30,10 @@ describe('a failed mount of this very path', () => {
       'runc 1.3 with a source descriptor',
       `error mounting "${SRC}" to rootfs at "/etc/x": mount src=${SRC}, srcType=plain, srcFd=7, dst=/etc/x, dstFd=/proc/thread-self/fd/8, flags=0x5001: no such file or directory: unknown`,
     ],
+    [
+      'runc with a label of SELinux',
+      `error mounting "${SRC}" to rootfs at "/etc/x": mount ${SRC}:/etc/x (via /proc/self/fd/6), flags: 0x5000, data: context="system_u:object_r:container_file_t:s0:c1,c2": no such file or directory`,
+    ],
     ['crun', `crun: mount \`${SRC}\` to \`etc/x\`: No such file or directory: OCI runtime error`],
   ])('%s', (_, message) => {
     expect(saysSourceIsGone(message, SRC)).toBe(true);
@@ -81,15 +85,9 @@ test('a path is mentioned as a whole, never as the beginning of another', () => 
   expect(mentions(`cannot use ${SRC}0: strange words`, SRC)).toBe(false);
 });
 
-test('a hostile message costs no more than its length', () => {
-  const quarter = `mounting "${SRC}" to rootfs at "${'x"'.repeat(20_000)}`;
-  const long = `${quarter}: mount ${SRC}:${'flags: a '.repeat(20_000)}`;
-  const time = (message: string) => {
-    const begun = performance.now();
-    expect(saysSourceIsGone(message, SRC)).toBe(false);
-    return performance.now() - begun;
-  };
-  time(long);
-  // A pattern that tries every way to match would need minutes, not a few times the time.
-  expect(time(long.repeat(4))).toBeLessThan(Math.max(50, 20 * time(long)));
+test('a hostile message is read in one go', () => {
+  const start = `mounting "${SRC}" to rootfs at "${'x"'.repeat(20_000)}`;
+  const hostile = `${start}: mount ${SRC}:${'flags: a '.repeat(20_000)}`.repeat(4);
+  // A pattern that tries every way to match would need hours, and the test its time limit.
+  expect(saysSourceIsGone(hostile, SRC)).toBe(false);
 });

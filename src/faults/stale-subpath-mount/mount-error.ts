@@ -26,7 +26,8 @@ export function mentions(message: string, path: string): boolean {
  */
 function runcEnding(source: string): string {
   const caused = ' caused:? "?';
-  const flags = 'flags[:=] ?[^ :]+(?:, data[:=] ?[^:]*)?';
+  // , data: context="system_u:object_r:container_file_t:s0:c1,c2"
+  const flags = 'flags[:=] ?[^ :]+(?:, data[:=] ?(?:[^:"]|"[^"]*")*)?';
   const mounting = `: mount (?:src=)?${source}[:,][^"]*?${flags}: `;
   return `(?:${caused}|${mounting})no such file or directory`;
 }

@@ -1,0 +1,8 @@
+/** Words as a person can paste them into a shell, and get exactly these words. */
+export function shellCommand(words: readonly string[]): string {
+  return words.map(quoted).join(' ');
+}
+
+function quoted(word: string): string {
+  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
