@@ -53,6 +53,7 @@ export class MadeHands {
     const kubelet = `/proc/${KUBELET_PID}`;
     this.node
       .folder('/proc', ['1', String(KUBELET_PID), 'sys'])
+      .file('/proc/1/comm', 'systemd\n')
       .file('/proc/sys/kernel/osrelease', '6.1.0\n')
       .file('/proc/sys/kernel/hostname', 'node-17\n')
       .file(`${kubelet}/comm`, 'kubelet\n')

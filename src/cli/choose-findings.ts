@@ -23,14 +23,14 @@ export function chooseFindings(fault: AnyFault, looked: Looked, name: string | u
     const ids = findings.map((finding) => findingId(fault, finding));
     const commands = ids.map((id) => `        kubediag recover ${fault.id} --finding ${id}\n`);
     return {
-      nothing: `Nothing hurts now; ${ids.length} latent. To clear one before it hurts, name it:\n${commands.join('')}`,
+      nothing: `No finding is active; ${ids.length} latent. To clear one all the same, name it:\n${commands.join('')}`,
       code: EXIT.clear,
     };
   }
   if (doubts.length > 0) {
     const why = doubts.map(doubtLines).join('');
     return {
-      nothing: `refused: what is wrong is not known well enough to act\n${why}`,
+      nothing: `unknown: what is wrong is not known well enough to act on it\n${why}`,
       code: EXIT.unknown,
     };
   }

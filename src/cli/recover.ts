@@ -100,6 +100,7 @@ async function act(
   options: RecoverOptions & { readonly stateFolder: string },
   terminal: Terminal,
 ): Promise<number> {
+  if (!options.yes && !terminal.isInteractive) return refuseToGuess(terminal);
   const stop = stopOnSignal(terminal);
   const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
   if ('trouble' in saved) {
@@ -134,14 +135,15 @@ async function act(
   }
 }
 
+function refuseToGuess(terminal: Terminal): number {
+  terminal.err(
+    'refused: there is no terminal to ask on, so nothing was changed\n' +
+      '  do    run it again with --yes to act, or with --dry-run to only see the plan\n',
+  );
+  return EXIT.notDone;
+}
+
 async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
-  if (!terminal.isInteractive) {
-    terminal.err(
-      'refused: there is no terminal to ask on, so nothing was changed\n' +
-        '  do    run it again with --yes to act, or with --dry-run to only see the plan\n',
-    );
-    return false;
-  }
   if (await terminal.confirm('Go on? [y/N] ', stop)) return true;
   terminal.err('nothing was changed\n');
   return false;

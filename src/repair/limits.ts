@@ -17,3 +17,6 @@ export const HOLDER_PROCESSES_MAX = 20_000;
 export const HOLDER_LINKS_MAX = 50_000;
 export const HOLDERS_MAX = 5;
 export const holdersMs = 5_000;
+
+/** Processes that are asked at once what they are. */
+export const PROCESSES_AT_ONCE_MAX = 256;

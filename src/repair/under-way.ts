@@ -1,23 +1,34 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import { HOLDER_PROCESSES_MAX } from './limits.ts';
+import type { NodeReader } from '../node/node-reader.ts';
+import { PROCESSES_AT_ONCE_MAX } from './limits.ts';
 
 /**
  * The process that unmounts this very target right now. A recovery that is killed leaves its umount
  * behind; should that come through later, it would take away what was mounted there meanwhile.
  */
-export async function unmountUnderWay(target: string, look: Look): Promise<number | undefined> {
-  const names = await look.node.ask('folder', { path: '/proc' });
+export async function unmountUnderWay(target: string, { node }: Look): Promise<number | undefined> {
+  const names = await node.ask('folder', { path: '/proc' });
   // 812
-  const pids = names.filter((name) => /^\d+$/.test(name)).slice(0, HOLDER_PROCESSES_MAX);
-  const asked = await Promise.all(pids.map((pid) => isUnmounting(pid, target, look)));
-  const at = asked.indexOf(true);
-  return at < 0 ? undefined : Number(pids[at]);
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  for (let start = 0; start < pids.length; start += PROCESSES_AT_ONCE_MAX) {
+    const some = pids.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    const asked = await Promise.all(some.map((pid) => isUnmounting(`/proc/${pid}`, target, node)));
+    const at = asked.indexOf(true);
+    if (at >= 0) return Number(some[at]);
+  }
+  return undefined;
 }
 
-async function isUnmounting(pid: string, target: string, { node }: Look): Promise<boolean> {
-  const comm = await attempt(node.ask('file', { path: `/proc/${pid}/comm` }));
-  if (!comm.known || comm.value.trim() !== 'umount') return false;
-  const words = await attempt(node.ask('file', { path: `/proc/${pid}/cmdline` }));
-  return words.known && words.value.split('\0').includes(target);
+async function isUnmounting(process: string, target: string, node: NodeReader): Promise<boolean> {
+  // A process that has ended meanwhile unmounts nothing.
+  const textOf = async (name: string) => {
+    const text = await attempt(node.ask('file', { path: `${process}/${name}` }));
+    if (!text.known && text.error.failure !== 'missing') throw text.error;
+    return text.known ? text.value : '';
+  };
+  if ((await textOf('comm')).trim() !== 'umount') return false;
+  // Uid:	0	0	0	0
+  const isRoots = /^Uid:\s+0\s+0\s/m.test(await textOf('status'));
+  return isRoots && (await textOf('cmdline')).split('\0').includes(target);
 }

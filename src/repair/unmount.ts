@@ -3,6 +3,7 @@ import { type Mount, type MountTable, mountTable } from '../evidence/mount-table
 import { subpathSource, subpathTarget } from '../evidence/subpath-source.ts';
 import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
+import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
 import type { NodeWriter } from './node-writer.ts';
@@ -90,7 +91,7 @@ function changedMount(action: Unmount, { table }: Sight): Outcome | undefined {
   return { state: 'refused', what, why, todo: CHECK_AGAIN };
 }
 
-function coveredMount(action: Unmount, { table, pid }: Sight): Outcome | undefined {
+function coveredMount(action: Unmount, { table }: Sight): Outcome | undefined {
   const parents = new Map(table.mounts.map(({ id, parent }) => [id, parent]));
   const below = new Set([action.id]);
   for (let id = parents.get(action.id); id !== undefined && !below.has(id); id = parents.get(id)) {
@@ -108,8 +109,7 @@ function coveredMount(action: Unmount, { table, pid }: Sight): Outcome | undefin
     state: 'refused',
     what: 'another mount lies over this one',
     why: `${table.origin} shows ${table.lineText(cover)}`,
-    todo: 'find out who made it and unmount it first; one umount takes the topmost away',
-    byHand: byHand(cover.target, pid, 'whoever made that mount may need it'),
+    todo: 'find out who made it and whether it is needed; unmount neither before you know',
   };
 }
 
@@ -118,8 +118,8 @@ function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undef
   const source = mount && subpathSource(mount, table, root);
   if (source?.regenerable) return undefined;
   const { volume, container, index } = subpathTarget(action.target, root) ?? {};
-  const rescue = quoted(`/root/kubediag-rescue-${volume}-${container}-${index}`);
-  const copy = inNamespace(pid, `cp --archive --sparse=always ${quoted(action.target)} ${rescue}`);
+  const rescue = `/root/kubediag-rescue-${volume}-${container}-${index}`;
+  const copy = inNamespace(pid, 'cp', '--archive', '--sparse=always', action.target, rescue);
   return {
     state: 'refused',
     what: 'the mount may hold the last copy of its data',
@@ -190,17 +190,13 @@ function lineOf({ id, parent, device, root, isDeleted, target }: Mount): string 
   return JSON.stringify([id, parent, device, root, isDeleted, target]);
 }
 
-const RISK = 'a process that still uses the old content through this path loses it';
-
-function byHand(target: string, pid: number, risk = RISK): ByHand {
-  const command = inNamespace(pid, `umount --no-canonicalize ${quoted(target)}`);
-  return { commands: [command], risk: `${risk}; never add -f or -l` };
+function byHand(target: string, pid: number): ByHand {
+  return {
+    commands: [inNamespace(pid, 'umount', '--no-canonicalize', target)],
+    risk: 'a process that still uses the old content through this path loses it; never add -f or -l',
+  };
 }
 
-function inNamespace(pid: number, command: string): string {
-  return `nsenter --target ${pid} --mount -- ${command}`;
-}
-
-function quoted(path: string): string {
-  return /^[\w@%+=:,./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+function inNamespace(pid: number, ...words: readonly string[]): string {
+  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...words]);
 }
