@@ -1,7 +1,17 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  chmod,
+  glob,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadModule, type Go, go, goSettings, MACHINES_GO, withThreeTries } from './go.ts';
 import type { Recipe } from './kubernetes-recipes.ts';
@@ -9,6 +19,7 @@ import type { Say } from './say.ts';
 
 const run = promisify(execFile);
 const PROGRESS_MS = 30_000;
+const ABANDONED_MS = 24 * 60 * 60_000;
 const GO_MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /**
@@ -17,7 +28,8 @@ const GO_MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'ar
  */
 export async function buildKubernetes(recipe: Recipe, folder: string, say: Say): Promise<void> {
   const started = Date.now();
-  await mkdir(join(folder, '..'), { recursive: true });
+  await mkdir(dirname(folder), { recursive: true });
+  await removeAbandoned(folder);
   const work = await mkdtemp(`${folder}.`);
   let doing = 'fetching the sources';
   const tell = () => {
@@ -45,6 +57,15 @@ export async function buildKubernetes(recipe: Recipe, folder: string, say: Say):
   } finally {
     clearInterval(ticking);
     await rm(work, { recursive: true, force: true });
+  }
+}
+
+/** What a build that was killed left behind; one that still runs is younger. */
+async function removeAbandoned(folder: string): Promise<void> {
+  for await (const name of glob(`${basename(folder)}.*`, { cwd: dirname(folder) })) {
+    const path = join(dirname(folder), name);
+    const { mtimeMs } = await stat(path);
+    if (mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { recursive: true, force: true });
   }
 }
 
