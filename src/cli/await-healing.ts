@@ -27,7 +27,7 @@ export async function awaitHealing(
       findings.every((each) => fault.hasHealed?.(each, evidence.value) ?? true)
     ) {
       terminal.progress('');
-      terminal.out(`healed  seen ${seconds(now - begun)} after the recovery\n`);
+      terminal.out(`healed  the container runs, ${seconds(now - begun)} after the recovery\n`);
       return true;
     }
     const waited = `waiting for the kubelet, ${seconds(now - begun)} of at most ${seconds(HEALING_MS_MAX)}`;

@@ -10,6 +10,7 @@ import { faultNamed } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { journalIn } from './journal.ts';
+import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import { absolute, durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
@@ -47,8 +48,15 @@ export async function recover(
   };
   const node = openNode(options);
   const looked = await takeLook(node, looking, terminal);
+  const { presence, notes = [] } = looked.report.node.kubelet;
+  const advice =
+    presence === 'absent' && (await adviceWithoutKubelet(node, options.hostRoot, notes));
   node.close();
   tellAbandoned(node.abandoned, terminal);
+  if (advice) {
+    terminal.err(advice);
+    return EXIT.unknown;
+  }
 
   const chosen = chooseFindings(fault, looked, options.finding);
   if ('nothing' in chosen) {

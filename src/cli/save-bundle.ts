@@ -1,7 +1,10 @@
-import { closeSync, fsyncSync, openSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Bundle, BundleError, filesOfBundle, packBundle } from '../node/bundle.ts';
 import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
+
+/** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
+const BUNDLES_MAX = 100;
 
 type Saved = { readonly path: string } | { readonly trouble: string };
 
@@ -14,7 +17,16 @@ export async function saveBundle(
   // Whoever else can write there could lead us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return { trouble: prepared.why };
-  return writeBundle(bundle, join(stateFolder, 'bundles', name));
+  const saved = writeBundle(bundle, join(stateFolder, 'bundles', name));
+  if ('path' in saved) removeOldest(join(stateFolder, 'bundles'));
+  return saved;
+}
+
+/** Their names begin with the time, so the oldest come first. Only what we ourselves wrote is ours. */
+function removeOldest(folder: string): void {
+  // 20261115T102233-3f9a1c.tgz
+  const ours = readdirSync(folder).filter((name) => /^\d{8}T\d{6}-[0-9a-f]+\.tgz$/.test(name));
+  for (const name of ours.toSorted().slice(0, -BUNDLES_MAX)) rmSync(join(folder, name));
 }
 
 /** Writes a bundle, for root's eyes only: it names pods, paths and volumes. */

@@ -5,18 +5,27 @@ import { printable, wrapQuote, wrapWords } from './wrap.ts';
 const INDENT = '  ';
 const LABEL_COLUMNS = 8;
 const QUOTE_COLUMNS = 10;
+const QUOTE_CHARACTERS_MAX = 2_000;
+/** More than anybody reads; programs get them all. */
+const FINDINGS_SHOWN_MAX = 20;
 
 /** The report as a person reads it: the node in one line, the worst first, then what is well. */
 export function screenOf(report: Report, terminal: Terminal, isWide: boolean): string {
-  const found = report.faults.filter(({ verdict }) => verdict === 'found');
-  const parts = [
-    nodeLine(report.node, terminal),
-    ...(isWide ? [nodeDetails(report.node)] : []),
-    ...found.flatMap((fault) =>
+  const blocks = report.faults
+    .filter(({ verdict }) => verdict === 'found')
+    .flatMap((fault) =>
       fault.findings
         .filter(({ state }) => isWide || state !== 'benign')
         .map((finding) => findingBlock(fault, finding, terminal, isWide)),
-    ),
+    );
+  const left = blocks.length - FINDINGS_SHOWN_MAX;
+  const parts = [
+    nodeLine(report.node, terminal),
+    ...(isWide ? [nodeDetails(report.node)] : []),
+    ...blocks.slice(0, FINDINGS_SHOWN_MAX),
+    ...(left > 0
+      ? [`and ${count(left, 'more finding')}; all of them: kubediag check -o json`]
+      : []),
     closing(report, terminal, isWide),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
@@ -106,8 +115,16 @@ function proofLines(proof: FindingReport['proof'][number], { width, style }: Ter
   const head = fits
     ? [`${claim}${gap}${style('dim', origin)}`]
     : [...wrapWords(claim, columns), `${INDENT}${style('dim', `from ${origin}`)}`];
-  const quote = proof.text ? wrapQuote(proof.text, width - QUOTE_COLUMNS) : [];
+  const quote = wrapQuote(excerpt(proof.text ?? ''), width - QUOTE_COLUMNS);
   return [...head, ...quote.map((line) => INDENT + line)];
+}
+
+/** The beginning and the end of a text that would fill the screen: what matters is in one of them. */
+function excerpt(text: string): string {
+  if (text.length <= QUOTE_CHARACTERS_MAX) return text;
+  const half = QUOTE_CHARACTERS_MAX / 2;
+  const left = text.length - QUOTE_CHARACTERS_MAX;
+  return `${text.slice(0, half)} [${left} characters left out: -o json] ${text.slice(-half)}`;
 }
 
 function labelled(label: string, lines: readonly string[]): readonly string[] {

@@ -23,10 +23,11 @@ test('a root that the person names against the kubelet itself is a contradiction
 });
 
 test('a root over a link is known by both of its names', async () => {
-  const maker = nodeTold('/k', ['/data/kubelet']);
-  makeLink(maker, VIEW, '/k', '/data/kubelet');
+  const maker = nodeTold('/var/k', ['/data/kubelet']);
+  makeLink(maker, VIEW, '/var/k', '../mnt/disk');
+  makeLink(maker, VIEW, '/mnt/disk', '/data/kubelet/');
   expect(await lookAt(maker.build()).of(kubelet)).toMatchObject({
     root: '/data/kubelet',
-    toldRoot: '/k',
+    toldRoot: '/var/k',
   });
 });
