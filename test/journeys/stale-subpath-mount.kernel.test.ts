@@ -78,7 +78,7 @@ describe('a subPath mount whose source was deleted', () => {
     expect(fault.reason).toContain('may hold the last copy of its data');
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(recover.code).toBe(2);
-    expect(recover.stderr).toContain('refused: what is wrong is not known well enough to act');
+    expect(recover.stderr).toContain('unknown: what is wrong is not known well enough to act');
     expect(recover.stderr).toMatch(/hand {2}.*cp .*--sparse=always /);
   });
 

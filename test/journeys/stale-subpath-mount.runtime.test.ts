@@ -273,7 +273,7 @@ describe('a container of a real containerd whose subPath mount loses its source'
       expect(hasty.fault.reason).toContain('the time limit of 2 s (--timeout) was reached');
       const recover = await node.kubediag('recover', FAULT, '--yes', '--timeout', '2s');
       expect(recover.code).toBe(2);
-      expect(recover.stderr).toContain('refused: what is wrong is not known well enough to act');
+      expect(recover.stderr).toContain('unknown: what is wrong is not known well enough to act');
     } finally {
       process.kill(containerd.pid, 'SIGCONT');
     }
