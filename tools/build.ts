@@ -33,7 +33,8 @@ async function buildExecutable(): Promise<void> {
   copyFileSync(process.execPath, carrier);
   chmodSync(carrier, 0o755);
   strip(carrier);
-  await inject(carrier, 'NODE_SEA_BLOB', makeBlob(), { sentinelFuse: FUSE });
+  const blob = makeBlob();
+  await withoutNoise(() => inject(carrier, 'NODE_SEA_BLOB', blob, { sentinelFuse: FUSE }));
   // Copied once more: what was written in one piece lies in the file cache in large pieces, and a
   // process that runs it would be counted for all of them, 20 MB more than it touches.
   const copy = join(WORK, 'copy');
@@ -72,6 +73,22 @@ function strip(carrier: string): void {
   }
 }
 
+// warning: Can't find string offset for section name '.note.100'
+const NOISE = /^warning: Can't find string offset for section name '[.]note/;
+
+/** The injector says this of every name that it gives to a section, and says it a dozen times. */
+async function withoutNoise(work: () => Promise<void>): Promise<void> {
+  const { warn } = console;
+  console.warn = (...words: unknown[]) => {
+    if (!NOISE.test(String(words[0]))) warn(...words);
+  };
+  try {
+    await work();
+  } finally {
+    console.warn = warn;
+  }
+}
+
 function makeBlob(): Buffer {
   const output = join(WORK, 'main.blob');
   const pages = faults.map(({ id }) => [
@@ -83,11 +100,17 @@ function makeBlob(): Buffer {
     output,
     disableExperimentalSEAWarning: true,
     useCodeCache: true,
+    // What a shell has set for other programs of Node (NODE_OPTIONS, certificates that are gone)
+    // may neither load code into this one nor write warnings between its lines.
+    execArgv: ['--no-warnings'],
+    execArgvExtension: 'none',
     assets: Object.fromEntries(pages) as Record<string, string>,
   };
   writeFileSync(join(WORK, 'sea.json'), JSON.stringify(config));
   // The code cache fits only the very binary that made it.
-  execFileSync(process.execPath, ['--experimental-sea-config', join(WORK, 'sea.json')]);
+  execFileSync(process.execPath, ['--experimental-sea-config', join(WORK, 'sea.json')], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
   return readFileSync(output);
 }
 

@@ -26,7 +26,8 @@ async function codeOf(words: readonly string[]): Promise<number> {
   });
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {
-    await program.parseAsync(words, { from: 'user' });
+    const names = program.commands.map((command) => command.name());
+    await program.parseAsync(askedOf(words, names), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
@@ -34,6 +35,16 @@ async function codeOf(words: readonly string[]): Promise<number> {
     process.stderr.write(`kubediag: ${error.message}\n`);
     return EXIT.usage;
   }
+}
+
+/**
+ * Help on a command that does not exist would be the whole usage, without a word on what is wrong
+ * with the question; the command itself is told so, with the name that was meant.
+ */
+function askedOf(words: readonly string[], names: readonly string[]): readonly string[] {
+  const [first, name] = words.filter((word) => !word.startsWith('-'));
+  if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
+  return [name];
 }
 
 /** Each command's code is loaded when it is used: `version` does not wait for `recover`. */

@@ -39,6 +39,8 @@ describe('exit codes', () => {
 
   test.each([
     [['chekc'], 'Did you mean check?'],
+    [['help', 'chekc'], "unknown command 'chekc'"],
+    [['--quiet', 'help', 'chekc'], 'Did you mean check?'],
     [['check', '--no-such-option'], 'unknown option'],
     [['check', 'no-such-fault'], 'the faults are: stale-subpath-mount'],
     [['check', '--timeout', 'soon'], 'a time such as 30s'],
