@@ -26,3 +26,17 @@ test('a node cannot move the cursor, recolour the screen or turn the text around
   expect(printable('two\nlines\tand a tab')).toBe('two lines and a tab');
   expect(printable('smörgås 容器 😀')).toBe('smörgås 容器 😀');
 });
+
+test.each([
+  ['a mark that turns what follows', '\u200e', '\\x200e'],
+  ['a mark that turns what follows', '\u200f', '\\x200f'],
+  ['a mark that turns what follows', '\u061c', '\\x61c'],
+  ['an embedding that turns it', '\u202b', '\\x202b'],
+  ['an isolate that turns it', '\u2067', '\\x2067'],
+  ['a space of no width', '\ufeff', '\\xfeff'],
+  ['a space of no width', '\u200b', '\\x200b'],
+  ['a hyphen that is seen at the end of a line only', '\u00ad', '\\xad'],
+  ['a letter that nobody sees', '\u{e0041}', '\\xe0041'],
+])('a name cannot hide %s: %j', (_, character, shown) => {
+  expect(printable(`web${character}-0`)).toBe(`web${shown}-0`);
+});

@@ -37,11 +37,14 @@ export function wrapQuote(text: string, width: number): readonly string[] {
 export function printable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => {
     if (character === '\n' || character === '\t') return ' ';
-    const code = character.charCodeAt(0);
+    const code = character.codePointAt(0) ?? 0;
     const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
     return `\\x${byte.toString(16).padStart(2, '0')}`;
   });
 }
 
-/** Control characters, lone surrogates, line separators, and what turns the direction of writing. */
-const UNPRINTABLE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu;
+/**
+ * Control characters, lone surrogates, line separators, and all that is not seen but changes what
+ * is: marks that turn the direction of writing, soft hyphens, joiners and spaces of no width.
+ */
+const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
