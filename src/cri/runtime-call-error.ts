@@ -75,10 +75,12 @@ function unavailable(details: string, socket: string): Class {
     return { failure: 'malformed', detail: `what answers at ${socket} does not speak gRPC` };
   }
   // No connection established. Last error: Failed to connect (2026-01-02T03:04:05.678Z). Resol...
-  if (/Last error: Failed to connect/.test(details)) {
+  // No connection established. Last error: Error: write EPIPE. Resolution note:
+  // Connection dropped
+  if (/Last error: Failed to connect|\b(?:EPIPE|ECONNRESET)\b|Connection dropped/.test(details)) {
     return { failure: 'failed', detail: `${socket} closed the connection before answering` };
   }
-  return { failure: 'failed', detail: details };
+  return { failure: 'failed', detail: `${socket}: ${details}` };
 }
 
 function connectFailure(errno: string, socket: string): Class {

@@ -141,7 +141,7 @@ describe('a container of a real containerd whose subPath mount loses its source'
     });
     const recover = await node.kubediag('recover', FAULT, '--yes');
     expect(recover).toMatchObject({ code: 0, stdout: '' });
-    expect(recover.stderr).toContain('Nothing hurts now; 1 latent');
+    expect(recover.stderr).toContain('No finding is active; 1 latent');
     expect(staleLine()).toEqual(line);
   });
 
