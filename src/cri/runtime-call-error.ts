@@ -80,7 +80,7 @@ function unavailable(details: string, socket: string): Class {
   if (/Last error: Failed to connect|\b(?:EPIPE|ECONNRESET)\b|Connection dropped/.test(details)) {
     return { failure: 'failed', detail: `${socket} closed the connection before answering` };
   }
-  return { failure: 'failed', detail: `${socket}: ${details}` };
+  return { failure: 'failed', detail: details };
 }
 
 function connectFailure(errno: string, socket: string): Class {
