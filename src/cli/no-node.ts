@@ -41,7 +41,7 @@ const CONTAINER = [
 ];
 
 const ELSEWHERE = [
-  'any machine    kubediag replay FILE, with a bundle that a node wrote: kubediag bundle',
+  'any machine    kubediag replay FILE, which a node writes with: kubediag bundle',
   'to read        kubediag explain',
 ];
 
