@@ -3,7 +3,7 @@ import { lookAt } from '../checkup/look.ts';
 import { makeReport } from '../checkup/make-report.ts';
 import { nodeFacts } from '../checkup/node-facts.ts';
 import type { Report } from '../checkup/report.ts';
-import { redactAnswer } from '../evidence/redact.ts';
+import { redactAnswer, redactDetail } from '../evidence/redact.ts';
 import type { LookSettings } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Bundle } from '../node/bundle.ts';
@@ -77,12 +77,18 @@ export async function replayLook(
   return makeReport({ ...(await nodeFacts(look)), tookMs: bundle.tookMs }, judged);
 }
 
-function redacted(answers: ReadonlyMap<string, Recorded>): ReadonlyMap<string, Recorded> {
+/** What was asked and answered, as it may leave the node. */
+export function redacted(answers: ReadonlyMap<string, Recorded>): ReadonlyMap<string, Recorded> {
   const kept = new Map<string, Recorded>();
   for (const [key, recorded] of answers) {
     const { kind, question } = questionOf(key);
-    const isPrivate = 'answer' in recorded;
-    kept.set(key, isPrivate ? { answer: redactAnswer(kind, question, recorded.answer) } : recorded);
+    if ('answer' in recorded) {
+      kept.set(key, { answer: redactAnswer(kind, question, recorded.answer) });
+    } else {
+      const { failure, detail } = recorded;
+      const safe = detail === undefined ? {} : { detail: redactDetail(kind, detail) };
+      kept.set(key, { failure, ...safe });
+    }
   }
   return kept;
 }

@@ -1,6 +1,6 @@
 import { CONFIG_KEYS, KUBELET_FLAGS } from './kubelet-config.ts';
 import { CONFIG_DEPTH_MAX } from './limits.ts';
-import { REDACTED, redactWords, withoutUser } from './redact-words.ts';
+import { REDACTED, redactWords, withoutPrivateParts } from './redact-words.ts';
 import { yamlValue } from './text-value.ts';
 
 /** A text that no parser of ours accepts, for one that none accepted. */
@@ -45,7 +45,7 @@ function redactScalar(key: string, value: unknown): unknown {
   if (!CONFIG_KEYS.has(key)) return REDACTED;
   if (PORTS.has(key)) return Number.isFinite(Number(value)) ? value : REDACTED;
   // Our parsers read texts here and pass over anything else.
-  return typeof value === 'string' ? withoutUser(value) : null;
+  return typeof value === 'string' ? withoutPrivateParts(value) : null;
 }
 
 // root-dir=/data/kubelet

@@ -1,4 +1,5 @@
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
+import { redactMessage } from './redact-message.ts';
 import { REDACTED } from './redact-words.ts';
 import { jsonValue } from './text-value.ts';
 
@@ -86,7 +87,7 @@ function redactStatus(status: unknown): Fields {
   };
 }
 
-const STATE_TEXTS = ['reason', 'message', 'startedAt', 'finishedAt', 'containerID'];
+const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];
 const STATE_NUMBERS = ['exitCode', 'signal'];
 
 function redactState(state: unknown): Fields {
@@ -97,9 +98,14 @@ function redactState(state: unknown): Fields {
     kinds.map((kind) => {
       const numbers = STATE_NUMBERS.map((name) => [name, numberAt(state, kind, name)] as const);
       const known = numbers.filter(([, value]) => value !== undefined);
+      const message = textAt(state, kind, 'message');
       return [
         kind,
-        { ...texts(fieldAt(state, kind), ...STATE_TEXTS), ...Object.fromEntries(known) },
+        {
+          ...texts(fieldAt(state, kind), ...STATE_TEXTS),
+          ...(message === undefined ? {} : { message: redactMessage(message) }),
+          ...Object.fromEntries(known),
+        },
       ];
     }),
   );

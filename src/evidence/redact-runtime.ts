@@ -1,11 +1,12 @@
 import { RUNTIME_DEPTH_MAX } from './limits.ts';
+import { redactMessage } from './redact-message.ts';
 
 /** The fields of CRI that may be kept: those of our own, trimmed definition of it. */
 const KEPT: ReadonlySet<string> = new Set(
   [
     ['items', 'containers', 'status', 'mounts', 'metadata'],
     ['id', 'podSandboxId', 'name', 'uid', 'namespace', 'attempt', 'state'],
-    ['createdAt', 'startedAt', 'finishedAt', 'exitCode', 'reason', 'message', 'logPath'],
+    ['createdAt', 'startedAt', 'finishedAt', 'exitCode', 'reason', 'logPath'],
     ['image', 'imageRef', 'runtimeHandler', 'containerPath', 'hostPath', 'readonly'],
     ['version', 'runtimeName', 'runtimeVersion', 'runtimeApiVersion'],
   ].flat(),
@@ -13,7 +14,7 @@ const KEPT: ReadonlySet<string> = new Set(
 
 const USERS_MAPS: ReadonlySet<string> = new Set(['labels', 'annotations']);
 
-/** What a runtime said, without the labels and annotations that users and operators write. */
+/** What a runtime said, without what users, operators and their applications write into it. */
 export function redactRuntime(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= RUNTIME_DEPTH_MAX) return null;
@@ -21,6 +22,7 @@ export function redactRuntime(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
       if (USERS_MAPS.has(key)) return [[key, kubeletsOwn(item)]];
+      if (key === 'message') return typeof item === 'string' ? [[key, redactMessage(item)]] : [];
       return KEPT.has(key) ? [[key, redactRuntime(item, depth + 1)]] : [];
     }),
   );

@@ -2,56 +2,94 @@ import { splitFlag } from './command-line.ts';
 
 export const REDACTED = '<redacted>';
 
-// --token, --client-key, --authorization-header, --bootstrap-kubeconfig
-const PRIVATE_NAME = /token|passw|secret|key|credential|auth|header|bootstrap/i;
+// --token, --client-key, --authorization-header, --bootstrap-kubeconfig, signature=...
+const PRIVATE_NAME = /token|passw|pwd|secret|key|credential|auth|header|bootstrap|signature/i;
 
-/** k3s takes its token also as "-t". */
-const PRIVATE_SHORT_NAMES = new Set(['t']);
+/** k3s takes its token also as "-t"; the others are parts of signed addresses. */
+const PRIVATE_SHORT_NAMES = new Set(['t', 'sig', 'sas']);
 
-// mysql://user:password@tcp(db:3306)/k3s
-const USER_IN_URL = /^([a-z][a-z0-9+.-]*:\/\/)[\s\S]*@/i;
+// --tls-private-key-file, --bootstrap-kubeconfig, --image-credential-provider-bin-dir
+const NAME_OF_PLACE = /(?:file|path|dir|config)$/i;
+
+// mysql://user:password@tcp(db:3306)/k3s; a password may hold anything, also a comma or a slash.
+const USER_IN_URL = /([a-z][a-z0-9+.-]*:\/\/)[\s\S]*@/i;
+
+// https://log.example/in?sv=1&sig=bm8gc2VjcmV0#token=x
+const QUERY_IN_URL = /(:\/\/[^?#]*[?#])[\s\S]+/;
+
+// /in?sv=1&sig=bm8gc2VjcmV0
+const QUERY = /\?[^=]*=[\s\S]*/;
+
+// -Zm9vYmFyYmF6: what begins with one dash and is longer than a flag of one letter
+const VALUE_WITH_DASH = /^-[^-=][^=]+$/;
 
 /** The words of a command line without the values that are nobody's business. */
 export function redactWords(words: readonly string[]): readonly string[] {
-  let valueIsPrivate = false;
+  let nameBefore: string | undefined;
   return words.map((word) => {
-    const isValue = valueIsPrivate && !word.startsWith('-') && word !== '';
-    valueIsPrivate = false;
-    if (isValue) return redactValue(word);
+    const name = nameBefore;
+    nameBefore = undefined;
+    const isValue = !word.startsWith('-') || VALUE_WITH_DASH.test(word);
+    if (name !== undefined && isValue && word !== '') return redactValue(name, word);
     const flag = splitFlag(word);
-    if (!flag) return redactPair(word);
+    if (!flag) return redactPairs(word);
     if (flag.value === undefined) {
-      valueIsPrivate = isPrivate(flag.name);
+      if (isPrivate(flag.name)) nameBefore = flag.name;
       return word;
     }
-    const start = word.slice(0, word.length - flag.value.length);
-    return start + (isPrivate(flag.name) ? redactValue(flag.value) : redactPair(flag.value));
+    return `${word.slice(0, word.length - flag.value.length)}${
+      isPrivate(flag.name) ? redactValue(flag.name, flag.value) : redactPairs(flag.value)
+    }`;
   });
 }
 
 /** A value may itself be "name=value": "--kubelet-arg=token=...", "--node-labels=key=...". */
-function redactPair(text: string): string {
-  if (text.startsWith('/')) return text;
-  return text
-    .split(',')
-    .map((part) => {
-      const equals = part.indexOf('=');
-      if (equals < 0 || !isPrivate(part.slice(0, equals))) return withoutUser(part);
-      return part.slice(0, equals + 1) + redactValue(part.slice(equals + 1));
-    })
-    .join(',');
+function redactPairs(text: string): string {
+  // First as a whole: what is private in an address may hold all that separates pairs.
+  return withoutPrivateParts(text)
+    .replace(QUERY, `?${REDACTED}`)
+    .split(/([,;&\s])/)
+    .map(redactPair)
+    .join('');
 }
 
-/** Where a secret is kept is no secret. */
-function redactValue(value: string): string {
-  return value.startsWith('/') || value === 'true' || value === 'false' ? value : REDACTED;
+// kubelet-arg=node-labels=api-key=...
+function redactPair(pair: string): string {
+  const parts = pair.split('=');
+  const at = parts.slice(0, -1).findIndex(isPrivate);
+  if (at < 0) return pair;
+  const value = parts.slice(at + 1).join('=');
+  return [...parts.slice(0, at + 1), redactValue(parts[at] ?? '', value)].join('=');
+}
+
+/** Where a secret is kept is no secret; but base64 begins with a slash at times. */
+function redactValue(name: string, value: string): string {
+  const isPlace = NAME_OF_PLACE.test(name) && value.startsWith('/');
+  if (isPlace) return withoutPrivateParts(value);
+  return value === 'true' || value === 'false' || value === '' ? value : REDACTED;
 }
 
 function isPrivate(name: string): boolean {
   return PRIVATE_NAME.test(name) || PRIVATE_SHORT_NAMES.has(name);
 }
 
-/** A socket has no user, though its path may hold an "@". */
-export function withoutUser(text: string): string {
-  return text.startsWith('unix:') ? text : text.replace(USER_IN_URL, `$1${REDACTED}@`);
+/** An address without its user and its query. A socket has neither, though its path may hold "@". */
+export function withoutPrivateParts(text: string): string {
+  if (text.startsWith('unix:') && text.indexOf('://') === text.lastIndexOf('://')) return text;
+  return text.replace(USER_IN_URL, `$1${REDACTED}@`).replace(QUERY_IN_URL, `$1${REDACTED}`);
+}
+
+// Authorization: Bearer ZXlKaGJHY2k
+const BEARER = /\b(bearer|basic)\s+[^\s"',;]+/gi;
+
+// password=hunter2, "token": "ZXlKaGJHY2k"
+const PRIVATE_VALUE =
+  /((?:token|passw[a-z]*|pwd|secret|key|credentials?|authorization|signature|sig)["']?\s*[:=]\s*["']?)[^\s"',;]+/gi;
+
+/** A sentence of a program, which may tell what it was given. */
+export function redactSentence(text: string): string {
+  return text
+    .replace(/\S+/g, withoutPrivateParts)
+    .replace(BEARER, `$1 ${REDACTED}`)
+    .replace(PRIVATE_VALUE, `$1${REDACTED}`);
 }

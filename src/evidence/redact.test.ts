@@ -27,7 +27,13 @@ registerWithTaints: [{ key: a, value: ${SECRET} }]
 maxPods: 110
 `;
 
-const TERMINATED = { exitCode: 128, reason: 'StartError', message: 'error mounting "/var"' };
+const STALE = '/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/cfg/app/0';
+const REFUSED =
+  'failed to create containerd task: failed to create shim task: OCI runtime create failed: runc ' +
+  'create failed: unable to start container process: error during container init: error mounting ' +
+  `"${STALE}" to rootfs at "/etc/cfg": mount ${STALE}:/etc/cfg (via /proc/self/fd/6), ` +
+  'flags: 0x5000: no such file or directory: unknown';
+const TERMINATED = { exitCode: 128, reason: 'StartError', message: REFUSED };
 
 const POD = {
   metadata: {
@@ -69,7 +75,7 @@ const POD = {
         name: 'app',
         restartCount: 3,
         containerID: 'containerd://4f',
-        state: { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 20s', extra: SECRET } },
+        state: { waiting: { reason: 'CrashLoopBackOff', extra: SECRET } },
         lastState: { terminated: TERMINATED },
         env: SECRET,
       },
@@ -102,12 +108,21 @@ function wholeNode(): NodeMaker {
     `--node-labels=zone=a,api-key=${SECRET}`,
     `--log-url=https://me:${SECRET}@log.example/x`,
     '--authentication-token-webhook',
+    `--log-url=https://me:pa,${SECRET}@log.example/x`,
+    `--event-url=https://log.example/in?sv=1&sig=${SECRET}`,
+    `--kubelet-arg=node-labels=a=b,api-key=${SECRET}`,
+    `--agent-token=/${SECRET}+/base64=`,
+    '--client-secret',
+    `/${SECRET}`,
+    '--client-secret',
+    `-${SECRET}`,
+    `/in?sig=${SECRET}`,
     '--hostname-override=worker-7',
   ];
   const maker = makeProcess(makeProc(new NodeMaker(), [812]), { words });
   makeFolder(maker, VIEW, '/var/lib/kubelet').file(`${VIEW}/etc/kubelet.yaml`, CONFIG);
   const metrics = `kubernetes_build_info{git_version="v1.18.8"} 1\nx{pod="${SECRET}"} 1\n`;
-  const status = { id: '4f', exitCode: 128, message: 'no such file', finishedAt: '5' };
+  const status = { id: '4f', exitCode: 128, message: REFUSED, finishedAt: '5' };
   const runtime = <K extends Question<'runtime'>>(question: K, message: unknown) =>
     maker.set('runtime', question, { answer: { criVersion: 'v1', message } });
   runtime({ socket: SOCKET, call: 'Version' }, { runtimeName: 'containerd', runtimeVersion: '1' });

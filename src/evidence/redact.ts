@@ -8,7 +8,7 @@ import type {
 import { redactConfig } from './redact-config.ts';
 import { redactPods } from './redact-pods.ts';
 import { redactRuntime } from './redact-runtime.ts';
-import { REDACTED, redactWords } from './redact-words.ts';
+import { REDACTED, redactSentence, redactWords } from './redact-words.ts';
 
 /**
  * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
@@ -38,6 +38,15 @@ export function redactAnswer(
       // Names of files, what they are, and the versions of programs.
       return answer;
   }
+}
+
+// it ended without an answer: panic: cannot use token ZXlKaGJHY2k
+const WORDS_OF_PROGRAM = /^(it ended without an answer: )[\s\S]+/;
+
+/** Why a question was not answered, as it may leave the node: also that is in others' words. */
+export function redactDetail(kind: QuestionKind, detail: string): string {
+  if (kind === 'version') return detail.replace(WORDS_OF_PROGRAM, `$1${REDACTED}`);
+  return redactSentence(detail);
 }
 
 // /proc/812/cmdline

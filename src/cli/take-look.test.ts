@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest';
+import { NodeMaker } from '../../test/made-node.ts';
+import { redacted } from './take-look.ts';
+
+const SECRET = 'hunter2';
+
+test('a bundle keeps no secret, neither in an answer nor in why there is none', () => {
+  const socket = '/run/containerd/containerd.sock';
+  const { answers } = new NodeMaker()
+    .file('/proc/812/cmdline', `kubelet\0--token=${SECRET}\0`)
+    .set(
+      'version',
+      { program: '/usr/bin/kubelet', arguments: ['--version'] },
+      { failure: 'failed', detail: `it ended without an answer: bad token ${SECRET}` },
+    )
+    .set(
+      'runtime',
+      { socket, call: 'Version' },
+      { failure: 'failed', detail: `cannot ask https://me:${SECRET}@proxy` },
+    )
+    .missing('file', '/x');
+  const safe = redacted(answers);
+  expect(JSON.stringify([...safe])).not.toContain(SECRET);
+  expect([...safe.keys()]).toEqual([...answers.keys()]);
+  expect([...safe.values()].filter((recorded) => 'failure' in recorded)).toEqual([
+    { failure: 'failed', detail: 'it ended without an answer: <redacted>' },
+    { failure: 'failed', detail: 'cannot ask https://<redacted>@proxy' },
+    { failure: 'missing' },
+  ]);
+});
