@@ -1,6 +1,6 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
-import { BundleError, bundleOfFiles, unpackBundle } from '../node/bundle.ts';
-import { bundleFilesIn } from '../node/bundle-folder.ts';
+import { existsSync } from 'node:fs';
+import { BundleError, bundleOfFiles } from '../node/bundle.ts';
+import { bundleFilesAt } from '../node/bundle-folder.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { podName } from './options.ts';
 import { type ReportFormat, showReport } from './show-report.ts';
@@ -22,18 +22,20 @@ export async function replay(
 ): Promise<number> {
   const faults = chooseFaults(names);
   const only = options.pod === undefined ? undefined : podName(options.pod);
-  const bundle = readBundle(path);
-  const { clock } = bundle.recording;
+  if (!existsSync(path)) throw new UsageError(`there is no bundle at ${path}`);
+  const { report, clock } = await judged(path, faults, only);
   if (!options.output) terminal.hint(`replay of what was recorded at ${clock.toISOString()}\n`);
-  return showReport(await replayLook(bundle, faults, only), options.output, terminal);
+  return showReport(report, options.output, terminal);
 }
 
-function readBundle(path: string) {
-  if (!existsSync(path)) throw new UsageError(`there is no bundle at ${path}`);
+async function judged(
+  path: string,
+  faults: ReturnType<typeof chooseFaults>,
+  only: ReturnType<typeof podName> | undefined,
+) {
   try {
-    return bundleOfFiles(
-      statSync(path).isDirectory() ? bundleFilesIn(path) : unpackBundle(readFileSync(path)),
-    );
+    const bundle = bundleOfFiles(bundleFilesAt(path));
+    return { report: await replayLook(bundle, faults, only), clock: bundle.recording.clock };
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
     throw new UsageError(

@@ -6,12 +6,13 @@ import type { Report } from '../checkup/report.ts';
 import { redactAnswer, redactDetail } from '../evidence/redact.ts';
 import type { LookSettings } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
-import type { Bundle } from '../node/bundle.ts';
+import { type Bundle, BundleError } from '../node/bundle.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import { sourceOf } from '../node/node-reader.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
 import { questionOf, type Recorded } from '../node/recording.ts';
 import { RecordingNode } from '../node/recording-node.ts';
+import { numberAt, textAt } from '../std/json.ts';
 import { VERSION } from './product-version.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './wrap.ts';
@@ -72,9 +73,21 @@ export async function replayLook(
   faults: readonly AnyFault[],
   only: PodName | undefined,
 ): Promise<Report> {
-  const look = lookAt(new RecordedNode(bundle.recording), bundle.settings);
+  const look = lookAt(new RecordedNode(bundle.recording), settingsIn(bundle));
   const judged = await checkUp(faults, look, only);
   return makeReport({ ...(await nodeFacts(look)), tookMs: bundle.tookMs }, judged);
+}
+
+/** What the person had told the check, when it is such as a person can tell it. */
+function settingsIn({ settings }: Bundle): LookSettings {
+  const known = {
+    kubeletPid: numberAt(settings, 'kubeletPid'),
+    kubeletRoot: textAt(settings, 'kubeletRoot'),
+    runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
+  };
+  const isSound = Object.entries(known).every(([name, value]) => settings[name] === value);
+  if (!isSound) throw new BundleError('its settings make no sense');
+  return known;
 }
 
 /** What was asked and answered, as it may leave the node. */

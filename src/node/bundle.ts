@@ -3,13 +3,8 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { fieldAt, textAt } from '../std/json.ts';
 import { readTar, type TarEntry, writeTar } from '../std/tar.ts';
 import { BUNDLE_BYTES_MAX, INLINE_CHARACTERS_MAX } from './limits.ts';
-import {
-  type Answer,
-  type Question,
-  type QuestionKind,
-  type ReadFailure,
-  sourceOf,
-} from './node-reader.ts';
+import { type Answer, type QuestionKind, sourceOf } from './node-reader.ts';
+import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
 import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
 import { bytesOf, textOf } from './text-codec.ts';
 
@@ -112,24 +107,15 @@ export function bundleOfFiles(files: BundleFiles): Bundle {
   const lines = textOf(Buffer.from(fileOf(files, 'answers.jsonl'))).split('\n');
   for (const line of lines) if (line !== '') readLine(line, files, answers);
   const settings = fieldAt(manifest, 'settings');
+  const tookMs = fieldAt(manifest, 'tookMs') ?? 0;
+  if (typeof tookMs !== 'number' || tookMs < 0) throw new BundleError('its time makes no sense');
   return {
     recording: { clock, answers },
     madeBy: textAt(manifest, 'madeBy') ?? 'unknown',
-    tookMs: Number(fieldAt(manifest, 'tookMs') ?? 0),
+    tookMs,
     settings: typeof settings === 'object' && settings !== null ? { ...settings } : {},
   };
 }
-
-type Line = {
-  readonly kind: QuestionKind;
-  readonly question: Question<QuestionKind>;
-  readonly failure?: ReadFailure;
-  readonly detail?: string;
-  readonly value?: unknown;
-  readonly status?: number;
-  readonly text?: string;
-  readonly blob?: string;
-};
 
 function lineOf(key: string, recorded: Recorded, files: Map<string, Uint8Array>): string {
   const { kind, question } = questionOf(key);
@@ -153,26 +139,31 @@ function kept(text: string, files: Map<string, Uint8Array>): { text: string } | 
 }
 
 function readLine(text: string, files: BundleFiles, answers: Map<string, Recorded>): void {
-  const line = json(Buffer.from(text), 'answers.jsonl') as Line;
-  if (!line.kind || typeof line.question !== 'object') {
+  const line = json(Buffer.from(text), 'answers.jsonl');
+  const kind = fieldAt(line, 'kind');
+  const question = isQuestionKind(kind) ? questionIn(kind, fieldAt(line, 'question')) : undefined;
+  if (!isQuestionKind(kind) || !question) {
     throw new BundleError('answers.jsonl has a line that is no answer');
   }
-  answers.set(keyOf(line.kind, line.question), recordedIn(line, files));
+  const recorded = recordedIn(kind, line, files);
+  if (!recorded) throw new BundleError(`its answer to ${sourceOf(question)} makes no sense`);
+  answers.set(keyOf(kind, question), recorded);
 }
 
-function recordedIn(line: Line, files: BundleFiles): Recorded {
-  if (line.failure) {
-    return line.detail === undefined
-      ? { failure: line.failure }
-      : { failure: line.failure, detail: line.detail };
+function recordedIn(kind: QuestionKind, line: unknown, files: BundleFiles): Recorded | undefined {
+  const [failure, detail] = [fieldAt(line, 'failure'), fieldAt(line, 'detail')];
+  if (failure !== undefined) {
+    if (!isReadFailure(failure)) return undefined;
+    if (detail === undefined) return { failure };
+    return typeof detail === 'string' ? { failure, detail } : undefined;
   }
-  const text = line.blob ? textOf(Buffer.from(fileOf(files, `blobs/${line.blob}`))) : line.text;
-  if (line.kind === 'kubelet') return { answer: { status: line.status ?? 0, body: text ?? '' } };
-  if (text !== undefined) return { answer: text };
-  if (line.value === undefined) {
-    throw new BundleError(`it has no answer to ${sourceOf(line.question)}`);
-  }
-  return { answer: line.value as Answer<QuestionKind> };
+  const blob = textAt(line, 'blob');
+  const text = blob ? textOf(Buffer.from(fileOf(files, `blobs/${blob}`))) : textAt(line, 'text');
+  const answer =
+    kind === 'kubelet'
+      ? { status: fieldAt(line, 'status'), body: text }
+      : (text ?? fieldAt(line, 'value'));
+  return isAnswer(kind, answer) ? { answer } : undefined;
 }
 
 function fileOf(files: BundleFiles, name: string): Uint8Array {

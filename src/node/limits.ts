@@ -50,5 +50,8 @@ export const FRAME_BYTES_MAX = 128 * 1024 * 1024;
 /** A bundle, unpacked. Larger than any sane node, small enough to read in memory. */
 export const BUNDLE_BYTES_MAX = 256 * 1024 * 1024;
 
+/** Files of a bundle in a folder. Each is a long answer, and a check gets a few dozen of those. */
+export const BUNDLE_FILES_MAX = 10_000;
+
 /** Longer texts get a file of their own in a bundle. */
 export const INLINE_CHARACTERS_MAX = 16 * 1024;

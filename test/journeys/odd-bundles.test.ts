@@ -1,0 +1,95 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+
+const PROJECT = join(import.meta.dirname, '../..');
+const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/healthy');
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-odd-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const at = (name: string) => join(scratch, name);
+
+/** A run that has not ended by now waits for something that will never come. */
+const ENDS_MS = 20_000;
+const NOBODY = 65_534;
+
+function replay(path: string, who: { readonly uid?: number } = {}) {
+  const words = [join(PROJECT, 'src/main.ts'), 'replay', path];
+  const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '' },
+    timeout: ENDS_MS,
+    killSignal: 'SIGKILL',
+    ...who,
+  });
+  return { code: status, signal, stdout, stderr };
+}
+
+function makeFifo(path: string): string {
+  expect(spawnSync('mkfifo', [path]).status).toBe(0);
+  return path;
+}
+
+test.each([
+  [
+    'no archive',
+    () => {
+      writeFileSync(at('text'), 'hello');
+      return at('text');
+    },
+    'it cannot be unpacked',
+  ],
+  [
+    'a file of 3 GB',
+    () => {
+      writeFileSync(at('large'), '');
+      truncateSync(at('large'), 3 * 1024 ** 3);
+      return at('large');
+    },
+    'it has more than 268435456 bytes',
+  ],
+  ['a pipe', () => makeFifo(at('pipe')), 'it is neither a file nor a folder'],
+  ['a device without end', () => '/dev/zero', 'it is neither a file nor a folder'],
+  ['an empty file of the kernel', () => '/proc/self/status', 'it changes while it is read'],
+  [
+    'a folder with a pipe in it',
+    () => {
+      mkdirSync(at('piped/blobs'), { recursive: true });
+      makeFifo(at('piped/blobs/one'));
+      return at('piped');
+    },
+    'it is neither a file nor a folder',
+  ],
+  [
+    'a folder whose blobs are a file',
+    () => {
+      cpSync(FIXTURE, at('flat'), { recursive: true });
+      writeFileSync(at('flat/blobs'), '');
+      return at('flat');
+    },
+    'it cannot be read (ENOTDIR',
+  ],
+  ['an empty folder', () => mkdtempSync(at('empty-')), 'it has no manifest.json'],
+])('replay of %s is wrong usage, not a defect, and ends', (_, make, why) => {
+  const { code, signal, stdout, stderr } = replay(make());
+  expect({ code, signal, stdout }).toEqual({ code: 64, signal: null, stdout: '' });
+  expect(stderr).toContain(`is not a sound bundle: ${why}`);
+});
+
+test.runIf(process.getuid?.() === 0)('a file that is not ours to read is told as that', () => {
+  chmodSync(scratch, 0o755);
+  writeFileSync(at('private'), 'x', { mode: 0o600 });
+  const { code, stderr } = replay(at('private'), { uid: NOBODY });
+  expect(code).toBe(64);
+  expect(stderr).toContain('it cannot be read (EACCES: permission denied');
+});
