@@ -9,7 +9,7 @@ import { getFromKubelet } from './kubelet-http.ts';
 
 /** Not every machine has both. */
 const addresses = ['127.0.0.1', '::1'].filter((address) =>
-  networkInterfaces()['lo']?.some((own) => own.address === address),
+  networkInterfaces().lo?.some((own) => own.address === address),
 );
 const NOBODY = 65_534;
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-token-'));

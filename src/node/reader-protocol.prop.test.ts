@@ -87,5 +87,5 @@ test('a large frame comes in thousands of chunks, and is put together once', () 
   const frames = Array.from({ length: Math.ceil(bytes.length / CHUNK_BYTES) }, (_, index) =>
     bytes.subarray(index * CHUNK_BYTES, (index + 1) * CHUNK_BYTES),
   ).flatMap((chunk) => [...parser.push(chunk)]);
-  expect(frames.map((frame) => frame.payload.length)).toEqual([payload.length]);
+  expect(frames.map((whole) => whole.payload.length)).toEqual([payload.length]);
 });
