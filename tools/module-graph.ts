@@ -2,6 +2,7 @@ import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
+import { LOADS_UNSEEN } from './wall-table.ts';
 
 /** One product module and all it imports; type-only imports count like any other. */
 export interface Module {
@@ -23,7 +24,7 @@ export type Target =
   | { readonly kind: 'file'; readonly path: string; readonly room: string | undefined }
   | { readonly kind: 'core'; readonly name: string }
   | { readonly kind: 'package'; readonly name: string }
-  /** The argument of `import()` is computed: nobody can say what it loads. */
+  /** `import()` of what is computed, or no import at all: nobody can say what it loads. */
   | { readonly kind: 'unreadable' };
 
 export class ParseError extends Error {
@@ -60,6 +61,13 @@ function importsOf(source: SourceFile): readonly Import[] {
       add(node.start, isText ? asked.value : undefined, true);
     },
     TSImportType: (node) => add(node.start, node.source.value),
+    // process.getBuiltinModule(...), process['getBuiltinModule'], const { getBuiltinModule } = ...
+    Identifier: ({ name, start }) => {
+      if (LOADS_UNSEEN.includes(name)) add(start, undefined, true);
+    },
+    Literal: ({ value, start }) => {
+      if (LOADS_UNSEEN.includes(String(value))) add(start, undefined, true);
+    },
   }).visit(program);
   return imports;
 }

@@ -33,7 +33,7 @@ interface ImportRule {
 export const importRules: readonly ImportRule[] = [
   {
     rule: 'readable imports',
-    toDo: 'write the path as a plain string',
+    toDo: 'write an import, with its path as a plain string',
     wrong: (_, { target }) =>
       target.kind === 'unreadable' ? 'nobody can say what this import loads' : undefined,
   },
@@ -94,7 +94,7 @@ export const importRules: readonly ImportRule[] = [
     toDo: 'ask repair to perform an action',
     wrong: (from, { target }) =>
       target.kind === 'file' && WRITER.test(target.path) && from.room !== 'repair'
-        ? 'only repair may hold a writer'
+        ? 'only repair may hold what writes to a node or to its journal'
         : undefined,
   },
   {

@@ -73,8 +73,8 @@ export const CHOOSES_A_WORLD: readonly string[] = ['node', 'cli', 'agent'];
 // src/node/live-node.ts, src/node/recorded-node.ts
 export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;
 
-// src/repair/node-writer.ts, src/repair/live-writer.ts
-export const WRITER = /^src\/repair\/(node|live)-writer[.]ts$/;
+// src/repair/node-writer.ts, src/repair/live-writer.ts, src/repair/file-journal.ts
+export const WRITER = /^src\/repair\/((node|live)-writer|file-journal)[.]ts$/;
 
 // src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/lab/make-node.ts
 export const USES_PROCESSES =
@@ -82,6 +82,9 @@ export const USES_PROCESSES =
 
 /** The Node core modules that start processes. */
 export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];
+
+/** Names by which a module is loaded past every import, so that no wall would see it. */
+export const LOADS_UNSEEN: readonly string[] = ['getBuiltinModule', 'createRequire', 'dlopen'];
 
 // src/node/reader.ts, src/node/reader-main.ts
 export const READER = /^src\/node\/reader[a-z-]*[.]ts$/;

@@ -74,6 +74,26 @@ test.each([
     'src/cli/host.ts:1 readable imports',
   ],
   [
+    'nothing is loaded past the imports',
+    { 'cli/host.ts': "process.getBuiltinModule('node:child_process');" },
+    'src/cli/host.ts:1 readable imports',
+  ],
+  [
+    'nor by another name',
+    { 'cli/host.ts': '\nconst { getBuiltinModule: load } = process;' },
+    'src/cli/host.ts:2 readable imports',
+  ],
+  [
+    'nor by a name in quotes',
+    { 'cli/host.ts': "process['getBuiltinModule']('node:fs');" },
+    'src/cli/host.ts:1 readable imports',
+  ],
+  [
+    'nor by a require of our own making',
+    { 'cli/host.ts': "import { createRequire } from 'node:module';" },
+    'src/cli/host.ts:1 readable imports',
+  ],
+  [
     'no product code imports from outside src',
     { 'cli/host.ts': "import { made } from '../../test/made-node.ts';" },
     'src/cli/host.ts:1 product code stays in src',
@@ -141,6 +161,11 @@ test.each([
   [
     'the writer stays in repair',
     { 'cli/host.ts': "import { LiveWriter } from '../repair/live-writer.ts';" },
+    'src/cli/host.ts:1 the writer stays in repair',
+  ],
+  [
+    'the journal is written in repair alone',
+    { 'cli/host.ts': "import { FileJournal } from '../repair/file-journal.ts';" },
     'src/cli/host.ts:1 the writer stays in repair',
   ],
   [

@@ -2,8 +2,7 @@ import { findingId } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
-import { openHands } from '../repair/open-hands.ts';
-import { type Hands, perform } from '../repair/perform.ts';
+import { type OpenHands, openHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
 import { tellAbandoned } from './check.ts';
 import { faultNamed } from './choose-faults.ts';
@@ -129,8 +128,7 @@ async function act(
   }
   showSettled(opened.settled, terminal);
   try {
-    const hands = { ...opened.hands, stop, onStep: showSteps(terminal) };
-    const isDone = await performAll(planned, hands, terminal);
+    const isDone = await performAll(planned, opened, stop, terminal);
     if (!isDone) return EXIT.notDone;
     if (!options.wait) return EXIT.clear;
     return (await awaitHealing(planned, () => lookAt(node, settings), stop, terminal))
@@ -158,14 +156,19 @@ async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
 }
 
 /** One action at a time. The actions of a finding build on each other; findings do not. */
-async function performAll(planned: Planned, hands: Hands, terminal: Terminal): Promise<boolean> {
-  const { fault, findings } = planned;
+async function performAll(
+  { fault, findings }: Planned,
+  hands: OpenHands & { readonly isOpen: true },
+  stop: AbortSignal,
+  terminal: Terminal,
+): Promise<boolean> {
+  const wish = { stop, onStep: showSteps(terminal) };
   let isDone = true;
   for (const finding of findings) {
     const recovery = fault.recover?.(finding);
     for (const action of recovery?.actions ?? []) {
       const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
-      const { outcome, entry } = await perform(intent, hands);
+      const { outcome, entry } = await hands.perform(intent, wish);
       showOutcome(outcome, terminal, entry, recovery?.afterwards);
       isDone = isDone && outcome.state === 'done';
       if (outcome.state !== 'done') break;

@@ -15,7 +15,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ACTION, INTENT } from '../../test/made-hands.ts';
 import { thisProcess } from '../state/this-process.ts';
-import { FileJournal, readJournal } from './journal.ts';
+import { FileJournal } from './file-journal.ts';
+import { readJournal } from './journal.ts';
 
 let scratch = '';
 let folder = '';

@@ -1,17 +1,9 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Action, Outcome } from '../model/action.ts';
-import {
-  appendSynced,
-  fieldsIn,
-  prepareFolder,
-  syncFolder,
-  textIfThere,
-} from '../state/state-folder.ts';
-import type { Actor } from '../state/this-process.ts';
+import { fieldsIn, textIfThere } from '../state/state-folder.ts';
 import { fieldAt } from '../std/json.ts';
-import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX } from './limits.ts';
+import { JOURNAL_READ_BYTES_MAX } from './limits.ts';
 
 /** An action and what it is for. */
 export interface Intent<A extends Action = Action> {
@@ -47,9 +39,10 @@ export interface JournalReading {
   readonly troubles: readonly string[];
 }
 
-const NEWEST = 'journal.jsonl';
-const OLDER = 'journal.1.jsonl';
-const NEXT = 'journal.next.jsonl';
+/** The files of a journal: a crash in the middle of a turn leaves the next one beside the older. */
+export const NEWEST = 'journal.jsonl';
+export const OLDER = 'journal.1.jsonl';
+export const NEXT = 'journal.next.jsonl';
 
 /** What was done on this node. A torn or foreign line is told, and hides none of the others. */
 export function readJournal(folder: string): JournalReading {
@@ -70,64 +63,6 @@ export function readJournal(folder: string): JournalReading {
   const isOpen = ({ entry, event }: JournalRecord) =>
     event === 'intended' && !records.has(`${entry} concluded`);
   return { records: all, unfinished: all.filter(isOpen), troubles };
-}
-
-interface JournalPlace {
-  readonly folder: string;
-  readonly actor: Actor;
-  readonly now?: () => Date;
-  readonly bytesMax?: number;
-}
-
-/** Appends to the journal in our folder on the node. Whoever writes holds the node's lock. */
-export class FileJournal implements Journal {
-  readonly #place: JournalPlace;
-
-  constructor(place: JournalPlace) {
-    this.#place = place;
-  }
-
-  async intend(intent: Intent): Promise<number> {
-    await prepareFolder(this.#place.folder);
-    const reading = readJournal(this.#place.folder);
-    await this.#rotateWhenFull(reading);
-    const entry = 1 + reading.records.reduce((most, record) => Math.max(most, record.entry), 0);
-    await this.#append({ ...this.#record(entry, intent), event: 'intended' });
-    return entry;
-  }
-
-  async conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void> {
-    await this.#append({ ...this.#record(entry, intent), event: 'concluded', outcome });
-  }
-
-  #record(entry: number, { action, fault, finding }: Intent): Omit<JournalRecord, 'event'> {
-    const { actor, now = () => new Date() } = this.#place;
-    const by = { pid: actor.pid, user: actor.user };
-    return { entry, at: now().toISOString(), boot: actor.boot, by, fault, finding, action };
-  }
-
-  async #append(record: JournalRecord): Promise<void> {
-    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
-    if (!existsSync(newest) && existsSync(next)) await rename(next, newest);
-    await appendSynced(newest, JSON.stringify(record));
-  }
-
-  /** What is unfinished goes on in the new file, for the older one is dropped at the next turn. */
-  async #rotateWhenFull({ unfinished }: JournalReading): Promise<void> {
-    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
-    const text = textIfThere(newest, JOURNAL_READ_BYTES_MAX) ?? '';
-    if (Buffer.byteLength(text) < (this.#place.bytesMax ?? JOURNAL_BYTES_MAX)) return;
-    await rm(next, { force: true });
-    const carried = unfinished.map((record) => JSON.stringify(record)).join('\n');
-    if (carried !== '') await appendSynced(next, carried);
-    await rename(newest, this.#path(OLDER));
-    if (carried !== '') await rename(next, newest);
-    await syncFolder(this.#place.folder);
-  }
-
-  #path(name: string): string {
-    return join(this.#place.folder, name);
-  }
 }
 
 type Fields = ReturnType<typeof fieldsIn>;

@@ -3,21 +3,25 @@ import type { Look } from '../model/evidence.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
-import { FileJournal } from './journal.ts';
+import { FileJournal } from './file-journal.ts';
+import type { Intent } from './journal.ts';
 import { settleMs } from './limits.ts';
 import { LiveWriter } from './live-writer.ts';
-import type { Hands } from './perform.ts';
+import { type Hands, type Performed, perform } from './perform.ts';
 import { type Settled, settleUnfinished } from './settle-unfinished.ts';
 
+/** A host is given the one door and no more: neither the writer nor the journal leaves this room. */
 export type OpenHands =
   | {
       readonly isOpen: true;
-      readonly hands: Hands;
+      readonly perform: (intent: Intent, wish?: Wish) => Promise<Performed>;
       /** What an earlier crash had left open. */
       readonly settled: readonly Settled[];
       readonly close: () => void;
     }
   | ({ readonly isOpen: false } & Trouble);
+
+export type Wish = Pick<Hands, 'onStep' | 'stop'>;
 
 /** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
 export async function openHands(asked: {
@@ -43,5 +47,18 @@ export async function openHands(asked: {
     return unusable(settled.why);
   }
   const hands = { look, writer: new LiveWriter(asked), journal, lock, permitted };
-  return { isOpen: true, hands, settled: settled.value, close: lock.release };
+  let isClosed = false;
+  return {
+    isOpen: true,
+    perform: async (intent, wish = {}) => {
+      if (!isClosed) return perform(intent, { ...hands, ...wish });
+      const trouble = { what: 'the hands are closed', why: 'the node is no longer locked for us' };
+      return { outcome: { state: 'refused', ...trouble, todo: 'open them again' } };
+    },
+    settled: settled.value,
+    close: () => {
+      isClosed = true;
+      lock.release();
+    },
+  };
 }

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
 import { thisProcess } from '../state/this-process.ts';
-import { FileJournal, readJournal } from './journal.ts';
+import { FileJournal } from './file-journal.ts';
+import { readJournal } from './journal.ts';
 import { perform, type Step } from './perform.ts';
 import { settleUnfinished } from './settle-unfinished.ts';
 

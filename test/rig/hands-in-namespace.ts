@@ -8,7 +8,7 @@ import type { Action } from '../../src/model/action.ts';
 import { LiveNode } from '../../src/node/live-node.ts';
 import { readJournal } from '../../src/repair/journal.ts';
 import { openHands } from '../../src/repair/open-hands.ts';
-import { perform, type Step } from '../../src/repair/perform.ts';
+import type { Step } from '../../src/repair/perform.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**
@@ -84,14 +84,12 @@ async function recover(
   onOpen();
   const intent = { action, fault: 'stale-subpath-mount', finding: '3f9a1c' };
   const steps: string[] = [];
-  const hands = {
-    ...opened.hands,
-    onStep: ({ name }: Step) => {
+  const { outcome, entry } = await opened.perform(intent, {
+    onStep: ({ name }) => {
       steps.push(name);
       onStep(name);
     },
-  };
-  const { outcome, entry } = await perform(intent, hands);
+  });
   opened.close();
   return { outcome, entry, steps, settled: opened.settled };
 }

@@ -1,0 +1,75 @@
+import { existsSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Outcome } from '../model/action.ts';
+import { appendSynced, prepareFolder, syncFolder, textIfThere } from '../state/state-folder.ts';
+import type { Actor } from '../state/this-process.ts';
+import {
+  type Intent,
+  type Journal,
+  type JournalReading,
+  type JournalRecord,
+  NEWEST,
+  NEXT,
+  OLDER,
+  readJournal,
+} from './journal.ts';
+import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX } from './limits.ts';
+
+interface JournalPlace {
+  readonly folder: string;
+  readonly actor: Actor;
+  readonly now?: () => Date;
+  readonly bytesMax?: number;
+}
+
+/** Appends to the journal in our folder on the node. Whoever writes holds the node's lock. */
+export class FileJournal implements Journal {
+  readonly #place: JournalPlace;
+
+  constructor(place: JournalPlace) {
+    this.#place = place;
+  }
+
+  async intend(intent: Intent): Promise<number> {
+    await prepareFolder(this.#place.folder);
+    const reading = readJournal(this.#place.folder);
+    await this.#rotateWhenFull(reading);
+    const entry = 1 + reading.records.reduce((most, record) => Math.max(most, record.entry), 0);
+    await this.#append({ ...this.#record(entry, intent), event: 'intended' });
+    return entry;
+  }
+
+  async conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void> {
+    await this.#append({ ...this.#record(entry, intent), event: 'concluded', outcome });
+  }
+
+  #record(entry: number, { action, fault, finding }: Intent): Omit<JournalRecord, 'event'> {
+    const { actor, now = () => new Date() } = this.#place;
+    const by = { pid: actor.pid, user: actor.user };
+    return { entry, at: now().toISOString(), boot: actor.boot, by, fault, finding, action };
+  }
+
+  async #append(record: JournalRecord): Promise<void> {
+    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
+    if (!existsSync(newest) && existsSync(next)) await rename(next, newest);
+    await appendSynced(newest, JSON.stringify(record));
+  }
+
+  /** What is unfinished goes on in the new file, for the older one is dropped at the next turn. */
+  async #rotateWhenFull({ unfinished }: JournalReading): Promise<void> {
+    const [newest, next] = [this.#path(NEWEST), this.#path(NEXT)];
+    const text = textIfThere(newest, JOURNAL_READ_BYTES_MAX) ?? '';
+    if (Buffer.byteLength(text) < (this.#place.bytesMax ?? JOURNAL_BYTES_MAX)) return;
+    await rm(next, { force: true });
+    const carried = unfinished.map((record) => JSON.stringify(record)).join('\n');
+    if (carried !== '') await appendSynced(next, carried);
+    await rename(newest, this.#path(OLDER));
+    if (carried !== '') await rename(next, newest);
+    await syncFolder(this.#place.folder);
+  }
+
+  #path(name: string): string {
+    return join(this.#place.folder, name);
+  }
+}
