@@ -16,7 +16,8 @@ const FUNCTION_LINES_MAX = 70;
 const MAY_CATCH: readonly RegExp[] = [
   // src/node/live-node.ts, src/node/recording-node.ts, src/node/reader.ts
   /^src\/node\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
-  /^src\/node\/(attempt|kubelet-http|path-in-root)[.]ts$/,
+  // bundle-folder.ts reads what a person named: that it cannot be read is told to them.
+  /^src\/node\/(attempt|bundle-folder|kubelet-http|path-in-root)[.]ts$/,
   /^src\/(process|cri)\/[a-z-]+[.]ts$/,
   /^src\/checkup\/run[.]ts$/,
   // state-folder.ts holds our own files: a full disk or a name already taken is an answer there.

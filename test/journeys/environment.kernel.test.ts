@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -11,6 +11,10 @@ const FIXTURE = join(
   import.meta.dirname,
   '../../src/faults/stale-subpath-mount/fixtures/broken-configmap',
 );
+
+const NOBODY = 65_534;
+/** As root, but without the power to read what is others'. */
+const WITHOUT_POWERS = ['setpriv', '--bounding-set', '-dac_override,-dac_read_search'];
 
 test.each([
   ['code that is not there', { NODE_OPTIONS: '--require=/nonexistent.js' }],
@@ -34,4 +38,13 @@ test('nobody runs code of their own in us through the environment', async () => 
   const environment = { NODE_OPTIONS: `--require=${script}` };
   const { code, stdout } = await runProgram([EXECUTABLE, 'version'], { environment });
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^kubediag \d/) });
+});
+
+test('a bundle that is not ours to read is told as that', async () => {
+  const file = join(scratch, 'private.tgz');
+  writeFileSync(file, 'x', { mode: 0o600 });
+  chownSync(file, NOBODY, NOBODY);
+  const { code, stderr } = await runProgram([...WITHOUT_POWERS, EXECUTABLE, 'replay', file]);
+  expect(stderr).toContain('it cannot be read (EACCES: permission denied');
+  expect(code).toBe(64);
 });
