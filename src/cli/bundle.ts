@@ -22,7 +22,7 @@ export async function bundle(
   const node = openNode(options);
   const looked = await takeLook(node, looking, terminal);
   node.close();
-  tellAbandoned(node.abandoned, terminal);
+  await tellAbandoned(node, terminal);
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');

@@ -29,7 +29,7 @@ export async function check(
   const { report } = await takeLook(node, looking, terminal);
   const advice = await adviceFor(report, options, node);
   node.close();
-  tellAbandoned(node.abandoned, terminal);
+  await tellAbandoned(node, terminal);
   if (advice && !options.output) {
     terminal.out(advice);
     return EXIT.unknown;
@@ -49,12 +49,12 @@ async function adviceFor(
   return adviceWithoutKubelet(node, options.hostRoot, notes);
 }
 
-/** Nothing we started outlives its limit unnoticed. */
-export function tellAbandoned(
-  readers: readonly { readonly pid: number; readonly source: string }[],
+/** Nothing we started outlives its limit unnoticed. Called when the node was let go. */
+export async function tellAbandoned(
+  node: Pick<ReturnType<typeof openNode>, 'leftBehind'>,
   terminal: Terminal,
-): void {
-  for (const { pid, source } of readers) {
+): Promise<void> {
+  for (const { pid, source } of await node.leftBehind()) {
     terminal.err(
       `left behind: reader process ${pid} waits for ${source}, which does not answer; ` +
         'it ends by itself when that does\n',

@@ -51,7 +51,7 @@ export async function recover(
   const advice =
     presence === 'absent' && (await adviceWithoutKubelet(node, options.hostRoot, notes));
   node.close();
-  tellAbandoned(node.abandoned, terminal);
+  await tellAbandoned(node, terminal);
   if (advice) {
     terminal.err(advice);
     return EXIT.unknown;
@@ -137,7 +137,7 @@ async function act(
   } finally {
     opened.close();
     node.close();
-    tellAbandoned(node.abandoned, terminal);
+    await tellAbandoned(node, terminal);
   }
 }
 

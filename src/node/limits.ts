@@ -28,6 +28,9 @@ export const READERS_ON_PATHS_MAX = 6;
 /** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
 export const READER_QUIET_MS = 250;
 
+/** A reader that was killed is gone within this, or it hangs where nobody can end it. */
+export const READER_DEATH_MS = 1_000;
+
 /** Readers that die without an answer, in a row, before we believe that no reader can live here. */
 export const READERS_DEAD_MAX = 3;
 

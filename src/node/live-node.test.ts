@@ -99,6 +99,24 @@ describe('a reader that dies', () => {
   });
 });
 
+describe('a reader that was let go while it waited', () => {
+  test('for a runtime that is silent is gone a moment later, and nobody is told of it', async () => {
+    const stop = await listenAt(at('mute.sock'), () => {});
+    const node = new LiveNode(noted('let go', readerCommand), { hostRoot: '/' });
+    const asked = node.ask('runtime', { socket: at('mute.sock'), call: 'Version' });
+    const ended = Promise.allSettled([asked]);
+    await sleep(2_000);
+    node.close();
+    const [pid = 0] = startsIn('let go');
+    // It was just killed, and may not have died yet.
+    expect(node.abandoned).toMatchObject([{ pid }]);
+    expect(await node.leftBehind()).toEqual([]);
+    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(await ended).toMatchObject([{ status: 'rejected' }]);
+    stop();
+  });
+});
+
 describe('a reader that cannot be', () => {
   test.each([
     ['is missing', '/nowhere/kubediag'],

@@ -1,4 +1,10 @@
-import { READERS_ABANDONED_MAX, READERS_DEAD_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  READER_DEATH_MS,
+  READERS_ABANDONED_MAX,
+  READERS_DEAD_MAX,
+  READERS_ON_PATHS_MAX,
+} from './limits.ts';
 import {
   type Answer,
   type NodeReader,
@@ -73,6 +79,16 @@ export class LiveNode implements NodeReader {
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('failed', source, 'nobody waited for the answer'));
     }
+  }
+
+  /**
+   * Those that outlive us, once all was let go: a reader that waited for a service dies as soon as it
+   * is killed, one in the hands of a dead path does not. The kernel tells us of each end.
+   */
+  async leftBehind(): Promise<readonly AbandonedReader[]> {
+    const until = performance.now() + READER_DEATH_MS;
+    while (this.#abandoned.size > 0 && performance.now() < until) await sleep(10);
+    return this.abandoned;
   }
 
   #send(waiting: Waiting): void {
