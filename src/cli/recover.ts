@@ -129,6 +129,8 @@ async function act(
   showSettled(opened.settled, terminal);
   try {
     const isDone = await performAll(planned, opened, stop, terminal);
+    // Whoever only watches keeps nobody else from acting.
+    opened.close();
     if (!isDone) return EXIT.notDone;
     if (!options.wait) return EXIT.clear;
     return (await awaitHealing(planned, () => lookAt(node, settings), stop, terminal))

@@ -57,6 +57,7 @@ export async function openHands(asked: {
     },
     settled: settled.value,
     close: () => {
+      if (isClosed) return;
       isClosed = true;
       lock.release();
     },

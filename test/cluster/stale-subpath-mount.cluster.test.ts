@@ -31,6 +31,12 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
     }
   });
 
+  it('is active too when asked from inside a privileged pod', async () => {
+    expectStates(await checkFromPod(look()), 'active');
+  });
+
+  sameWithMissingParts(look, 'active');
+
   it('is cured by recover, which ends when the pods run on the changed content', async () => {
     const before = mountTablesNaming(look().folder);
     const stale = look().staleMounts();
@@ -93,10 +99,8 @@ function upToTheRestart(kubelet: string, state: 'latent' | 'benign'): () => Clus
   });
 
   it('is clear too when asked from inside a privileged pod', async () => {
-    const words = ['check', '-o', 'json', '--host-root', '/host'];
-    const inside = ['kubectl', 'exec', 'doctor', '--', EXECUTABLE, ...words];
-    const ended = await look().cluster.run(inside);
-    expect(look().answerOf(ended)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+    const fault = await checkFromPod(look());
+    expect(fault).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
   });
 
   it(`is ${state} once the contents changed`, async () => {
@@ -105,17 +109,31 @@ function upToTheRestart(kubelet: string, state: 'latent' | 'benign'): () => Clus
     expectStates(await look().check(), state);
   });
 
-  it.each(['kube-apiserver', 'kubelet'] as const)('says the same without %s', async (part) => {
+  sameWithMissingParts(look, state);
+
+  return look;
+}
+
+/** The verdict needs no API server and no kubelet, but it does need the runtime. */
+function sameWithMissingParts(
+  look: () => ClusterLook,
+  state: 'latent' | 'active' | 'benign',
+): void {
+  it.each(['kube-apiserver', 'kubelet'] as const)(`is ${state} without %s too`, async (part) => {
     expectStates(await checkWithout(look(), part), state);
   });
 
-  it('is unknown without containerd, and says why', async () => {
+  it(`is unknown without containerd where it was ${state}, and says why`, async () => {
     const { code, verdict, reason } = await checkWithout(look(), 'containerd');
     expect({ code, verdict }).toEqual({ code: 2, verdict: 'unknown' });
     expect(reason).toContain('nobody listens at /run/containerd/containerd.sock');
   });
+}
 
-  return look;
+async function checkFromPod(look: ClusterLook): Promise<FaultAnswer> {
+  const words = ['check', '-o', 'json', '--host-root', '/host'];
+  const inside = ['kubectl', 'exec', 'doctor', '--', EXECUTABLE, ...words];
+  return look.answerOf(await look.cluster.run(inside));
 }
 
 async function kubeletToken({ cluster }: ClusterLook): Promise<string> {
