@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
 import { leftOf } from '../rig/left-of-cluster.ts';
+import { enteringInto } from '../rig/private-namespaces.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');
 const NAME = `test-${process.pid}`;
@@ -19,6 +20,11 @@ function start(...words: readonly string[]) {
 
 function cluster(...words: readonly string[]) {
   return start(...words).ended;
+}
+
+function parentOf(pid: number): number {
+  // 812 (sh) S 811 812 ...
+  return Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(' ')[3]);
 }
 
 afterEach(async () => {
@@ -66,6 +72,33 @@ it('leaves no process and no mount when its keeper is killed, and down removes t
   await cluster('down', '--name', NAME);
   expect(await leftOf(FOLDER)).toEqual([]);
   expect(existsSync(FOLDER)).toBe(false);
+});
+
+it('leaves nothing when a part is paused, and a command too', async () => {
+  await cluster('up', '--name', NAME);
+  const known = await read(NAME);
+  const [first, kubelet] = [known?.ready?.first.pid ?? 0, known?.ready?.parts.kubelet?.pid ?? 0];
+  const script = 'echo begun; kill -STOP $$';
+  const running = start('run', '--name', NAME, '--', 'sh', '-c', script);
+  await once(running.child.stdout, 'data');
+  process.kill(kubelet, 'SIGSTOP');
+  const holder = parentOf(first);
+  expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
+  await running.ended;
+  expect(await leftOf(FOLDER)).toEqual([]);
+  expect(await enteringInto((target) => target === first)).toEqual([]);
+  expect([first, holder].filter((pid) => existsSync(`/proc/${pid}`))).toEqual([]);
+});
+
+it('leaves nothing when its keeper is killed while a part is paused', async () => {
+  await cluster('up', '--name', NAME);
+  const known = await read(NAME);
+  const first = known?.ready?.first.pid ?? 0;
+  process.kill(known?.ready?.parts.kubelet?.pid ?? 0, 'SIGSTOP');
+  process.kill(known?.keeper.pid ?? 0, 'SIGKILL');
+  expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
+  expect(await leftOf(FOLDER)).toEqual([]);
+  await expect.poll(() => existsSync(`/proc/${first}`)).toBe(false);
 });
 
 it('leaves nothing when its start is interrupted', async () => {

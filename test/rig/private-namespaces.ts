@@ -1,10 +1,15 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { killIfThere } from './cgroup-tree.ts';
 
 const run = promisify(execFile);
 const COMMAND_MS = 60_000;
+const END_MS = 20_000;
+const LOOK_MS = 20;
 
 /**
  * Mount and PID namespaces of their own, with an own /proc and an empty /run. All that is mounted
@@ -56,11 +61,60 @@ export async function makePrivateNamespaces({
       return (await run('env', [...enter, program, ...rest], { timeout: COMMAND_MS })).stdout;
     },
     stop: async () => {
-      // The kernel ends every process of the namespaces together with the first.
-      if (holder.exitCode === null && holder.signalCode === null) process.kill(pid, 'SIGKILL');
+      if (holder.exitCode !== null || holder.signalCode !== null) return;
+      await endNamespaces(pid);
+      // Whoever holds them has nothing left to wait for.
+      holder.kill('SIGKILL');
       await exit;
     },
   };
+}
+
+/**
+ * Kills the first process of namespaces, as outside sees it, and waits until all of them are gone.
+ * The kernel ends every process together with the first, but each has to be reaped too, and those
+ * that entered by `nsenter`: it stops itself together with its child, and then reaps nobody.
+ */
+export async function endNamespaces(first: number, limitMs = END_MS): Promise<void> {
+  killIfThere(first);
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    await sleep(LOOK_MS);
+    const entering = await enteringInto((target) => target === first);
+    if (entering.length === 0 && !isRunning(first)) return;
+    if (Date.now() > deadline) {
+      const left = [first, ...entering.map(({ pid }) => pid)].filter(isRunning);
+      throw new Error(`processes do not end: ${left.join(', ')}`);
+    }
+    for (const { pid } of entering) killIfThere(pid);
+  }
+}
+
+/** The running programs that entered namespaces of the wanted first process, with that process. */
+export async function enteringInto(
+  isWanted: (target: number, commandLine: string) => boolean,
+): Promise<readonly { readonly pid: number; readonly target: number }[]> {
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  const found = await Promise.all(
+    pids.map(async (pid) => {
+      // A process that waits to be reaped has no words any more.
+      const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      const [program, option, target] = commandLine.split('\0');
+      if (program !== 'nsenter' || option !== '--target') return [];
+      return isWanted(Number(target), commandLine) ? [{ pid, target: Number(target) }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+/** Not one that only waits to be reaped: the first process becomes that after all others. */
+function isRunning(pid: number): boolean {
+  try {
+    // 812 (node) S 1 812 812 0 -1 4194560 ...: the name may hold anything.
+    return !/\) [ZX] [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
 }
 
 async function readyWord(holder: ChildProcess): Promise<void> {

@@ -90,8 +90,14 @@ async function startKeeper(
 
 /** Also what a crash left of it. */
 export async function down(name: string): Promise<number> {
-  await takeDown(name);
-  console.error(`"${name}" is down`);
+  const known = await read(name);
+  try {
+    await takeDown(name);
+  } catch (error) {
+    console.error(`"${name}" is not down: ${(error as Error).message}`);
+    return 1;
+  }
+  console.error(known ? `"${name}" is down` : `there was no "${name}"`);
   return 0;
 }
 

@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere, removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
+import { endNamespaces, enteringInto } from '../../test/rig/private-namespaces.ts';
 import { cacheFolder } from '../cache-folder.ts';
 import { cgroupOf } from './start-cluster.ts';
 
@@ -109,7 +110,8 @@ function bornOf(pid: number): string | undefined {
 
 /**
  * Ends a cluster, whatever is left of it: first the process that keeps it is asked, and what it did
- * not do, or was killed before it could, is done here.
+ * not do, or was killed before it could, is done here. Rejects, and forgets nothing, when something
+ * cannot be ended.
  */
 export async function takeDown(name: string): Promise<void> {
   const known = await read(name);
@@ -119,9 +121,30 @@ export async function takeDown(name: string): Promise<void> {
     while (isAlive(known.keeper) && Date.now() < deadline) await sleep(LOOK_MS);
     if (isAlive(known.keeper)) killIfThere(known.keeper.pid);
   }
-  // The kernel ends all others together with the first, and their mounts and addresses with them.
-  if (known?.ready && isAlive(known.ready.first)) killIfThere(known.ready.first.pid);
+  for (const pid of await firstProcesses(name, known)) await endNamespaces(pid);
   await removeCgroupTree(cgroupOf(folderOf(name)));
   await rm(folderOf(name), { recursive: true, force: true });
   for (const file of [stateFile(name), logFile(name)]) await rm(file, { force: true });
+}
+
+/**
+ * The first process of its namespaces: the one that was written down, and, as a start that was
+ * killed writes nothing, the one that a part was started into.
+ */
+async function firstProcesses(
+  name: string,
+  known: KnownCluster | undefined,
+): Promise<ReadonlySet<number>> {
+  const folder = `${folderOf(name)}/`;
+  const parts = await enteringInto((_, commandLine) => commandLine.includes(folder));
+  const targets = parts.map(({ target }) => target).filter(isShell);
+  return new Set([
+    ...(known?.ready && isAlive(known.ready.first) ? [known.ready.first.pid] : []),
+    ...targets,
+  ]);
+}
+
+function isShell(pid: number): boolean {
+  const file = `/proc/${pid}/comm`;
+  return existsSync(file) && readFileSync(file, 'utf8') === 'sh\n';
 }

@@ -89,10 +89,18 @@ export class Part {
     if (!child || this.#hasEnded()) return;
     const exit = once(child, 'exit');
     const pid = this.pid;
-    if (pid > 0) process.kill(pid, signal);
-    await Promise.race([exit, sleep(END_MS, undefined, { ref: false })]);
-    if (!this.#hasEnded()) killIfThere(pid);
-    await exit;
+    const endsWithin = (limitMs: number) =>
+      Promise.race([exit, sleep(limitMs, undefined, { ref: false })]);
+    killIfThere(pid, signal);
+    // One that was paused hears no signal; nsenter, which pauses with it, would not see it end.
+    killIfThere(pid, 'SIGCONT');
+    child.kill('SIGCONT');
+    await endsWithin(END_MS);
+    if (this.#hasEnded()) return;
+    killIfThere(pid);
+    child.kill('SIGCONT');
+    await endsWithin(END_MS);
+    if (!this.#hasEnded()) throw new Error(`${this.name} (process ${pid}) does not end`);
   }
 
   /** Ended by itself, though nobody asked it to. */
