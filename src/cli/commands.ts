@@ -1,12 +1,12 @@
 import { Argument, Command, Option } from 'commander';
 import { EXIT_MEANINGS } from './exit-codes.ts';
+import { STATE_FOLDER } from './options.ts';
 import { VERSION } from './product-version.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
 /** What happens when a command was parsed; the commands themselves know nothing of it. */
 export type Run = (command: string, words: readonly string[], options: object) => Promise<void>;
 
-const STATE_FOLDER = '/var/lib/kubediag';
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
 /** The whole command line. Help, completion and the reference page are made from it. */
@@ -65,7 +65,8 @@ function journal(): Command {
         'yaml',
       ]),
     )
-    .addOption(stateOption());
+    .addOption(stateOption())
+    .addOption(hostRootOption());
 }
 
 function bundle(): Command {
@@ -104,7 +105,7 @@ function withReportOptions(command: Command): Command {
 function withNodeOptions(command: Command): Command {
   return command
     .option('--timeout <TIME>', 'how long the look may take', '30s')
-    .option('--host-root <DIR>', "where the node's root is, seen from here", '/')
+    .addOption(hostRootOption())
     .option('--kubelet-root <DIR>', "the kubelet's folder, when it is not found by itself")
     .option('--kubelet-pid <PID>', 'take this process for the kubelet')
     .option('--runtime-endpoint <SOCKET>', 'socket of the container runtime')
@@ -114,9 +115,12 @@ function withNodeOptions(command: Command): Command {
 }
 
 function stateOption(): Option {
-  return new Option('--state-dir <DIR>', 'where journal and bundles are kept').default(
-    STATE_FOLDER,
-  );
+  const where = `where journal and bundles are kept (default: ${STATE_FOLDER} of the node)`;
+  return new Option('--state-dir <DIR>', where);
+}
+
+function hostRootOption(): Option {
+  return new Option('--host-root <DIR>', "where the node's root is, seen from here").default('/');
 }
 
 function exitCodeLines(): string {

@@ -1,19 +1,20 @@
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
 import { EXIT } from './exit-codes.ts';
-import { absolute } from './options.ts';
+import { stateFolderOf } from './options.ts';
 import { yamlText } from './show-report.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './wrap.ts';
 
 export interface JournalOptions {
-  readonly stateDir: string;
+  readonly stateDir?: string;
+  readonly hostRoot: string;
   readonly output?: 'wide' | 'json' | 'yaml';
 }
 
 /** `kubediag journal`: what was done on this node, when, and how it ended. */
 export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
-  const folder = absolute('--state-dir', options.stateDir);
+  const folder = stateFolderOf(options);
   const reading = await journalIn(folder);
   if (!reading.ok) {
     terminal.err(`the journal cannot be read\n  why   ${printable(reading.why)}\n`);

@@ -53,6 +53,17 @@ export function absolute(option: string, path: string): string {
   return path;
 }
 
+/** Where journal and bundles are kept: on the node, also when we see it from a container. */
+export function stateFolderOf(options: {
+  readonly stateDir?: string;
+  readonly hostRoot: string;
+}): string {
+  const hostRoot = absolute('--host-root', options.hostRoot).replace(/\/+$/, '');
+  return absolute('--state-dir', options.stateDir ?? `${hostRoot}${STATE_FOLDER}`);
+}
+
+export const STATE_FOLDER = '/var/lib/kubediag';
+
 /** "default/web" as `--pod` takes it. */
 export function podName(text: string): { readonly namespace: string; readonly name: string } {
   const [namespace, name, ...rest] = text.split('/');

@@ -11,7 +11,7 @@ import { EXIT } from './exit-codes.ts';
 import { journalIn } from './journal.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode } from './open-node.ts';
-import { absolute, durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
+import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
 import { showOutcome, showPlan, showSettled, showSteps } from './show-recovery.ts';
 import { type Looked, takeLook } from './take-look.ts';
@@ -23,12 +23,14 @@ export interface RecoverOptions extends NodeOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly wait?: boolean;
-  readonly stateDir: string;
+  readonly stateDir?: string;
 }
 
 interface Planned {
   readonly fault: AnyFault;
   readonly findings: readonly Finding[];
+  /** Whether somebody is there who does what is to follow. */
+  readonly isKubeletUp: boolean;
 }
 
 /** `kubediag recover FAULT`: shows what it would do, asks, does it, and looks whether it worked. */
@@ -39,7 +41,7 @@ export async function recover(
 ): Promise<number> {
   const fault = faultNamed(name);
   if (!fault.recover) throw new UsageError(`KubeDiag finds ${name} but has no recovery for it`);
-  const stateFolder = absolute('--state-dir', options.stateDir);
+  const stateFolder = stateFolderOf(options);
   const looking = {
     faults: [fault],
     settings: lookSettingsOf(options),
@@ -63,7 +65,7 @@ export async function recover(
     terminal.err(chosen.nothing);
     return chosen.code;
   }
-  const planned = { fault, findings: chosen.findings };
+  const planned = { fault, findings: chosen.findings, isKubeletUp: presence === 'running' };
   showPlan(planned, looked.report.node, terminal);
   if (options.dryRun) {
     terminal.err('dry run: nothing was changed\n');
@@ -133,6 +135,10 @@ async function act(
     opened.close();
     if (!isDone) return EXIT.notDone;
     if (!options.wait) return EXIT.clear;
+    if (!planned.isKubeletUp) {
+      terminal.err(`not waiting: ${ASLEEP}\n`);
+      return EXIT.notDone;
+    }
     return (await awaitHealing(planned, () => lookAt(node, settings), stop, terminal))
       ? EXIT.clear
       : EXIT.notDone;
@@ -157,13 +163,16 @@ async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
   return false;
 }
 
+const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
+
 /** One action at a time. The actions of a finding build on each other; findings do not. */
 async function performAll(
-  { fault, findings }: Planned,
+  planned: Planned,
   hands: OpenHands & { readonly isOpen: true },
   stop: AbortSignal,
   terminal: Terminal,
 ): Promise<boolean> {
+  const { fault, findings } = planned;
   const wish = { stop, onStep: showSteps(terminal) };
   let isDone = true;
   for (const finding of findings) {
@@ -171,7 +180,7 @@ async function performAll(
     for (const action of recovery?.actions ?? []) {
       const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
       const { outcome, entry } = await hands.perform(intent, wish);
-      showOutcome(outcome, terminal, entry, recovery?.afterwards);
+      showOutcome(outcome, terminal, entry, planned.isKubeletUp ? recovery?.afterwards : ASLEEP);
       isDone = isDone && outcome.state === 'done';
       if (outcome.state !== 'done') break;
     }

@@ -92,7 +92,12 @@ describe('without a kubelet', () => {
     expect(fault.reason).toContain('the version of the kubelet');
     const screen = await node.kubediag('check', ...socket);
     expect(screen.stdout).toContain('(stopped)');
-    await expectCured(node, subpath, () => node.kubediag('recover', FAULT, '--yes', ...socket));
+    await expectCured(node, subpath, async () => {
+      const recovered = await node.kubediag('recover', FAULT, '--yes', ...socket);
+      // Nobody is there who would start the container, so nobody is promised that.
+      expect(oneLine(recovered.stdout)).toContain('the kubelet does not run');
+      return recovered;
+    });
   });
 
   it('a kubelet root that is missing is unknown, and named', async () => {

@@ -111,7 +111,8 @@ function stateOf(
   const { target, containers, statuses, pods } = around;
   const status = newest && statuses.get(newest.id);
   const now = status?.state ?? newest?.state;
-  if (now === 'running') return { state: 'running' };
+  // Nobody will start it again, so its next start cannot fail.
+  if (now === 'running') return { state: pod?.restartPolicy === 'Never' ? 'finished' : 'running' };
   if (now === 'unknown') return unclear('the runtime does not know how it is');
   const exitCode = status?.exitCode;
   if (pod) return { state: willNotStartAgain(pod, target, exitCode) ? 'finished' : 'down' };
