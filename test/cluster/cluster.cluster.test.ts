@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { KERNEL_SETTINGS, kernelSettingFile } from '../../tools/cluster/kernel-settings.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
 import { leftOf } from '../rig/left-of-cluster.ts';
@@ -12,8 +13,10 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
   const hadKubelet = existsSync('/var/lib/kubelet/pods');
   let folder: string;
   let cluster: Cluster;
+  let settings: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
+    settings = await kernelSettings();
     folder = await mkdtemp(join(tmpdir(), 'kd-'));
     cluster = await startCluster({ name: 'node-1', kubelet, scratch: join(folder, 'c') });
     await cluster.apply(await podWithKubectl(cluster));
@@ -59,6 +62,16 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
   it('changes nothing of the machine', async () => {
     expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(folder);
     expect(existsSync('/var/lib/kubelet/pods')).toBe(hadKubelet);
+    expect(await kernelSettings()).toEqual(settings);
+  });
+
+  it('finds the kernel settings it wants, each in a file of its own', async () => {
+    const table = await readFile(`/proc/${cluster.pid}/mountinfo`, 'utf8');
+    for (const name of Object.keys(settings)) {
+      expect(table).toContain(` ${kernelSettingFile(name)} `);
+      const { stdout } = await cluster.run(['cat', kernelSettingFile(name)]);
+      expect(stdout.trim()).toBe(KERNEL_SETTINGS[name]);
+    }
   });
 
   it('leaves nothing when it is stopped', async () => {
@@ -66,8 +79,18 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
     await cluster.stop();
     expect(await leftOf(folder)).toEqual([]);
     expect(existsSync(join(folder, 'c'))).toBe(false);
+    expect(await kernelSettings()).toEqual(settings);
   });
 });
+
+/** Of the machine. */
+async function kernelSettings(): Promise<Readonly<Record<string, string>>> {
+  const there = Object.keys(KERNEL_SETTINGS).filter((name) => existsSync(kernelSettingFile(name)));
+  const pairs = there.map(
+    async (name) => [name, await readFile(kernelSettingFile(name), 'utf8')] as const,
+  );
+  return Object.fromEntries(await Promise.all(pairs));
+}
 
 async function podWithKubectl(cluster: Cluster): Promise<object> {
   const kubectl = await realpath(join(cluster.programs, 'kubectl'));

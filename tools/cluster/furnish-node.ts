@@ -8,6 +8,7 @@ import type { Binaries } from './binaries.ts';
 import { makeCertificates } from './certificates.ts';
 import { makeCgroup } from './cgroup.ts';
 import { POD_IMAGE, type RunningCluster } from './cluster.ts';
+import { writeKernelSettings } from './kernel-settings.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
 import { kubeletSettings, RUNTIME_SOCKET } from './kubelet-config.ts';
 import { MAKE_NETWORK, POD_NETWORK } from './network.ts';
@@ -17,11 +18,15 @@ const CONTAINERD_HOME = '/var/lib/containerd';
 
 // As on any machine that systemd started, mounts are passed on to whoever has a copy of the table.
 // Not before the two folders are there: else what is mounted in them would show in ours as well.
+// What the kubelet would set for the whole machine is covered too.
 // The kubelet is found where a distribution would put it, beside what the machine has there.
 const COVER = `set -e
 mount --bind "$1/var-lib" /var/lib
 mount --bind "$1/var-log" /var/log
 mount -t overlay -o "lowerdir=$1/programs:/usr/local/bin" programs /usr/local/bin
+for file in "$1"/kernel-settings/*; do
+  mount --bind "$file" "/proc/sys/$(basename "$file" | tr . /)"
+done
 mount --make-rshared /
 mkdir -p /run/containerd
 echo "$2" >/proc/sys/kernel/hostname`;
@@ -53,6 +58,7 @@ export async function furnishNode(ingredients: {
   for (const program of ['kubectl', 'kubelet'] as const) {
     await symlink(binaries[program], at(`programs/${program}`));
   }
+  await writeKernelSettings(at('kernel-settings'));
   const environment = await machineRoom(at('tools'), packages);
   const [containerdCgroup, { files, certificates, kubeletFlags, kubeconfig }] = await Promise.all([
     makeCgroup(cgroup),

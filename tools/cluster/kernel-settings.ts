@@ -1,0 +1,29 @@
+import { existsSync } from 'node:fs';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/**
+ * What the kubelet sets in /proc/sys though the whole machine shares it: no namespace has its own.
+ * A cluster has files in their place, with the values that the kubelet wants to find.
+ */
+export const KERNEL_SETTINGS: Readonly<Record<string, string>> = {
+  'vm.overcommit_memory': '1',
+  'vm.panic_on_oom': '0',
+  'kernel.panic': '10',
+  'kernel.panic_on_oops': '1',
+  'kernel.keys.root_maxkeys': '1000000',
+  'kernel.keys.root_maxbytes': '25000000',
+};
+
+/** kernel.panic is /proc/sys/kernel/panic. */
+export function kernelSettingFile(name: string): string {
+  return join('/proc/sys', name.replaceAll('.', '/'));
+}
+
+/** Writes a file for each of them that this kernel has. */
+export async function writeKernelSettings(folder: string): Promise<void> {
+  await mkdir(folder);
+  for (const [name, value] of Object.entries(KERNEL_SETTINGS)) {
+    if (existsSync(kernelSettingFile(name))) await writeFile(join(folder, name), `${value}\n`);
+  }
+}
