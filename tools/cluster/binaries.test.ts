@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findBinaries, folderFor, obstacleToBuilding } from './binaries.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH, RECIPES } from './kubernetes-recipes.ts';
@@ -76,6 +76,42 @@ describe('the programs of Kubernetes', () => {
     expect(await findBinaries({ say: () => {} })).toEqual({
       missing: expect.stringMatching(/there is no Go: install it/),
     });
+  });
+});
+
+describe('what was named', () => {
+  it('may be a path from here', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    const here = relative(process.cwd(), assets);
+    const found = { kubectl: join(assets, 'kubectl') };
+    expect(await findBinaries({ ...quietly, assets: here })).toMatchObject(found);
+    vi.stubEnv('KUBEBUILDER_ASSETS', here);
+    expect(await findBinaries(quietly)).toMatchObject(found);
+  });
+
+  it('is refused when its programs cannot be run', async () => {
+    const assets = await makePrograms(join(scratch, 'assets'), programs);
+    await chmod(join(assets, 'kubectl'), 0o644);
+    expect(await findBinaries({ ...quietly, assets })).toEqual({
+      missing: expect.stringContaining('has no kubectl that can be run'),
+    });
+  });
+
+  it.each(['/bin/true', '/etc/passwd', '/etc'])(
+    'is refused when it is no kubelet: %s',
+    async (path) => {
+      const assets = await makePrograms(join(scratch, 'assets'), programs);
+      expect(await findBinaries({ ...quietly, assets, kubelet: path })).toEqual({
+        missing: expect.stringContaining(`${path} is no kubelet: `),
+      });
+    },
+  );
+
+  it('is passed over aloud', async () => {
+    vi.stubEnv('KUBEBUILDER_ASSETS', await makePrograms(join(scratch, 'builder'), ['kubectl']));
+    const said: string[] = [];
+    await findBinaries({ mayBuild: false, say: (line) => said.push(line) });
+    expect(said).toEqual([expect.stringContaining('$KUBEBUILDER_ASSETS is passed over')]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
@@ -43,6 +43,8 @@ export async function findBinaries(wish: BinariesWish = {}): Promise<Binaries | 
   if ('missing' in current) return current;
   const chosen = await chosenKubelet(kubelet, current, wish);
   if ('missing' in chosen) return chosen;
+  const answer = await versionOf(chosen.path);
+  if ('missing' in answer) return answer;
   return {
     'kube-apiserver': join(current.folder, 'kube-apiserver'),
     'kube-controller-manager': join(current.folder, 'kube-controller-manager'),
@@ -50,7 +52,7 @@ export async function findBinaries(wish: BinariesWish = {}): Promise<Binaries | 
     'kube-proxy': join(current.folder, 'kube-proxy'),
     kubectl: join(current.folder, 'kubectl'),
     kubelet: chosen.path,
-    kubeletVersion: await versionOf(chosen.path),
+    kubeletVersion: answer.version,
   };
 }
 
@@ -78,20 +80,29 @@ async function programsOf(
   recipe: Recipe,
   wish: BinariesWish,
 ): Promise<{ readonly folder: string } | Missing> {
+  const { say = console.error } = wish;
   for (const folder of assetFolders(wish)) {
-    const lacking = recipe.programs.filter((program) => !existsSync(join(folder, program)));
+    const lacking = recipe.programs.filter((program) => !canBeRun(join(folder, program)));
     if (lacking.length === 0) return { folder };
-    const what = `${folder} has no ${lacking.join(', ')}`;
-    if (folder === wish.assets)
-      return { missing: `${what}: put them there, or leave --assets out` };
+    const what = `${folder} has no ${lacking.join(', ')} that can be run`;
+    if (wish.assets) return { missing: `${what}: put them there, or leave --assets out` };
     // Often it holds only what tests of controllers need; half of it would be a mix of versions.
-    wish.say?.(`$KUBEBUILDER_ASSETS is passed over: ${what}`);
+    say(`$KUBEBUILDER_ASSETS is passed over: ${what}`);
   }
   return builtPrograms(recipe, wish);
 }
 
 function assetFolders({ assets }: BinariesWish): readonly string[] {
-  return [assets || [], process.env.KUBEBUILDER_ASSETS || []].flat();
+  return [assets || [], process.env.KUBEBUILDER_ASSETS || []].flat().map((path) => resolve(path));
+}
+
+function canBeRun(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }
 
 async function builtPrograms(
@@ -140,12 +151,17 @@ function existingParent(path: string): string {
   return existsSync(path) ? path : existingParent(dirname(path));
 }
 
-async function versionOf(kubelet: string): Promise<string> {
-  const { stdout } = await run(kubelet, ['--version'], { timeout: VERSION_MS });
+async function versionOf(kubelet: string): Promise<{ readonly version: string } | Missing> {
+  if (!canBeRun(kubelet)) return { missing: `${kubelet} is no kubelet: it cannot be run` };
+  const answer = await run(kubelet, ['--version'], { timeout: VERSION_MS }).then(
+    ({ stdout }) => stdout,
+    (error: Error) => error.message,
+  );
   // Kubernetes v1.18.8
-  const version = /^Kubernetes (v\S+)/.exec(stdout)?.[1];
-  if (!version) throw new Error(`${kubelet} --version says ${stdout.slice(0, 200)}`);
-  return version;
+  const version = /^Kubernetes (v1[.]\d+[.]\S+)/.exec(answer)?.[1];
+  if (version) return { version };
+  const [line = ''] = answer.split('\n');
+  return { missing: `${kubelet} is no kubelet: --version says "${line.slice(0, 200)}"` };
 }
 
 function recipeOf(version: string): Recipe {
