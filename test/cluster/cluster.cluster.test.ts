@@ -59,6 +59,17 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
     await expect.poll(ready, { timeout: 60_000 }).toBe('ok');
   });
 
+  it('lets a part be stopped that was paused', async () => {
+    const scheduler = cluster.parts['kube-scheduler'];
+    process.kill(scheduler.pid, 'SIGSTOP');
+    await scheduler.stop();
+    expect(scheduler.pid).toBe(0);
+  });
+
+  it('runs a command in the folder of the caller', async () => {
+    expect(await cluster.run(['pwd'])).toMatchObject({ code: 0, stdout: `${process.cwd()}\n` });
+  });
+
   it('changes nothing of the machine', async () => {
     expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(folder);
     expect(existsSync('/var/lib/kubelet/pods')).toBe(hadKubelet);

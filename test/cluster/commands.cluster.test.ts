@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, it } from 'vitest';
@@ -14,7 +15,8 @@ const FOLDER = folderOf(NAME);
 
 function start(...words: readonly string[]) {
   const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const ended = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const exit = once(child, 'exit') as Promise<[number]>;
+  const ended = Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { child, ended: ended.then(([stdout, stderr, [code]]) => ({ code, stdout, stderr })) };
 }
 
@@ -32,7 +34,10 @@ afterEach(async () => {
 });
 
 it('is up, is used, and is down without a trace', async () => {
-  expect(await cluster('up', '--name', NAME)).toMatchObject({ code: 0 });
+  const both = await Promise.all([1, 2].map(() => cluster('up', '--name', NAME)));
+  const [one, other] = both.toSorted((left, right) => left.code - right.code);
+  expect(one).toMatchObject({ code: 0 });
+  expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('is being started by') });
   expect(await cluster('up', '--name', NAME)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('is there already'),
@@ -42,6 +47,8 @@ it('is up, is used, and is down without a trace', async () => {
   expect(await cluster('run', '--name', NAME, '--', 'sh', '-c', 'exit 7')).toMatchObject({
     code: 7,
   });
+  const here = await cluster('run', '--name', NAME, '--', 'pwd');
+  expect(here).toMatchObject({ code: 0, stdout: `${process.cwd()}\n` });
   expect((await cluster('status')).stdout).toContain(`${NAME}: kubelet v1.36.3, all parts run`);
 
   const etcd = (await read(NAME))?.ready?.parts.etcd;
@@ -53,6 +60,25 @@ it('is up, is used, and is down without a trace', async () => {
   expect(await leftOf(FOLDER)).toEqual([]);
   expect(existsSync(FOLDER)).toBe(false);
   expect(await names()).not.toContain(NAME);
+});
+
+it('ends a command together with the one that ran it, and what cannot be read about it', async () => {
+  await cluster('up', '--name', NAME);
+  const seconds = 1_000_000 + process.pid;
+  const script = `echo begun; exec sleep ${seconds}`;
+  const running = start('run', '--name', NAME, '--', 'sh', '-c', script);
+  await once(running.child.stdout, 'data');
+  running.child.kill('SIGTERM');
+  expect(await running.ended).toMatchObject({ code: 143 });
+  const first = (await read(NAME))?.ready?.first.pid ?? 0;
+  // Its words are on nobody's command line: neither on its own nor on that of who entered for it.
+  expect(await leftOf(String(seconds))).toEqual([]);
+
+  await writeFile(`${FOLDER}.cluster.json`, '{"name');
+  expect((await cluster('status', '--name', NAME)).stdout).toContain(`${NAME}: crashed`);
+  expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
+  await expect.poll(() => leftOf(FOLDER), { timeout: 20_000 }).toEqual([]);
+  expect(existsSync(`/proc/${first}`)).toBe(false);
 });
 
 it('leaves no process and no mount when its first process is killed', async () => {

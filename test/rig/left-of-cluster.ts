@@ -1,5 +1,6 @@
 import { globSync } from 'node:fs';
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { cgroupOf } from '../../tools/cluster/start-cluster.ts';
 
 export interface LeftOver {
   readonly kind: 'process' | 'mount' | 'cgroup';
@@ -21,8 +22,7 @@ export async function leftOf(folder: string): Promise<readonly LeftOver[]> {
     const table = await readFile(`/proc/${pid}/mountinfo`, 'utf8').catch(() => '');
     if (table.includes(folder)) found.push({ kind: 'mount', what });
   }
-  const cgroup = `kubediag-cluster${folder.replaceAll('/', '-')}`;
-  for (const what of globSync(`/sys/fs/cgroup/{,*/}${cgroup}*`)) {
+  for (const what of globSync(`/sys/fs/cgroup/{,*}${cgroupOf(folder)}*`)) {
     found.push({ kind: 'cgroup', what });
   }
   return found;

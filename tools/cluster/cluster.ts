@@ -52,7 +52,7 @@ export interface Cluster {
   readonly ended: Promise<unknown>;
   /** Where the caller finds a path of the inside. */
   outside(path: string): string;
-  /** Runs a command inside. */
+  /** Runs a command inside, in the caller's folder. */
   run(command: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Gives its standard output; rejects with what it wrote as error. */
   kubectl(...words: readonly string[]): Promise<string>;
@@ -117,7 +117,7 @@ export class RunningCluster implements Cluster {
     const { input = '', environment = {}, limitMs = COMMAND_MS } = options;
     // The limit is kept inside: from here only the program that enters could be ended.
     const limit = ['timeout', '--signal=KILL', String(limitMs / 1000)];
-    const child = spawn('env', [...this.enter, ...limit, ...command], {
+    const child = spawn('env', [...this.enter, ...limit, ...inThisFolder(command)], {
       env: { ...personsEnvironment(this.#facts), ...environment },
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -152,6 +152,12 @@ export class RunningCluster implements Cluster {
     await removeCgroupTree(this.#facts.cgroup);
     await rm(this.scratch, { recursive: true, force: true });
   }
+}
+
+/** Entering ends in the "/" of the namespaces; a folder that they do not have is left. */
+export function inThisFolder(command: readonly string[]): readonly string[] {
+  const script = 'cd "$1" 2>/dev/null; shift; exec "$@"';
+  return ['sh', '-c', script, 'sh', process.cwd(), ...command];
 }
 
 /** What a person's command sees inside: the machine's own, and the way to the cluster. */

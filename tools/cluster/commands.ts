@@ -1,10 +1,13 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { open, readFile } from 'node:fs/promises';
+import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killIfThere } from '../../test/rig/cgroup-tree.ts';
+import { childOf } from '../../test/rig/private-namespaces.ts';
 import { findBinaries } from './binaries.ts';
-import { personsEnvironment } from './cluster.ts';
+import { inThisFolder, personsEnvironment } from './cluster.ts';
 import {
   claim,
   isAlive,
@@ -18,15 +21,34 @@ import {
 } from './known-clusters.ts';
 
 const LOOK_MS = 100;
-/** What a shell says of a command that Ctrl-C ended. */
-const INTERRUPTED = 130;
+/** What a shell says of a command that a signal ended, plus the number of the signal. */
+const ENDED_BY_SIGNAL = 128;
+const INTERRUPTED = ENDED_BY_SIGNAL + constants.signals.SIGINT;
 const LOG_LINES = 20;
 
+interface Wish {
+  readonly kubelet?: string | undefined;
+  readonly assets?: string | undefined;
+}
+
 /** Starts a cluster, leaves it in the background, and says how to use it. */
-export async function up(
-  name: string,
-  wish: { readonly kubelet?: string | undefined; readonly assets?: string | undefined },
-): Promise<number> {
+export async function up(name: string, wish: Wish): Promise<number> {
+  const claimed = await claim(name);
+  if (!claimed) {
+    console.error(`"${name}" is being started by somebody else`);
+    return 1;
+  }
+  try {
+    return await upAlone(name, wish);
+  } catch (error) {
+    console.error(`"${name}" is not up: ${(error as Error).message}`);
+    return 1;
+  } finally {
+    claimed.release();
+  }
+}
+
+async function upAlone(name: string, wish: Wish): Promise<number> {
   const known = await read(name);
   if (known && isAlive(known.keeper)) {
     console.error(`"${name}" is there already; see status, or take another --name`);
@@ -40,10 +62,7 @@ export async function up(
   }
   // A crash may have left something of the same name.
   await takeDown(name);
-  if (!(await claim(name))) {
-    console.error(`"${name}" is being started by somebody else`);
-    return 1;
-  }
+  await write({ name, keeper: markOf(process.pid) });
   const started = Date.now();
   console.error(`starting a cluster with kubelet ${binaries.kubeletVersion} ...`);
   const interrupted = new AbortController();
@@ -63,10 +82,7 @@ export async function up(
 
 async function startKeeper(
   name: string,
-  {
-    kubelet = '',
-    assets = '',
-  }: { readonly kubelet?: string | undefined; readonly assets?: string | undefined },
+  { kubelet = '', assets = '' }: Wish,
   signal: AbortSignal,
 ): Promise<KnownCluster | undefined> {
   const log = await open(logFile(name), 'a', 0o600);
@@ -101,9 +117,13 @@ export async function down(name: string): Promise<number> {
   return 0;
 }
 
-export async function status(): Promise<number> {
-  const all = await names();
-  if (all.length === 0) console.log('no cluster; start one with: npm run cluster -- up');
+/** Of all clusters, or of the named one. */
+export async function status(only?: string): Promise<number> {
+  const all = (await names()).filter((name) => only === undefined || name === only);
+  if (all.length === 0) {
+    const [none, option] = only ? [`no cluster "${only}"`, ` --name ${only}`] : ['no cluster', ''];
+    console.log(`${none}; start one with: npm run cluster -- up${option}`);
+  }
   for (const name of all) {
     const known = await read(name);
     if (known) tell(known);
@@ -140,13 +160,20 @@ export async function runInside(name: string, command: readonly string[]): Promi
     console.error(`"${name}" is not up; start it with: npm run cluster -- up --name ${name}`);
     return 1;
   }
-  const { enter } = known.ready;
-  // Entering ends in the "/" of the namespaces; a folder that they do not have is left.
-  const here = ['sh', '-c', 'cd "$1" 2>/dev/null; shift; exec "$@"', 'sh', process.cwd()];
-  const words = [...enter, ...here, ...command];
+  const words = [...known.ready.enter, ...inThisFolder(command)];
   const child = spawn('env', words, { env: personsEnvironment(known.ready), stdio: 'inherit' });
-  // Ctrl-C is for the command; we wait for what it makes of it.
+  // Ctrl-C is for the command, which the terminal tells itself; we wait for what it makes of it.
   process.on('SIGINT', () => {});
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => void passOn(signal, child));
+  }
+  const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  return code ?? ENDED_BY_SIGNAL + (signal ? constants.signals[signal] : 0);
+}
+
+/** To the command itself: the program that entered for it would end and leave it behind. */
+async function passOn(signal: NodeJS.Signals, entering: ChildProcess): Promise<void> {
+  const command = await childOf(entering.pid ?? 0).catch(() => undefined);
+  if (command) killIfThere(command, signal);
+  else entering.kill(signal);
 }

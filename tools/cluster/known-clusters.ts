@@ -1,5 +1,8 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere, removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
@@ -62,25 +65,43 @@ function clustersFolder(): string {
   return join(dirname(cacheFolder('')), 'clusters');
 }
 
-/** Takes a name. Of two that want it at the same time, one is told so. */
-export async function claim(name: string): Promise<boolean> {
-  await mkdir(clustersFolder(), { recursive: true, mode: 0o700 });
-  const known: KnownCluster = { name, keeper: markOf(process.pid) };
-  return writeFile(stateFile(name), JSON.stringify(known), { mode: 0o600, flag: 'wx' }).then(
-    () => true,
-    () => false,
-  );
+/**
+ * Takes a name for as long as this process lives, or until it lets go. Of two that want it at the
+ * same time one gets nothing. It is an address without a file, so that a crash leaves none.
+ */
+export async function claim(name: string): Promise<{ release(): void } | undefined> {
+  const hash = createHash('sha256').update(stateFile(name)).digest('hex').slice(0, 32);
+  const server = createServer();
+  server.listen(`\0kubediag-cluster-${hash}`);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
+  server.unref();
+  return { release: () => server.close() };
 }
 
 export async function write(cluster: KnownCluster): Promise<void> {
   const file = stateFile(cluster.name);
-  await writeFile(`${file}.new`, JSON.stringify(cluster, null, 2), { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  const work = `${file}.${process.pid}`;
+  await mkdir(clustersFolder(), { recursive: true, mode: 0o700 });
+  await writeFile(work, JSON.stringify(cluster, null, 2), { mode: 0o600 });
+  await rename(work, file);
 }
 
+/** What is written down; of a cluster whose file cannot be read, no more than that there was one. */
 export async function read(name: string): Promise<KnownCluster | undefined> {
-  const text = await readFile(stateFile(name), 'utf8').catch(() => undefined);
-  return text === undefined ? undefined : (JSON.parse(text) as KnownCluster);
+  const file = stateFile(name);
+  if (!existsSync(file)) return undefined;
+  try {
+    const known = JSON.parse(await readFile(file, 'utf8')) as KnownCluster | null;
+    if (known?.name === name && known.keeper.pid > 0) return known;
+  } catch {
+    // Half a file, or another program's: the same as none.
+  }
+  return { name, keeper: { pid: 0, born: '' } };
 }
 
 export async function names(): Promise<readonly string[]> {
@@ -124,7 +145,9 @@ export async function takeDown(name: string): Promise<void> {
   for (const pid of await firstProcesses(name, known)) await endNamespaces(pid);
   await removeCgroupTree(cgroupOf(folderOf(name)));
   await rm(folderOf(name), { recursive: true, force: true });
-  for (const file of [stateFile(name), logFile(name)]) await rm(file, { force: true });
+  for (const file of [stateFile(name), logFile(name)]) {
+    await rm(file, { recursive: true, force: true });
+  }
 }
 
 /**

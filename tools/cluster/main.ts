@@ -7,7 +7,7 @@ const USAGE = `A real Kubernetes cluster of one node, in namespaces of its own. 
 
   npm run cluster -- up     [--name N] [--kubelet VERSION|PATH] [--assets DIR]
   npm run cluster -- run    [--name N] -- COMMAND...
-  npm run cluster -- status
+  npm run cluster -- status [--name N]
   npm run cluster -- down   [--name N]
   npm run cluster -- build  [--kubelet VERSION] [--assets DIR]`;
 
@@ -20,14 +20,22 @@ async function main(words: readonly string[]): Promise<number> {
     args: [...ours],
     allowPositionals: true,
     options: {
-      name: { type: 'string', default: 'default' },
+      help: { type: 'boolean', short: 'h' },
+      name: { type: 'string' },
       kubelet: { type: 'string' },
       assets: { type: 'string' },
     },
   });
   const [verb, ...rest] = positionals;
-  const { name, ...wish } = values;
+  const { help, name = 'default', ...wish } = values;
+  if (help || verb === 'help') {
+    console.log(USAGE);
+    return 0;
+  }
   if (!isName(name)) return wrong(`no name: ${name} (small letters, digits, "-", at most 20)`);
+  for (const [option, value] of Object.entries(wish)) {
+    if (value === '') return wrong(`--${option} what?`);
+  }
   if (rest.length > 0) return wrong(`what is meant by "${rest.join(' ')}"?`);
   if (process.getuid?.() !== 0 && verb !== 'build') return wrong('it needs root');
   switch (verb) {
@@ -36,7 +44,7 @@ async function main(words: readonly string[]): Promise<number> {
     case 'down':
       return down(name);
     case 'status':
-      return status();
+      return status(values.name);
     case 'run':
       return command.length > 0 ? runInside(name, command) : wrong('run what? -- COMMAND');
     case 'build': {
