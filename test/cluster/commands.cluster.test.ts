@@ -52,7 +52,7 @@ it('is up, is used, and is down without a trace', async () => {
   expect((await cluster('status')).stdout).toContain(`${NAME}: kubelet v1.36.3, all parts run`);
 
   const etcd = (await read(NAME))?.ready?.parts.etcd;
-  process.kill(etcd?.pid ?? 0, 'SIGKILL');
+  kill(etcd?.pid);
   const status = async () => (await cluster('status')).stdout;
   await expect.poll(status, { timeout: 10_000 }).toContain('ended: etcd');
 
@@ -84,7 +84,7 @@ it('ends a command together with the one that ran it, and what cannot be read ab
 it('leaves no process and no mount when its first process is killed', async () => {
   await cluster('up', '--name', NAME);
   const known = await read(NAME);
-  process.kill(known?.ready?.first.pid ?? 0, 'SIGKILL');
+  kill(known?.ready?.first.pid);
   // Whoever kept it outside cleans up.
   await expect.poll(() => leftOf(FOLDER), { timeout: 20_000 }).toEqual([]);
   expect((await cluster('status')).stdout).toContain(`${NAME}: crashed`);
@@ -92,7 +92,7 @@ it('leaves no process and no mount when its first process is killed', async () =
 
 it('leaves no process and no mount when its keeper is killed, and down removes the rest', async () => {
   await cluster('up', '--name', NAME);
-  process.kill((await read(NAME))?.keeper.pid ?? 0, 'SIGKILL');
+  kill((await read(NAME))?.keeper.pid);
   const kinds = async () => new Set((await leftOf(FOLDER)).map(({ kind }) => kind));
   await expect.poll(kinds, { timeout: 20_000 }).toEqual(new Set(['cgroup']));
   await cluster('down', '--name', NAME);
@@ -138,3 +138,9 @@ it('leaves nothing when its start is interrupted', async () => {
   expect(existsSync(FOLDER)).toBe(false);
   expect(await names()).not.toContain(NAME);
 });
+
+/** Without a pid, nobody: 0 would mean ourselves. */
+function kill(pid: number | undefined): void {
+  if (!pid) throw new Error('the cluster does not say which process that is');
+  process.kill(pid, 'SIGKILL');
+}
