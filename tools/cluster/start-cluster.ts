@@ -66,7 +66,7 @@ export async function startCluster(wish: ClusterWish): Promise<Cluster> {
 
 /** The scratch folder names it, so that what a crash left can be found again. */
 export function cgroupOf(scratch: string): string {
-  // /root/my cache/kubediag: a blank would have to be quoted wherever the name is handed on.
+  // /var/my cache/kubediag: a blank would have to be quoted wherever the name is handed on.
   return `/kubediag-cluster${scratch.replaceAll(/[^\w.-]/g, '-')}`;
 }
 
