@@ -14,6 +14,7 @@ const FUNCTION_LINES_MAX = 70;
  * few doors where a failed act or look becomes an outcome; and main.
  */
 const MAY_CATCH: readonly RegExp[] = [
+  /^src\/node\/unless-failed[.]ts$/, // Turns the kernel's errors into answers.
   // src/node/live-node.ts, src/node/recording-node.ts, src/node/reader.ts
   /^src\/node\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
   // bundle-folder.ts reads what a person named: that it cannot be read is told to them.

@@ -2,7 +2,6 @@ import {
   closeSync,
   constants,
   fstatSync,
-  lstatSync,
   openSync,
   readdirSync,
   readlinkSync,
@@ -10,10 +9,13 @@ import {
   statSync,
 } from 'node:fs';
 import { runProgram } from '../process/run.ts';
+import { entriesIn, foldersIn } from './answer-folders.ts';
+import { allProcesses, openFilesOf } from './answer-processes.ts';
+import { threadsOf } from './answer-threads.ts';
+import { statusOf } from './file-status.ts';
 import { getFromKubelet } from './kubelet-http.ts';
 import { FILE_BYTES_MAX, FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
 import {
-  type FileStatus,
   type Question,
   type QuestionKind,
   ReadError,
@@ -46,10 +48,16 @@ export class Answerer {
 
   async answer<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answered> {
     const asked: Question<QuestionKind> = question;
-    if ('path' in asked && 'port' in asked) return getFromKubelet(asked, this.#settings);
-    if ('path' in asked) return this.#touch(kind, asked.path);
+    const { hostRoot } = this.#settings;
+    if ('port' in asked) return getFromKubelet(asked, this.#settings);
     if ('socket' in asked) return { value: await this.#callRuntime(asked) };
-    return { value: await this.#askVersion(asked) };
+    if ('program' in asked) return { value: await this.#askVersion(asked) };
+    if ('all' in asked) return { value: allProcesses(hostRoot) };
+    if ('threadsOf' in asked) return { value: threadsOf(asked.threadsOf, hostRoot) };
+    if ('filesOf' in asked) return { value: openFilesOf(asked, hostRoot) };
+    if ('levels' in asked) return { value: foldersIn(asked, hostRoot) };
+    if ('names' in asked) return { value: entriesIn(asked, hostRoot) };
+    return this.#touch(kind, asked.path);
   }
 
   /** Synchronous on purpose: one path at a time, so that a path that hangs is the one just begun. */
@@ -154,37 +162,4 @@ function namesIn(here: Buffer, path: string): readonly string[] {
     throw new ReadError('too-large', path, `it holds more than ${FOLDER_NAMES_MAX} names`);
   }
   return names.map(textOf);
-}
-
-function statusOf(here: Buffer): FileStatus {
-  const status = lstatSync(here, { bigint: true });
-  return {
-    type: typeOf(status),
-    mode: Number(status.mode) & 0o7777,
-    owner: Number(status.uid),
-    device: deviceText(status.dev),
-    inode: String(status.ino),
-    links: Number(status.nlink),
-    sizeBytes: Number(status.size),
-    modifiedMs: Number(status.mtimeMs),
-  };
-}
-
-function typeOf(status: {
-  isFile(): boolean;
-  isDirectory(): boolean;
-  isSymbolicLink(): boolean;
-  isSocket(): boolean;
-}): FileStatus['type'] {
-  if (status.isFile()) return 'file';
-  if (status.isDirectory()) return 'folder';
-  if (status.isSymbolicLink()) return 'link';
-  return status.isSocket() ? 'socket' : 'other';
-}
-
-/** The C library packs the two numbers of a device into one; the mount table prints them apart. */
-function deviceText(packed: bigint): string {
-  const major = ((packed >> 8n) & 0xfffn) | ((packed >> 32n) & 0xfffff000n);
-  const minor = (packed & 0xffn) | ((packed >> 12n) & 0xffffff00n);
-  return `${major}:${minor}`;
 }

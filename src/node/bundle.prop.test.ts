@@ -43,6 +43,11 @@ const RIGHT: Readonly<Record<QuestionKind, unknown>> = {
   folder: expect.any(Array),
   status: expect.objectContaining({ type: text, device: text, inode: text, mode: number }),
   kubelet: { status: number, body: text },
+  tree: expect.any(Array),
+  entries: expect.any(Array),
+  processes: expect.any(Array),
+  threads: expect.any(Array),
+  openFiles: expect.any(Array),
   runtime: expect.objectContaining({ criVersion: expect.stringMatching(/^v1(alpha2)?$/) }),
 };
 

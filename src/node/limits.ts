@@ -7,6 +7,12 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   link: 2_000,
   folder: 4_000,
   status: 2_000,
+  // Thousands of folders of a local disk, or of processes, in one go.
+  tree: 8_000,
+  entries: 8_000,
+  processes: 8_000,
+  threads: 4_000,
+  openFiles: 4_000,
   // These have a deadline of their own in the reader, SERVICE_MS; this one is for a reader that hangs.
   kubelet: 6_000,
   runtime: 6_000,
@@ -41,6 +47,18 @@ export const FILE_BYTES_MAX = 64 * 1024 * 1024;
 export const HTTP_BYTES_MAX = 64 * 1024 * 1024;
 
 export const FOLDER_NAMES_MAX = 1_000_000;
+
+/** Folders that one question may list; a node has some hundred pods with a few volume kinds each. */
+export const TREE_FOLDERS_MAX = 100_000;
+
+/** The kernel's own limit for a path. */
+export const PATH_BYTES_MAX = 4096;
+
+/** Threads of one process; a kubelet has a few dozen, and some hundred on a bad day. */
+export const THREADS_MAX = 10_000;
+
+/** Processes of a node; the kernel's usual limit is 32,768, and some set it to 4 million. */
+export const PROCESSES_MAX = 100_000;
 
 export const VERSION_BYTES_MAX = 64 * 1024;
 

@@ -193,5 +193,9 @@ export class LiveNode implements NodeReader {
 function placeOf(asked: Question<QuestionKind>): string {
   if ('socket' in asked) return asked.socket;
   if ('program' in asked) return asked.program;
+  if ('all' in asked) return '/proc';
+  // Both look into the memory of the process.
+  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
+  if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
   return 'port' in asked ? sourceOf(asked) : asked.path;
 }

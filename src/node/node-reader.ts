@@ -13,6 +13,38 @@ export interface Questions {
   readonly folder: { readonly ask: { readonly path: string }; readonly answer: readonly string[] };
   /** What a path is, without following it when it is a link. */
   readonly status: { readonly ask: { readonly path: string }; readonly answer: FileStatus };
+  /**
+   * The names in every folder that matches, in one go: with levels ['*', 'volumes', '*'] those of
+   * <path>/<any>/volumes/<any>. Names only, and no level below the last is touched.
+   */
+  readonly tree: {
+    readonly ask: { readonly path: string; readonly levels: readonly string[] };
+    readonly answer: readonly TreeFolder[];
+  };
+  /** What these entries of one folder are, in one go, and whether those that are folders are empty. */
+  readonly entries: {
+    readonly ask: { readonly path: string; readonly names: readonly string[] };
+    readonly answer: readonly Entry[];
+  };
+  /** Every process of the node, by what never waits for it. */
+  readonly processes: {
+    readonly ask: { readonly all: 'processes' };
+    readonly answer: readonly ProcessEntry[];
+  };
+  /** The threads of a process: what the kernel does for each of them, and with which path. */
+  readonly threads: {
+    readonly ask: { readonly threadsOf: number };
+    readonly answer: readonly Thread[];
+  };
+  /** What a process holds open below these paths, or on these mounts: nothing of it is touched. */
+  readonly openFiles: {
+    readonly ask: {
+      readonly filesOf: number;
+      readonly under: readonly string[];
+      readonly mountIds: readonly number[];
+    };
+    readonly answer: readonly OpenFile[];
+  };
   /** One GET on the kubelet's own HTTP server. */
   readonly kubelet: {
     readonly ask: {
@@ -67,6 +99,57 @@ export interface FileStatus {
   readonly modifiedMs: number;
 }
 
+/** A folder that matched, and its names; or why it could not be read. */
+export interface TreeFolder {
+  /** Below the path that was asked for: "29da79e5-.../volumes/kubernetes.io~csi". */
+  readonly folder: string;
+  readonly names: readonly string[];
+  readonly failure?: string;
+}
+
+export interface Entry {
+  readonly name: string;
+  /** null when there is no such entry. */
+  readonly status: FileStatus | null;
+  /** Of a folder; null of anything else. */
+  readonly isEmpty: boolean | null;
+}
+
+export interface ProcessEntry {
+  readonly pid: number;
+  readonly parent: number;
+  /** As the kernel cuts it, to fifteen bytes. */
+  readonly name: string;
+  /** One letter: R, S, D, T, Z... */
+  readonly state: string;
+  /** Ticks between the boot and its start: with the pid it names the process for ever. */
+  readonly startTime: string;
+  /** Its cgroups, each once: "/kubepods/burstable/pod29da79e5-.../4f0c...". */
+  readonly cgroups: readonly string[];
+  /** "mnt:[4026531841]"; null when we may not know. */
+  readonly mountNamespace: string | null;
+}
+
+export interface Thread {
+  readonly tid: number;
+  readonly name: string;
+  readonly state: string;
+  /** The kernel function it sleeps in; "0" or empty when it does not, or we may not know. */
+  readonly waitsIn: string;
+  /** The number of its system call; null when it is in none, or we may not know. */
+  readonly systemCall: number | null;
+  /** The name of that call, where it is one that takes a path. */
+  readonly callName: string | null;
+  /** The path that it was called with, read from the memory of the process. */
+  readonly path: string | null;
+}
+
+export interface OpenFile {
+  /** By what it is held: "cwd", "root", "exe", "fd/5", "maps". */
+  readonly by: string;
+  readonly path: string;
+}
+
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
@@ -118,6 +201,11 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
 
 /** The question in words, used as the source of errors and as the origin of proof. */
 export function sourceOf(asked: Question<QuestionKind>): string {
+  if ('levels' in asked) return [asked.path, ...asked.levels].join('/');
+  if ('names' in asked) return `${asked.path} (${asked.names.length} of its entries)`;
+  if ('all' in asked) return '/proc';
+  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/task`;
+  if ('filesOf' in asked) return `/proc/${asked.filesOf}/fd`;
   if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
   if ('path' in asked) return asked.path;
   if ('program' in asked) return [asked.program, ...asked.arguments].join(' ');

@@ -23,9 +23,12 @@ export function reachOf(kind: QuestionKind, place: string): Reach {
   return MEMORY.test(place) ? 'memory' : 'table';
 }
 
+/** Questions that a service answers, each with a deadline of its own in the reader. */
+const WAITS_FOR_OTHERS: ReadonlySet<QuestionKind> = new Set(['kubelet', 'runtime', 'version']);
+
 /** Questions that touch a path and nothing else: they wait for no one but the kernel. */
 export function isPathKind(kind: QuestionKind): boolean {
-  return kind === 'file' || kind === 'link' || kind === 'folder' || kind === 'status';
+  return !WAITS_FOR_OTHERS.has(kind);
 }
 
 /** Whether whoever waits at one place would wait at the other too. */

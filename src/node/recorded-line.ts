@@ -21,11 +21,34 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
       const words = textsIn(fieldAt(value, 'arguments'));
       return program === undefined || !words ? undefined : { program, arguments: words };
     }
+    case 'tree': {
+      const [path, levels] = [textAt(value, 'path'), textsIn(fieldAt(value, 'levels'))];
+      return path === undefined || !levels ? undefined : { path, levels };
+    }
+    case 'entries': {
+      const [path, names] = [textAt(value, 'path'), textsIn(fieldAt(value, 'names'))];
+      return path === undefined || !names ? undefined : { path, names };
+    }
+    case 'processes':
+      return textAt(value, 'all') === 'processes' ? { all: 'processes' } : undefined;
+    case 'threads': {
+      const pid = numberAt(value, 'threadsOf');
+      return pid === undefined ? undefined : { threadsOf: pid };
+    }
+    case 'openFiles':
+      return openFilesQuestion(value);
     default: {
       const path = textAt(value, 'path');
       return path === undefined ? undefined : { path };
     }
   }
+}
+
+function openFilesQuestion(value: unknown): Question<'openFiles'> | undefined {
+  const [pid, under] = [numberAt(value, 'filesOf'), textsIn(fieldAt(value, 'under'))];
+  const ids = listAt(value, 'mountIds');
+  if (pid === undefined || !under || !ids?.every((id) => typeof id === 'number')) return undefined;
+  return { filesOf: pid, under, mountIds: ids };
 }
 
 function kubeletQuestion(value: unknown): Question<'kubelet'> | undefined {
@@ -60,6 +83,11 @@ const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   version: isText,
   folder: (value) => textsIn(value) !== undefined,
   status: isFileStatus,
+  tree: listOf(isTreeFolder),
+  entries: listOf(isEntry),
+  processes: listOf(isProcessEntry),
+  threads: listOf(isThread),
+  openFiles: listOf((item) => haveTexts(item, 'by', 'path')),
   kubelet: (value) => isCount(fieldAt(value, 'status')) && isText(fieldAt(value, 'body')),
   runtime: (value) =>
     ['v1', 'v1alpha2'].includes(textAt(value, 'criVersion') ?? '') &&
@@ -83,6 +111,50 @@ function isFileStatus(value: unknown): boolean {
     ['mode', 'owner', 'links', 'sizeBytes'].every((name) => isCount(fieldAt(value, name))) &&
     numberAt(value, 'modifiedMs') !== undefined
   );
+}
+
+function listOf(isItem: (value: unknown) => boolean): (value: unknown) => boolean {
+  return (value) => listAt({ value }, 'value')?.every(isItem) ?? false;
+}
+
+function isTreeFolder(value: unknown): boolean {
+  const failure = fieldAt(value, 'failure');
+  return (
+    haveTexts(value, 'folder') &&
+    textsIn(fieldAt(value, 'names')) !== undefined &&
+    (failure === undefined || isText(failure))
+  );
+}
+
+function isEntry(value: unknown): boolean {
+  const [status, isEmpty] = [fieldAt(value, 'status'), fieldAt(value, 'isEmpty')];
+  const hasStatus = status === null || isFileStatus(status);
+  return haveTexts(value, 'name') && hasStatus && [true, false, null].includes(isEmpty as null);
+}
+
+function isProcessEntry(value: unknown): boolean {
+  const namespace = fieldAt(value, 'mountNamespace');
+  return (
+    ['pid', 'parent'].every((name) => isCount(fieldAt(value, name))) &&
+    haveTexts(value, 'name', 'state', 'startTime') &&
+    textsIn(fieldAt(value, 'cgroups')) !== undefined &&
+    (namespace === null || isText(namespace))
+  );
+}
+
+function isThread(value: unknown): boolean {
+  const call = fieldAt(value, 'systemCall');
+  const [callName, path] = [fieldAt(value, 'callName'), fieldAt(value, 'path')];
+  return (
+    isCount(fieldAt(value, 'tid')) &&
+    haveTexts(value, 'name', 'state', 'waitsIn') &&
+    (call === null || isCount(call)) &&
+    [callName, path].every((text) => text === null || isText(text))
+  );
+}
+
+function haveTexts(value: unknown, ...names: readonly string[]): boolean {
+  return names.every((name) => isText(fieldAt(value, name)));
 }
 
 function isCount(value: unknown): boolean {

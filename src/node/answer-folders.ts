@@ -1,0 +1,60 @@
+import { readdirSync } from 'node:fs';
+import { statusOf } from './file-status.ts';
+import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
+import { type Entry, type Question, ReadError, sourceOf, type TreeFolder } from './node-reader.ts';
+import { pathInRoot } from './path-in-root.ts';
+import { bytesOf, textOf } from './text-codec.ts';
+import { IS_GONE, orCode, unlessFailed } from './unless-failed.ts';
+
+const SLASH = Buffer.from('/');
+
+/**
+ * Walks down level by level with names only. A folder that is not there, or is none, simply does
+ * not match; one that cannot be read is told, for what lies in it is then not known.
+ */
+export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly TreeFolder[] {
+  const top = pathInRoot(hostRoot, asked.path, 'follow');
+  const found: TreeFolder[] = [];
+  let namesLeft = FOLDER_NAMES_MAX;
+  const walk = (here: Buffer, folder: string, levels: readonly string[]): void => {
+    const [level, ...below] = levels;
+    if (level !== undefined && level !== '*') {
+      walk(join(here, bytesOf(level)), joinText(folder, level), below);
+      return;
+    }
+    const { value: names, code = '' } = orCode(() => readdirSync(here, { encoding: 'buffer' }));
+    if (!names) {
+      if (!IS_GONE.has(code)) found.push({ folder, names: [], failure: code });
+      return;
+    }
+    namesLeft -= names.length;
+    if (namesLeft < 0 || found.length >= TREE_FOLDERS_MAX) {
+      throw new ReadError('too-large', sourceOf(asked), 'it holds more than we list');
+    }
+    if (level === undefined) found.push({ folder, names: names.map(textOf) });
+    else for (const name of names) walk(join(here, name), joinText(folder, textOf(name)), below);
+  };
+  // Unlike what lies below, the folder that was asked for must be there.
+  readdirSync(top, { encoding: 'buffer' });
+  walk(top, '', asked.levels);
+  return found;
+}
+
+/** Whoever asks has made sure, from the mount tables, that none of these is a mount. */
+export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonly Entry[] {
+  const folder = pathInRoot(hostRoot, asked.path, 'follow');
+  return asked.names.map((name) => {
+    const here = join(folder, bytesOf(name));
+    const status = unlessFailed(IS_GONE, () => statusOf(here)) ?? null;
+    const isFolder = status?.type === 'folder';
+    return { name, status, isEmpty: isFolder ? readdirSync(here).length === 0 : null };
+  });
+}
+
+function join(folder: Buffer, name: Buffer): Buffer {
+  return Buffer.concat([folder, SLASH, name]);
+}
+
+function joinText(folder: string, name: string): string {
+  return folder === '' ? name : `${folder}/${name}`;
+}
