@@ -32,10 +32,13 @@ export default defineConfig({
       },
       {
         // Asks a real Kubernetes. A configMap reaches a pod after up to 90 s, a back-off takes longer.
+        // All files run in one process, one after another, and so can share clusters (docs/cluster.md).
         test: {
           name: 'cluster',
           include: ['test/**/*.cluster.test.ts'],
+          globalSetup: 'test/cluster/setup.ts',
           fileParallelism: false,
+          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

@@ -1,12 +1,9 @@
 import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import type { FaultReport } from '../../src/checkup/report.ts';
-import type { Cluster, Ended } from '../../tools/cluster/cluster.ts';
-import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import type { Ended } from '../../tools/cluster/cluster.ts';
 import { containerProcess } from '../rig/container-process.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
+import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 /** The wait of `recover --wait` included. */
 const KUBEDIAG_MS = 280_000;
@@ -15,27 +12,18 @@ export interface FaultAnswer extends FaultReport {
   readonly code: number | null;
 }
 
-/** A cluster in a folder of its own, and what a test of one fault asks about it. */
+/** The shared cluster, and what a test of one fault asks about it. */
 export class ClusterLook {
-  readonly folder: string;
-  readonly cluster: Cluster;
+  readonly cluster: SharedCluster;
   readonly #fault: string;
 
-  private constructor(folder: string, cluster: Cluster, fault: string) {
-    this.folder = folder;
+  private constructor(cluster: SharedCluster, fault: string) {
     this.cluster = cluster;
     this.#fault = fault;
   }
 
-  static async start(kubelet: string, fault: string): Promise<ClusterLook> {
-    const folder = await mkdtemp(join(tmpdir(), 'kd-'));
-    const cluster = await startCluster({ name: 'node-1', kubelet, scratch: join(folder, 'c') });
-    return new ClusterLook(folder, cluster, fault);
-  }
-
-  async stop(): Promise<void> {
-    await this.cluster.stop();
-    await rm(this.folder, { recursive: true });
+  static async begin(kubelet: string, fault: string): Promise<ClusterLook> {
+    return new ClusterLook(await sharedCluster(kubelet), fault);
   }
 
   /** Runs the built executable on the node. */

@@ -1,37 +1,30 @@
 import { existsSync } from 'node:fs';
-import { mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Cluster } from '../../tools/cluster/cluster.ts';
-import { KERNEL_SETTINGS, kernelSettingFile } from '../../tools/cluster/kernel-settings.ts';
+import { beforeAll, describe, expect, inject, it } from 'vitest';
+import {
+  KERNEL_SETTINGS,
+  kernelSettingFile,
+  machinesKernelSettings,
+} from '../../tools/cluster/kernel-settings.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { startCluster } from '../../tools/cluster/start-cluster.ts';
-import { leftOf } from '../rig/left-of-cluster.ts';
+import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (kubelet) => {
   const hadKubelet = existsSync('/var/lib/kubelet/pods');
-  let folder: string;
-  let cluster: Cluster;
-  let settings: Readonly<Record<string, string>>;
+  const settings = inject('settingsBefore');
+  let cluster: SharedCluster;
 
   beforeAll(async () => {
-    settings = await kernelSettings();
-    folder = await mkdtemp(join(tmpdir(), 'kd-'));
-    cluster = await startCluster({ name: 'node-1', kubelet, scratch: join(folder, 'c') });
+    cluster = await sharedCluster(kubelet);
     await cluster.apply(await podWithKubectl(cluster));
     await cluster.kubectl('wait', '--for=condition=Ready', 'pod/web', '--timeout=60s');
-  });
-
-  afterAll(async () => {
-    await cluster?.stop();
-    await rm(folder, { recursive: true });
   });
 
   it('has one node of that version', async () => {
     const columns = '{.items[*].metadata.name} {.items[*].status.nodeInfo.kubeletVersion}';
     expect(await cluster.kubectl('get', 'nodes', `-o=jsonpath=${columns}`)).toBe(
-      `node-1 ${kubelet}`,
+      `${cluster.name} ${kubelet}`,
     );
   });
 
@@ -42,11 +35,13 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
 
   it('gives the pod a token with which it reaches the API server at its service address', async () => {
     const whoAmI = ['exec', 'web', '--', 'kubectl', 'auth', 'whoami', '-o=jsonpath={..username}'];
-    expect(await cluster.kubectl(...whoAmI)).toBe('system:serviceaccount:default:default');
+    expect(await cluster.kubectl(...whoAmI)).toBe(
+      `system:serviceaccount:${cluster.namespace}:default`,
+    );
   });
 
   it('gives nobody more rights than his own', async () => {
-    const may = ['auth', 'can-i', 'get', 'secrets', '--as=system:node:node-1'];
+    const may = ['auth', 'can-i', 'get', 'secrets', `--as=system:node:${cluster.name}`];
     const { stdout } = await cluster.run(['kubectl', ...may, '--as-group=system:nodes']);
     expect(stdout).toMatch(/^no/);
   });
@@ -64,6 +59,7 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
     process.kill(scheduler.pid, 'SIGSTOP');
     await scheduler.stop();
     expect(scheduler.pid).toBe(0);
+    await scheduler.start();
   });
 
   it('runs a command in the folder of the caller', async () => {
@@ -71,9 +67,9 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
   });
 
   it('changes nothing of the machine', async () => {
-    expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(folder);
+    expect(await readFile('/proc/self/mountinfo', 'utf8')).not.toContain(cluster.scratch);
     expect(existsSync('/var/lib/kubelet/pods')).toBe(hadKubelet);
-    expect(await kernelSettings()).toEqual(settings);
+    expect(await machinesKernelSettings()).toEqual(settings);
   });
 
   it('finds the kernel settings it wants, each in a file of its own', async () => {
@@ -84,26 +80,9 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
       expect(stdout.trim()).toBe(KERNEL_SETTINGS[name]);
     }
   });
-
-  it('leaves nothing when it is stopped', async () => {
-    expect((await leftOf(folder)).map(({ kind }) => kind)).toContain('cgroup');
-    await cluster.stop();
-    expect(await leftOf(folder)).toEqual([]);
-    expect(existsSync(join(folder, 'c'))).toBe(false);
-    expect(await kernelSettings()).toEqual(settings);
-  });
 });
 
-/** Of the machine. */
-async function kernelSettings(): Promise<Readonly<Record<string, string>>> {
-  const there = Object.keys(KERNEL_SETTINGS).filter((name) => existsSync(kernelSettingFile(name)));
-  const pairs = there.map(
-    async (name) => [name, await readFile(kernelSettingFile(name), 'utf8')] as const,
-  );
-  return Object.fromEntries(await Promise.all(pairs));
-}
-
-async function podWithKubectl(cluster: Cluster): Promise<object> {
+async function podWithKubectl(cluster: SharedCluster): Promise<object> {
   const kubectl = await realpath(join(cluster.programs, 'kubectl'));
   return {
     apiVersion: 'v1',

@@ -4,13 +4,13 @@ import { existsSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, expect, inject, it } from 'vitest';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
 import { leftOf } from '../rig/left-of-cluster.ts';
 import { enteringInto } from '../rig/private-namespaces.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');
-const NAME = `test-${process.pid}`;
+const NAME = `${inject('clustersOfRun')}-up`;
 const FOLDER = folderOf(NAME);
 
 function start(...words: readonly string[]) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import type { PartName } from '../../tools/cluster/parts.ts';
 import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
@@ -38,10 +38,10 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   sameWithMissingParts(look, 'active');
 
   it('is cured by recover, which ends when the pods run on the changed content', async () => {
-    const before = mountTablesNaming(look().folder);
+    const before = mountTablesNaming(look().cluster.scratch);
     const stale = look().staleMounts();
     const ended = await look().kubediag('recover', FAULT, '--yes', '--wait');
-    const changes = mountChanges(before, mountTablesNaming(look().folder));
+    const changes = mountChanges(before, mountTablesNaming(look().cluster.scratch));
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('healed') });
     await expectAllAreWell(look());
 
@@ -77,11 +77,9 @@ function upToTheRestart(kubelet: string, state: 'latent' | 'benign'): () => Clus
   };
 
   beforeAll(async () => {
-    started = await ClusterLook.start(kubelet, FAULT);
+    started = await ClusterLook.begin(kubelet, FAULT);
     await applyTenPods(started.cluster);
   });
-
-  afterAll(() => started?.stop());
 
   it('is clear while all is well, with and without leave to ask the kubelet', async () => {
     const { cluster } = look();
@@ -137,10 +135,13 @@ async function checkFromPod(look: ClusterLook): Promise<FaultAnswer> {
 }
 
 async function kubeletToken({ cluster }: ClusterLook): Promise<string> {
-  const file = join(cluster.scratch, 'token');
-  const role = ['--clusterrole=system:kubelet-api-admin', '--serviceaccount=default:doctor'];
+  const { namespace } = cluster;
+  const file = join(cluster.scratch, `token-of-${namespace}`);
+  const subject = `--serviceaccount=${namespace}:doctor`;
+  const role = ['--clusterrole=system:kubelet-api-admin', subject];
   await cluster.kubectl('create', 'serviceaccount', 'doctor');
-  await cluster.kubectl('create', 'clusterrolebinding', 'doctor', ...role);
+  // A binding belongs to no namespace, so its name has to tell.
+  await cluster.kubectl('create', 'clusterrolebinding', `doctor-of-${namespace}`, ...role);
   await cluster.run(['sh', '-c', `kubectl create token doctor >${file}`]);
   return file;
 }

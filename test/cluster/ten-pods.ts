@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
-import type { Cluster } from '../../tools/cluster/cluster.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
+import type { SharedCluster } from './shared-cluster.ts';
 
 /** Pods whose volume is written anew by changeContents: each kind that the kubelet writes itself. */
 export const CHANGING = ['core2', 'with-labels', 'with-projected', 'with-secret'] as const;
@@ -23,7 +23,7 @@ export const AFTER: typeof FILE_OF = {
 };
 
 /** Applies ten pods and waits until all run. The first is the one of the manual for this fault. */
-export async function applyTenPods(cluster: Cluster): Promise<void> {
+export async function applyTenPods(cluster: SharedCluster): Promise<void> {
   const { image } = cluster;
   const subPath = (name: string, volume: object) =>
     pod(name, {
@@ -63,7 +63,7 @@ export async function applyTenPods(cluster: Cluster): Promise<void> {
 }
 
 /** Changes what the volumes of four of the pods are made of. */
-export async function changeContents(cluster: Cluster): Promise<void> {
+export async function changeContents(cluster: SharedCluster): Promise<void> {
   const patch = (what: string, change: object) =>
     cluster.kubectl('patch', what, '--type=merge', `--patch=${JSON.stringify(change)}`);
   await patch('configmap/nginx-logrotate', { data: { 'nginx.log': 'rotate 8\n' } });
@@ -74,7 +74,7 @@ export async function changeContents(cluster: Cluster): Promise<void> {
   await cluster.kubectl('annotate', 'pod', '--all', '--overwrite', `looked-at=${Date.now()}`);
 }
 
-/** As the manual has it, but for the image. */
+/** As the manual has it, but for image and namespace. */
 function seedDeployment(image: string): object {
   const labels = { app: 'core2' };
   const items = [{ key: 'nginx.log', path: 'nginx.log' }];
@@ -91,7 +91,7 @@ function seedDeployment(image: string): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { labels, name: 'core2', namespace: 'default' },
+    metadata: { labels, name: 'core2' },
     spec: {
       replicas: 1,
       selector: { matchLabels: labels },

@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { BUSYBOX_IMAGE } from '../../test/rig/busybox-image.ts';
 import { removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
 import type { PrivateNamespaces } from '../../test/rig/private-namespaces.ts';
+import { copyForNamespace } from './kubeconfig.ts';
 import { KUBELET_ROOT } from './kubelet-config.ts';
 import type { Part } from './part.ts';
 import type { PartName } from './parts.ts';
@@ -37,6 +38,8 @@ export interface Cluster {
   /** The kubelet's root, as it is called inside. */
   readonly kubeletRoot: string;
   readonly kubeconfig: string;
+  /** Where kubectl looks when it is not told. */
+  readonly namespace: string;
   /** The first process inside, as the caller sees it. */
   readonly pid: number;
   readonly parts: Readonly<Record<PartName, Part>>;
@@ -58,6 +61,8 @@ export interface Cluster {
   kubectl(...words: readonly string[]): Promise<string>;
   /** kubectl apply of objects. */
   apply(...objects: readonly object[]): Promise<void>;
+  /** The same cluster for somebody whose kubectl works in another namespace. */
+  inNamespace(namespace: string): Promise<Cluster>;
   /** Leaves no process, mount, address, cgroup or file. */
   stop(): Promise<void>;
 }
@@ -67,6 +72,7 @@ export interface ClusterFacts {
   readonly scratch: string;
   readonly cgroup: string;
   readonly kubeconfig: string;
+  readonly namespace: string;
   readonly programs: string;
   readonly logs: string;
   readonly kubeletVersion: string;
@@ -78,6 +84,7 @@ export class RunningCluster implements Cluster {
   readonly name: string;
   readonly scratch: string;
   readonly kubeconfig: string;
+  readonly namespace: string;
   readonly programs: string;
   readonly logs: string;
   readonly image = POD_IMAGE;
@@ -90,6 +97,7 @@ export class RunningCluster implements Cluster {
     this.name = facts.name;
     this.scratch = facts.scratch;
     this.kubeconfig = facts.kubeconfig;
+    this.namespace = facts.namespace;
     this.logs = facts.logs;
     this.programs = facts.programs;
     this.kubeletVersion = facts.kubeletVersion;
@@ -145,6 +153,12 @@ export class RunningCluster implements Cluster {
     const { code, stdout, stderr } = await this.run(['kubectl', ...words], { input });
     if (code !== 0) throw new Error(`kubectl ${words.join(' ')}: ${stderr.trim()}`);
     return stdout;
+  }
+
+  async inNamespace(namespace: string): Promise<Cluster> {
+    const kubeconfig = join(dirname(this.kubeconfig), `admin-in-${namespace}.conf`);
+    await copyForNamespace(this.kubeconfig, namespace, kubeconfig);
+    return new RunningCluster({ ...this.#facts, kubeconfig, namespace });
   }
 
   async stop(): Promise<void> {

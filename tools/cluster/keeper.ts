@@ -1,4 +1,4 @@
-import { folderOf, markOf, write } from './known-clusters.ts';
+import { folderOf, writeReady } from './known-clusters.ts';
 import { startCluster } from './start-cluster.ts';
 
 /**
@@ -6,7 +6,6 @@ import { startCluster } from './start-cluster.ts';
  * and when it is killed the namespaces end by themselves.
  */
 async function keep(name: string, kubelet: string, assets: string): Promise<void> {
-  const keeper = markOf(process.pid);
   const stopping = new AbortController();
   const stopped = new Promise<void>((settle) => {
     stopping.signal.addEventListener('abort', () => settle());
@@ -20,21 +19,7 @@ async function keep(name: string, kubelet: string, assets: string): Promise<void
     ...(kubelet ? { kubelet } : {}),
     ...(assets ? { assets } : {}),
   });
-  const parts = Object.values(cluster.parts).map((part) => [part.name, markOf(part.pid)] as const);
-  await write({
-    name,
-    keeper,
-    ready: {
-      first: markOf(cluster.pid),
-      enter: cluster.enter,
-      kubeconfig: cluster.kubeconfig,
-      programs: cluster.programs,
-      logs: cluster.logs,
-      image: cluster.image,
-      kubeletVersion: cluster.kubeletVersion,
-      parts: Object.fromEntries(parts),
-    },
-  });
+  await writeReady(cluster);
   await Promise.race([stopped, cluster.ended]);
   await cluster.stop();
 }

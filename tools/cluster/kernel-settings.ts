@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
@@ -26,4 +26,13 @@ export async function writeKernelSettings(folder: string): Promise<void> {
   for (const [name, value] of Object.entries(KERNEL_SETTINGS)) {
     if (existsSync(kernelSettingFile(name))) await writeFile(join(folder, name), `${value}\n`);
   }
+}
+
+/** What the machine has, of those that this kernel knows. */
+export async function machinesKernelSettings(): Promise<Readonly<Record<string, string>>> {
+  const there = Object.keys(KERNEL_SETTINGS).filter((name) => existsSync(kernelSettingFile(name)));
+  const pairs = there.map(
+    async (name) => [name, await readFile(kernelSettingFile(name), 'utf8')] as const,
+  );
+  return Object.fromEntries(await Promise.all(pairs));
 }

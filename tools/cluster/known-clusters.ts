@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere, removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
 import { endNamespaces, enteringInto } from '../../test/rig/private-namespaces.ts';
 import { cacheFolder } from '../cache-folder.ts';
+import type { Cluster } from './cluster.ts';
 import { cgroupOf } from './start-cluster.ts';
 
 const STOP_MS = 20_000;
@@ -89,6 +90,18 @@ export async function write(cluster: KnownCluster): Promise<void> {
   await mkdir(clustersFolder(), { recursive: true, mode: 0o700 });
   await writeFile(work, JSON.stringify(cluster, null, 2), { mode: 0o600 });
   await rename(work, file);
+}
+
+/** Once it runs: from then on `run` and `status` know it. This process is the one that keeps it. */
+export async function writeReady(cluster: Cluster): Promise<void> {
+  const { name, enter, kubeconfig, programs, logs, image, kubeletVersion } = cluster;
+  const parts = Object.values(cluster.parts).map((part) => [part.name, markOf(part.pid)] as const);
+  const ready = { enter, kubeconfig, programs, logs, image, kubeletVersion };
+  await write({
+    name,
+    keeper: markOf(process.pid),
+    ready: { ...ready, first: markOf(cluster.pid), parts: Object.fromEntries(parts) },
+  });
 }
 
 /** What is written down; of a cluster whose file cannot be read, no more than that there was one. */

@@ -36,3 +36,17 @@ export async function writeKubeconfig(
   await writeFile(path, JSON.stringify(config, null, 2), { mode: 0o600 });
   return path;
 }
+
+/** The same access, for somebody who works in one namespace of Kubernetes. */
+export async function copyForNamespace(from: string, namespace: string, to: string): Promise<void> {
+  const config = JSON.parse(await readFile(from, 'utf8')) as Kubeconfig;
+  const contexts = config.contexts.map((entry) => ({
+    ...entry,
+    context: { ...entry.context, namespace },
+  }));
+  await writeFile(to, JSON.stringify({ ...config, contexts }, null, 2), { mode: 0o600 });
+}
+
+interface Kubeconfig {
+  readonly contexts: readonly { readonly context: object }[];
+}

@@ -103,6 +103,7 @@ async function assemble(ingredients: {
     scratch,
     cgroup,
     kubeconfig,
+    namespace: 'default',
     programs,
     logs,
     kubeletVersion: binaries.kubeletVersion,

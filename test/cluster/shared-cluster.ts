@@ -1,0 +1,94 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inject } from 'vitest';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
+import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
+import { startCluster } from '../../tools/cluster/start-cluster.ts';
+
+/** A pod that ignores SIGTERM is killed after a second; then its volumes have to be unmounted. */
+const RENEW_MS = 90_000;
+const LOOK_MS = 500;
+const SOON = { limitMs: 20_000 };
+const LABEL = 'kubediag.test/shared';
+
+/** A cluster that is not one's own: it ends with the run. */
+export type SharedCluster = Omit<Cluster, 'stop'>;
+
+/** The files of the suite run one after another in one process, which keeps this between them. */
+const running = new Map<string, Cluster>();
+let takenTimes = 0;
+
+/**
+ * The cluster with this kubelet that all tests of a run share, started by the first who asks. Whoever
+ * asks gets it whole and empty, with a fresh Kubernetes namespace in which his kubectl works; what
+ * the one before left is removed, so nobody has to give it back.
+ */
+export async function sharedCluster(kubelet: string): Promise<SharedCluster> {
+  const cluster = (await renewed(running.get(kubelet))) ?? (await start(kubelet));
+  running.set(kubelet, cluster);
+  await writeReady(cluster);
+  takenTimes += 1;
+  const namespace = `test-${takenTimes}`;
+  const metadata = { name: namespace, labels: { [LABEL]: '' } };
+  await cluster.apply({ apiVersion: 'v1', kind: 'Namespace', metadata });
+  const own = await cluster.inNamespace(namespace);
+  // Without its account no pod can be made, and a controller makes it when it comes to it.
+  await own.kubectl('wait', '--for=create', 'serviceaccount/default', '--timeout=60s');
+  return own;
+}
+
+async function start(kubelet: string): Promise<Cluster> {
+  // test-812-1-36-3
+  const name = [inject('clustersOfRun'), ...kubelet.slice(1).split('.')].join('-');
+  // Written down before there is anything, so that it is found whenever we are killed.
+  await write({ name, keeper: markOf(process.pid) });
+  return startCluster({ name, kubelet, scratch: folderOf(name) });
+}
+
+/** One that cannot be made as new is ended, and another takes its place. */
+async function renewed(cluster: Cluster | undefined): Promise<Cluster | undefined> {
+  if (!cluster) return undefined;
+  try {
+    await makeWhole(cluster);
+    await makeEmpty(cluster);
+    return cluster;
+  } catch (error) {
+    console.error(`"${cluster.name}" is replaced by a new one: ${(error as Error).message}`);
+    await cluster.stop();
+    return undefined;
+  }
+}
+
+async function makeWhole(cluster: Cluster): Promise<void> {
+  for (const part of Object.values(cluster.parts)) {
+    if (part.pid === 0) await part.start();
+  }
+  await until('its API server is ready', async () => {
+    const { stdout } = await cluster.run(['kubectl', 'get', '--raw=/readyz'], SOON);
+    return stdout === 'ok';
+  });
+  await cluster.kubectl('wait', '--for=condition=Ready', 'node', '--all', '--timeout=60s');
+}
+
+async function makeEmpty(cluster: Cluster): Promise<void> {
+  await cluster.kubectl('delete', 'namespace', '--wait=false', `--selector=${LABEL}`);
+  // The namespace would give each of its pods the half minute that is usual.
+  const quickly = ['--grace-period=1', '--wait=false'];
+  await cluster.kubectl('delete', 'pod', '--all', '--all-namespaces', ...quickly);
+  const pods = `${cluster.kubeletRoot}/pods`;
+  await until('its pods are gone', async () => {
+    const words = ['get', 'namespace', '--output=name', `--selector=${LABEL}`];
+    const [namespaces, folders] = await Promise.all([
+      cluster.run(['kubectl', ...words], SOON),
+      cluster.run(['ls', pods], SOON),
+    ]);
+    return [namespaces, folders].every(({ code, stdout }) => code === 0 && stdout === '');
+  });
+}
+
+async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + RENEW_MS;
+  while (!(await condition())) {
+    if (Date.now() > deadline) throw new Error(`waited ${RENEW_MS / 1000} s in vain until ${what}`);
+    await sleep(LOOK_MS);
+  }
+}
