@@ -34,6 +34,8 @@ export interface BinariesWish {
   /** Whether what is nowhere may be built, which takes minutes and gigabytes. */
   readonly mayBuild?: boolean;
   readonly say?: Say;
+  /** Gives up a build. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** From the folder that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
@@ -107,7 +109,7 @@ function canBeRun(path: string): boolean {
 
 async function builtPrograms(
   recipe: Recipe,
-  { mayBuild = true, say = console.error }: BinariesWish,
+  { mayBuild = true, say = console.error, signal }: BinariesWish,
 ): Promise<{ readonly folder: string } | Missing> {
   const folder = folderFor(recipe);
   if (existsSync(folder)) return { folder };
@@ -118,10 +120,10 @@ async function builtPrograms(
   const obstacle = await obstacleToBuilding(folder);
   if (obstacle) return { missing: `${what}, and ${obstacle}` };
   try {
-    await buildKubernetes(recipe, folder, say);
+    await buildKubernetes(recipe, folder, { say, signal });
   } catch (error) {
-    const todo = 'see that the Go module proxy can be reached (go env GOPROXY), or give --assets';
-    return { missing: `${what}: ${(error as Error).message}\n${todo}` };
+    const why = signal?.aborted ? 'the build was interrupted' : (error as Error).message;
+    return { missing: `${what}: ${why}` };
   }
   return { folder };
 }
@@ -141,7 +143,7 @@ export async function obstacleToBuilding(
   for (const path of [settings.GOMODCACHE, settings.GOCACHE, folder]) {
     const { bavail, bsize } = await statfs(existingParent(path));
     if (bavail * bsize >= needBytes) continue;
-    const [free, need] = [bavail * bsize, needBytes].map((bytes) => (bytes / 1e9).toFixed(0));
+    const [free, need] = [bavail * bsize, needBytes].map((bytes) => (bytes / 1e9).toFixed(1));
     return `${path} has ${free} GB of the ${need} GB that it takes: make room, or give --assets`;
   }
   return undefined;

@@ -1,4 +1,5 @@
-import { chmod, mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
@@ -12,6 +13,8 @@ const RECIPE: Recipe = {
   gone: ['vbom.ml/util'],
   minutes: 11,
 };
+
+const QUIETLY = { say: () => {} };
 
 let scratch: string;
 let cache: string;
@@ -51,14 +54,14 @@ const WRITE = 'mkdir -p "$(dirname "$2")" && cat go.mod >"$2"';
 it('leaves a folder with all programs, also when two build at once, and nothing else', async () => {
   await makeGo(`sleep 0.1; ${WRITE}`);
   const folder = join(cache, 'abc');
-  await Promise.all([1, 2].map(() => buildKubernetes(RECIPE, folder, () => {})));
+  await Promise.all([1, 2].map(() => buildKubernetes(RECIPE, folder, QUIETLY)));
   expect(await readdir(cache)).toEqual(['abc']);
   expect((await readdir(folder)).toSorted()).toEqual(['kubectl', 'kubelet']);
 });
 
 it('leaves nothing when a program does not build, and says what the compiler says', async () => {
   await makeGo(`echo 'undefined: x' >&2; exit 1`);
-  const building = buildKubernetes(RECIPE, join(cache, 'abc'), () => {});
+  const building = buildKubernetes(RECIPE, join(cache, 'abc'), QUIETLY);
   await expect(building).rejects.toThrow('undefined: x');
   expect(await readdir(cache)).toEqual([]);
 });
@@ -66,7 +69,8 @@ it('leaves nothing when a program does not build, and says what the compiler say
 it('tells which program it builds, and how long it will take', async () => {
   await makeGo(WRITE);
   const said: string[] = [];
-  await buildKubernetes(RECIPE, join(cache, 'abc'), (line) => said.push(line));
+  await buildKubernetes(RECIPE, join(cache, 'abc'), { say: (line) => said.push(line) });
+  expect(said[0]).toMatch(/^Kubernetes v1[.]36[.]3: fetching the sources, 0[.]0 min/);
   expect(said).toContain('Kubernetes v1.36.3: building kubectl (2 of 2), 0.0 min of about 11 min');
 });
 
@@ -75,6 +79,49 @@ it('removes what a build left that was killed a day ago, and not one that runs',
   for (const name of ['abc.old', 'abc.new']) await mkdir(join(cache, name), { recursive: true });
   const longAgo = Date.now() / 1000 - 2 * 24 * 60 * 60;
   await utimes(join(cache, 'abc.old'), longAgo, longAgo);
-  await buildKubernetes(RECIPE, join(cache, 'abc'), () => {});
+  await buildKubernetes(RECIPE, join(cache, 'abc'), QUIETLY);
   expect((await readdir(cache)).toSorted()).toEqual(['abc', 'abc.new']);
 });
+
+it('says what the module proxy said, and where to look', async () => {
+  await makeGo(WRITE);
+  // As Go 1.26 says it, on its output.
+  const answer = {
+    Path: 'k8s.io/kubernetes',
+    Version: 'v1.36.3',
+    Error: 'k8s.io/kubernetes@v1.36.3: dial tcp 127.0.0.1:1: connect: connection refused',
+  };
+  const go = `#!/bin/sh\necho '${JSON.stringify(answer)}'; exit 1`;
+  await writeFile(join(scratch, 'bin/go'), go);
+  const building = buildKubernetes(RECIPE, join(cache, 'abc'), QUIETLY);
+  await expect(building).rejects.toThrow(
+    /^go mod download failed: k8s\S+ dial tcp .*connection refused\nsee that the Go module proxy/,
+  );
+  expect(await readdir(cache)).toEqual([]);
+}, 20_000);
+
+it('says that the disk is full when it is', async () => {
+  await makeGo(`echo 'write $WORK/b001/a.out: no space left on device' >&2; exit 1`);
+  const building = buildKubernetes(RECIPE, join(cache, 'abc'), QUIETLY);
+  await expect(building).rejects.toThrow(/no space left on device\nmake room on the disk/);
+});
+
+it('leaves nothing when it is interrupted, neither a file nor what the compiler started', async () => {
+  const seconds = 1_000_000 + process.pid;
+  await makeGo(`sleep ${seconds} & touch ${scratch}/begun; wait`);
+  const interruption = new AbortController();
+  const folder = join(cache, 'abc');
+  const building = buildKubernetes(RECIPE, folder, { ...QUIETLY, signal: interruption.signal });
+  const refused = expect(building).rejects.toThrow(/abort/);
+  await expect.poll(() => existsSync(join(scratch, 'begun'))).toBe(true);
+  interruption.abort();
+  await refused;
+  expect(await readdir(cache)).toEqual([]);
+  expect(await commandLines()).not.toContain(`sleep\0${seconds}`);
+}, 20_000);
+
+async function commandLines(): Promise<string> {
+  const pids = (await readdir('/proc')).filter((name) => Number(name) > 0);
+  const read = (pid: string) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return (await Promise.all(pids.map(read))).join('\n');
+}

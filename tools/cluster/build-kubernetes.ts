@@ -19,45 +19,72 @@ import type { Say } from './say.ts';
 
 const run = promisify(execFile);
 const PROGRESS_MS = 30_000;
+const FETCHING = 'fetching the sources';
 const ABANDONED_MS = 24 * 60 * 60_000;
 const GO_MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
+
+export interface Surroundings {
+  readonly say: Say;
+  /** Gives up, and leaves nothing. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 /**
  * Builds the programs of a recipe into a folder that appears only when all of them are in it. Two
  * builds at once do the work twice, and the second finds what the first left.
  */
-export async function buildKubernetes(recipe: Recipe, folder: string, say: Say): Promise<void> {
+export async function buildKubernetes(
+  recipe: Recipe,
+  folder: string,
+  { say, signal }: Surroundings,
+): Promise<void> {
   const started = Date.now();
   await mkdir(dirname(folder), { recursive: true });
   await removeAbandoned(folder);
   const work = await mkdtemp(`${folder}.`);
-  let doing = 'fetching the sources';
+  let doing = FETCHING;
   const tell = () => {
     const elapsed = `${((Date.now() - started) / 60_000).toFixed(1)} min`;
     say(`Kubernetes ${recipe.version}: ${doing}, ${elapsed} of about ${recipe.minutes} min`);
   };
   const ticking = setInterval(tell, PROGRESS_MS);
+  tell();
   try {
-    const compiler = recipe.go ? await oldGo(recipe.go, work) : modulesGo();
-    await writeModule(recipe, work);
+    const surroundings = { say, signal };
+    const compiler = recipe.go ? await oldGo(recipe.go, work, surroundings) : modulesGo();
+    await writeModule(recipe, work, surroundings);
     const packages = recipe.programs.map((program) => `k8s.io/kubernetes/cmd/${program}`);
-    tell();
     // Fetches whatever the programs are made of, so that what follows needs nobody.
-    await withThreeTries(() => go(compiler, work, 'list', '-deps', '-f', '{{""}}', ...packages));
+    const list = ['list', '-deps', '-f', '{{""}}', ...packages];
+    await withThreeTries(() => go(compiler, work, list, { signal }), { say });
     for (const [index, program] of recipe.programs.entries()) {
       doing = `building ${program} (${index + 1} of ${recipe.programs.length})`;
       tell();
       const flags = ['-trimpath', '-ldflags', linkerFlags(recipe.version)];
       const to = join(work, 'bin', program);
-      await go(compiler, work, 'build', ...flags, '-o', to, packages[index] ?? '');
+      await go(compiler, work, ['build', ...flags, '-o', to, packages[index] ?? ''], { signal });
     }
     await rename(join(work, 'bin'), folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new Error(`${(error as Error).message}\n${wayOut(error as Error, doing)}`, {
+      cause: error,
     });
   } finally {
     clearInterval(ticking);
     await rm(work, { recursive: true, force: true });
   }
+}
+
+function wayOut({ message }: Error, doing: string): string {
+  // write /root/go/pkg/mod/cache/download/k8s.io/...: no space left on device
+  if (/no space left on device/.test(message)) return 'make room on the disk, or give --assets';
+  if (doing === FETCHING) {
+    return 'see that the Go module proxy can be reached (go env GOPROXY), or give --assets';
+  }
+  return 'give the programs with --assets';
 }
 
 /** What a build that was killed left behind; one that still runs is younger. */
@@ -70,8 +97,12 @@ async function removeAbandoned(folder: string): Promise<void> {
 }
 
 /** A module of its own, thrown away afterwards, that wants Kubernetes and its published libraries. */
-async function writeModule({ version, libraries, gone }: Recipe, work: string): Promise<void> {
-  const { goMod } = await downloadModule(`k8s.io/kubernetes@${version}`);
+async function writeModule(
+  { version, libraries, gone }: Recipe,
+  work: string,
+  surroundings: Surroundings,
+): Promise<void> {
+  const { goMod } = await downloadModule(`k8s.io/kubernetes@${version}`, surroundings);
   const text = await readFile(goMod, 'utf8');
   const names = libraryNames(text);
   if (names.length === 0) throw new Error(`${goMod} names none of the libraries of Kubernetes`);
@@ -116,9 +147,10 @@ function modulesGo(): Go {
 }
 
 /** Old compilers are modules too. The module cache drops their run bits, so a copy gets them back. */
-async function oldGo(version: string, work: string): Promise<Go> {
+async function oldGo(version: string, work: string, surroundings: Surroundings): Promise<Go> {
   const machine = `linux-${GO_MACHINES[process.arch] ?? process.arch}`;
-  const { folder } = await downloadModule(`golang.org/toolchain@v0.0.1-go${version}.${machine}`);
+  const module = `golang.org/toolchain@v0.0.1-go${version}.${machine}`;
+  const { folder } = await downloadModule(module, surroundings);
   const root = join(work, 'go');
   await run('cp', ['-r', '--no-preserve=mode', folder, root]);
   for await (const program of glob('{bin,pkg/tool/*}/*', { cwd: root })) {

@@ -54,30 +54,45 @@ async function upAlone(name: string, wish: Wish): Promise<number> {
     console.error(`"${name}" is there already; see status, or take another --name`);
     return 1;
   }
+  const interrupted = interruption();
   // What is not built yet is built here, where the progress can be seen.
-  const binaries = await findBinaries(wish);
+  const binaries = await findBinaries({ ...wish, signal: interrupted });
   if ('missing' in binaries) {
     console.error(binaries.missing);
-    return 1;
+    return interrupted.aborted ? INTERRUPTED : 1;
   }
   // A crash may have left something of the same name.
   await takeDown(name);
   await write({ name, keeper: markOf(process.pid) });
   const started = Date.now();
   console.error(`starting a cluster with kubelet ${binaries.kubeletVersion} ...`);
-  const interrupted = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort());
-  const ready = await startKeeper(name, wish, interrupted.signal);
+  const ready = await startKeeper(name, wish, interrupted);
   if (!ready) {
     const log = await readFile(logFile(name), 'utf8').catch(() => '');
     await takeDown(name);
-    if (interrupted.signal.aborted) return INTERRUPTED;
+    if (interrupted.aborted) return INTERRUPTED;
     console.error(`it did not start:\n${log.trimEnd().split('\n').slice(-LOG_LINES).join('\n')}`);
     return 1;
   }
   console.error(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s`);
   tell(ready);
   return 0;
+}
+
+/** Only gets the programs. */
+export async function build(wish: Wish): Promise<number> {
+  const interrupted = interruption();
+  const binaries = await findBinaries({ ...wish, signal: interrupted });
+  console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
+  if (interrupted.aborted) return INTERRUPTED;
+  return 'missing' in binaries ? 1 : 0;
+}
+
+/** Ctrl-C, and what a machine that shuts down sends. A second one ends us as it would anybody. */
+function interruption(): AbortSignal {
+  const interrupted = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => interrupted.abort());
+  return interrupted.signal;
 }
 
 async function startKeeper(

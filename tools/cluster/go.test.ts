@@ -1,7 +1,10 @@
+import { tmpdir } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { libraryNames } from './build-kubernetes.ts';
-import { downloadedModule, withThreeTries } from './go.ts';
+import { downloadedModule, go, withThreeTries } from './go.ts';
 
+/** A Go that refuses everything. */
+const FALSE = { program: 'false', environment: process.env };
 const MODULE = 'k8s.io/kubernetes@v1.36.3';
 const ANSWER = {
   Path: 'k8s.io/kubernetes',
@@ -34,21 +37,27 @@ describe('the answer of go mod download', () => {
 describe('what the module proxy is asked for', () => {
   it('is asked again when it did not answer', async () => {
     let tries = 0;
-    const answer = await withThreeTries(async () => {
-      tries += 1;
-      if (tries < 3) throw new Error('busy');
-      return 'here';
-    }, 0);
+    const answer = await withThreeTries(
+      async () => {
+        tries += 1;
+        if (tries < 3) return go(FALSE, tmpdir(), ['mod']);
+        return 'here';
+      },
+      { pauseMs: 0 },
+    );
     expect(answer).toBe('here');
   });
 
   it('is asked three times, not for ever', async () => {
     let tries = 0;
-    const asking = withThreeTries(async () => {
-      tries += 1;
-      throw new Error(`busy, ${tries}`);
-    }, 0);
-    await expect(asking).rejects.toThrow('busy, 3');
+    const asking = withThreeTries(
+      async () => {
+        tries += 1;
+        return go(FALSE, tmpdir(), ['mod', String(tries)]);
+      },
+      { pauseMs: 0 },
+    );
+    await expect(asking).rejects.toThrow('go mod 3 failed');
   });
 });
 

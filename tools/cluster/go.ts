@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Say } from './say.ts';
 
 /** The compiler of one module: a program and the surroundings it is to see. */
 export interface Go {
@@ -16,23 +17,39 @@ export const MACHINES_GO: Go = { program: 'go', environment: process.env };
 
 /** The longest single step is the build of the API server: 7 minutes alone on two cores. */
 const STEP_MS = 45 * 60_000;
+/** One module is at most 100 MB. A proxy that answers nothing at all is not waited for longer. */
+const DOWNLOAD_MS = 10 * 60_000;
+const END_MS = 3_000;
 const TRIES_MAX = 3;
-const PAUSE_MS = 5_000;
+const PAUSE_MS = 2_000;
 const OUTPUT_CHARS_MAX = 64 * 1024 * 1024;
 
-/** Runs Go in a folder and gives its output; rejects with the last lines of what it complained of. */
+export interface GoOptions {
+  /** Ends it, and all that it started. */
+  readonly signal?: AbortSignal | undefined;
+  readonly limitMs?: number;
+}
+
+/** Go said no: the message has the last lines of what it complained of. */
+class GoError extends Error {
+  override readonly name = 'GoError';
+}
+
+/** Runs Go in a folder and gives its output. */
 export async function go(
   { program, environment }: Go,
   folder: string,
-  ...words: readonly string[]
+  words: readonly string[],
+  { signal, limitMs = STEP_MS }: GoOptions = {},
 ): Promise<string> {
+  signal?.throwIfAborted();
   const child = spawn(program, words, {
     cwd: folder,
     // The folder is a name for Go too, and an inherited one would be another.
     env: { ...environment, PWD: folder },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: STEP_MS,
-    killSignal: 'SIGKILL',
+    // A group of its own, so that the compilers that it started end with it.
+    detached: true,
   });
   let output = '';
   let errors = '';
@@ -42,19 +59,56 @@ export async function go(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     errors = (errors + text).slice(-10_000);
   });
+  const limit = AbortSignal.timeout(limitMs);
+  const ending = AbortSignal.any([limit, ...(signal ? [signal] : [])]);
+  ending.addEventListener('abort', () => endGroup(child));
   const [code] = (await once(child, 'close')) as [number | null];
+  signal?.throwIfAborted();
+  const what = `go ${words.slice(0, 2).join(' ')}`;
+  if (limit.aborted) throw new Error(`${what} was not done after ${limitMs / 60_000} min`);
   if (code === 0) return output;
   const lines = errors.trim().split('\n').slice(-8).join('\n');
-  throw new Error(`go ${words.slice(0, 2).join(' ')} failed: ${lines || output.slice(-2_000)}`);
+  throw new GoError(`${what} failed: ${lines || errorIn(output)}`);
+}
+
+/** At a SIGINT Go removes what it has in the machine's folder for passing files. */
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (!pid || exitCode !== null || signalCode !== null) return;
+  killGroup(pid, 'SIGINT');
+  setTimeout(() => killGroup(pid, 'SIGKILL'), END_MS).unref();
+}
+
+function killGroup(leader: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-leader, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+/** With -json Go says on its output what is wrong. */
+function errorIn(output: string): string {
+  try {
+    // {"Path": "k8s.io/kubernetes", "Version": "v1.36.3", "Error": "... connection refused"}
+    const { Error: words } = JSON.parse(output) as { readonly Error?: unknown };
+    if (typeof words === 'string') return words;
+  } catch {
+    // Not every command answers in JSON.
+  }
+  return output.slice(-2_000);
 }
 
 /** For what needs the module proxy, which may be busy for a moment. */
-export async function withThreeTries<T>(task: () => Promise<T>, pauseMs = PAUSE_MS): Promise<T> {
+export async function withThreeTries<T>(
+  task: () => Promise<T>,
+  { say = () => {}, pauseMs = PAUSE_MS }: { readonly say?: Say; readonly pauseMs?: number } = {},
+): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await task();
     } catch (error) {
-      if (tries === TRIES_MAX) throw error;
+      if (tries === TRIES_MAX || !(error instanceof GoError)) throw error;
+      say(`${error.message}; trying again`);
       await sleep(tries * pauseMs);
     }
   }
@@ -66,13 +120,16 @@ export interface DownloadedModule {
 }
 
 /** Fetches one module. Asked from an empty folder: Go refuses to answer below a go.mod of others. */
-export async function downloadModule(module: string): Promise<DownloadedModule> {
+export async function downloadModule(
+  module: string,
+  { signal, say }: { readonly signal?: AbortSignal | undefined; readonly say: Say },
+): Promise<DownloadedModule> {
   const nowhere = await mkdtemp(join(tmpdir(), 'kubediag-go-'));
   try {
-    return downloadedModule(
-      module,
-      await withThreeTries(() => go(MACHINES_GO, nowhere, 'mod', 'download', '-json', module)),
-    );
+    const words = ['mod', 'download', '-json', module];
+    const options = { signal, limitMs: DOWNLOAD_MS };
+    const download = () => go(MACHINES_GO, nowhere, words, options);
+    return downloadedModule(module, await withThreeTries(download, { say }));
   } finally {
     await rm(nowhere, { recursive: true });
   }
@@ -96,6 +153,6 @@ export function downloadedModule(module: string, answer: string): DownloadedModu
 export async function goSettings<const N extends string>(
   ...names: readonly N[]
 ): Promise<Readonly<Record<N, string>>> {
-  const answer = await go(MACHINES_GO, tmpdir(), 'env', '-json', ...names);
+  const answer = await go(MACHINES_GO, tmpdir(), ['env', '-json', ...names]);
   return JSON.parse(answer) as Record<N, string>;
 }

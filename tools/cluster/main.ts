@@ -1,6 +1,5 @@
 import { parseArgs } from 'node:util';
-import { findBinaries } from './binaries.ts';
-import { down, runInside, status, up } from './commands.ts';
+import { build, down, runInside, status, up } from './commands.ts';
 import { isName } from './known-clusters.ts';
 
 const USAGE = `A real Kubernetes cluster of one node, in namespaces of its own. See docs/cluster.md.
@@ -47,11 +46,8 @@ async function main(words: readonly string[]): Promise<number> {
       return status(values.name);
     case 'run':
       return command.length > 0 ? runInside(name, command) : wrong('run what? -- COMMAND');
-    case 'build': {
-      const binaries = await findBinaries(wish);
-      console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
-      return 'missing' in binaries ? 1 : 0;
-    }
+    case 'build':
+      return build(wish);
     default:
       return wrong(verb ? `there is no "${verb}"` : 'what is to be done?');
   }
