@@ -31,6 +31,7 @@ const subject = named(
 const action = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('unmount'),
+    confirmed: text.exactOptional(),
     id: count,
     parent: count,
     device: text,
@@ -51,6 +52,7 @@ const findingReport = named(
     blastRadius: text,
     excluded: z.array(text),
     otherCures: z.array(text),
+    prevention: z.array(text).exactOptional(),
     actions: z.array(action),
   }),
 );

@@ -57,5 +57,7 @@ export interface FindingReport {
   readonly blastRadius: string;
   readonly excluded: readonly string[];
   readonly otherCures: readonly string[];
+  /** What keeps it from happening again, once it is cured. */
+  readonly prevention?: readonly string[];
   readonly actions: readonly Action[];
 }

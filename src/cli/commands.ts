@@ -44,6 +44,7 @@ function recover(): Command {
     .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
     .option('--dry-run', 'show the plan and change nothing')
     .option('--yes', 'do not ask; without --finding, only what hurts now is touched')
+    .option('--confirm <WORD>', 'the word that a plan asks for when --yes does not cover it')
     .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
     .addOption(stateOption());
   return withNodeOptions(command);
@@ -111,7 +112,9 @@ function withNodeOptions(command: Command): Command {
     .option('--runtime-endpoint <SOCKET>', 'socket of the container runtime')
     .option('--kubelet-token-file <FILE>', 'token to ask the kubelet for its pods')
     .option('--kubelet-cert <FILE>', 'client certificate to ask the kubelet for its pods')
-    .option('--kubelet-key <FILE>', 'key of that certificate');
+    .option('--kubelet-key <FILE>', 'key of that certificate')
+    .option('--kubelet-log <FILE>', 'the file the kubelet logs to, when it is not found by itself')
+    .option('--min-age <TIME>', 'how old a left-over folder must be to count (default: 10m)');
 }
 
 function stateOption(): Option {

@@ -11,6 +11,8 @@ export interface NodeOptions {
   readonly kubeletTokenFile?: string;
   readonly kubeletCert?: string;
   readonly kubeletKey?: string;
+  readonly kubeletLog?: string;
+  readonly minAge?: string;
 }
 
 export interface GlobalOptions {
@@ -19,11 +21,13 @@ export interface GlobalOptions {
 }
 
 export function lookSettingsOf(options: NodeOptions): LookSettings {
-  const { kubeletPid, kubeletRoot, runtimeEndpoint } = options;
+  const { kubeletPid, kubeletRoot, runtimeEndpoint, kubeletLog, minAge } = options;
   return {
     ...(kubeletPid === undefined ? {} : { kubeletPid: wholeNumber('--kubelet-pid', kubeletPid) }),
     ...(kubeletRoot === undefined ? {} : { kubeletRoot: absolute('--kubelet-root', kubeletRoot) }),
     ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
+    ...(kubeletLog === undefined ? {} : { kubeletLog: absolute('--kubelet-log', kubeletLog) }),
+    ...(minAge === undefined ? {} : { minimumAgeMs: durationMs('--min-age', minAge) }),
   };
 }
 

@@ -2,7 +2,7 @@ import { findingId } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
-import { type OpenHands, openHands } from '../repair/open-hands.ts';
+import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
 import { tellAbandoned } from './check.ts';
 import { faultNamed } from './choose-faults.ts';
@@ -22,6 +22,7 @@ export interface RecoverOptions extends NodeOptions {
   readonly finding?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;
+  readonly confirm?: string;
   readonly wait?: boolean;
   readonly stateDir?: string;
 }
@@ -99,7 +100,7 @@ function handsOn(
     stateFolder: options.stateFolder,
     hostRoot: options.hostRoot,
     look: () => lookAt(node, settings),
-    permitted: new Set(['unmount']),
+    permitted: ALL_ACTIONS,
   });
 }
 
@@ -119,6 +120,7 @@ async function act(
   }
   terminal.out(`evidence   saved to ${saved.path}\n`);
   if (!options.yes && !(await agreed(terminal, stop))) return EXIT.notDone;
+  const confirmed = await confirmedWords(planned, options.confirm, stop, terminal);
 
   const node = openNode(options);
   const settings = lookSettingsOf(options);
@@ -130,7 +132,7 @@ async function act(
   }
   showSettled(opened.settled, terminal);
   try {
-    const isDone = await performAll(planned, opened, stop, terminal);
+    const isDone = await performAll(planned, opened, { confirmed, stop }, terminal);
     // Whoever only watches keeps nobody else from acting.
     opened.close();
     if (!isDone) return EXIT.notDone;
@@ -163,24 +165,47 @@ async function agreed(terminal: Terminal, stop: AbortSignal): Promise<boolean> {
   return false;
 }
 
+/** What a general yes does not cover: asked for word by word, or taken from --confirm. */
+async function confirmedWords(
+  { fault, findings }: Planned,
+  told: string | undefined,
+  stop: AbortSignal,
+  terminal: Terminal,
+): Promise<ReadonlyMap<Finding, string>> {
+  const words = new Map<Finding, string>();
+  for (const finding of findings) {
+    const { confirmation } = fault.recover?.(finding) ?? {};
+    if (!confirmation) continue;
+    const { why, word } = confirmation;
+    const question = `${why}\nType ${word} to do it all the same: `;
+    const typed = told ?? (terminal.isInteractive ? await terminal.ask(question, stop) : '');
+    // Without the word the action is still shown to be refused, by those who look again.
+    if (typed === word) words.set(finding, word);
+  }
+  return words;
+}
+
 const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
 
 /** One action at a time. The actions of a finding build on each other; findings do not. */
 async function performAll(
   planned: Planned,
   hands: OpenHands & { readonly isOpen: true },
-  stop: AbortSignal,
+  { confirmed, stop }: { confirmed: ReadonlyMap<Finding, string>; stop: AbortSignal },
   terminal: Terminal,
 ): Promise<boolean> {
-  const { fault, findings } = planned;
-  const wish = { stop, onStep: showSteps(terminal) };
+  const { fault, findings, isKubeletUp } = planned;
   let isDone = true;
   for (const finding of findings) {
     const recovery = fault.recover?.(finding);
-    for (const action of recovery?.actions ?? []) {
+    const word = confirmed.get(finding);
+    for (const each of recovery?.actions ?? []) {
+      const action = word === undefined ? each : { ...each, confirmed: word };
+      const wish = { stop, onStep: showSteps(action, terminal) };
       const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
       const { outcome, entry } = await hands.perform(intent, wish);
-      showOutcome(outcome, terminal, entry, planned.isKubeletUp ? recovery?.afterwards : ASLEEP);
+      const next = isKubeletUp ? recovery?.afterwards : ASLEEP;
+      showOutcome(outcome, terminal, { action, entry, next });
       isDone = isDone && outcome.state === 'done';
       if (outcome.state !== 'done') break;
     }

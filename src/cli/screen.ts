@@ -89,6 +89,7 @@ function findingBlock(
     ...labelled('not', sentences(finding.excluded, width)),
     ...(isWide ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('do', whatToDo(fault, finding)),
+    ...labelled('avoid', sentences(finding.prevention ?? [], width)),
   ];
   return lines.join('\n');
 }

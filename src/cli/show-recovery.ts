@@ -5,6 +5,7 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
+import { wordsOf } from './action-words.ts';
 import type { Terminal } from './terminal.ts';
 import { printable, wrapQuote, wrapWords } from './wrap.ts';
 
@@ -27,16 +28,18 @@ export function showPlan(
     }
     paragraph('for', `finding ${findingId(fault, finding)}: ${finding.summary}`, terminal);
     paragraph('touches', recovery?.touches ?? '', terminal);
+    const { confirmation } = recovery ?? {};
+    if (confirmation) {
+      const { why, word } = confirmation;
+      paragraph('asks', `${why}; it is done only with --confirm ${word}`, terminal);
+    }
   }
   paragraph('leaves', recoveries[0]?.recovery?.leaves ?? '', terminal);
 }
 
 function actionLines(action: Action, width: number): readonly string[] {
-  const { target, id, device } = action;
-  return [
-    ...wrapQuote(`unmount ${target}`, width),
-    `mount ${id} of the kubelet, on device ${device}, whose source is gone`,
-  ];
+  const { deed, details } = wordsOf(action);
+  return [...wrapQuote(deed, width), ...details.flatMap((line) => wrapWords(line, width))];
 }
 
 function paragraph(label: string, text: string, { width, out }: Terminal): void {
@@ -45,17 +48,17 @@ function paragraph(label: string, text: string, { width, out }: Terminal): void 
   }
 }
 
-const STEP_WORDS: Readonly<Record<Step['name'], string>> = {
-  'looked again': 'looked again: still the same mount',
+const STEP_WORDS: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
   'intent written': 'wrote the intent into the journal',
   acted: 'acted',
   'looked afterwards': 'looked afterwards',
 };
 
 /** A line for each step, on the screen of whoever watches. */
-export function showSteps({ width, err }: Terminal): (step: Step) => void {
+export function showSteps(action: Action, { width, err }: Terminal): (step: Step) => void {
   return ({ name, tookMs }) => {
-    const words = `  ${STEP_WORDS[name]}`;
+    const same = `looked again: ${wordsOf(action).same}`;
+    const words = `  ${name === 'looked again' ? same : STEP_WORDS[name]}`;
     const right = `${Math.round(tookMs)} ms`;
     err(`${words}${' '.repeat(Math.max(2, width - words.length - right.length))}${right}\n`);
   };
@@ -65,15 +68,19 @@ export function showSteps({ width, err }: Terminal): (step: Step) => void {
 export function showOutcome(
   outcome: Outcome,
   terminal: Terminal,
-  entry?: number,
-  afterwards?: string,
+  {
+    action,
+    entry,
+    next,
+  }: { action?: Action; entry?: number | undefined; next?: string | undefined } = {},
 ): void {
   const { out, style, width } = terminal;
   const where = entry === undefined ? '' : `  journal entry ${entry}`;
   if (outcome.state === 'done') {
-    out(`${style('green', 'done')}  the mount is gone${where}\n`);
+    const done = action ? wordsOf(action).done : 'as it should be';
+    out(`${style('green', 'done')}  ${done}${where}\n`);
     if (outcome.note) labelled('note', outcome.note, width, out);
-    if (afterwards) labelled('next', afterwards, width, out);
+    if (next) labelled('next', next, width, out);
     return;
   }
   out(`${style('red', outcome.state)}  ${printable(outcome.what)}${where}\n`);

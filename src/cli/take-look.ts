@@ -84,6 +84,8 @@ function settingsIn({ settings }: Bundle): LookSettings {
     kubeletPid: numberAt(settings, 'kubeletPid'),
     kubeletRoot: textAt(settings, 'kubeletRoot'),
     runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
+    kubeletLog: textAt(settings, 'kubeletLog'),
+    minimumAgeMs: numberAt(settings, 'minimumAgeMs'),
   };
   const isSound = Object.entries(known).every(([name, value]) => settings[name] === value);
   if (!isSound) throw new BundleError('its settings make no sense');

@@ -16,6 +16,8 @@ export interface Terminal {
   readonly hint: (text: string) => void;
   /** What only those read who asked for it with `--verbose`. */
   readonly detail: (text: string) => void;
+  /** Asks for a line; without one, as when input ends, it is empty. */
+  readonly ask: (question: string, stop: AbortSignal) => Promise<string>;
   /** Asks for yes or no; anything but y or yes is no, and so is the end of input. */
   readonly confirm: (question: string, stop: AbortSignal) => Promise<boolean>;
 }
@@ -56,20 +58,21 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     detail: (text) => {
       if (verbose) err(text);
     },
-    confirm: (question, stop) => confirm(question, stop),
+    ask,
+    confirm: async (question, stop) => /^y(es)?$/i.test(await ask(question, stop)),
   };
 }
 
-function confirm(question: string, stop: AbortSignal): Promise<boolean> {
+function ask(question: string, stop: AbortSignal): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
-    const settle = (answer: boolean) => {
+    const settle = (answer: string) => {
       resolve(answer);
       lines.close();
     };
-    stop.addEventListener('abort', () => settle(false), { once: true });
-    lines.on('close', () => resolve(false));
-    lines.on('SIGINT', () => settle(false));
-    lines.question(question, (answer) => settle(/^y(es)?$/i.test(answer.trim())));
+    stop.addEventListener('abort', () => settle(''), { once: true });
+    lines.on('close', () => resolve(''));
+    lines.on('SIGINT', () => settle(''));
+    lines.question(question, (answer) => settle(answer.trim()));
   });
 }

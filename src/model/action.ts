@@ -20,7 +20,11 @@ export type ActionKind = keyof ActionArguments;
 
 /** `Action` is any of them; `Action<'unmount'>` is that one. */
 export type Action<K extends ActionKind = ActionKind> = {
-  [P in K]: { readonly kind: P } & ActionArguments[P];
+  [P in K]: {
+    readonly kind: P;
+    /** The word that a person typed to have it done all the same; see `Recovery.confirmation`. */
+    readonly confirmed?: string;
+  } & ActionArguments[P];
 }[K];
 
 /** What became of an action. Only `done` was seen to be so, by looking afterwards. */

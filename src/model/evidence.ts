@@ -20,6 +20,10 @@ export interface LookSettings {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;
+  /** The file that the kubelet logs to, when it is not found by itself. */
+  readonly kubeletLog?: string | undefined;
+  /** A left-over folder that is younger may still be in use. */
+  readonly minimumAgeMs?: number | undefined;
 }
 
 /** Something that was asked for and may not have been answered. */

@@ -37,6 +37,8 @@ export interface Recovery {
   readonly leaves: string;
   /** What others do afterwards, and how long that may take. */
   readonly afterwards: string;
+  /** Set when a general "yes" does not cover it: its actions are refused without this very word. */
+  readonly confirmation?: { readonly why: string; readonly word: string };
 }
 
 export function defineFault<const N extends Needs, P extends object>(

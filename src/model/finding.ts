@@ -41,5 +41,7 @@ export interface Finding<P extends object = object> {
   readonly excluded: readonly string[];
   /** Other cures than ours, as commands or sentences. */
   readonly otherCures: readonly string[];
+  /** What keeps it from happening again, once it is cured. */
+  readonly prevention?: readonly string[];
   readonly pins: P;
 }

@@ -4,6 +4,7 @@ import { takeNodeLock } from '../state/node-lock.ts';
 import { tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
+import { handlers } from './handlers.ts';
 import type { Intent } from './journal.ts';
 import { settleMs } from './limits.ts';
 import { LiveWriter } from './live-writer.ts';
@@ -20,6 +21,9 @@ export type OpenHands =
       readonly close: () => void;
     }
   | ({ readonly isOpen: false } & Trouble);
+
+/** Everything that these hands can do; what a host permits is its own policy. */
+export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers) as ActionKind[]);
 
 export type Wish = Pick<Hands, 'onStep' | 'stop'>;
 

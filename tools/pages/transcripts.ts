@@ -82,6 +82,7 @@ function paper(width: number): { readonly terminal: Terminal; readonly shown: ()
     progress: () => {},
     hint: () => {},
     detail: () => {},
+    ask: async () => '',
     confirm: async () => false,
   };
   return { terminal, shown: () => written.join('') };
