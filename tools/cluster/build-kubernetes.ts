@@ -51,7 +51,7 @@ export async function buildKubernetes(
   tell();
   try {
     const surroundings = { say, signal };
-    const compiler = recipe.go ? await oldGo(recipe.go, work, surroundings) : modulesGo();
+    const compiler = recipe.go ? await oldGo(recipe.go, work, surroundings) : modulesGo(work);
     await writeModule(recipe, work, surroundings);
     const packages = recipe.programs.map((program) => `k8s.io/kubernetes/cmd/${program}`);
     // Fetches whatever the programs are made of, so that what follows needs nobody.
@@ -74,7 +74,8 @@ export async function buildKubernetes(
     });
   } finally {
     clearInterval(ticking);
-    await rm(work, { recursive: true, force: true });
+    // Compilers that were interrupted may write a last file.
+    await rm(work, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 
@@ -141,9 +142,10 @@ function linkerFlags(version: string): string {
 /** No C compiler wanted, and programs that run whatever libraries the machine has. */
 const PURE_GO = { CGO_ENABLED: '0' };
 
-function modulesGo(): Go {
+/** Work in progress is kept in our folder: in its own, Go leaves it behind when it is interrupted. */
+function modulesGo(work: string): Go {
   const environment = { ...MACHINES_GO.environment, ...PURE_GO, GOFLAGS: '-mod=mod' };
-  return { ...MACHINES_GO, environment };
+  return { ...MACHINES_GO, environment: { ...environment, GOTMPDIR: work } };
 }
 
 /** Old compilers are modules too. The module cache drops their run bits, so a copy gets them back. */
@@ -174,6 +176,7 @@ async function oldGo(version: string, work: string, surroundings: Surroundings):
       ...process.env,
       ...settings,
       ...PURE_GO,
+      GOTMPDIR: work,
       GOROOT: root,
       GOENV: 'off',
       GOFLAGS: '',

@@ -71,7 +71,7 @@ export async function go(
   throw new GoError(`${what} failed: ${lines || errorIn(output)}`);
 }
 
-/** At a SIGINT Go removes what it has in the machine's folder for passing files. */
+/** Gently first, so that what it fetches and caches stays whole. */
 function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
   if (!pid || exitCode !== null || signalCode !== null) return;
   killGroup(pid, 'SIGINT');
