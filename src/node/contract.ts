@@ -28,6 +28,9 @@ export function describeWorld(
       chmodSync(join(scratch, 'script'), 0o755);
       symlinkSync('plain', join(scratch, 'link'));
       mkdirSync(join(scratch, 'folder'));
+      mkdirSync(join(scratch, 'tree/a/volumes/x/below'), { recursive: true });
+      mkdirSync(join(scratch, 'tree/b/volumes'), { recursive: true });
+      writeFileSync(join(scratch, 'tree/c'), '');
       writeFileSync(Buffer.concat([Buffer.from(join(scratch, 'folder/')), Buffer.of(0xfe)]), '');
       await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
       port = (kubelet.address() as AddressInfo).port;
@@ -42,6 +45,14 @@ export function describeWorld(
     const at = (path: string) => ({ path: join(scratch, path) });
     const http = (path: string) => ({ scheme: 'http', address: '127.0.0.1', port, path }) as const;
 
+    const trees = [
+      { ...at('tree'), levels: ['*', 'volumes'] },
+      { ...at('tree'), levels: ['*', 'volumes', '*'] },
+      { ...at('absent'), levels: ['*'] },
+    ];
+    const entries = { path: scratch, names: ['folder', 'tree', 'link', 'absent', 'plain'] };
+    const held = { filesOf: process.pid, under: [process.cwd()], mountIds: [] };
+
     /** Asks everything below once, so that a recording of it can answer. */
     async function visitAll(visited: NodeReader): Promise<void> {
       for (const path of ['plain', 'bytes', 'link', 'folder', 'absent']) {
@@ -50,6 +61,11 @@ export function describeWorld(
         await attempt(visited.ask('status', at(path)));
         await attempt(visited.ask('folder', at(path)));
       }
+      for (const question of trees) await attempt(visited.ask('tree', question));
+      await attempt(visited.ask('entries', entries));
+      await attempt(visited.ask('processes', { all: 'processes' }));
+      await attempt(visited.ask('threads', { threadsOf: process.pid }));
+      await attempt(visited.ask('openFiles', held));
       await attempt(visited.ask('kubelet', http('/pods')));
       await attempt(visited.ask('kubelet', http('/metrics')));
       await attempt(visited.ask('runtime', { socket: join(scratch, 'no.sock'), call: 'Version' }));
@@ -71,6 +87,43 @@ export function describeWorld(
       expect(await node.ask('status', at('link'))).toMatchObject({ type: 'link' });
       expect(await node.ask('status', at('plain'))).toMatchObject({ type: 'file', sizeBytes: 8 });
       expect(await node.ask('status', at('folder'))).toMatchObject({ type: 'folder' });
+    });
+
+    test('lists the folders that match, and names what they hold', async () => {
+      const [shallow, deep, absent] = trees.map((question) => node.ask('tree', question));
+      const byFolder = (left: { folder: string }, right: { folder: string }) =>
+        left.folder < right.folder ? -1 : 1;
+      expect((await shallow)?.toSorted(byFolder)).toEqual([
+        { folder: 'a/volumes', names: ['x'] },
+        { folder: 'b/volumes', names: [] },
+      ]);
+      expect(await deep).toEqual([{ folder: 'a/volumes/x', names: ['below'] }]);
+      await expect(absent).rejects.toMatchObject({ failure: 'missing' });
+    });
+
+    test('tells what many entries are, and which folders are empty', async () => {
+      expect(await node.ask('entries', entries)).toEqual([
+        { name: 'folder', status: expect.objectContaining({ type: 'folder' }), isEmpty: false },
+        { name: 'tree', status: expect.objectContaining({ type: 'folder' }), isEmpty: false },
+        { name: 'link', status: expect.objectContaining({ type: 'link' }), isEmpty: null },
+        { name: 'absent', status: null, isEmpty: null },
+        { name: 'plain', status: expect.objectContaining({ type: 'file' }), isEmpty: null },
+      ]);
+    });
+
+    test('knows processes, their threads and what they hold open', async () => {
+      const ours = (await node.ask('processes', { all: 'processes' })).find(
+        ({ pid }) => pid === process.pid,
+      );
+      expect(ours).toMatchObject({
+        parent: process.ppid,
+        startTime: expect.stringMatching(/^\d+$/),
+      });
+      expect(ours?.mountNamespace).toMatch(/^mnt:\[\d+\]$/);
+      const threads = await node.ask('threads', { threadsOf: process.pid });
+      expect(threads.map(({ tid }) => tid)).toContain(process.pid);
+      const files = await node.ask('openFiles', held);
+      expect(files).toContainEqual({ by: 'cwd', path: process.cwd() });
     });
 
     test('passes on what the kubelet answers, whatever its status', async () => {

@@ -12,6 +12,7 @@ import {
   type PrivateNamespaces,
 } from '../../test/rig/private-namespaces.ts';
 import { QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
+import type { ProcessEntry, Thread } from './node-reader.ts';
 
 /** A busy machine may add this to any of our limits. */
 const SLACK_MS = 1_500;
@@ -22,16 +23,17 @@ const scratch = mkdtempSync(join(tmpdir(), 'kubediag-hung-'));
 const at = (name: string) => join(scratch, name);
 const hung = Array.from({ length: HUNG_MOUNTS }, (_, index) => at(`hung${index}`));
 const spare = at('spare');
+const lone = at('lone');
 let namespaces: PrivateNamespaces;
 let spareServer: number;
 
 beforeAll(async () => {
-  for (const target of [...hung, spare]) mkdirSync(target);
+  for (const target of [...hung, spare, lone]) mkdirSync(target);
   writeFileSync(at('plain'), 'healthy\n');
   execFileSync('mkfifo', [at('fifo')]);
   execFileSync('truncate', ['--size', String(64 * 1024 * 1024 + 1), at('huge')]);
   namespaces = await makePrivateNamespaces();
-  [, spareServer] = await Promise.all([serveHung(hung), serveHung([spare])]);
+  [, spareServer] = await Promise.all([serveHung([...hung, lone]), serveHung([spare])]);
 });
 
 afterAll(async () => {
@@ -117,6 +119,22 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(lingeredMs).toBeLessThan(1_000);
     const pids = after?.abandoned.map(({ pid }) => pid) ?? [];
     expect(await stuckOf(pids)).toEqual(pids);
+  });
+
+  test('tells in which call and on which path a thread of another process hangs', async () => {
+    const victim = start('live-look.ts', [JSON.stringify({ rounds: [[status(lone)]] })]);
+    await once(victim, 'exit');
+    // It ended; the reader that it left behind still waits.
+    const { rounds } = await look({ rounds: [[['processes', { all: 'processes' }]]] });
+    const all = rounds[0]?.answers[0]?.answer as readonly ProcessEntry[];
+    const stuck = await look({
+      rounds: [all.map(({ pid }) => ['threads', { threadsOf: pid }] as const)],
+    });
+    const threads = stuck.rounds[0]?.answers.flatMap(({ answer = [] }) => answer as Thread[]);
+    const waiting = threads?.filter((thread) => thread.path === lone);
+    expect(waiting).toMatchObject([
+      { callName: expect.stringMatching(/stat/), waitsIn: expect.stringContaining('request_wait') },
+    ]);
   });
 
   test('fifty hung paths at once cost a few children, and the program ends by itself', async () => {

@@ -80,7 +80,7 @@ export async function buildKubernetes(
 }
 
 function wayOut({ message }: Error, doing: string): string {
-  // write /root/go/pkg/mod/cache/download/k8s.io/...: no space left on device
+  // write /go/pkg/mod/cache/download/k8s.io/...: no space left on device
   if (/no space left on device/.test(message)) return 'make room on the disk, or give --assets';
   if (doing === FETCHING) {
     return 'see that the Go module proxy can be reached (go env GOPROXY), or give --assets';
