@@ -19,6 +19,9 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   version: 6_000,
 };
 
+/** For a second try at a path: what is only slow has answered by then. */
+export const PATIENT_MS = 4_000;
+
 /** How long the kubelet, the runtime or a program has for its answer. */
 export const SERVICE_MS = 5_000;
 

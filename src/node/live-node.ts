@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  PATIENT_MS,
   READER_DEATH_MS,
   READERS_ABANDONED_MAX,
   READERS_DEAD_MAX,
@@ -53,7 +54,8 @@ export class LiveNode implements NodeReader {
     return new Date();
   }
 
-  ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
+  async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
+    if ('patience' in question) await this.#patience(placeOf(question));
     return new Promise((resolve, reject) => {
       this.#send({
         kind,
@@ -89,6 +91,14 @@ export class LiveNode implements NodeReader {
     const until = performance.now() + READER_DEATH_MS;
     while (this.#abandoned.size > 0 && performance.now() < until) await sleep(10);
     return this.abandoned;
+  }
+
+  /** Nobody is sent after a reader that still waits there; but it may come back meanwhile. */
+  async #patience(place: string): Promise<void> {
+    const until = performance.now() + PATIENT_MS;
+    const isWaiting = () => [...this.#abandoned.values()].some((hung) => liesOn(place, hung.place));
+    const isOver = () => this.#endedWhy !== undefined || performance.now() > until;
+    while (isWaiting() && !isOver()) await sleep(20);
   }
 
   #send(waiting: Waiting): void {

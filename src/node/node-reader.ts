@@ -12,7 +12,14 @@ export interface Questions {
   /** The names in a folder. Never their types: asking those can hang on old filesystems. */
   readonly folder: { readonly ask: { readonly path: string }; readonly answer: readonly string[] };
   /** What a path is, without following it when it is a link. */
-  readonly status: { readonly ask: { readonly path: string }; readonly answer: FileStatus };
+  readonly status: {
+    readonly ask: {
+      readonly path: string;
+      /** For a second try, where the first was not answered: it may take longer. */
+      readonly patience?: 'long';
+    };
+    readonly answer: FileStatus;
+  };
   /**
    * The names in every folder that matches, in one go: with levels ['*', 'volumes', '*'] those of
    * <path>/<any>/volumes/<any>. Names only, and no level below the last is touched.

@@ -1,5 +1,5 @@
 import { type Companion, startCompanion } from '../process/companion.ts';
-import { QUESTION_MS, READER_QUIET_MS, READER_START_MS } from './limits.ts';
+import { PATIENT_MS, QUESTION_MS, READER_QUIET_MS, READER_START_MS } from './limits.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from './node-reader.ts';
 import { isPathKind } from './reach.ts';
 import {
@@ -145,7 +145,7 @@ export class ReaderProcess {
     const waiting = this.#waiting.get(header.id);
     if (!waiting) return;
     if (header.say === 'begin') {
-      this.#startClock(header.id, QUESTION_MS[waiting.kind]);
+      this.#startClock(header.id, limitMs(waiting));
       return;
     }
     this.#settle(header.id);
@@ -200,6 +200,10 @@ export class ReaderProcess {
     // An idle reader must not keep the program from ending.
     if (this.#waiting.size === 0) this.#companion.hold(false);
   }
+}
+
+function limitMs({ kind, question }: Waiting): number {
+  return 'patience' in question ? PATIENT_MS : QUESTION_MS[kind];
 }
 
 function answerOf(kind: QuestionKind, value: unknown, payload: Buffer): Answer<QuestionKind> {

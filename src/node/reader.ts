@@ -70,7 +70,6 @@ const FAILURES: Readonly<Record<string, ReadFailure>> = {
   EACCES: 'denied',
   EPERM: 'denied',
   ECONNREFUSED: 'refused',
-  ETIMEDOUT: 'timeout',
 };
 
 function failureOf(error: unknown): { failure: ReadFailure; detail?: string } {
@@ -79,6 +78,8 @@ function failureOf(error: unknown): { failure: ReadFailure; detail?: string } {
     return detail === undefined ? { failure } : { failure, detail };
   }
   const { code, message } = error as NodeJS.ErrnoException;
+  // A server that could not be reached is no path that hangs: its words tell them apart.
+  if (code === 'ETIMEDOUT') return { failure: 'timeout', detail: message };
   const failure = FAILURES[code ?? ''];
   return failure ? { failure } : { failure: 'failed', detail: message };
 }

@@ -21,6 +21,11 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
       const words = textsIn(fieldAt(value, 'arguments'));
       return program === undefined || !words ? undefined : { program, arguments: words };
     }
+    case 'status': {
+      const [path, patience] = [textAt(value, 'path'), textAt(value, 'patience')];
+      if (path === undefined) return undefined;
+      return patience === 'long' ? { path, patience } : { path };
+    }
     case 'tree': {
       const [path, levels] = [textAt(value, 'path'), textsIn(fieldAt(value, 'levels'))];
       return path === undefined || !levels ? undefined : { path, levels };
