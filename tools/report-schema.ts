@@ -40,6 +40,8 @@ const action = z.discriminatedUnion('kind', [
   }),
 ]);
 
+const waitsFor = named('WaitsFor', z.object({ fault: text, finding: text, why: text }));
+
 const findingReport = named(
   'FindingReport',
   z.object({
@@ -54,6 +56,7 @@ const findingReport = named(
     otherCures: z.array(text),
     prevention: z.array(text).exactOptional(),
     actions: z.array(action),
+    waitsFor: z.array(waitsFor).exactOptional(),
   }),
 );
 

@@ -1,17 +1,36 @@
-import type { Finding } from '../model/finding.ts';
+import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
 import { findingId, type Judged } from './check-up.ts';
-import type { FaultReport, FindingReport, NodeSummary, Report } from './report.ts';
+import type { FaultReport, FindingReport, NodeSummary, Report, WaitsFor } from './report.ts';
 
 export function makeReport(node: NodeSummary, judged: readonly Judged[]): Report {
   return {
     apiVersion: 'diagnosis.kubediag.org/v1',
     kind: 'Report',
     node,
-    faults: judged.map(faultReport),
+    faults: judged.toSorted(byHarm).map((each) => faultReport(each, judged)),
   };
 }
 
-function faultReport({ fault, verdict }: Judged): FaultReport {
+const SEVERITIES = ['broken', 'degraded', 'info'] as const;
+
+/** What hurts most comes first; faults that hurt alike keep their order. */
+function byHarm(left: Judged, right: Judged): number {
+  return (
+    harmRank(left) - harmRank(right) ||
+    SEVERITIES.indexOf(left.fault.severity) - SEVERITIES.indexOf(right.fault.severity)
+  );
+}
+
+/** damaged, active, latent; then what is not known, what is harmless, and what is well. */
+function harmRank({ verdict }: Judged): number {
+  const states = FINDING_STATES.length;
+  if (verdict.state === 'unknown') return states;
+  const worst = verdict.findings.map(({ state }) => FINDING_STATES.indexOf(state));
+  if (verdict.state === 'found') return Math.min(...worst);
+  return worst.length > 0 ? states + 1 : states + 2;
+}
+
+function faultReport({ fault, verdict }: Judged, all: readonly Judged[]): FaultReport {
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
   return {
     name: fault.id,
@@ -19,16 +38,45 @@ function faultReport({ fault, verdict }: Judged): FaultReport {
     references: fault.references,
     verdict: verdict.state,
     ...(doubts.length > 0 ? { reason: doubts.map(({ why }) => why).join('; ') } : {}),
-    findings: verdict.findings.map((finding) => findingReport(fault, finding)),
+    findings: verdict.findings.map((finding) => findingReport(fault, finding, all)),
   };
 }
 
-function findingReport(fault: Judged['fault'], finding: Finding): FindingReport {
+function findingReport(
+  fault: Judged['fault'],
+  finding: Finding,
+  all: readonly Judged[],
+): FindingReport {
   const { pins: _, ...told } = finding;
   const isOurs = finding.state !== 'benign';
+  const waiting = waitsFor(fault, finding, all);
   return {
     id: findingId(fault, finding),
     ...told,
     actions: isOurs ? (fault.recover?.(finding).actions ?? []) : [],
+    ...(waiting.length > 0 ? { waitsFor: waiting } : {}),
   };
+}
+
+/** What must be repaired first, of all that was found in the same look. */
+export function waitsFor(
+  fault: { readonly id: string },
+  finding: Finding,
+  all: readonly Judged[],
+): readonly WaitsFor[] {
+  if (finding.state === 'benign') return [];
+  return all.flatMap((other) =>
+    (other.fault.before ?? [])
+      .filter((precedence) => precedence.fault === fault.id)
+      .flatMap(({ on, why }) =>
+        other.verdict.findings
+          .filter(({ state }) => state !== 'benign')
+          .filter(({ subject }) => on === 'node' || isSamePod(subject, finding.subject))
+          .map((each) => ({ fault: other.fault.id, finding: findingId(other.fault, each), why })),
+      ),
+  );
+}
+
+function isSamePod(left: Subject, right: Subject): boolean {
+  return left.podUid !== undefined && left.podUid === right.podUid;
 }

@@ -47,6 +47,13 @@ export interface FaultReport {
   readonly findings: readonly FindingReport[];
 }
 
+/** A repair that must come first, and why. */
+export interface WaitsFor {
+  readonly fault: string;
+  readonly finding: string;
+  readonly why: string;
+}
+
 export interface FindingReport {
   readonly id: string;
   readonly state: FindingState;
@@ -60,4 +67,6 @@ export interface FindingReport {
   /** What keeps it from happening again, once it is cured. */
   readonly prevention?: readonly string[];
   readonly actions: readonly Action[];
+  /** Findings of other faults that must be repaired before this one. */
+  readonly waitsFor?: readonly WaitsFor[];
 }

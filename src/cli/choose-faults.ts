@@ -14,6 +14,11 @@ export function faultNamed(name: string): AnyFault {
   throw new UsageError(`there is no fault "${printableName(name)}"; the faults are: ${known}`);
 }
 
+/** The faults that must be repaired before this one, where a node has both. */
+export function repairedBefore({ id }: AnyFault): readonly AnyFault[] {
+  return faults.filter(({ before = [] }) => before.some((each) => each.fault === id));
+}
+
 function printableName(name: string): string {
   const NAME_SHOWN_MAX = 60;
   return JSON.stringify(name).slice(1, -1).slice(0, NAME_SHOWN_MAX);

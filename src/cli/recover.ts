@@ -5,7 +5,7 @@ import type { Finding } from '../model/finding.ts';
 import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
 import { tellAbandoned } from './check.ts';
-import { faultNamed } from './choose-faults.ts';
+import { faultNamed, repairedBefore } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { journalIn } from './journal.ts';
@@ -44,7 +44,8 @@ export async function recover(
   if (!fault.recover) throw new UsageError(`KubeDiag finds ${name} but has no recovery for it`);
   const stateFolder = stateFolderOf(options);
   const looking = {
-    faults: [fault],
+    // What must be repaired before is looked for too, so that the plan can say so.
+    faults: [fault, ...repairedBefore(fault)],
     settings: lookSettingsOf(options),
     timeoutMs: durationMs('--timeout', options.timeout),
   };
@@ -67,7 +68,7 @@ export async function recover(
     return chosen.code;
   }
   const planned = { fault, findings: chosen.findings, isKubeletUp: presence === 'running' };
-  showPlan(planned, looked.report.node, terminal);
+  showPlan(planned, looked, terminal);
   if (options.dryRun) {
     terminal.err('dry run: nothing was changed\n');
     return EXIT.clear;

@@ -1,4 +1,5 @@
 import type { FaultReport, FindingReport, NodeSummary, Report } from '../checkup/report.ts';
+import { FINDING_STATES } from '../model/finding.ts';
 import type { Terminal } from './terminal.ts';
 import { printable, wrapQuote, wrapWords } from './wrap.ts';
 
@@ -8,16 +9,16 @@ const QUOTE_COLUMNS = 10;
 const QUOTE_CHARACTERS_MAX = 2_000;
 /** More than anybody reads; programs get them all. */
 const FINDINGS_SHOWN_MAX = 20;
+const FIRST_SHOWN_MAX = 3;
 
 /** The report as a person reads it: the node in one line, the worst first, then what is well. */
 export function screenOf(report: Report, terminal: Terminal, isWide: boolean): string {
   const blocks = report.faults
     .filter(({ verdict }) => verdict === 'found')
-    .flatMap((fault) =>
-      fault.findings
-        .filter(({ state }) => isWide || state !== 'benign')
-        .map((finding) => findingBlock(fault, finding, terminal, isWide)),
-    );
+    .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))
+    .filter(({ finding }) => isWide || finding.state !== 'benign')
+    .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding))
+    .map(({ fault, finding }) => findingBlock(fault, finding, terminal, isWide));
   const left = blocks.length - FINDINGS_SHOWN_MAX;
   const parts = [
     nodeLine(report.node, terminal),
@@ -29,6 +30,10 @@ export function screenOf(report: Report, terminal: Terminal, isWide: boolean): s
     closing(report, terminal, isWide),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+function rankOf({ state }: FindingReport): number {
+  return FINDING_STATES.indexOf(state);
 }
 
 function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
@@ -88,10 +93,25 @@ function findingBlock(
     ),
     ...labelled('not', sentences(finding.excluded, width)),
     ...(isWide ? labelled('scope', sentences([finding.blastRadius], width)) : []),
+    ...labelled('first', whatComesFirst(finding, width)),
     ...labelled('do', whatToDo(fault, finding)),
     ...labelled('avoid', sentences(finding.prevention ?? [], width)),
   ];
   return lines.join('\n');
+}
+
+/** The repairs that must come before this one; the list of a whole pile helps nobody. */
+function whatComesFirst({ waitsFor = [] }: FindingReport, width: number): readonly string[] {
+  const left = waitsFor.length - FIRST_SHOWN_MAX;
+  return [
+    ...waitsFor
+      .slice(0, FIRST_SHOWN_MAX)
+      .flatMap(({ fault, finding, why }) => [
+        `kubediag recover ${fault} --finding ${finding}`,
+        ...sentences([`for ${why}`], width),
+      ]),
+    ...(left > 0 ? [`and ${count(left, 'more finding')}: -o json`] : []),
+  ];
 }
 
 /** A command is never wrapped or shortened: it is there to be copied. */

@@ -1,24 +1,27 @@
 import { findingId } from '../checkup/check-up.ts';
-import type { NodeSummary } from '../checkup/report.ts';
+import { waitsFor } from '../checkup/make-report.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { wordsOf } from './action-words.ts';
+import type { Looked } from './take-look.ts';
 import type { Terminal } from './terminal.ts';
 import { printable, wrapQuote, wrapWords } from './wrap.ts';
 
 const LABEL_COLUMNS = 11;
+/** More findings that come first than this help nobody to begin. */
+const FIRST_SHOWN_MAX = 3;
 
 /** What would be done, what it touches and what it leaves alone, before anything is. */
 export function showPlan(
   { fault, findings }: { readonly fault: AnyFault; readonly findings: readonly Finding[] },
-  node: NodeSummary,
+  { report, judged }: Pick<Looked, 'report' | 'judged'>,
   terminal: Terminal,
 ): void {
   const recoveries = findings.map((finding) => ({ finding, recovery: fault.recover?.(finding) }));
-  terminal.out(`This will change ${node.name}:\n`);
+  terminal.out(`This will change ${report.node.name}:\n`);
   let number = 0;
   for (const { finding, recovery } of recoveries) {
     for (const action of recovery?.actions ?? []) {
@@ -28,6 +31,9 @@ export function showPlan(
     }
     paragraph('for', `finding ${findingId(fault, finding)}: ${finding.summary}`, terminal);
     paragraph('touches', recovery?.touches ?? '', terminal);
+    for (const first of waitsFor(fault, finding, judged).slice(0, FIRST_SHOWN_MAX)) {
+      paragraph('first', `${first.fault} (finding ${first.finding}), for ${first.why}`, terminal);
+    }
     const { confirmation } = recovery ?? {};
     if (confirmation) {
       const { why, word } = confirmation;

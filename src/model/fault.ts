@@ -21,6 +21,17 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly recover?: (finding: Finding<P>) => Recovery;
   /** Whether what others were to do after the recovery has happened; for those who wait for it. */
   readonly hasHealed?: (finding: Finding<P>, evidence: Collected<N>) => boolean;
+  /** The faults whose repair waits for that of this one, on a node that has both. */
+  readonly before?: readonly Precedence[];
+}
+
+/** Why one repair comes before another. */
+export interface Precedence {
+  /** The id of the fault that waits. */
+  readonly fault: string;
+  /** Whether it waits on the whole node, or only where both concern the same pod. */
+  readonly on: 'node' | 'pod';
+  readonly why: string;
 }
 
 export interface AffectedVersions {

@@ -55,7 +55,7 @@ async function screenOfCommand(command: string, folder: string, width: number): 
       undefined,
     );
     if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
-    showPlan({ fault: first.fault, findings: chosen.findings }, report.node, terminal);
+    showPlan({ fault: first.fault, findings: chosen.findings }, { report, judged }, terminal);
   } else {
     throw new Error(`no transcript can be made of: kubediag ${command}`);
   }
