@@ -33,3 +33,12 @@ export const RUNTIME_DEPTH_MAX = 12;
 
 /** How deep a configuration is nested that we can make anything of. */
 export const CONFIG_DEPTH_MAX = 64;
+
+/** Mount namespaces that are read; each container has one, and a node runs some hundred. */
+export const MOUNT_NAMESPACES_MAX = 5_000;
+
+/** Mounts of all namespaces together: ten times what a full node with big tables has. */
+export const NAMESPACE_MOUNTS_MAX = 2_000_000;
+
+/** Processes of one namespace whose root is asked for until one sees the whole of its mounts. */
+export const ROOTS_ASKED_MAX = 64;

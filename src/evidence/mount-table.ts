@@ -36,19 +36,30 @@ export const mountTable = defineEvidence<MountTable>({
     const { process } = await look.of(kubelet);
     // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a
     // kubelet its mounts are in the namespace of the node's first process.
-    const origin = `/proc/${process?.pid ?? 1}/mountinfo`;
-    return parseMountTable(await stableText(look, origin), origin);
+    return readMountTable(look, process?.pid ?? 1, await hasConsistentTables(look));
   },
 });
 
-/**
- * Kernels before 5.8 can skip or repeat lines while mounts come and go, so there a table is
- * believed only when two reads in a row agree.
- */
-async function stableText(look: Look, path: string): Promise<string> {
-  const release = await look.node.ask('file', { path: '/proc/sys/kernel/osrelease' });
+/** The mounts of the namespace of a process, as far as its root shows them. */
+export async function readMountTable(
+  look: Look,
+  pid: number,
+  isConsistent: boolean,
+): Promise<MountTable> {
+  const origin = `/proc/${pid}/mountinfo`;
+  return parseMountTable(await stableText(look, origin, isConsistent), origin);
+}
+
+/** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
+export async function hasConsistentTables({ node }: Look): Promise<boolean> {
+  const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
+  return !isOlderThanConsistentTables(release);
+}
+
+/** On an old kernel a table is believed only when two reads in a row agree. */
+async function stableText(look: Look, path: string, isConsistent: boolean): Promise<string> {
   let text = await look.node.ask('file', { path });
-  if (!isOlderThanConsistentTables(release)) return text;
+  if (isConsistent) return text;
   for (let read = 1; read < STABLE_READS_MAX; read += 1) {
     const again = await look.node.ask('file', { path });
     if (again === text) return text;
