@@ -73,8 +73,8 @@ export const CHOOSES_A_WORLD: readonly string[] = ['node', 'cli', 'agent'];
 // src/node/live-node.ts, src/node/recorded-node.ts
 export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;
 
-// src/repair/node-writer.ts, src/repair/live-writer.ts, src/repair/file-journal.ts
-export const WRITER = /^src\/repair\/((node|live)-writer|file-journal)[.]ts$/;
+// src/repair/node-writer.ts, src/repair/live-writer.ts, src/repair/file-journal.ts, src/cri/commands.ts
+export const WRITER = /^src\/(repair\/((node|live)-writer|file-journal)|cri\/commands)[.]ts$/;
 
 // src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/lab/make-node.ts
 export const USES_PROCESSES =

@@ -108,6 +108,7 @@ describe('a runtime that answers', () => {
 
   it('gives states by name, times as text, and what it does not know as such', async () => {
     const known = ContainerStatusResponse.encode({
+      info: {},
       status: ContainerStatusResponse.fromPartial({
         status: { id: 'c1', state: 'CONTAINER_EXITED', exitCode: 128, reason: 'StartError' },
       }).status,

@@ -21,7 +21,8 @@ export interface RuntimeConnection {
   version(): Promise<RuntimeReply<VersionResponse>>;
   listPodSandbox(): Promise<RuntimeReply<ListPodSandboxResponse>>;
   listContainers(): Promise<RuntimeReply<ListContainersResponse>>;
-  containerStatus(id: string): Promise<RuntimeReply<ContainerStatusResponse>>;
+  /** With `verbose`, also what the runtime knows beyond CRI. */
+  containerStatus(id: string, verbose?: boolean): Promise<RuntimeReply<ContainerStatusResponse>>;
   /** Ends the calls under way; nothing of the connection keeps the process alive afterwards. */
   close(): void;
 }
@@ -45,17 +46,17 @@ export function connectRuntime(
       wire.call('ListContainers', ListContainersRequest.encode({}).finish(), (bytes) =>
         ListContainersResponse.decode(bytes),
       ),
-    containerStatus: (id) =>
+    containerStatus: (id, verbose = false) =>
       wire.call(
         'ContainerStatus',
-        ContainerStatusRequest.encode({ containerId: id, verbose: false }).finish(),
+        ContainerStatusRequest.encode({ containerId: id, verbose }).finish(),
         (bytes) => ContainerStatusResponse.decode(bytes),
       ),
     close: () => wire.close(),
   };
 }
 
-function checkedPath(socketPath: string): string {
+export function checkedPath(socketPath: string): string {
   const path = normalize(socketPath);
   // "/run/containerd/containerd.sock\n", as it comes from a file read without care
   const isOneLine = !/[\0\n\r]/.test(path);

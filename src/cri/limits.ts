@@ -1,6 +1,9 @@
 /** A healthy runtime answers in milliseconds; one that is slow under load, within seconds. */
 export const RUNTIME_CALL_MS = 10_000;
 
+/** To kill a container, to unmount and to delete its files takes seconds on a slow disk. */
+export const RUNTIME_COMMAND_MS = 30_000;
+
 /** Ten thousand containers with long annotations stay below this. */
 export const RUNTIME_MESSAGE_BYTES_MAX = 64 * 1024 * 1024;
 

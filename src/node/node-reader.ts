@@ -68,7 +68,13 @@ export interface Questions {
       | { readonly socket: string; readonly call: 'Version' }
       | { readonly socket: string; readonly call: 'ListPodSandbox' }
       | { readonly socket: string; readonly call: 'ListContainers' }
-      | { readonly socket: string; readonly call: 'ContainerStatus'; readonly id: string };
+      | {
+          readonly socket: string;
+          readonly call: 'ContainerStatus';
+          readonly id: string;
+          /** With all that the runtime knows of it, in its own words. */
+          readonly verbose?: true;
+        };
     readonly answer: RuntimeAnswer;
   };
   /** What a program of the node prints when asked for its version. */

@@ -44,6 +44,6 @@ function callOf(runtime: RuntimeConnection, asked: Question<'runtime'>): Promise
     case 'ListContainers':
       return runtime.listContainers();
     case 'ContainerStatus':
-      return runtime.containerStatus(asked.id);
+      return runtime.containerStatus(asked.id, asked.verbose ?? false);
   }
 }

@@ -70,8 +70,11 @@ function runtimeQuestion(value: unknown): Question<'runtime'> | undefined {
   const [socket, id] = [textAt(value, 'socket'), textAt(value, 'id')];
   if (socket === undefined) return undefined;
   const asked = textAt(value, 'call');
-  if (asked === 'ContainerStatus')
-    return id === undefined ? undefined : { socket, call: asked, id };
+  if (asked === 'ContainerStatus') {
+    if (id === undefined) return undefined;
+    const isVerbose = fieldAt(value, 'verbose') === true;
+    return { socket, call: asked, id, ...(isVerbose ? { verbose: true } : {}) };
+  }
   const call = PLAIN_CALLS.find((each) => each === asked);
   return call && { socket, call };
 }

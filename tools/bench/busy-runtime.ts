@@ -84,6 +84,7 @@ const statuses = new Map(
     pod.containers.map((it) => {
       const isRefused = it.exitCode !== 0;
       const message = ContainerStatusResponse.encode({
+        info: {},
         status: {
           ...containerOf(pod, it),
           startedAt: CREATED_AT,

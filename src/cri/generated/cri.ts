@@ -5,7 +5,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /**
- * The part of the Container Runtime Interface that we read, with the field numbers of the public
+ * The part of the Container Runtime Interface that we use, with the field numbers of the public
  * API. v1 and v1alpha2 have the same numbers for all of it; only the service's name differs.
  * Unknown fields are skipped, so a runtime may say more than this.
  */
@@ -196,7 +196,16 @@ export interface ContainerStatusRequest {
 }
 
 export interface ContainerStatusResponse {
-  status: ContainerStatus | undefined;
+  status:
+    | ContainerStatus
+    | undefined;
+  /** Only when it was asked for, and in words of the runtime's own: JSON, as a rule. */
+  info: { [key: string]: string };
+}
+
+export interface ContainerStatusResponse_InfoEntry {
+  key: string;
+  value: string;
 }
 
 export interface ContainerStatus {
@@ -231,6 +240,18 @@ export interface Mount {
   containerPath: string;
   hostPath: string;
   readonly: boolean;
+}
+
+export interface RemoveContainerRequest {
+  containerId: string;
+}
+
+export interface StopPodSandboxRequest {
+  podSandboxId: string;
+}
+
+export interface RemovePodSandboxRequest {
+  podSandboxId: string;
 }
 
 function createBaseVersionRequest(): VersionRequest {
@@ -1470,7 +1491,7 @@ export const ContainerStatusRequest: MessageFns<ContainerStatusRequest> = {
 };
 
 function createBaseContainerStatusResponse(): ContainerStatusResponse {
-  return { status: undefined };
+  return { status: undefined, info: {} };
 }
 
 export const ContainerStatusResponse: MessageFns<ContainerStatusResponse> = {
@@ -1478,6 +1499,9 @@ export const ContainerStatusResponse: MessageFns<ContainerStatusResponse> = {
     if (message.status !== undefined) {
       ContainerStatus.encode(message.status, writer.uint32(10).fork()).join();
     }
+    globalThis.Object.entries(message.info).forEach(([key, value]: [string, string]) => {
+      ContainerStatusResponse_InfoEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
+    });
     return writer;
   },
 
@@ -1502,6 +1526,17 @@ export const ContainerStatusResponse: MessageFns<ContainerStatusResponse> = {
             message.status = ContainerStatus.decode(reader, reader.uint32());
             continue;
           }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = ContainerStatusResponse_InfoEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.info[entry2.key] = entry2.value;
+            }
+            continue;
+          }
         }
         if ((tag & 7) === 4 || tag === 0) {
           break;
@@ -1522,6 +1557,86 @@ export const ContainerStatusResponse: MessageFns<ContainerStatusResponse> = {
     message.status = (object.status !== undefined && object.status !== null)
       ? ContainerStatus.fromPartial(object.status)
       : undefined;
+    message.info = (globalThis.Object.entries(object.info ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBaseContainerStatusResponse_InfoEntry(): ContainerStatusResponse_InfoEntry {
+  return { key: "", value: "" };
+}
+
+export const ContainerStatusResponse_InfoEntry: MessageFns<ContainerStatusResponse_InfoEntry> = {
+  encode(message: ContainerStatusResponse_InfoEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): ContainerStatusResponse_InfoEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseContainerStatusResponse_InfoEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<ContainerStatusResponse_InfoEntry>, I>>(
+    base?: I,
+  ): ContainerStatusResponse_InfoEntry {
+    return ContainerStatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<ContainerStatusResponse_InfoEntry>, I>>(
+    object: I,
+  ): ContainerStatusResponse_InfoEntry {
+    const message = createBaseContainerStatusResponse_InfoEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
@@ -2004,6 +2119,171 @@ export const Mount: MessageFns<Mount> = {
     message.containerPath = object.containerPath ?? "";
     message.hostPath = object.hostPath ?? "";
     message.readonly = object.readonly ?? false;
+    return message;
+  },
+};
+
+function createBaseRemoveContainerRequest(): RemoveContainerRequest {
+  return { containerId: "" };
+}
+
+export const RemoveContainerRequest: MessageFns<RemoveContainerRequest> = {
+  encode(message: RemoveContainerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.containerId !== "") {
+      writer.uint32(10).string(message.containerId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemoveContainerRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemoveContainerRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.containerId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(base?: I): RemoveContainerRequest {
+    return RemoveContainerRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(object: I): RemoveContainerRequest {
+    const message = createBaseRemoveContainerRequest();
+    message.containerId = object.containerId ?? "";
+    return message;
+  },
+};
+
+function createBaseStopPodSandboxRequest(): StopPodSandboxRequest {
+  return { podSandboxId: "" };
+}
+
+export const StopPodSandboxRequest: MessageFns<StopPodSandboxRequest> = {
+  encode(message: StopPodSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.podSandboxId !== "") {
+      writer.uint32(10).string(message.podSandboxId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StopPodSandboxRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStopPodSandboxRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.podSandboxId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(base?: I): StopPodSandboxRequest {
+    return StopPodSandboxRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(object: I): StopPodSandboxRequest {
+    const message = createBaseStopPodSandboxRequest();
+    message.podSandboxId = object.podSandboxId ?? "";
+    return message;
+  },
+};
+
+function createBaseRemovePodSandboxRequest(): RemovePodSandboxRequest {
+  return { podSandboxId: "" };
+}
+
+export const RemovePodSandboxRequest: MessageFns<RemovePodSandboxRequest> = {
+  encode(message: RemovePodSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.podSandboxId !== "") {
+      writer.uint32(10).string(message.podSandboxId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RemovePodSandboxRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRemovePodSandboxRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.podSandboxId = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(base?: I): RemovePodSandboxRequest {
+    return RemovePodSandboxRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(object: I): RemovePodSandboxRequest {
+    const message = createBaseRemovePodSandboxRequest();
+    message.podSandboxId = object.podSandboxId ?? "";
     return message;
   },
 };

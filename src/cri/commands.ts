@@ -1,0 +1,41 @@
+import { checkedPath } from './client.ts';
+import {
+  RemoveContainerRequest,
+  RemovePodSandboxRequest,
+  StopPodSandboxRequest,
+} from './generated/cri.ts';
+import { RUNTIME_COMMAND_MS } from './limits.ts';
+import { Wire } from './wire.ts';
+
+/**
+ * What changes something in a runtime; the hands alone may hold it. Each call ends within its time
+ * limit, like those of the client, and is rejected with a RuntimeCallError. By the rules of CRI
+ * none of them fails for something that is gone already, though some runtimes say `missing` then.
+ */
+export interface RuntimeCommands {
+  /** By force: a container that runs is killed and removed in this one call. */
+  removeContainer(id: string): Promise<void>;
+  stopPodSandbox(id: string): Promise<void>;
+  removePodSandbox(id: string): Promise<void>;
+  close(): void;
+}
+
+export function commandRuntime(
+  socketPath: string,
+  { limitMs = RUNTIME_COMMAND_MS }: { readonly limitMs?: number } = {},
+): RuntimeCommands {
+  const wire = new Wire(checkedPath(socketPath), limitMs);
+  const command = async (name: string, request: Uint8Array): Promise<void> => {
+    // What they answer is empty in every version of CRI.
+    await wire.call(name, request, () => undefined);
+  };
+  return {
+    removeContainer: (containerId) =>
+      command('RemoveContainer', RemoveContainerRequest.encode({ containerId }).finish()),
+    stopPodSandbox: (podSandboxId) =>
+      command('StopPodSandbox', StopPodSandboxRequest.encode({ podSandboxId }).finish()),
+    removePodSandbox: (podSandboxId) =>
+      command('RemovePodSandbox', RemovePodSandboxRequest.encode({ podSandboxId }).finish()),
+    close: () => wire.close(),
+  };
+}
