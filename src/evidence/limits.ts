@@ -42,3 +42,18 @@ export const NAMESPACE_MOUNTS_MAX = 2_000_000;
 
 /** Processes of one namespace whose root is asked for until one sees the whole of its mounts. */
 export const ROOTS_ASKED_MAX = 64;
+
+/** Deletions of one trace that are kept; whoever watches a busy node gets thousands. */
+export const DELETIONS_MAX = 10_000;
+
+/** Functions of one stack; bpftrace itself stops at 127. */
+export const STACK_FRAMES_MAX = 128;
+
+/** Mounts that are probed at once; a probe of a dead one leaves a reader behind that nobody can end. */
+export const PROBES_AT_ONCE_MAX = 4;
+
+/** Dead mounts after which no other is probed: one is a finding, four are enough for a picture. */
+export const DEAD_MOUNTS_MAX = 4;
+
+/** Mounts that are probed in one look, dead or alive. */
+export const PROBES_MAX = 64;

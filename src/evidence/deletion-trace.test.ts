@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest';
+import { isRelative, readDeletionTrace, removesContainerLog } from './deletion-trace.ts';
+
+const SEED = `bin deleted by command 'edgecore' with pid 55978 
+    48a9db syscall.Syscall.abi0+27 (/usr/local/bin/edgecore)
+    4b8445 os.Remove+69 (/usr/local/bin/edgecore)
+    1a33fd7 k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove+55 (/usr/local/bin/edgecore)
+    1f1008e k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean+974 (/usr/local/bin/edgecore)
+    4727a1 runtime.goexit.abi0+1 (/usr/local/bin/edgecore)
+`;
+
+test('a stack of bpftrace is read with the name, the process and its functions', () => {
+  const trace = readDeletionTrace(SEED);
+  expect(trace).toMatchObject({ tool: 'bpftrace', isCut: false });
+  expect(trace?.deletions).toHaveLength(1);
+  const [deletion] = trace?.deletions ?? [];
+  expect(deletion).toMatchObject({ name: 'bin', process: 'edgecore', pid: 55978, line: 1 });
+  expect(deletion?.stack).toEqual([
+    'syscall.Syscall.abi0',
+    'os.Remove',
+    'k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove',
+    'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean',
+    'runtime.goexit.abi0',
+  ]);
+  expect(removesContainerLog(deletion?.stack ?? [])).toBe(true);
+  expect(isRelative(deletion?.name)).toBe(true);
+});
+
+test('the removal of a log is not believed when the parts stand the wrong way round', () => {
+  const clean = 'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean';
+  expect(removesContainerLog([clean, 'os.Remove'])).toBe(false);
+  expect(removesContainerLog([clean])).toBe(false);
+  expect(removesContainerLog(['os.Remove', 'main.main'])).toBe(false);
+});
+
+test('several deletions of a bpftrace program in its own words', () => {
+  const trace = readDeletionTrace(
+    [
+      'Attaching 2 probes...',
+      'kubelet 31022 dfd=-100 bin',
+      '\t40d00e 0x40d00e ([unknown])',
+      '\t4b3e26 0x4b3e26 ([unknown])',
+      '',
+      'unlink: pid=812 comm=rm path=/tmp/x',
+      '        unlink+11',
+      '        main+120',
+      '',
+    ].join('\n'),
+  );
+  expect(trace?.deletions).toMatchObject([
+    { name: 'bin', stack: ['0x40d00e', '0x4b3e26'], line: 2 },
+    { name: '/tmp/x', pid: 812, process: 'rm', call: 'unlink', stack: ['unlink', 'main'] },
+  ]);
+});
+
+test('strace in its usual forms', () => {
+  const trace = readDeletionTrace(
+    [
+      'openat(AT_FDCWD, "/etc/hosts", O_RDONLY) = 3',
+      'unlinkat(AT_FDCWD, "bin", 0) = 0',
+      '[pid 31022] unlinkat(AT_FDCWD</var/lib>, "boot", 0) = -1 EISDIR (Is a directory)',
+      '31022 14:03:22.123456 rmdir("a b\\n\\"c\\377") = -1 ENOTEMPTY (Directory not empty)',
+      '31023<edgecore> renameat2(AT_FDCWD, "old", AT_FDCWD, "new", 0) = 0',
+    ].join('\n'),
+  );
+  expect(trace).toMatchObject({ tool: 'strace' });
+  expect(trace?.deletions).toMatchObject([
+    { call: 'unlinkat', name: 'bin', result: 'done', line: 2, text: expect.any(String) },
+    { name: 'boot', folder: '/var/lib', result: 'EISDIR', pid: 31022 },
+    { call: 'rmdir', name: 'a b\n"c\udcff', result: 'ENOTEMPTY' },
+    { call: 'renameat2', name: 'old', process: 'edgecore', pid: 31023 },
+  ]);
+});
+
+test('a call that strace tells in two parts gets its end, and its stack', () => {
+  const trace = readDeletionTrace(
+    [
+      '[pid 11] unlinkat(AT_FDCWD, "bin", 0 <unfinished ...>',
+      '[pid 12] unlinkat(AT_FDCWD, "/tmp/x", 0) = 0',
+      '[pid 11] <... unlinkat resumed>) = -1 ENOENT (No such file or directory)',
+      ' > /usr/local/bin/edgecore(os.Remove+0x45) [0x4b8445]',
+      ' > /usr/local/bin/edgecore(main.main+0x1) [0x4b9000]',
+    ].join('\n'),
+  );
+  expect(trace?.deletions).toMatchObject([
+    { name: 'bin', result: 'ENOENT', stack: ['os.Remove', 'main.main'] },
+    { name: '/tmp/x', result: 'done', stack: [] },
+  ]);
+});
+
+test.each([
+  ['nothing', ''],
+  ['a log', 'E0101 12:00:00.000000 1 kuberuntime_gc.go:146] "Failed to remove container"\n'],
+  ['a mention without a stack', "the file bin deleted by command 'rm' with pid 4\n"],
+  ['a log that speaks of one', 'E0101 1 reconciler.go:1] rename /a /b: file exists\n'],
+  ['a goroutine dump', 'goroutine 1 [running]:\nos.Remove(0x1)\n\t/usr/lib/go/os/file.go:1 +0x1\n'],
+  ['a strace of something else', 'openat(AT_FDCWD, "bin", O_RDONLY) = 3\n'],
+])('%s is no trace of deletions', (_, text) => {
+  expect(readDeletionTrace(text)).toBeUndefined();
+});
