@@ -11,6 +11,8 @@ export interface KubeletSettings {
   readonly readOnlyPort?: number | undefined;
   readonly address?: string | undefined;
   readonly nodeName?: string | undefined;
+  /** The folder, or the file, of static pods. */
+  readonly staticPodPath?: string | undefined;
 }
 
 /** The keys of configuration files that we read. A bundle keeps the values of these and no others. */
@@ -26,6 +28,8 @@ export const CONFIG_KEYS: ReadonlySet<string> = new Set([
   'hostnameOverride',
   'container-runtime-endpoint',
   'node-name',
+  'staticPodPath',
+  'uid', // Of a static pod.
 ]);
 
 /** The flags of a kubelet that we read. */
@@ -36,6 +40,7 @@ export const KUBELET_FLAGS = {
   readOnlyPort: 'read-only-port',
   address: 'address',
   nodeName: 'hostname-override',
+  staticPodPath: 'pod-manifest-path',
   config: 'config',
   configFolder: 'config-dir',
 } as const;
@@ -48,6 +53,7 @@ export function flagSettings(words: readonly string[], source: string): KubeletS
     readOnlyPort: portOf(flagValue(words, KUBELET_FLAGS.readOnlyPort), source),
     address: nonEmpty(flagValue(words, KUBELET_FLAGS.address)),
     nodeName: nonEmpty(flagValue(words, KUBELET_FLAGS.nodeName)),
+    staticPodPath: nonEmpty(flagValue(words, KUBELET_FLAGS.staticPodPath)),
   };
 }
 
@@ -78,6 +84,7 @@ export function parseEdgecoreConfig(
     securePort: inside.securePort,
     readOnlyPort: inside.readOnlyPort,
     address: inside.address,
+    staticPodPath: inside.staticPodPath,
     nodeName: first('hostnameOverride'),
   };
 }
@@ -150,6 +157,7 @@ function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
     securePort: portOf(at(file, 'port'), source),
     readOnlyPort: portOf(at(file, 'readOnlyPort'), source),
     address: nonEmpty(at(file, 'address')),
+    staticPodPath: nonEmpty(at(file, 'staticPodPath')),
   };
 }
 

@@ -78,6 +78,7 @@ async function kubeletSettings(
     readOnlyPort: flags.readOnlyPort ?? file?.readOnlyPort ?? (hasFile ? 0 : readOnlyPort),
     address: flags.address ?? file?.address,
     nodeName: flags.nodeName,
+    staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
     doubts: fromFiles.known ? [] : [fromFiles.why],
   };
 }
@@ -112,6 +113,7 @@ async function kubeliteSettings(asking: Asking): Promise<ToldSettings> {
 }
 
 const K3S_CONFIG = '/etc/rancher/k3s/config.yaml';
+const K3S_STATIC_PODS = '/var/lib/rancher/k3s/agent/pod-manifests';
 const K3S_SOCKET = '/run/k3s/containerd/containerd.sock';
 
 /** k3s hides its command line, so what its kubelet was told is mostly found in its files. */
@@ -135,6 +137,7 @@ async function k3sSettings(asking: Asking): Promise<ToldSettings> {
     runtimeEndpoint:
       flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || told.runtimeEndpoint || K3S_SOCKET,
     nodeName: flagValue(all, 'node-name') ?? told.nodeName,
+    staticPodPath: told.staticPodPath ?? K3S_STATIC_PODS,
   };
 }
 
@@ -170,6 +173,7 @@ function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettin
     securePort: above.securePort ?? below.securePort,
     readOnlyPort: above.readOnlyPort ?? below.readOnlyPort,
     address: above.address ?? below.address,
+    staticPodPath: above.staticPodPath ?? below.staticPodPath,
   };
 }
 

@@ -29,6 +29,8 @@ export interface Kubelet {
   /** Where to reach it: 127.0.0.1 unless it is bound elsewhere. */
   readonly address: string;
   readonly nodeName?: string;
+  /** The folder, or the file, of its static pods, as it was told. */
+  readonly staticPodPath?: string;
   /** Processes that call themselves kubelets, and why they were not believed. */
   readonly disbelieved: readonly string[];
   /** What it was told that we could not read; the defaults stand for it. */
@@ -79,6 +81,7 @@ async function runningKubelet(
     securePort: settings.securePort,
     address: reachableAddress(settings.address),
     ...(nodeName === undefined ? {} : { nodeName }),
+    ...(settings.staticPodPath === undefined ? {} : { staticPodPath: settings.staticPodPath }),
     disbelieved,
     doubts: settings.doubts,
   };

@@ -10,6 +10,8 @@ export interface Pod {
   readonly name: string;
   readonly namespace: string;
   readonly isTerminating: boolean;
+  /** Whether the API server has told the kubelet of it; a static pod is read from a file. */
+  readonly isFromApi: boolean;
   /** Succeeded or Failed: none of its containers will be started again. */
   readonly isFinished: boolean;
   readonly restartPolicy: string;
@@ -56,10 +58,14 @@ export const pods = defineEvidence<Pods>({
   },
 });
 
-type Door = { readonly scheme: 'http' | 'https'; readonly address: string; readonly port: number };
+export type Door = {
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly port: number;
+};
 
 /** The open door first: it needs no credentials. A port that is 0 is switched off. */
-function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Door[] {
+export function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Door[] {
   const doors: Door[] = [
     { scheme: 'http', address, port: readOnlyPort },
     { scheme: 'https', address, port: securePort },
@@ -105,6 +111,7 @@ function parsePod(item: unknown, origin: string): Pod {
     name,
     namespace: textAt(item, 'metadata', 'namespace') ?? 'default',
     isTerminating: textAt(item, 'metadata', 'deletionTimestamp') !== undefined,
+    isFromApi: textAt(item, 'metadata', 'annotations', 'kubernetes.io/config.source') === 'api',
     isFinished: phase === 'Succeeded' || phase === 'Failed',
     restartPolicy: textAt(item, 'spec', 'restartPolicy') ?? 'Always',
     initContainers: names(listAt(item, 'spec', 'initContainers')),

@@ -1,0 +1,193 @@
+import { defineEvidence, type Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import type { ReadError } from '../node/node-reader.ts';
+import { type BlockedThread, blockedThreads } from './blocked-threads.ts';
+import { kubelet } from './kubelet.ts';
+import { DEAD_MOUNTS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from './limits.ts';
+import { mountShowing } from './mount-places.ts';
+import type { Mount, MountTable } from './mount-table.ts';
+import { type OrphanPods, orphanPods } from './orphan-pods.ts';
+import { type SuspectMount, suspectMounts, suspectOf } from './suspect-mounts.ts';
+
+/** Whether a mount still answers. */
+export type ProbeResult =
+  /** It answers, or its files are gone: nobody hangs on it. */
+  | { readonly state: 'alive' }
+  /** It answers with an error, at once: what it stands for is broken, but nobody hangs on it. */
+  | { readonly state: 'corrupted'; readonly error: string }
+  /** Neither of two tries was answered. */
+  | { readonly state: 'dead'; readonly text: string }
+  | { readonly state: 'not-probed'; readonly why: string };
+
+export interface MountProbe {
+  readonly suspect: SuspectMount;
+  readonly result: ProbeResult;
+  /** The path that was asked for: "/proc/812/root/var/lib/kubelet/pods/...". */
+  readonly origin: string;
+  /** Threads of the kubelet that wait on it. */
+  readonly threads: readonly BlockedThread[];
+  /** Requests that wait for the server of a FUSE mount, where the kernel tells. */
+  readonly waiting?: number;
+}
+
+export interface MountProbes {
+  readonly probes: readonly MountProbe[];
+  /** Threads that wait on a path of a pod which no mount of its own holds. */
+  readonly homeless: readonly BlockedThread[];
+}
+
+/**
+ * Asks those mounts that give reason to: of a pod that nobody knows, or waited on by the kubelet or
+ * by others. Each is asked by a reader that may be lost, twice, with growing patience.
+ */
+export const mountProbes = defineEvidence<MountProbes>({
+  id: 'mount-probes',
+  title: 'Whether the mounts below the kubelet answer',
+  collect: async (look) => {
+    const [{ suspects, table }, life, waiters, here] = await Promise.all([
+      look.of(suspectMounts),
+      look.of(orphanPods),
+      attempt(look.of(blockedThreads)),
+      look.of(kubelet),
+    ]);
+    const view = `/proc/${here.process?.pid ?? 1}/root`;
+    const threads = waiters.known ? waiters.value.threads : [];
+    const hung = threadsByMount(threads, table, here.root);
+    // A block device can hang as well, but only a thread that waits there tells which.
+    const known = new Set(suspects.map(({ mount }) => mount.id));
+    const others = [...hung.byMount.keys()].filter((mount) => !known.has(mount.id));
+    const all = [...suspects, ...others.map((mount) => suspectOf(mount, table, here))];
+    const reasons = await Promise.all(
+      all.map(async (suspect) => ({
+        suspect,
+        threads: hung.byMount.get(suspect.mount) ?? [],
+        waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
+      })),
+    );
+    const worth = reasons.filter((reason) => isWorthIt(reason, life)).toSorted(byUrgency);
+    return { probes: await probeAll(look, worth, view), homeless: hung.homeless };
+  },
+});
+
+interface Reason {
+  readonly suspect: SuspectMount;
+  readonly threads: readonly BlockedThread[];
+  readonly waiting: number | undefined;
+}
+
+function isWorthIt({ suspect, threads, waiting }: Reason, { lifeOf }: OrphanPods): boolean {
+  if (threads.length > 0 || (waiting ?? 0) > 0) return true;
+  return suspect.pod !== undefined && lifeOf(suspect.pod.podUid).state !== 'live';
+}
+
+function byUrgency(left: Reason, right: Reason): number {
+  const urgency = ({ threads, waiting = 0 }: Reason) => threads.length * 1_000_000 + waiting;
+  return urgency(right) - urgency(left);
+}
+
+async function probeAll(
+  look: Look,
+  reasons: readonly Reason[],
+  view: string,
+): Promise<readonly MountProbe[]> {
+  const probes: MountProbe[] = [];
+  for (let start = 0; start < reasons.length; start += PROBES_AT_ONCE_MAX) {
+    const some = reasons.slice(start, start + PROBES_AT_ONCE_MAX);
+    const dead = probes.filter(({ result }) => result.state === 'dead').length;
+    const limit =
+      dead >= DEAD_MOUNTS_MAX
+        ? `${dead} dead mounts were found before, and each probe of one leaves a process behind`
+        : start >= PROBES_MAX
+          ? `${PROBES_MAX} mounts were probed before`
+          : undefined;
+    const answered = await Promise.all(
+      some.map(async (reason) => {
+        const origin = `${view}${reason.suspect.mount.target}`;
+        const result = await resultOf(look, reason.suspect, origin, limit);
+        const { suspect, threads, waiting } = reason;
+        return { suspect, result, origin, threads, ...(waiting === undefined ? {} : { waiting }) };
+      }),
+    );
+    probes.push(...answered);
+  }
+  return probes;
+}
+
+async function resultOf(
+  look: Look,
+  { mount, isVisible }: SuspectMount,
+  path: string,
+  limit: string | undefined,
+): Promise<ProbeResult> {
+  if (mount.fsType === 'autofs') {
+    return {
+      state: 'not-probed',
+      why: 'to look at an autofs mount would mount what it stands for',
+    };
+  }
+  if (!isVisible) return { state: 'not-probed', why: 'another mount lies over it' };
+  if (limit !== undefined) return { state: 'not-probed', why: limit };
+  const first = await attempt(look.node.ask('status', { path }));
+  if (first.known) return { state: 'alive' };
+  if (!isHang(first.error)) return errorOf(first.error);
+  const second = await attempt(look.node.ask('status', { path, patience: 'long' }));
+  if (second.known) return { state: 'alive' };
+  if (!isHang(second.error)) return errorOf(second.error);
+  return { state: 'dead', text: `no answer within 2 s, and none within 4 s more: ${path}` };
+}
+
+// reader 4711 still waits there
+const STILL_WAITS = /^reader \d+ still waits there$/;
+
+/** The other timeouts are ours: the time of the look is over, or too many readers are lost. */
+function isHang({ failure, detail }: ReadError): boolean {
+  return failure === 'timeout' && (detail === undefined || STILL_WAITS.test(detail));
+}
+
+// ENOTCONN: socket is not connected, lstat '/proc/812/root/var/lib/kubelet/pods/...'
+const ERROR_CODE = /^(E[A-Z]+)\b/;
+
+/** What the kubelet, too, takes for a mount that is broken, and never waits for. */
+const CORRUPTED: ReadonlySet<string> = new Set([
+  ...['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN', 'EAGAIN', 'EWOULDBLOCK', 'ENODEV', 'ETIMEDOUT'],
+]);
+
+function errorOf({ failure, detail = '', message }: ReadError): ProbeResult {
+  // It was unmounted since the table was read.
+  if (failure === 'missing') return { state: 'alive' };
+  const code = ERROR_CODE.exec(detail)?.[1] ?? '';
+  if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };
+  if (failure === 'denied') return { state: 'corrupted', error: 'EACCES' };
+  return { state: 'not-probed', why: message };
+}
+
+/** Each thread with the mount that shows the path it waits on. */
+function threadsByMount(threads: readonly BlockedThread[], table: MountTable, root: string) {
+  const byMount = new Map<Mount, BlockedThread[]>();
+  const homeless: BlockedThread[] = [];
+  for (const thread of threads) {
+    const mount = mountShowing(thread.path, table);
+    if (mount?.target.startsWith(`${root}/pods/`)) {
+      byMount.set(mount, [...(byMount.get(mount) ?? []), thread]);
+    } else {
+      homeless.push(thread);
+    }
+  }
+  return { byMount, homeless };
+}
+
+/** How many requests wait for the server of a FUSE mount; undefined where nobody tells. */
+async function waitingOn(
+  look: Look,
+  { device }: Mount,
+  table: MountTable,
+  view: string,
+): Promise<number | undefined> {
+  const control = table.mounts.findLast(({ fsType }) => fsType === 'fusectl');
+  if (!control) return undefined;
+  const minor = device.slice(device.indexOf(':') + 1);
+  const path = `${view}${control.target}/${minor}/waiting`;
+  const text = await attempt(look.node.ask('file', { path }));
+  // 3
+  return text.known && /^\d+\s*$/.test(text.value) ? Number(text.value) : undefined;
+}

@@ -1,0 +1,159 @@
+import { defineEvidence } from '../model/evidence.ts';
+import { type Attempt, attempt } from '../node/attempt.ts';
+import type { ProcessEntry } from '../node/node-reader.ts';
+import { type Containers, containers } from './containers.ts';
+import { type Pods, pods } from './pods.ts';
+import { type StaticPods, staticPods } from './static-pods.ts';
+
+/** Whether anybody still needs what lies in the folder of a pod. */
+export type PodLife =
+  | { readonly state: 'live'; readonly by: string; readonly origin: string }
+  | {
+      readonly state: 'orphan';
+      /** Who knows nothing of it any more, each with where that was seen. */
+      readonly agreed: readonly Absence[];
+      /**
+       * The kubelet's own list is not at hand, or not whole. After a restart of the runtime a live
+       * pod can look just like this for a while, so a person must name the pod before anything of
+       * it is taken away.
+       */
+      readonly needsWord?: string;
+    }
+  | { readonly state: 'uncertain'; readonly why: string };
+
+export interface Absence {
+  readonly claim: string;
+  readonly origin: string;
+}
+
+export interface OrphanPods {
+  readonly lifeOf: (podUid: string) => PodLife;
+}
+
+/**
+ * A pod is an orphan when all who could know it agree that they do not. Each of them alone can be
+ * wrong: the kubelet's list is not whole right after its start, and old while its loop is dead; a
+ * runtime that was restarted has stopped sandboxes of pods that live.
+ */
+export const orphanPods = defineEvidence<OrphanPods>({
+  id: 'orphan-pods',
+  title: 'Which pods nobody knows any more',
+  collect: async (look) => {
+    const [held, running, listed, files] = await Promise.all([
+      attempt(look.of(containers)),
+      attempt(look.node.ask('processes', { all: 'processes' })),
+      attempt(look.of(pods)),
+      attempt(look.of(staticPods)),
+    ]);
+    const known = { held, cgroups: podsOfProcesses(running), listed, files };
+    return { lifeOf: (podUid) => lifeOf(podUid, known) };
+  },
+});
+
+interface Known {
+  readonly held: Attempt<Containers>;
+  readonly cgroups: Attempt<ReadonlyMap<string, ProcessEntry>>;
+  readonly listed: Attempt<Pods>;
+  readonly files: Attempt<StaticPods>;
+}
+
+function lifeOf(podUid: string, known: Known): PodLife {
+  const { held, cgroups, listed, files } = known;
+  const alive = signOfLife(podUid, known);
+  if (alive) return { state: 'live', ...alive };
+  if (!held.known) return { state: 'uncertain', why: held.why };
+  if (!cgroups.known) return { state: 'uncertain', why: cgroups.why };
+  if (!files.known) return { state: 'uncertain', why: files.why };
+
+  const agreed: Absence[] = [
+    {
+      claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
+      origin: 'CRI ListPodSandbox, ListContainers',
+    },
+    { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
+    { claim: files.value.claim, origin: files.value.origin },
+  ];
+  const doubt = doubtOfList(listed);
+  if (doubt === undefined && listed.known) {
+    const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
+    return { state: 'orphan', agreed: [...agreed, { claim, origin: listed.value.origin }] };
+  }
+  const remains = held.value.sandboxes.some((sandbox) => sandbox.podUid === podUid);
+  if (remains) {
+    const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
+    return { state: 'uncertain', why };
+  }
+  if (isOfFile(podUid) && !files.value.isNone) {
+    const why = `its uid is that of a static pod, this node has files of such, and ${doubt}`;
+    return { state: 'uncertain', why };
+  }
+  return { state: 'orphan', agreed, needsWord: doubt ?? '' };
+}
+
+/** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */
+function doubtOfList(listed: Attempt<Pods>): string | undefined {
+  if (!listed.known) return `the kubelet's own list of pods cannot be had: ${listed.why}`;
+  const isWhole = listed.value.pods.some(({ isFromApi }) => isFromApi);
+  // Until the API server was heard, the list holds static pods alone, or nothing.
+  return isWhole ? undefined : "the kubelet's list holds no pod from the API server (yet)";
+}
+
+function signOfLife(
+  podUid: string,
+  { held, cgroups, listed, files }: Known,
+): { readonly by: string; readonly origin: string } | undefined {
+  const pod = listed.known ? listed.value.pods.find(({ uid }) => uid === podUid) : undefined;
+  if (pod && listed.known) {
+    return {
+      by: `the kubelet lists it as ${pod.namespace}/${pod.name}`,
+      origin: listed.value.origin,
+    };
+  }
+  if (held.known) {
+    const { sandboxes, containers: all } = held.value;
+    if (sandboxes.some((each) => each.podUid === podUid && each.isReady)) {
+      return { by: 'the runtime has a sandbox of it that is ready', origin: 'CRI ListPodSandbox' };
+    }
+    if (all.some((each) => each.podUid === podUid && each.state !== 'exited')) {
+      return {
+        by: 'the runtime has a container of it that has not ended',
+        origin: 'CRI ListContainers',
+      };
+    }
+  }
+  const process = cgroups.known ? cgroups.value.get(podUid) : undefined;
+  if (process) {
+    const by = `process ${process.pid} (${process.name}) runs in its cgroup`;
+    return { by, origin: `/proc/${process.pid}/cgroup` };
+  }
+  if (files.known && files.value.uids.has(podUid)) {
+    return { by: 'a file of a static pod has its uid', origin: files.value.origin };
+  }
+  return undefined;
+}
+
+// /kubepods/burstable/pod29da79e5-386c-4e0d-82c1-215f93ff955d/4f0c...
+// /kubepods.slice/kubepods-pod29da79e5_386c_4e0d_82c1_215f93ff955d.slice/cri-containerd-4f0c.scope
+const POD_IN_CGROUP = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
+
+function podsOfProcesses(
+  running: Attempt<readonly ProcessEntry[]>,
+): Attempt<ReadonlyMap<string, ProcessEntry>> {
+  if (!running.known) return running;
+  const byPod = new Map<string, ProcessEntry>();
+  for (const process of running.value) {
+    // What has ended and only waits to be reaped needs nothing any more.
+    if (process.state === 'Z' || process.state === 'X') continue;
+    for (const path of process.cgroups) {
+      for (const [, uid = ''] of path.matchAll(POD_IN_CGROUP)) {
+        byPod.set(uid.replaceAll('_', '-'), process);
+      }
+    }
+  }
+  return { known: true, value: byPod };
+}
+
+// 0123456789abcdef0123456789abcdef
+function isOfFile(podUid: string): boolean {
+  return /^[0-9a-f]{32}$/.test(podUid);
+}

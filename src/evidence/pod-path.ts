@@ -1,0 +1,40 @@
+/** A path in the folder that the kubelet keeps for a pod. */
+export interface PodPath {
+  readonly podUid: string;
+  /** What lies below the pod's folder: "volumes/kubernetes.io~csi/pvc-1/mount". */
+  readonly rest: string;
+  /** kubernetes.io~csi; absent outside of volumes. */
+  readonly plugin?: string;
+  /** The name of the volume's folder, or of the volume of a subPath. */
+  readonly volume?: string;
+}
+
+// 6f1c2a9e-0b51-4d0c-9a3e-1f2a3b4c5d6e, and 32 digits of a static pod
+const POD_UID = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i;
+
+/** Reads a path as one of a pod, below the kubelet's root as it is or as it was named. */
+export function podPathOf(
+  path: string,
+  { root, toldRoot }: { readonly root: string; readonly toldRoot?: string | undefined },
+): PodPath | undefined {
+  const top = [root, toldRoot].find((one) => one !== undefined && path.startsWith(`${one}/pods/`));
+  if (top === undefined) return undefined;
+  const [podUid = '', ...names] = path.slice(`${top}/pods/`.length).split('/');
+  if (!POD_UID.test(podUid)) return undefined;
+  const rest = names.join('/');
+  const [kind, first, second] = names;
+  if (kind === 'volumes' && first !== undefined && second !== undefined) {
+    return { podUid, rest, plugin: first, volume: second };
+  }
+  if (kind === 'volume-subpaths' && first !== undefined) return { podUid, rest, volume: first };
+  return { podUid, rest };
+}
+
+/** The same path below the resolved root, as the mount table names it. */
+export function resolvedPath(
+  path: string,
+  { root, toldRoot }: { readonly root: string; readonly toldRoot?: string | undefined },
+): string {
+  if (toldRoot === undefined || !path.startsWith(`${toldRoot}/`)) return path;
+  return `${root}${path.slice(toldRoot.length)}`;
+}
