@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, inject, it } from 'vitest';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
+import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { leftOf } from '../rig/left-of-cluster.ts';
 import { enteringInto } from '../rig/private-namespaces.ts';
 
@@ -14,8 +15,12 @@ const NAME = `${inject('clustersOfRun')}-up`;
 const FOLDER = folderOf(NAME);
 
 function start(...words: readonly string[]) {
-  const child = spawn(process.execPath, [MAIN, ...words], { stdio: ['ignore', 'pipe', 'pipe'] });
-  const exit = once(child, 'exit') as Promise<[number]>;
+  const child = spawn(process.execPath, [MAIN, ...words], {
+    // A group of its own, as a terminal would make it.
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const exit = once(child, 'exit') as Promise<[number | null]>;
   const ended = Promise.all([text(child.stdout), text(child.stderr), exit]);
   return { child, ended: ended.then(([stdout, stderr, [code]]) => ({ code, stdout, stderr })) };
 }
@@ -35,7 +40,7 @@ afterEach(async () => {
 
 it('is up, is used, and is down without a trace', async () => {
   const both = await Promise.all([1, 2].map(() => cluster('up', '--name', NAME)));
-  const [one, other] = both.toSorted((left, right) => left.code - right.code);
+  const [one, other] = both.toSorted((left, right) => Number(left.code) - Number(right.code));
   expect(one).toMatchObject({ code: 0 });
   expect(other).toMatchObject({ code: 1, stderr: expect.stringContaining('is being started by') });
   expect(await cluster('up', '--name', NAME)).toMatchObject({
@@ -65,15 +70,29 @@ it('is up, is used, and is down without a trace', async () => {
 it('ends a command together with the one that ran it, and what cannot be read about it', async () => {
   await cluster('up', '--name', NAME);
   const seconds = 1_000_000 + process.pid;
-  const script = `echo begun; exec sleep ${seconds}`;
-  const running = start('run', '--name', NAME, '--', 'sh', '-c', script);
-  await once(running.child.stdout, 'data');
-  running.child.kill('SIGTERM');
-  expect(await running.ended).toMatchObject({ code: 143 });
-  const first = (await read(NAME))?.ready?.first.pid ?? 0;
-  // Its words are on nobody's command line: neither on its own nor on that of who entered for it.
-  expect(await leftOf(String(seconds))).toEqual([]);
+  const begin = async (script: string) => {
+    const running = start('run', '--name', NAME, '--', 'sh', '-c', script);
+    await once(running.child.stdout, 'data');
+    return running;
+  };
+  for (const [signal, code] of [['SIGTERM', 143] as const, ['SIGKILL', null] as const]) {
+    const running = await begin(`echo begun; exec sleep ${seconds}`);
+    running.child.kill(signal);
+    expect(await running.ended).toMatchObject({ code });
+    // Its words are on nobody's command line: neither on its own nor on that of who entered for it.
+    await expect.poll(() => leftOf(String(seconds))).toEqual([]);
+  }
+  // Ctrl-C goes to all of the group, and the command decides what to make of it.
+  for (const [script, code] of [
+    [`echo begun; exec sleep ${seconds}`, 130] as const,
+    ['trap "sleep 1; exit 7" INT; echo begun; while :; do sleep 0.1; done', 7] as const,
+  ]) {
+    const running = await begin(script);
+    process.kill(-(running.child.pid ?? 0), 'SIGINT');
+    expect(await running.ended).toMatchObject({ code });
+  }
 
+  const first = (await read(NAME))?.ready?.first.pid ?? 0;
   await writeFile(`${FOLDER}.cluster.json`, '{"name');
   expect((await cluster('status', '--name', NAME)).stdout).toContain(`${NAME}: crashed`);
   expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
@@ -100,8 +119,9 @@ it('leaves no process and no mount when its keeper is killed, and down removes t
   expect(existsSync(FOLDER)).toBe(false);
 });
 
-it('leaves nothing when a part is paused, and a command too', async () => {
-  await cluster('up', '--name', NAME);
+it('leaves nothing when a part is paused, and a command too, with an old kubelet', async () => {
+  await cluster('up', '--name', NAME, '--kubelet', LAST_WITH_STALE_SUBPATH);
+  expect((await cluster('status')).stdout).toContain(`${NAME}: kubelet v1.18.8, all parts run`);
   const known = await read(NAME);
   const [first, kubelet] = [known?.ready?.first.pid ?? 0, known?.ready?.parts.kubelet?.pid ?? 0];
   const script = 'echo begun; kill -STOP $$';

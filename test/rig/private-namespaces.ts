@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, readlink } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { killIfThere } from './cgroup-tree.ts';
@@ -76,6 +76,7 @@ export async function makePrivateNamespaces({
  * that entered by `nsenter`: it stops itself together with its child, and then reaps nobody.
  */
 export async function endNamespaces(first: number, limitMs = END_MS): Promise<void> {
+  const namespace = await pidNamespaceOf(first);
   killIfThere(first);
   const deadline = Date.now() + limitMs;
   for (;;) {
@@ -83,8 +84,8 @@ export async function endNamespaces(first: number, limitMs = END_MS): Promise<vo
     const entering = await enteringInto((target) => target === first);
     if (entering.length === 0 && !isRunning(first)) return;
     if (Date.now() > deadline) {
-      const left = [first, ...entering.map(({ pid }) => pid)].filter(isRunning);
-      throw new Error(`processes do not end: ${left.join(', ')}`);
+      const left = [...entering.map(({ pid }) => pid), ...(await membersOf(namespace))];
+      throw new Error(await whyNotEnded(first, left));
     }
     for (const { pid } of entering) killIfThere(pid);
   }
@@ -105,6 +106,30 @@ export async function enteringInto(
     }),
   );
   return found.flat();
+}
+
+async function pidNamespaceOf(pid: number): Promise<string | undefined> {
+  return readlink(`/proc/${pid}/ns/pid`).catch(() => undefined);
+}
+
+async function membersOf(namespace: string | undefined): Promise<readonly number[]> {
+  if (namespace === undefined) return [];
+  const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+  const theirs = await Promise.all(pids.map(pidNamespaceOf));
+  return pids.filter((_, index) => theirs[index] === namespace);
+}
+
+/** The first process only waits for the others: those are what a person has to look at. */
+async function whyNotEnded(first: number, others: readonly number[]): Promise<string> {
+  const culprits = others.filter((pid) => pid !== first && isRunning(pid));
+  const named = (culprits.length > 0 ? culprits : [first]).map(async (pid) => {
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return `${pid} (${commandLine.replaceAll('\0', ' ').trim() || 'without a command line'})`;
+  });
+  return (
+    `processes do not end: ${(await Promise.all(named)).join(', ')}. They were killed and still wait ` +
+    'in the kernel, for a mount whose server is silent perhaps: end that server, then try again'
+  );
 }
 
 /** Not one that only waits to be reaped: the first process becomes that after all others. */

@@ -26,6 +26,14 @@ const ENDED_BY_SIGNAL = 128;
 const INTERRUPTED = ENDED_BY_SIGNAL + constants.signals.SIGINT;
 const LOG_LINES = 20;
 
+/**
+ * Between us and a person's command stands the program that enters. It ends with us, however we end,
+ * and the command with it; and it leaves Ctrl-C to the command.
+ */
+const ENDS_WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL'];
+const BEFORE_ENTERING = ['--ignore-signal=INT', ...ENDS_WITH_PARENT];
+const INSIDE = [...ENDS_WITH_PARENT, 'env', '--default-signal=INT'];
+
 interface Wish {
   readonly kubelet?: string | undefined;
   readonly assets?: string | undefined;
@@ -175,14 +183,19 @@ export async function runInside(name: string, command: readonly string[]): Promi
     console.error(`"${name}" is not up; start it with: npm run cluster -- up --name ${name}`);
     return 1;
   }
-  const words = [...known.ready.enter, ...inThisFolder(command)];
+  const words = [...BEFORE_ENTERING, ...known.ready.enter, ...INSIDE, ...inThisFolder(command)];
   const child = spawn('env', words, { env: personsEnvironment(known.ready), stdio: 'inherit' });
   // Ctrl-C is for the command, which the terminal tells itself; we wait for what it makes of it.
-  process.on('SIGINT', () => {});
+  let interrupted = false;
+  process.on('SIGINT', () => {
+    interrupted = true;
+  });
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) {
     process.on(signal, () => void passOn(signal, child));
   }
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+  // Whoever enters and is deaf to Ctrl-C says 1 of a command that was ended by it.
+  if (interrupted && code === 1) return INTERRUPTED;
   return code ?? ENDED_BY_SIGNAL + (signal ? constants.signals[signal] : 0);
 }
 

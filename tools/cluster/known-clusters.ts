@@ -12,6 +12,7 @@ import type { Cluster } from './cluster.ts';
 import { cgroupOf } from './start-cluster.ts';
 
 const STOP_MS = 20_000;
+const LAST_TRY_MS = 5_000;
 const LOOK_MS = 50;
 const STATE_FILE = 'cluster.json';
 
@@ -149,13 +150,16 @@ function bornOf(pid: number): string | undefined {
  */
 export async function takeDown(name: string): Promise<void> {
   const known = await read(name);
-  if (known && isAlive(known.keeper)) {
+  const isKept = known !== undefined && isAlive(known.keeper);
+  if (isKept) {
     process.kill(known.keeper.pid, 'SIGTERM');
     const deadline = Date.now() + STOP_MS;
     while (isAlive(known.keeper) && Date.now() < deadline) await sleep(LOOK_MS);
     if (isAlive(known.keeper)) killIfThere(known.keeper.pid);
   }
-  for (const pid of await firstProcesses(name, known)) await endNamespaces(pid);
+  // Whoever kept it has waited long enough for what does not end.
+  const limitMs = isKept ? LAST_TRY_MS : STOP_MS;
+  for (const pid of await firstProcesses(name, known)) await endNamespaces(pid, limitMs);
   await removeCgroupTree(cgroupOf(folderOf(name)));
   await rm(folderOf(name), { recursive: true, force: true });
   for (const file of [stateFile(name), logFile(name)]) {
