@@ -150,6 +150,7 @@ const ERROR_CODE = /^(E[A-Z]+)\b/;
 /** What the kubelet, too, takes for a mount that is broken, and never waits for. */
 const CORRUPTED: ReadonlySet<string> = new Set([
   ...['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN', 'EAGAIN', 'EWOULDBLOCK', 'ENODEV', 'ETIMEDOUT'],
+  'ECONNABORTED', // Of a FUSE connection that was aborted.
 ]);
 
 function errorOf({ failure, detail = '', message }: ReadError): ProbeResult {

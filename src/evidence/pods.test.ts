@@ -38,6 +38,7 @@ test('a pod is read with all that tells whether a container is to run', () => {
       name: 'web-0',
       namespace: 'shop',
       isTerminating: false,
+      isFromApi: false,
       isFinished: false,
       restartPolicy: 'OnFailure',
       initContainers: ['first'],
