@@ -10,7 +10,17 @@ export interface Room {
 }
 
 /** What a host that judges and repairs a node is made of. */
-const ON_A_NODE = ['std', 'model', 'node', 'evidence', 'faults', 'checkup', 'state', 'repair'];
+const ON_A_NODE = [
+  'std',
+  'go',
+  'model',
+  'node',
+  'evidence',
+  'faults',
+  'checkup',
+  'state',
+  'repair',
+];
 /** What runs the graph of a Diagnosis, over whichever store. */
 const DIAGNOSING = ['api', 'graph', 'operations', 'diagnosis'];
 
@@ -18,10 +28,11 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   std: { rooms: [], packages: [] },
   process: { rooms: ['std'], packages: [] },
   cri: { rooms: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
-  node: { rooms: ['std', 'process', 'cri'], packages: [] },
+  go: { rooms: ['std'], packages: [] },
+  node: { rooms: ['std', 'process', 'cri', 'go'], packages: [] },
   model: { rooms: ['std', 'node'], packages: [] },
-  evidence: { rooms: ['std', 'node', 'model'], packages: ['yaml', 'zod'] },
-  faults: { rooms: ['std', 'model', 'evidence'], packages: [] },
+  evidence: { rooms: ['std', 'go', 'node', 'model'], packages: ['yaml', 'zod'] },
+  faults: { rooms: ['std', 'go', 'model', 'evidence'], packages: [] },
   checkup: { rooms: ['std', 'node', 'model', 'evidence', 'faults'], packages: [] },
   state: { rooms: ['std', 'model'], packages: [] },
   repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence', 'state'], packages: [] },
@@ -49,6 +60,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** Judgement runs anywhere, a browser included: no Node core module, and nothing that has one. */
 export const PURE_ROOMS: readonly string[] = [
   'std',
+  'go',
   'model',
   'evidence',
   'faults',

@@ -1,0 +1,30 @@
+/** Different stacks that are kept apart. A kubelet on a bad day has some hundred. */
+export const GROUPS_MAX = 4_000;
+
+/** Bytes of one stack. Go prints at most a hundred frames of one, which is some ten kilobytes. */
+export const STACK_BYTES_MAX = 256 * 1024;
+
+/** A line that is longer is no line of a dump. */
+export const LINE_BYTES_MAX = 64 * 1024;
+
+/** Goroutines of one group that are named by their ids. */
+export const IDS_MAX = 8;
+
+/** Lines in front of which a log has put something are looked at so far for the dump's own words. */
+export const PREFIX_BYTES_MAX = 512;
+
+/** Sections and loaded parts of a program; a kubelet has some twenty-five and ten. */
+export const ELF_SECTIONS_MAX = 4_096;
+export const ELF_SEGMENTS_MAX = 256;
+
+/** Functions of a program; a kubelet has some 150,000. */
+export const FUNCTIONS_MAX = 4_000_000;
+
+/** Symbols of a program that was not stripped: 24 bytes each. */
+export const SYMBOLS_MAX = 2_000_000;
+
+/** Bytes of one function's name; generic ones are long. */
+export const NAME_BYTES_MAX = 4_096;
+
+/** So much of a program without sections is searched for its table. */
+export const PC_TABLE_SEARCH_BYTES_MAX = 512 * 1024 * 1024;

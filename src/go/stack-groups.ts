@@ -1,0 +1,210 @@
+import { plainFile, plainFunction } from './function-name.ts';
+import type { Frame, GoroutineGroup } from './goroutine-dump.ts';
+import { GROUPS_MAX, IDS_MAX, STACK_BYTES_MAX } from './limits.ts';
+import { textOfBytes } from './utf8.ts';
+
+/** What the line above a stack says of it. */
+export interface StackHead {
+  readonly count: number;
+  readonly state: string | null;
+  readonly minutes: number | null;
+  readonly id: number | null;
+  readonly isLocked: boolean;
+  readonly isHeadless: boolean;
+}
+
+/** What a line of a stack is. counted: function and file in one line, as `?debug=1` prints it. */
+export type StackLine = 'function' | 'file' | 'creator' | 'counted';
+
+interface Line {
+  readonly kind: StackLine;
+  readonly start: number;
+  /** Before arguments and offsets, which differ between goroutines that do the same. */
+  readonly keyEnd: number;
+  readonly end: number;
+}
+
+type Growing = { -readonly [K in keyof GoroutineGroup]: GoroutineGroup[K] } & { ids: number[] };
+
+/**
+ * Puts goroutines with the same stack together while they are read. The bytes of a stack are kept
+ * only until its end is met, and decoded only if it is a new one: so memory depends on how many
+ * different stacks there are, not on how many goroutines.
+ */
+export class StackGroups {
+  readonly #groups = new Map<number, Growing>();
+  readonly #bytes = new Uint8Array(STACK_BYTES_MAX);
+  #used = 0;
+  #lines: Line[] = [];
+  #head: StackHead | undefined;
+  #labels: string | undefined;
+  #isShortened = false;
+  // Two hashes of all that makes a stack what it is: 53 bits of them are taken for its identity.
+  #one = 0;
+  #two = 0;
+  #total = 0;
+  #left = 0;
+
+  get groups(): readonly GoroutineGroup[] {
+    return [...this.#groups.values()];
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  /** Goroutines that found no room. */
+  get left(): number {
+    return this.#left;
+  }
+
+  /** The head of the stack that is being read. */
+  get head(): StackHead | undefined {
+    return this.#head;
+  }
+
+  /** A file of a Go program was among its lines, or it had a head of its own. */
+  isBelieved(): boolean {
+    return this.#head?.isHeadless === false || this.#lines.some(({ kind }) => kind === 'file');
+  }
+
+  /** Its outermost call is one that nothing calls: so nothing is missing. */
+  isWhole(): boolean {
+    const last = this.#lines.at(-1);
+    if (!last || last.kind === 'function') return false;
+    if (this.#lines.some(({ kind }) => kind === 'creator' || kind === 'counted')) return true;
+    const outermost = this.#lines.findLast(({ kind }) => kind === 'function');
+    return outermost !== undefined && ROOTS.has(this.#text(outermost.start, outermost.keyEnd));
+  }
+
+  begin(head: StackHead): void {
+    this.#head = head;
+    this.#used = 0;
+    this.#lines = [];
+    this.#labels = undefined;
+    this.#isShortened = false;
+    this.#one = head.isHeadless ? 1 : 0;
+    this.#two = 0;
+    const state = head.state ?? '';
+    for (let at = 0; at < state.length; at += 1) this.#mix(state.charCodeAt(at));
+  }
+
+  add(kind: StackLine, bytes: Uint8Array, start: number, keyEnd: number, end: number): void {
+    const to = this.#used;
+    if (to + end - start > STACK_BYTES_MAX) {
+      this.#isShortened = true;
+      return;
+    }
+    let [one, two] = [this.#one, this.#two];
+    for (let at = start; at < keyEnd; at += 1) {
+      const byte = bytes[at] ?? 0;
+      this.#bytes[to + at - start] = byte;
+      one = Math.imul(one ^ byte, 0x01000193);
+      two = (Math.imul(two, 31) + byte) | 0;
+    }
+    for (let at = keyEnd; at < end; at += 1) this.#bytes[to + at - start] = bytes[at] ?? 0;
+    [this.#one, this.#two] = [one, two];
+    this.#mix(0x100);
+    this.#used = to + end - start;
+    this.#lines.push({ kind, start: to, keyEnd: to + keyEnd - start, end: this.#used });
+  }
+
+  label(text: string): void {
+    this.#labels = text;
+  }
+
+  /** Go itself left frames out. */
+  shorten(): void {
+    this.#isShortened = true;
+  }
+
+  drop(): void {
+    this.#head = undefined;
+  }
+
+  end(isCut: boolean): void {
+    const head = this.#head;
+    if (!head) return;
+    this.#head = undefined;
+    this.#total += head.count;
+    const isShort = isCut || this.#isShortened;
+    if (isShort) this.#mix(0x101);
+    const key = (this.#one >>> 0) * 0x200000 + (this.#two & 0x1fffff);
+    const known = this.#groups.get(key);
+    if (known) join(known, head);
+    else if (this.#groups.size >= GROUPS_MAX) this.#left += head.count;
+    else this.#groups.set(key, this.#groupOf(head, isShort));
+  }
+
+  #mix(value: number): void {
+    this.#one = Math.imul(this.#one ^ value, 0x01000193);
+    this.#two = (Math.imul(this.#two, 31) + value) | 0;
+  }
+
+  #groupOf(head: StackHead, isCut: boolean): Growing {
+    const { count, state, minutes, id, isLocked, isHeadless } = head;
+    const frames: Frame[] = [];
+    let createdBy: Frame | undefined;
+    for (const [index, line] of this.#lines.entries()) {
+      const next = this.#lines[index + 1];
+      const file = next?.kind === 'file' ? this.#text(next.start, next.keyEnd) : undefined;
+      if (line.kind === 'function') frames.push(this.#calledFrame(line, file));
+      if (line.kind === 'creator') createdBy = frameOf(this.#text(line.start, line.keyEnd), file);
+      const counted = line.kind === 'counted' && countedFrame(this.#text(line.start, line.end));
+      if (counted) frames.push(counted);
+    }
+    return {
+      count,
+      state,
+      minutes,
+      ids: id === null ? [] : [id],
+      isLocked,
+      ...(this.#labels === undefined ? {} : { labels: this.#labels }),
+      frames,
+      ...(createdBy ? { createdBy } : {}),
+      isHeadless,
+      isCut,
+    };
+  }
+
+  #calledFrame({ start, keyEnd, end }: Line, file: string | undefined): Frame {
+    const words = this.#text(keyEnd + 1, end - 1);
+    const frame = frameOf(this.#text(start, keyEnd), file);
+    return words === '' || words === '...' ? frame : { ...frame, arguments: words };
+  }
+
+  #text(start: number, end: number): string {
+    return textOfBytes(this.#bytes, start, end);
+  }
+}
+
+function join(group: Growing, { count, minutes, id, isLocked }: StackHead): void {
+  group.count += count;
+  if (minutes !== null && minutes > (group.minutes ?? 0)) group.minutes = minutes;
+  if (id !== null && group.ids.length < IDS_MAX) group.ids.push(id);
+  if (isLocked) group.isLocked = true;
+}
+
+// /usr/lib/go-1.19/src/net/http/server.go:3102
+const PLACE = /^(.*):(\d+)$/;
+
+function frameOf(rawFunction: string, place: string | undefined): Frame {
+  const [, file, line] = PLACE.exec(place ?? '') ?? [];
+  return {
+    function: plainFunction(rawFunction),
+    rawFunction,
+    file: file === undefined ? null : plainFile(file),
+    line: line === undefined ? null : Number(line),
+  };
+}
+
+// #	0x4b8bb3	os.Stat+0x33		/usr/lib/go-1.19/src/os/stat.go:13
+const COUNTED_FRAME = /^#\s+0x[0-9a-f]+\s+(\S+?)\+0x[0-9a-f]+\s+(\S.*:\d+)$/;
+
+function countedFrame(text: string): Frame | undefined {
+  const [, name, place] = COUNTED_FRAME.exec(text) ?? [];
+  return name === undefined ? undefined : frameOf(name, place);
+}
+
+/** Functions that Go itself starts, so that nobody has created them. */
+const ROOTS: ReadonlySet<string> = new Set(['main.main', 'runtime.main', 'runtime.goexit']);
