@@ -3,6 +3,7 @@ import { type Container, type Containers, newestContainer } from '../../evidence
 import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { Mount } from '../../evidence/mount-table.ts';
 import type { Pod, Pods } from '../../evidence/pods.ts';
+import type { StartRefusals } from '../../evidence/start-refusals.ts';
 import type { SubpathTarget } from '../../evidence/subpath-source.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof } from '../../model/finding.ts';
@@ -31,14 +32,16 @@ export interface Candidate {
 interface Around {
   readonly mount: Mount;
   readonly target: SubpathTarget;
-  readonly containers: Containers;
-  readonly statuses: ContainerStatuses;
+  readonly containers: Maybe<Containers>;
+  readonly statuses: Maybe<ContainerStatuses>;
+  readonly refusals: StartRefusals;
   readonly kubelet: Kubelet;
   readonly pods: Maybe<Pods>;
 }
 
 export function candidateOf(around: Around): Candidate {
-  const { mount, target, containers, pods } = around;
+  const { mount, target, pods } = around;
+  const containers = heldBy(around);
   const pod = pods.known ? pods.value.pods.find(({ uid }) => uid === target.podUid) : undefined;
   const newest = newestContainer(containers.containers, target.podUid, target.container);
   const sandbox = containers.sandboxes.find(({ podUid }) => podUid === target.podUid);
@@ -61,6 +64,16 @@ export function candidateOf(around: Around): Candidate {
   };
 }
 
+const NONE: Containers = { containers: [], sandboxes: [] };
+
+function heldBy({ containers }: Around): Containers {
+  return containers.known ? containers.value : NONE;
+}
+
+function statusOf({ statuses }: Around, container: Container | undefined) {
+  return container && statuses.known ? statuses.value.get(container.id) : undefined;
+}
+
 /** The runtime names a mount by the path that the kubelet was told, which may lead over a link. */
 function spellings({ mount, kubelet: { root, toldRoot } }: Around): readonly string[] {
   return [mount.target, ...(toldRoot ? [`${toldRoot}${mount.target.slice(root.length)}`] : [])];
@@ -70,20 +83,25 @@ function isGoing(around: Around, isRunning: boolean, pod: Pod | undefined): bool
   // What the kubelet lists can be old, so a container that runs has not finished.
   if (pod) return pod.isTerminating || (pod.isFinished && !isRunning);
   // The list of a kubelet that has just started is not whole, so the runtime must agree.
-  return around.pods.known && !isRunning && !hasSandbox(around);
+  const hasNone = around.containers.known && !hasSandbox(around);
+  return around.pods.known && !isRunning && hasNone;
 }
 
-function hasSandbox({ containers, target }: Around): boolean {
-  return containers.sandboxes.some(({ podUid, isReady }) => podUid === target.podUid && isReady);
+function hasSandbox(around: Around): boolean {
+  const { target } = around;
+  return heldBy(around).sandboxes.some(
+    ({ podUid, isReady }) => podUid === target.podUid && isReady,
+  );
 }
 
 /** What is said about why the container does not run; the runtime's word comes before the kubelet's. */
 function complaints(
-  { target, statuses, pods }: Around,
+  around: Around,
   newest: Container | undefined,
   pod: Pod | undefined,
 ): readonly Proof[] {
-  const status = newest && statuses.get(newest.id);
+  const { target, pods, refusals } = around;
+  const status = statusOf(around, newest);
   const told = pod?.containerStatuses.find(({ name }) => name === target.container);
   const fromRuntime = status?.message
     ? [{ claim: startClaim(status.finishedAt), text: status.message, origin: status.origin }]
@@ -94,7 +112,12 @@ function complaints(
     text,
     origin: pods.known ? pods.value.origin : '',
   }));
-  return [...fromRuntime, ...fromKubelet];
+  const quoted = refusals.map(({ text, origin }) => ({
+    claim: 'the runtime refused to start it, as somebody quoted it',
+    text,
+    origin,
+  }));
+  return [...fromRuntime, ...fromKubelet, ...quoted];
 }
 
 function startClaim(finishedAt: bigint): string {
@@ -108,8 +131,9 @@ function stateOf(
   newest: Container | undefined,
   pod: Pod | undefined,
 ): Pick<Candidate, 'state' | 'unclear'> {
-  const { target, containers, statuses, pods } = around;
-  const status = newest && statuses.get(newest.id);
+  const { target, pods } = around;
+  const containers = heldBy(around);
+  const status = statusOf(around, newest);
   const now = status?.state ?? newest?.state;
   // Nobody will start it again, so its next start cannot fail.
   if (now === 'running') return { state: pod?.restartPolicy === 'Never' ? 'finished' : 'running' };

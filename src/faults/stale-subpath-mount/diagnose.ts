@@ -4,6 +4,7 @@ import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { Mount, MountTable } from '../../evidence/mount-table.ts';
 import type { Pods } from '../../evidence/pods.ts';
+import type { StartRefusals } from '../../evidence/start-refusals.ts';
 import { subpathSource, subpathTarget } from '../../evidence/subpath-source.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -11,6 +12,7 @@ import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { shellCommand } from '../../std/shell-command.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
+import { sourcesSaidGone } from './mount-error.ts';
 import {
   activeFinding,
   benignFinding,
@@ -22,25 +24,57 @@ import {
 export interface Seen {
   readonly kubelet: Kubelet;
   readonly version: Maybe<KubeletVersion>;
-  readonly mounts: MountTable;
-  readonly containers: Containers;
-  readonly statuses: ContainerStatuses;
+  readonly mounts: Maybe<MountTable>;
+  readonly containers: Maybe<Containers>;
+  readonly statuses: Maybe<ContainerStatuses>;
+  readonly refusals: StartRefusals;
   readonly pods: Maybe<Pods>;
 }
+
+/** What was seen, once the mount table is among it. */
+export type SeenMounts = Omit<Seen, 'mounts'> & { readonly mounts: MountTable };
 
 type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly doubt?: Doubt };
 
 export function diagnose(seen: Seen): Verdict<StaleSubpathMount> {
-  const judgements = seen.mounts.mounts
+  const { mounts, containers, statuses, version } = seen;
+  const judgements = mounts.known ? judgeMounts({ ...seen, mounts: mounts.value }) : [];
+  const findings = judgements.flatMap(({ finding }) => finding ?? []);
+  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  const quoted = seen.refusals.flatMap(({ text }) => sourcesSaidGone(text));
+  const shown = new Set([...findings, ...doubts].map(({ subject }) => subject?.mount));
+  const unseen = [...new Set(quoted)].filter((path) => !shown.has(path));
+  doubts.push(...unseen.map((path) => suspicion(path, mounts.known, seen.kubelet)));
+  for (const each of [mounts, containers, statuses, version]) {
+    const why = each.known ? undefined : each.why;
+    // What stands on a read that failed says the same again.
+    if (why !== undefined && !doubts.some((doubt) => doubt.why === why)) doubts.push({ why });
+  }
+  return verdictOf({ findings, doubts });
+}
+
+function judgeMounts(seen: SeenMounts): readonly Judgement[] {
+  return seen.mounts.mounts
     .filter(({ isDeleted }) => isDeleted)
     .flatMap((mount) => judge(mount, seen) ?? []);
-  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
-  if (!seen.version.known) doubts.push({ why: seen.version.why });
-  return verdictOf({ findings: judgements.flatMap(({ finding }) => finding ?? []), doubts });
+}
+
+/** An error alone is no proof: the mount may be gone by now, or of a volume that is not ours. */
+function suspicion(path: string, hasTable: boolean, { root }: Kubelet): Doubt {
+  const { podUid = 'unknown', container = '' } = subpathTarget(path, root) ?? {};
+  const missing = hasTable
+    ? 'but the mount table that was read does not show that mount as deleted'
+    : 'and whether its source is really gone only the mount table of the kubelet shows';
+  return {
+    why:
+      `suspected: the runtime refused to start container "${container}" of pod ${podUid}, for ` +
+      `what is mounted at ${path} is gone; ${missing}`,
+    subject: { podUid, container, mount: path },
+  };
 }
 
 /** Undefined for all that is not ours to speak of: another mount, another fault, a look-alike. */
-function judge(mount: Mount, seen: Seen): Judgement | undefined {
+function judge(mount: Mount, seen: SeenMounts): Judgement | undefined {
   const { root } = seen.kubelet;
   const target = subpathTarget(mount.target, root);
   if (!target) return undefined;
@@ -51,6 +85,7 @@ function judge(mount: Mount, seen: Seen): Judgement | undefined {
 
   if (candidate.refusal) return { finding: activeFinding(candidate, source, seen) };
   if (candidate.state === 'finished') return undefined;
+  if (!seen.containers.known || !seen.statuses.known) return doubtful(candidate, CANNOT_TELL_STATE);
   if (!seen.version.known) return doubtful(candidate, CANNOT_TELL_VERSION);
   const repaired = isRepairedByKubelet(seen.version.value);
   if (repaired === true && candidate.complaint) return doubtful(candidate, STRANGE_WORDS);
@@ -65,6 +100,9 @@ function judge(mount: Mount, seen: Seen): Judgement | undefined {
 
 const CANNOT_TELL_VERSION =
   'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
+
+const CANNOT_TELL_STATE =
+  'suspected, for its subPath mount lost its source; whether it runs, or should, only the runtime tells';
 
 const STRANGE_WORDS =
   'it does not run, and the runtime complains of its stale subPath mount in words we do not know';

@@ -4,6 +4,7 @@ import { kubelet } from '../../evidence/kubelet.ts';
 import { kubeletVersion } from '../../evidence/kubelet-version.ts';
 import { mountTable } from '../../evidence/mount-table.ts';
 import { pods } from '../../evidence/pods.ts';
+import { startRefusals } from '../../evidence/start-refusals.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
@@ -32,9 +33,11 @@ export const staleSubpathMount = defineFault({
   needs: {
     kubelet,
     version: optional(kubeletVersion),
-    mounts: mountTable,
-    containers,
-    statuses: containerStatuses,
+    // Without these no node is clear of it; what is left may still name a suspicion.
+    mounts: optional(mountTable),
+    containers: optional(containers),
+    statuses: optional(containerStatuses),
+    refusals: startRefusals,
     // The kubelet's list tells which containers are meant to run; the runtime tells which do.
     pods: optional(pods),
   },

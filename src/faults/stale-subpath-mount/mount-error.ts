@@ -13,6 +13,16 @@ export function saysSourceIsGone(message: string, path: string): boolean {
   );
 }
 
+// mounting "/var/lib/kubelet/pods/29da79e5-.../volume-subpaths/logrotateconf/nginx/1" to rootfs
+// mount `/var/lib/kubelet/pods/29da79e5-.../volume-subpaths/logrotateconf/nginx/1` to `etc/nginx.log`
+const MOUNTED = /mount(?:ing)? (["`])(\/[^"`]*\/volume-subpaths\/[^"`]*)\1 to /g;
+
+/** The subPath mounts of which a runtime's words say that what they show is gone. */
+export function sourcesSaidGone(message: string): readonly string[] {
+  const paths = [...plainWords(message).matchAll(MOUNTED)].map(([, , path = '']) => path);
+  return [...new Set(paths)].filter((path) => saysSourceIsGone(message, path));
+}
+
 /** Whether a message of unknown wording speaks of this path, so that a person should read it. */
 export function mentions(message: string, path: string): boolean {
   return new RegExp(`(?<![\\w./-])${escapeRegExp(path)}(?![\\w./-])`).test(plainWords(message));

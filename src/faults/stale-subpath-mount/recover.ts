@@ -27,9 +27,10 @@ export function hasHealed(
   { containers, mounts }: Seen,
 ): boolean {
   const { podUid = '', container = '' } = subject;
-  const isStale = mounts.mounts.some(
+  if (!mounts.known || !containers.known) return false;
+  const isStale = mounts.value.mounts.some(
     ({ target, isDeleted }) => target === pins.target && isDeleted,
   );
-  const newest = newestContainer(containers.containers, podUid, container);
+  const newest = newestContainer(containers.value.containers, podUid, container);
   return !isStale && newest?.state === 'running';
 }

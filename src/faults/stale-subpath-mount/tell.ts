@@ -1,4 +1,3 @@
-import type { Containers } from '../../evidence/containers.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import type { SubpathSource } from '../../evidence/subpath-source.ts';
@@ -19,7 +18,6 @@ export interface StaleSubpathMount {
 interface Seen {
   readonly version: Maybe<KubeletVersion>;
   readonly mounts: MountTable;
-  readonly containers: Containers;
 }
 
 export const reasons = {
