@@ -57,3 +57,21 @@ export const DEAD_MOUNTS_MAX = 4;
 
 /** Mounts that are probed in one look, dead or alive. */
 export const PROBES_MAX = 64;
+
+/** Entries of a folder that are looked at in one question; a root folder has two dozen. */
+export const ENTRIES_AT_ONCE_MAX = 256;
+
+/** Names that a sweep is followed for; who loses more has lost the folder. */
+export const SWEPT_NAMES_MAX = 1_000;
+
+/** Containers that the kubelet did not make, and that we ask about one by one. */
+export const STRANGERS_MAX = 2_000;
+
+/** A left-over folder that is younger may belong to a teardown that is under way. */
+export const LEFTOVER_AGE_MS = 10 * 60 * 1000;
+
+/** So many left-overs in one folder are no accident of one bad moment. */
+export const LEFTOVER_PILE_MIN = 10;
+
+/** Processes that are asked what they hold open in volumes that were to be torn down. */
+export const WRITERS_ASKED_MAX = 256;

@@ -37,6 +37,22 @@ export function mountShowing(path: string, table: MountTable): Mount | undefined
   return here;
 }
 
+/** What is seen at a path, as a place: the mount on it counts. */
+export function shownAt(path: string, table: MountTable): Place | undefined {
+  const mount = mountShowing(path, table);
+  return mount && { device: mount.device, path: insideOf(mount, path) };
+}
+
+/** The paths under which a table shows a place; one that another mount covers may be among them. */
+export function pathsOf(place: Place, table: MountTable): readonly string[] {
+  return table.mounts.flatMap(({ device, root, target }) => {
+    const isAbove = root === '/' || place.path === root || place.path.startsWith(`${root}/`);
+    if (device !== place.device || !isAbove) return [];
+    const rest = root === '/' ? place.path : place.path.slice(root.length);
+    return [`${target === '/' ? '' : target}${rest === '/' ? '' : rest}` || '/'];
+  });
+}
+
 /**
  * Who has something mounted on a path of the kubelet's namespace, in any namespace. Paths are no
  * guide there (a container sees the node's root at /host), so places are compared.

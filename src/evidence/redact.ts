@@ -9,6 +9,7 @@ import { redactConfig } from './redact-config.ts';
 import { redactPods } from './redact-pods.ts';
 import { redactRuntime } from './redact-runtime.ts';
 import { REDACTED, redactSentence, redactWords } from './redact-words.ts';
+import { volumeMetricLines } from './volume-metrics.ts';
 
 /**
  * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
@@ -61,7 +62,11 @@ const ENVIRONMENT = /^\/proc\/[^/]+\/environ$/;
 // /proc/812/root/sys/fs/fuse/connections/57/waiting
 const FUSE_REQUESTS = /\/fuse\/connections\/\d+\/waiting$/;
 
+// /proc/4711/net/tcp6
+const CONNECTIONS = /^\/proc\/[^/]+\/net\/(?:tcp|udp)6?$/;
+
 function redactFile(path: string, text: string): string {
+  if (CONNECTIONS.test(path)) return listeners(text);
   // 3
   if (FUSE_REQUESTS.test(path) && /^\d+\s*$/.test(text)) return text;
   if (COMMAND_LINE.test(path)) return redactWords(text.split('\0')).join('\0');
@@ -70,13 +75,21 @@ function redactFile(path: string, text: string): string {
   return path.startsWith('/proc/') && !ENVIRONMENT.test(path) ? text : REDACTED;
 }
 
+/** Who talks to whom stays on the node; on which ports it listens may be told. */
+function listeners(table: string): string {
+  const lines = table.split('\n').filter((line) => line.trim().split(/\s+/)[3] === '0A');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
 function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {
-  if (path === '/metrics') return { status, body: buildInfo(body) };
+  if (path === '/metrics') return { status, body: knownMetrics(body) };
   if (path === '/pods' && status === 200) return { status, body: redactPods(body) };
   return { status, body: path.startsWith('/healthz') ? body : REDACTED };
 }
 
-function buildInfo(metrics: string): string {
-  const lines = metrics.split('\n').filter((line) => line.startsWith('kubernetes_build_info{'));
+/** The version, and what the kubelet counts of its volumes: names of plugins, and numbers. */
+function knownMetrics(metrics: string): string {
+  const info = metrics.split('\n').filter((line) => line.startsWith('kubernetes_build_info{'));
+  const lines = [...info, ...volumeMetricLines(metrics)];
   return lines.length > 0 ? `${lines.join('\n')}\n` : '';
 }
