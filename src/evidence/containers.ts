@@ -14,6 +14,12 @@ export interface Container {
   /** Nanoseconds since 1970, as CRI counts. */
   readonly createdAt: bigint;
   readonly sandboxId: string;
+  /** As whoever made it named it. */
+  readonly image: string;
+  /** It carries the label that keadm gives the broker it starts (KubeEdge 1.13 and newer). */
+  readonly isKeadmsBroker: boolean;
+  /** It carries the marks that only a kubelet writes on what it makes. */
+  readonly isKubelets: boolean;
 }
 
 export interface Sandbox {
@@ -93,8 +99,18 @@ function parseContainers(message: unknown): readonly Container[] {
     state: stateIn(textAt(item, 'state')),
     createdAt: nanoseconds(textAt(item, 'createdAt')),
     sandboxId: textAt(item, 'podSandboxId') ?? '',
+    image: textAt(item, 'image', 'image') ?? '',
+    isKeadmsBroker: textAt(item, 'labels', 'io.kubeedge.edgecore/mqtt') !== undefined,
+    isKubelets: KUBELETS_MARKS.every((mark) => textAt(item, 'annotations', mark) !== undefined),
   }));
 }
+
+/** Written by every kubelet since 1.5, all of them in one go with the container's log path. */
+const KUBELETS_MARKS = [
+  'io.kubernetes.container.hash',
+  'io.kubernetes.container.restartCount',
+  'io.kubernetes.container.terminationMessagePath',
+];
 
 function parseSandboxes(message: unknown): readonly Sandbox[] {
   const list = listAt(message, 'items');

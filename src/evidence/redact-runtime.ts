@@ -1,4 +1,5 @@
 import { RUNTIME_DEPTH_MAX } from './limits.ts';
+import { redactInspect } from './redact-inspect.ts';
 import { redactMessage } from './redact-message.ts';
 
 /** The fields of CRI that may be kept: those of our own, trimmed definition of it. */
@@ -22,18 +23,22 @@ export function redactRuntime(value: unknown, depth = 0): unknown {
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
       if (USERS_MAPS.has(key)) return [[key, kubeletsOwn(item)]];
+      if (key === 'info' && depth === 0) return [[key, redactInspect(item)]];
       if (key === 'message') return typeof item === 'string' ? [[key, redactMessage(item)]] : [];
       return KEPT.has(key) ? [[key, redactRuntime(item, depth + 1)]] : [];
     }),
   );
 }
 
+/** KubeEdge marks the broker that it makes. */
+const OWN_PREFIXES = ['io.kubernetes.', 'io.kubeedge.'];
+
 /** What the kubelet wrote; but not the commands in it, nor CRI-O's copy of everything else. */
 function kubeletsOwn(map: unknown): Readonly<Record<string, unknown>> {
   if (typeof map !== 'object' || map === null) return {};
   const own = Object.entries(map).filter(
     ([key, value]) =>
-      key.startsWith('io.kubernetes.') &&
+      OWN_PREFIXES.some((prefix) => key.startsWith(prefix)) &&
       !key.startsWith('io.kubernetes.cri-o.') &&
       key !== 'io.kubernetes.container.preStopHandler' &&
       typeof value === 'string',

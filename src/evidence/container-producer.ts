@@ -1,0 +1,40 @@
+/** Who makes containers over CRI without a log path, as far as it can be told from what was made. */
+export type Producer = 'keadm-mqtt' | 'keadm-installation' | 'crictl' | 'critest' | 'unknown';
+
+export interface Made {
+  readonly image: string;
+  readonly name: string;
+  readonly isKeadmsBroker: boolean;
+  readonly sandbox:
+    | {
+        readonly podName: string;
+        readonly podNamespace: string;
+        readonly podUid: string;
+      }
+    | undefined;
+}
+
+export function producerOf({ image, name, isKeadmsBroker, sandbox }: Made): Producer {
+  const { podName = '', podNamespace = '', podUid = '' } = sandbox ?? {};
+  if (isKeadmsBroker) return 'keadm-mqtt';
+  // Before KubeEdge 1.13 without any label: both are called mqtt, and the sandbox has no UID.
+  if (name === 'mqtt' && podName === 'mqtt' && podUid === '' && BROKER_IMAGE.test(image)) {
+    return 'keadm-mqtt';
+  }
+  if (name === 'container' && podName === 'edgecore' && INSTALLATION_IMAGE.test(image)) {
+    return 'keadm-installation';
+  }
+  if (podUid.startsWith('cri-test-uid') && podNamespace.startsWith('cri-test-namespace')) {
+    return 'critest';
+  }
+  return podUid === UID_OF_CRICTLS_EXAMPLE ? 'crictl' : 'unknown';
+}
+
+// docker.io/library/eclipse-mosquitto:1.6.15, registry.example/mirror/eclipse-mosquitto@sha256:4f0c
+const BROKER_IMAGE = /(?:^|\/)eclipse-mosquitto(?:[:@]|$)/;
+
+// docker.io/kubeedge/installation-package:v1.16.0
+const INSTALLATION_IMAGE = /(?:^|\/)installation-package(?:[:@]|$)/;
+
+/** It stands in crictl's own documentation, and everybody copies it from there. */
+const UID_OF_CRICTLS_EXAMPLE = 'hdishd83djaidwnduwk28bcsb';

@@ -1,0 +1,206 @@
+import { defineEvidence, type Look, type Maybe } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { ReadError } from '../node/node-reader.ts';
+import { numberAt, textAt } from '../std/json.ts';
+import { type Producer, producerOf } from './container-producer.ts';
+import { type Container, type Containers, containers, nanoseconds, stateIn } from './containers.ts';
+import { unlessMissing } from './file-path.ts';
+import { kubelet } from './kubelet.ts';
+import { STATUS_CALLS_AT_ONCE, STRANGERS_MAX } from './limits.ts';
+import { isServing } from './listening-port.ts';
+import { runtime } from './runtime.ts';
+import { type Sweep, sweepFor, workingFolder } from './working-folder.ts';
+
+/** A container whose log path is not the absolute path of a file. */
+export interface UnloggedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string;
+  readonly state: Container['state'];
+  /** Nanoseconds since 1970, as text: with the id it names the container for ever. */
+  readonly createdAt: string;
+  readonly sandboxId: string;
+  /**
+   * empty: there is none. relative: below the kubelet's working folder. folder: that of the pod's
+   * logs (cri-dockerd and iSulad answer so when only the sandbox was given one).
+   */
+  readonly kind: 'empty' | 'relative' | 'folder';
+  readonly logPath: string;
+  readonly producer: Producer;
+  /** The pod that it says it belongs to; empty when it names none. */
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  /** The kubelet has a folder for that pod, so it has known it. */
+  readonly hasPodFolder: boolean;
+  /** Made by the kubelet itself: then it is the runtime that loses log paths. */
+  readonly isKubelets: boolean;
+  /** Of one that runs: somebody listens on the port of an MQTT broker in its network. */
+  readonly isServing: boolean;
+  readonly exitCode?: number;
+  /** Nanoseconds since 1970; 0 when it has not ended. */
+  readonly finishedAt: bigint;
+  /** What the kubelet would delete of its working folder to be rid of its logs. */
+  readonly sweep: Maybe<Sweep>;
+  readonly origin: string;
+}
+
+export interface UnloggedContainers {
+  readonly socket: string;
+  /** "containerd 1.6.20" */
+  readonly runtime: string;
+  readonly containers: readonly UnloggedContainer[];
+  /** All containers that the runtime lists, whatever their log path. */
+  readonly listed: ReadonlySet<string>;
+  readonly seenAt: Date;
+}
+
+/**
+ * The list of a runtime does not hold log paths, and asking about every container of a large node
+ * would be a thousand calls. So those that carry the kubelet's marks are not asked about: a kubelet
+ * writes these marks in the same function that fills in the log path, so who has the one was given
+ * the other. Only a runtime that loses all log paths could make that wrong; one container of the
+ * kubelet is asked about to rule it out, and all of them when it has none.
+ */
+export const unloggedContainers = defineEvidence<UnloggedContainers>({
+  id: 'unlogged-containers',
+  title: 'Containers without a log path',
+  collect: async (look) => {
+    const [{ socket, name, version }, all] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+    ]);
+    const asker: Asker = { look, socket, runtime: name, all };
+    const strangers = all.containers.filter(({ isKubelets }) => !isKubelets);
+    const theirs = all.containers.filter(({ isKubelets }) => isKubelets);
+    const found = [...(await askEach(asker, strangers)), ...(await witness(asker, theirs))];
+    return {
+      socket,
+      runtime: `${name} ${version}`.trim(),
+      containers: found,
+      listed: new Set(all.containers.map(({ id }) => id)),
+      seenAt: look.node.now(),
+    };
+  },
+});
+
+interface Asker {
+  readonly look: Look;
+  readonly socket: string;
+  readonly runtime: string;
+  readonly all: Containers;
+}
+
+/** The first that is still there speaks for all; see above. */
+async function witness(asker: Asker, theirs: readonly Container[]) {
+  for (const container of theirs) {
+    const asked = await unlessMissing(askOne(asker, container));
+    if (asked === undefined) continue; // Removed since it was listed.
+    return asked === 'logged' ? [] : askEach(asker, theirs);
+  }
+  return [];
+}
+
+async function askEach(
+  asker: Asker,
+  list: readonly Container[],
+): Promise<readonly UnloggedContainer[]> {
+  if (list.length > STRANGERS_MAX) {
+    const why = `${list.length} containers to ask about, more than ${STRANGERS_MAX}`;
+    throw new ReadError('too-large', 'CRI ListContainers', why);
+  }
+  const found: UnloggedContainer[] = [];
+  const waiting = list.values();
+  const askNext = async (): Promise<void> => {
+    for (const container of waiting) {
+      const asked = await unlessMissing(askOne(asker, container));
+      if (asked !== undefined && asked !== 'logged') found.push(asked);
+    }
+  };
+  await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
+  return found.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+}
+
+async function askOne(asker: Asker, container: Container): Promise<UnloggedContainer | 'logged'> {
+  const { look, socket } = asker;
+  const { id } = container;
+  // With all that the runtime knows: what is removed later can be made anew from it.
+  const asked = { socket, call: 'ContainerStatus', id, verbose: true } as const;
+  const { message } = await look.node.ask('runtime', asked);
+  const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
+  const logPath = textAt(message, 'status', 'logPath');
+  if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
+  const kind = await kindOf(asker, logPath);
+  if (kind === 'file') return 'logged';
+  const state = stateIn(textAt(message, 'status', 'state'));
+  const exitCode = numberAt(message, 'status', 'exitCode');
+  const pod = podOf(asker.all, container);
+  return {
+    id,
+    name: container.name,
+    image: container.image,
+    state,
+    createdAt: String(container.createdAt),
+    sandboxId: container.sandboxId,
+    kind,
+    logPath,
+    producer: producerOf({ ...container, sandbox: sandboxOf(asker.all, container) }),
+    ...pod,
+    hasPodFolder: await hasPodFolder(look, pod.podUid),
+    isKubelets: container.isKubelets,
+    isServing: state === 'running' && (await isServing(look, id)),
+    ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
+    finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
+    // Not asked before it is needed: on a healthy node nobody reads the working folder.
+    sweep: await attempt(kind === 'relative' ? sweepFor(look, logPath) : emptySweep(look)),
+    origin,
+  };
+}
+
+async function emptySweep(look: Look): Promise<Sweep> {
+  return (await look.of(workingFolder)).sweep;
+}
+
+// docker, iSulad: with a log folder and no file name they answer the folder itself.
+const ANSWERS_FOLDERS = /^(?:docker|isulad?)/i;
+
+async function kindOf(
+  { look, runtime: name }: Asker,
+  logPath: string,
+): Promise<UnloggedContainer['kind'] | 'file'> {
+  if (logPath === '') return 'empty';
+  if (!logPath.startsWith('/')) return 'relative';
+  if (!ANSWERS_FOLDERS.test(name)) return 'file';
+  // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
+  const status = await unlessMissing(look.node.ask('status', { path: logPath }));
+  return status?.type === 'folder' ? 'folder' : 'file';
+}
+
+function sandboxOf({ sandboxes }: Containers, { sandboxId }: Container) {
+  return sandboxes.find(({ id }) => id === sandboxId);
+}
+
+/** The labels of the container, or what its sandbox says of itself. */
+function podOf(
+  all: Containers,
+  container: Container,
+): Pick<UnloggedContainer, 'podUid' | 'podName' | 'podNamespace'> {
+  const sandbox = sandboxOf(all, container);
+  return {
+    podUid: container.podUid || sandbox?.podUid || '',
+    podName: container.podName || sandbox?.podName || '',
+    podNamespace: container.podNamespace || sandbox?.podNamespace || '',
+  };
+}
+
+// 29da79e5-386c-4e0d-82c1-215f93ff955d, 8c4f0e2a9d3b4c5d6e7f8091a2b3c4d5
+const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
+
+/** A kubelet makes the folder of a pod before the pod's first container. */
+async function hasPodFolder(look: Look, podUid: string): Promise<boolean> {
+  if (!POD_UID.test(podUid)) return false;
+  const { root, process } = await look.of(kubelet);
+  const view = process ? `/proc/${process.pid}/root` : '';
+  const path = `${view}${root}/pods/${podUid}`;
+  return (await unlessMissing(look.node.ask('status', { path }))) !== undefined;
+}
