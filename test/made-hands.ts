@@ -84,6 +84,18 @@ export class MadeHands {
           if (this.deed.state === 'did') this.#takeAway(target);
           return this.deed;
         },
+        forceUnmount: async (target, namespaceOf) => {
+          this.log.push(`force-unmount ${target} in ${namespaceOf}`);
+          return this.deed;
+        },
+        abortFuse: async (connection) => {
+          this.log.push(`abort ${connection}`);
+          return { state: 'did' };
+        },
+        removeEmptyFolder: async (path) => {
+          this.log.push(`rmdir ${path}`);
+          return { state: 'did' };
+        },
       },
       journal: {
         intend: async () => this.log.push('intend'),

@@ -14,6 +14,20 @@ export interface ActionArguments {
     readonly root: string;
     readonly target: string;
   };
+  /**
+   * Unmounts one dead mount of a pod that nobody knows any more, by force, in the mount namespace of
+   * the kubelet. That ends every request to its filesystem, wherever else it is mounted, so all of
+   * those must be orphaned and unused. The mount is pinned as it was diagnosed.
+   */
+  readonly 'force-unmount': {
+    readonly id: number;
+    readonly parent: number;
+    readonly device: string;
+    readonly root: string;
+    readonly target: string;
+    readonly fsType: string;
+    readonly podUid: string;
+  };
 }
 
 export type ActionKind = keyof ActionArguments;

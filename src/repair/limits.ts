@@ -20,3 +20,9 @@ export const holdersMs = 5_000;
 
 /** Processes that are asked at once what they are. */
 export const PROCESSES_AT_ONCE_MAX = 256;
+
+/** Between a forced unmount that found its target busy and the second: the requests end meanwhile. */
+export const forceAgainMs = 1_000;
+
+/** Loop devices of a node; the kernel's usual limit is 256. */
+export const LOOP_DEVICES_MAX = 1_024;

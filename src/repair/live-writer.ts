@@ -1,4 +1,4 @@
-import { existsSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ProgramResult, runProgram } from '../process/run.ts';
 import { messageOf } from '../std/message-of.ts';
@@ -30,6 +30,33 @@ export class LiveWriter implements NodeWriter {
     const way = await this.#wayTo(namespaceOf);
     if (!way.isOpen) return { state: 'failed', why: way.why };
     return deedOf(await run([...way.words, '--no-canonicalize', target], unmountMs));
+  }
+
+  async forceUnmount(target: string, namespaceOf: number): Promise<Deed> {
+    const way = await this.#wayTo(namespaceOf);
+    if (!way.isOpen) return { state: 'failed', why: way.why };
+    // Without -i it would first ask the filesystem's own helper, which may ask the dead server.
+    return deedOf(await run([...way.words, '-f', '-i', '--no-canonicalize', target], unmountMs));
+  }
+
+  async abortFuse(connection: string, namespaceOf: number): Promise<Deed> {
+    const path = join(this.#hostRoot, 'proc', String(namespaceOf), 'root', connection, 'abort');
+    try {
+      writeFileSync(path, '1');
+      return { state: 'did' };
+    } catch (error) {
+      return { state: 'failed', why: messageOf(error) };
+    }
+  }
+
+  async removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed> {
+    const enter = this.#enter(namespaceOf);
+    if (!enter.isOpen) return { state: 'failed', why: enter.why };
+    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, 'rmdir'))) ?? '';
+    return deedOf(
+      await run([...enter.words, join(folder, 'rmdir'), '--', path], unmountMs),
+      'rmdir',
+    );
   }
 
   async #wayTo(namespaceOf: number): Promise<Way> {
@@ -89,15 +116,15 @@ function run([program = '', ...words]: readonly string[], deadlineMs: number) {
 // umount: /mnt: device is busy. (util-linux before 2.23)
 const BUSY = /: (?:target|device) is busy/;
 
-function deedOf(result: ProgramResult): Deed {
+function deedOf(result: ProgramResult, name = 'umount'): Deed {
   if (result.ended === 'not-started') return { state: 'failed', why: result.why };
   const said = result.stderr.trim() || 'it said nothing';
   if (result.ended === 'exit' && result.code === 0) return { state: 'did' };
   if (result.ended === 'exit' && BUSY.test(said)) return { state: 'busy', why: said };
   if (result.ended === 'deadline' && result.abandoned) {
-    const why = `umount waits in the kernel and cannot be ended: process ${result.abandoned.pid}`;
+    const why = `${name} waits in the kernel and cannot be ended: process ${result.abandoned.pid}`;
     return { state: 'unending', why };
   }
   const end = { exit: 'ended', signal: 'was killed', deadline: 'took too long' }[result.ended];
-  return { state: 'failed', why: `umount ${end}: ${said}` };
+  return { state: 'failed', why: `${name} ${end}: ${said}` };
 }

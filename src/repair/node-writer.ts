@@ -7,6 +7,12 @@ export interface NodeWriter {
   cannotUnmount(namespaceOf: number): Promise<string | undefined>;
   /** One plain unmount in the mount namespace of this process: never forced, never lazy. */
   unmount(target: string, namespaceOf: number): Promise<Deed>;
+  /** One forced unmount there: it ends all requests to that filesystem, and may then be "busy". */
+  forceUnmount(target: string, namespaceOf: number): Promise<Deed>;
+  /** Ends all requests to the server of a FUSE mount, through the kernel's control filesystem. */
+  abortFuse(connection: string, namespaceOf: number): Promise<Deed>;
+  /** Removes one empty folder there, and never what is in one. */
+  removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed>;
 }
 
 /** What a deed says of itself. It is believed only after looking. */

@@ -133,7 +133,10 @@ function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undef
 }
 
 /** umount follows links, and starts at the root of the namespace, not at the kubelet's. */
-async function otherPath({ target }: Unmount, { node, pid }: Sight): Promise<Outcome | undefined> {
+export async function otherPath(
+  { target }: Pick<Unmount, 'target'>,
+  { node, pid }: Pick<Sight, 'node' | 'pid'>,
+): Promise<Outcome | undefined> {
   const leadsElsewhere = (why: string): Outcome => {
     const todo = 'find out who made it so; unmount it by hand, or delete the pod';
     return { state: 'refused', what: 'the path of the mount leads elsewhere', why, todo };

@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { kubelet } from '../evidence/kubelet.ts';
+import { kubeletVersion } from '../evidence/kubelet-version.ts';
+import { mountNamespaces } from '../evidence/mount-namespaces.ts';
+import { mountProbes } from '../evidence/mount-probes.ts';
+import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { orphanPods } from '../evidence/orphan-pods.ts';
+import { podPathOf } from '../evidence/pod-path.ts';
+import { isFuseType } from '../evidence/suspect-mounts.ts';
+import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
+import type { Action, ByHand, Outcome } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { shellCommand } from '../std/shell-command.ts';
+import type { Handler } from './handler.ts';
+import { forceAgainMs } from './limits.ts';
+import type { Deed, NodeWriter } from './node-writer.ts';
+import { copiesOf, superblockUser, whereIs } from './superblock-users.ts';
+import { unmountUnderWay } from './under-way.ts';
+import { otherPath } from './unmount.ts';
+
+type Force = Action<'force-unmount'>;
+
+const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
+/** Unmounts the dead mount of an orphan by force, which frees everyone who waits on it. */
+export const forceUnmount: Handler<'force-unmount'> = {
+  async refuse(action, look, writer) {
+    const sight = await sightOf(look);
+    return (
+      foreignTarget(action, sight) ??
+      changedMount(action, sight) ??
+      (await livingPod(action, look)) ??
+      coveringMount(action, sight) ??
+      (await answeringMount(action, look)) ??
+      (await usedElsewhere(action, look, sight)) ??
+      (await otherPath(action, sight)) ??
+      (await tiedHands(action, sight, writer))
+    );
+  },
+
+  async act(action, writer, look) {
+    const { pid, table } = await sightOf(look);
+    const deed = await force(action, pid, writer, table);
+    if (deed.state !== 'did') {
+      const isUnending = deed.state === 'unending';
+      const what = isUnending ? 'the unmount does not come to an end' : 'the unmount failed';
+      const hand = byHand(action.target, pid);
+      return { what, why: deed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
+    }
+    await removeFolder(action, pid, writer, look);
+    return undefined;
+  },
+
+  async isDone(action, look) {
+    const { table, pid } = await sightOf(look);
+    if (table.mounts.some((mount) => isPinned(mount, action))) {
+      const at = await unmountUnderWay(action.target, look);
+      const seen = 'the mount is still there';
+      return at === undefined
+        ? { isDone: false, seen }
+        : { isDone: false, seen, underWay: `process ${at} still unmounts it` };
+    }
+    const path = `/proc/${pid}/root${action.target}`;
+    // Whoever of ours still waits there comes back now, and is awaited.
+    const probe = await attempt(look.node.ask('status', { path, patience: 'long' }));
+    if (!probe.known && probe.error.failure === 'timeout') {
+      return {
+        isDone: false,
+        seen: `the mount is gone, but its path does not answer: ${probe.why}`,
+      };
+    }
+    const left = copiesOf(action.device, await look.of(mountNamespaces)).map(whereIs);
+    const beside = `its filesystem is still mounted, with errors for an answer: ${left.join(', ')}`;
+    const seen = 'the mount is gone, and its path answers';
+    return { isDone: true, seen, ...(left.length === 0 ? {} : { beside }) };
+  },
+};
+
+interface Sight {
+  readonly node: Look['node'];
+  readonly root: string;
+  readonly toldRoot?: string | undefined;
+  readonly pid: number;
+  readonly table: MountTable;
+}
+
+async function sightOf(look: Look): Promise<Sight> {
+  const [{ root, toldRoot, process }, table] = await Promise.all([
+    look.of(kubelet),
+    look.of(mountTable),
+  ]);
+  return { node: look.node, root, toldRoot, pid: process?.pid ?? 1, table };
+}
+
+function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | undefined {
+  const place = podPathOf(target, { root });
+  if (target.isWellFormed() && place?.podUid === podUid && place.volume !== undefined) {
+    return undefined;
+  }
+  const what = `${target.toWellFormed()} is not a volume of pod ${podUid}`;
+  const why = `those lie below ${root}/pods/${podUid}/volumes or volume-subpaths`;
+  return { state: 'refused', what, why, todo: 'nothing: no other mount is forced by us' };
+}
+
+function changedMount(action: Force, { table }: Sight): Outcome | undefined {
+  if (table.mounts.some((mount) => isPinned(mount, action))) return undefined;
+  const top = table.mounts.findLast(({ target }) => target === action.target);
+  if (!top) return { state: 'done', note: 'nothing to do: the mount is gone already' };
+  const why = `${table.origin} now shows ${table.lineText(top)}`;
+  const what = 'the mount changed since it was diagnosed';
+  return { state: 'refused', what, why, todo: CHECK_AGAIN };
+}
+
+async function livingPod(action: Force, look: Look): Promise<Outcome | undefined> {
+  const { podUid, confirmed } = action;
+  const life = (await look.of(orphanPods)).lifeOf(podUid);
+  if (life.state === 'live') {
+    const why = `${life.by} (${life.origin})`;
+    const todo = 'bring its storage back; a mount of a pod that lives is never forced';
+    return { state: 'refused', what: `pod ${podUid} lives`, why, todo };
+  }
+  if (life.state === 'uncertain') {
+    const what = `whether pod ${podUid} lives is not known`;
+    const todo = 'see to it that this can be told, then recover again';
+    return { state: 'refused', what, why: life.why, todo };
+  }
+  if (life.needsWord === undefined || confirmed === podUid) return undefined;
+  const what = 'a person must name the pod whose mount is forced';
+  const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${podUid}`;
+  return { state: 'refused', what, why: life.needsWord, todo };
+}
+
+function coveringMount({ id }: Force, { table }: Sight): Outcome | undefined {
+  const inner = table.mounts.find(({ parent }) => parent === id);
+  if (!inner) return undefined;
+  const what = 'another mount stands on this one';
+  const why = `${table.origin} shows ${table.lineText(inner)}`;
+  return { state: 'refused', what, why, todo: 'what is mounted inside must go first' };
+}
+
+/** What has come back to life since is not forced. */
+async function answeringMount(action: Force, look: Look): Promise<Outcome | undefined> {
+  const { probes } = await look.of(mountProbes);
+  const probe = probes.find(({ suspect }) => isPinned(suspect.mount, action));
+  const state = probe?.result.state ?? 'not-probed';
+  // Once one mount of a filesystem was forced, the others of it answer with errors.
+  if (state === 'dead' || state === 'corrupted') return undefined;
+  if (state === 'alive') {
+    const why = 'what answers may have data to write, and needs no force';
+    return { state: 'refused', what: 'the mount answers again', why, todo: CHECK_AGAIN };
+  }
+  const why = probe?.result.state === 'not-probed' ? probe.result.why : 'it was not asked';
+  return {
+    state: 'refused',
+    what: 'whether the mount is dead is not known',
+    why,
+    todo: CHECK_AGAIN,
+  };
+}
+
+async function usedElsewhere(
+  { device, target }: Force,
+  look: Look,
+  { pid }: Sight,
+): Promise<Outcome | undefined> {
+  const user = await superblockUser(device, look);
+  if (!user) return undefined;
+  return {
+    state: 'refused',
+    ...user,
+    todo: 'end that use first, or bring the server back; to force it would break all its users',
+    byHand: {
+      commands: [inNamespace(pid, 'umount', '-l', '-i', '--no-canonicalize', target)],
+      risk:
+        'this only hides the path, so that nobody else comes to hang there: a thread that waits ' +
+        'already goes on waiting until the server answers or the node is restarted, and the ' +
+        'filesystem lives on where no table shows it',
+    },
+  };
+}
+
+async function tiedHands(
+  { target }: Force,
+  { pid }: Sight,
+  writer: NodeWriter,
+): Promise<Outcome | undefined> {
+  const why = await writer.cannotUnmount(pid);
+  if (why === undefined) return undefined;
+  const todo = 'see to it, or do it by hand';
+  const hand = byHand(target, pid);
+  return { state: 'refused', what: 'we cannot unmount here', why, todo, byHand: hand };
+}
+
+/**
+ * The first call ends the requests and often finds the mount busy with them all the same; a moment
+ * later it is not. A FUSE server can be cut off as well, where its control files are to be seen.
+ */
+async function force(
+  { target, device, fsType }: Force,
+  pid: number,
+  writer: NodeWriter,
+  table: MountTable,
+): Promise<Deed> {
+  const first = await writer.forceUnmount(target, pid);
+  if (first.state !== 'busy') return first;
+  await sleep(forceAgainMs);
+  const second = await writer.forceUnmount(target, pid);
+  const control = table.mounts.findLast((mount) => mount.fsType === 'fusectl')?.target;
+  if (second.state !== 'busy' || !isFuseType(fsType) || control === undefined) return second;
+  const connection = `${control}/${device.slice(device.indexOf(':') + 1)}`;
+  const aborted = await writer.abortFuse(connection, pid);
+  if (aborted.state !== 'did') return second;
+  await sleep(forceAgainMs);
+  return writer.unmount(target, pid);
+}
+
+/** Before 1.20.10, 1.21.4 and 1.22 a volume folder that is left keeps the kubelet from its work. */
+async function removeFolder(
+  { target, podUid }: Force,
+  pid: number,
+  writer: NodeWriter,
+  look: Look,
+): Promise<void> {
+  const version = await attempt(look.of(kubeletVersion));
+  const { root } = await look.of(kubelet);
+  const place = podPathOf(target, { root });
+  if (!version.known || !leavesVolumeFolders(version.value) || place?.plugin === undefined) return;
+  // Not from the look of before: whoever has it mounted now would lose it with the folder.
+  const now = await mountNamespaces.collect(look);
+  const below = `/pods/${podUid}/${place.rest}`;
+  const isMounted = now.namespaces.some(({ table }) =>
+    table.mounts.some((mount) => mount.target.endsWith(below)),
+  );
+  if (!isMounted && now.notSeen.length === 0) await writer.removeEmptyFolder(target, pid);
+}
+
+function isPinned(mount: Mount, action: Force): boolean {
+  const pinsOf = ({ id, parent, device, root, target, fsType }: Force | Mount) =>
+    JSON.stringify([id, parent, device, root, target, fsType]);
+  return pinsOf(mount) === pinsOf(action);
+}
+
+function byHand(target: string, pid: number): ByHand {
+  return {
+    commands: [inNamespace(pid, 'umount', '-f', '-i', '--no-canonicalize', target)],
+    risk:
+      'what was written to this filesystem and not yet sent is lost, and everyone who uses it, ' +
+      'through whichever mount, gets errors; repeat it once when it says that the target is busy',
+  };
+}
+
+function inNamespace(pid: number, ...words: readonly string[]): string {
+  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...words]);
+}

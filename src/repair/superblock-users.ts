@@ -1,0 +1,156 @@
+import { kubelet } from '../evidence/kubelet.ts';
+import {
+  type MountNamespace,
+  type MountNamespaces,
+  mountNamespaces,
+} from '../evidence/mount-namespaces.ts';
+import type { Mount } from '../evidence/mount-table.ts';
+import { orphanPods } from '../evidence/orphan-pods.ts';
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { LOOP_DEVICES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
+
+/** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
+export interface User {
+  readonly what: string;
+  readonly why: string;
+}
+
+/** A mount of the filesystem in question, in some namespace. */
+interface Copy {
+  readonly mount: Mount;
+  readonly namespace: MountNamespace;
+}
+
+/**
+ * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
+ * may use any of them: no pod that lives, no process, no device made from a file on it.
+ */
+export async function superblockUser(device: string, look: Look): Promise<User | undefined> {
+  const seen = await look.of(mountNamespaces);
+  const [unseen] = seen.notSeen;
+  if (unseen !== undefined) {
+    return { what: 'not every mount of the node can be seen', why: unseen };
+  }
+  const copies = copiesOf(device, seen);
+  return (
+    (await livePod(copies, look)) ??
+    (await holder(copies, look)) ??
+    overlay(copies, seen) ??
+    (await backing(copies, look))
+  );
+}
+
+export function copiesOf(device: string, { namespaces }: MountNamespaces): readonly Copy[] {
+  return namespaces.flatMap((namespace) =>
+    namespace.table.mounts
+      .filter((mount) => mount.device === device)
+      .map((mount) => ({ mount, namespace })),
+  );
+}
+
+export function whereIs({ mount, namespace }: Copy): string {
+  return `${mount.target} in the mounts of ${namespace.processName} (pid ${namespace.pid})`;
+}
+
+/** Every mount of it is of a pod that nobody knows, or the global one that such pods share. */
+async function livePod(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+  const [{ root }, { lifeOf }] = await Promise.all([look.of(kubelet), look.of(orphanPods)]);
+  for (const copy of copies) {
+    const { target } = copy.mount;
+    // A namespace that sees the node at /host has it there.
+    const at = target.indexOf(`${root}/`);
+    const below = at < 0 ? '' : target.slice(at + root.length);
+    if (below.startsWith('/plugins/')) continue;
+    // /pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~csi/pvc-1/mount
+    const podUid = /^\/pods\/([^/]+)\/./.exec(below)?.[1];
+    if (podUid === undefined) {
+      const owner = copy.namespace.podUid;
+      const why = `it is mounted as ${whereIs(copy)}${owner ? `, of pod ${owner}` : ''}`;
+      return { what: 'somebody else has this filesystem mounted', why };
+    }
+    const life = lifeOf(podUid);
+    if (life.state === 'live') {
+      const why = `pod ${podUid} lives (${life.by}, ${life.origin}), with ${whereIs(copy)}`;
+      return { what: 'a pod that lives has this filesystem mounted', why };
+    }
+    if (life.state === 'uncertain') {
+      const why = `whether pod ${podUid} lives is not known: ${life.why}`;
+      return { what: 'a pod that may live has this filesystem mounted', why };
+    }
+  }
+  return undefined;
+}
+
+/** Links are read and never followed, so whoever holds it is found without touching it. */
+async function holder(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+  const under = [...new Set(copies.map(({ mount }) => mount.target))];
+  const mountIds = copies.map(({ mount }) => mount.id);
+  const all = await look.node.ask('processes', { all: 'processes' });
+  for (let start = 0; start < all.length; start += PROCESSES_AT_ONCE_MAX) {
+    const some = all.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    const found = await Promise.all(
+      some.map(async ({ pid, name }): Promise<User | undefined> => {
+        const held = await attempt(look.node.ask('openFiles', { filesOf: pid, under, mountIds }));
+        if (!held.known) {
+          // It has ended meanwhile, and holds nothing.
+          if (held.error.failure === 'missing') return undefined;
+          return { what: `what ${name} (pid ${pid}) holds cannot be seen`, why: held.why };
+        }
+        const [first] = held.value;
+        if (!first) return undefined;
+        const why = `${name} (pid ${pid}) holds ${first.path} by ${first.by}`;
+        return { what: 'a process uses this filesystem', why };
+      }),
+    );
+    const user = found.find((each) => each !== undefined);
+    if (user) return user;
+  }
+  return undefined;
+}
+
+/** A layer on it lives in the overlay's options, with no open file of anybody. */
+function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User | undefined {
+  const targets = [...new Set(copies.map(({ mount }) => mount.target))];
+  for (const { table } of namespaces) {
+    for (const mount of table.mounts) {
+      if (mount.fsType !== 'overlay') continue;
+      const line = table.lineText(mount);
+      // lowerdir=/var/lib/kubelet/pods/29da79e5-.../mount/layer:/other,upperdir=...
+      const words = line.split(/[=:,\s]/);
+      const layer = words.find((word) => targets.some((target) => isOn(word, target)));
+      if (layer === undefined) continue;
+      const why = `${mount.target} has the layer ${layer} (${table.origin}:${mount.line})`;
+      return { what: 'an overlay has a layer on this filesystem', why };
+    }
+  }
+  return undefined;
+}
+
+/** Loop devices and swap files are used by the kernel itself, and no process shows them. */
+async function backing(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+  const isHeld = (path: string) => copies.some(({ mount }) => isOn(path, mount.target));
+  const swaps = (await look.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
+  // /var/lib/kubelet/pods/.../mount/swapfile   file   2097148   0   -2
+  const swap = swaps.map((line) => line.split(/\s/)[0] ?? '').find(isHeld);
+  if (swap !== undefined) return { what: 'the kernel swaps to this filesystem', why: swap };
+  const devices = await look.node.ask('folder', { path: '/sys/block' });
+  // loop7
+  const loops = devices.filter((name) => /^loop\d+$/.test(name)).slice(0, LOOP_DEVICES_MAX);
+  for (const loop of loops) {
+    const path = `/sys/block/${loop}/loop/backing_file`;
+    const file = await attempt(look.node.ask('file', { path }));
+    // A device that is not set up has no such file.
+    if (!file.known && file.error.failure !== 'missing') throw file.error;
+    if (!file.known || !isHeld(file.value.trim())) continue;
+    return {
+      what: 'a loop device is made from a file on it',
+      why: `${loop}: ${file.value.trim()}`,
+    };
+  }
+  return undefined;
+}
+
+function isOn(path: string, target: string): boolean {
+  return path === target || path.startsWith(`${target}/`);
+}
