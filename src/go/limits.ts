@@ -28,3 +28,6 @@ export const NAME_BYTES_MAX = 4_096;
 
 /** So much of a program without sections is searched for its table. */
 export const PC_TABLE_SEARCH_BYTES_MAX = 512 * 1024 * 1024;
+
+/** Addresses that are moved when a program is loaded: some 300,000 in a kubelet that can be anywhere. */
+export const RELOCATIONS_MAX = 4_000_000;

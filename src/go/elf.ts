@@ -1,0 +1,119 @@
+import { Bytes, type ByteSource, numberOf } from './byte-source.ts';
+import { ELF_SECTIONS_MAX, ELF_SEGMENTS_MAX, NAME_BYTES_MAX, RELOCATIONS_MAX } from './limits.ts';
+
+/** A program or library of 64 bits, as far as a symbol can be looked up in it. */
+export interface Elf {
+  readonly bytes: Bytes;
+  readonly segments: readonly Segment[];
+  readonly sections: readonly Section[];
+}
+
+/** A part of the file that is loaded into memory. */
+export interface Segment {
+  readonly offset: number;
+  readonly address: number;
+  readonly sizeBytes: number;
+}
+
+export interface Section {
+  readonly name: string;
+  readonly type: number;
+  readonly address: number;
+  readonly offset: number;
+  readonly sizeBytes: number;
+  /** Another section that belongs to it, by its number. */
+  readonly link: number;
+}
+
+const MAGIC = 0x464c457f;
+const CLASS_64 = 2;
+const LITTLE_ENDIAN = 1;
+const LOADED = 1;
+const SECTION_BYTES = 64;
+const SEGMENT_BYTES = 56;
+
+/** undefined when it is no ELF of 64 bits; without sections when those were cut away. */
+export function readElf(source: ByteSource): Elf | undefined {
+  const bytes = new Bytes(source);
+  const head = bytes.slice(0, 64);
+  if (!head || numberOf(head, 0, 4) !== MAGIC) return undefined;
+  if (head[4] !== CLASS_64 || head[5] !== LITTLE_ENDIAN) return undefined;
+  const segments = segmentsOf(bytes, numberOf(head, 32, 8), numberOf(head, 56, 2));
+  const sections = sectionsOf(bytes, numberOf(head, 40, 8), {
+    count: numberOf(head, 60, 2),
+    names: numberOf(head, 62, 2),
+  });
+  return { bytes, segments, sections };
+}
+
+function segmentsOf(bytes: Bytes, at: number, count: number): readonly Segment[] {
+  const table = bytes.slice(at, Math.min(count, ELF_SEGMENTS_MAX) * SEGMENT_BYTES);
+  const segments: Segment[] = [];
+  for (let row = 0; table && row < table.length; row += SEGMENT_BYTES) {
+    if (numberOf(table, row, 4) !== LOADED) continue;
+    segments.push({
+      offset: numberOf(table, row + 8, 8),
+      address: numberOf(table, row + 16, 8),
+      sizeBytes: numberOf(table, row + 32, 8),
+    });
+  }
+  return segments;
+}
+
+function sectionsOf(
+  bytes: Bytes,
+  at: number,
+  { count, names }: { readonly count: number; readonly names: number },
+): readonly Section[] {
+  const table = bytes.slice(at, Math.min(count, ELF_SECTIONS_MAX) * SECTION_BYTES)?.slice();
+  if (!table || at === 0) return [];
+  const namesAt = numberOf(table, names * SECTION_BYTES + 24, 8);
+  const sections: Section[] = [];
+  for (let row = 0; row < table.length; row += SECTION_BYTES) {
+    sections.push({
+      name: bytes.text(namesAt + numberOf(table, row, 4), NAME_BYTES_MAX) ?? '',
+      type: numberOf(table, row + 4, 4),
+      address: numberOf(table, row + 16, 8),
+      offset: numberOf(table, row + 24, 8),
+      sizeBytes: numberOf(table, row + 32, 8),
+      link: numberOf(table, row + 40, 4),
+    });
+  }
+  return sections;
+}
+
+/** The address for which a place of the file was linked; wherever it is loaded, this one holds. */
+export function linkedAddress({ segments }: Elf, offset: number): number | undefined {
+  const segment = segments.find((one) => {
+    // The kernel loads whole pages, so a mapping begins a little before its segment.
+    const start = one.offset - (one.offset % PAGE_BYTES);
+    return offset >= start && offset < one.offset + one.sizeBytes;
+  });
+  return segment && offset - segment.offset + segment.address;
+}
+
+const PAGE_BYTES = 4096;
+
+const RELOCATIONS = 4;
+const RELOCATION_BYTES = 24;
+
+/**
+ * The address that stands at an address once the program is loaded. Where it may be loaded
+ * anywhere the file holds a zero there, and the address in its list of what is to be moved.
+ */
+export function pointerAt(elf: Elf, address: number): number | undefined {
+  const segment = elf.segments.find(
+    (one) => address >= one.address && address < one.address + one.sizeBytes,
+  );
+  const written = segment && elf.bytes.long(address - segment.address + segment.offset);
+  if (written === undefined || written !== 0) return written;
+  for (const { type, offset, sizeBytes } of elf.sections) {
+    const count = Math.min(Math.floor(sizeBytes / RELOCATION_BYTES), RELOCATIONS_MAX);
+    const rows =
+      type === RELOCATIONS ? elf.bytes.slice(offset, count * RELOCATION_BYTES) : undefined;
+    for (let row = 0; rows && row < rows.length; row += RELOCATION_BYTES) {
+      if (numberOf(rows, row, 8) === address) return numberOf(rows, row + 16, 8);
+    }
+  }
+  return undefined;
+}
