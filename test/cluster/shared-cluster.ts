@@ -62,7 +62,7 @@ async function makeWhole(cluster: Cluster): Promise<void> {
   for (const part of Object.values(cluster.parts)) {
     if (part.pid === 0) await part.start();
   }
-  await until('its API server is ready', async () => {
+  await until(cluster, 'its API server is ready', async () => {
     const { stdout } = await cluster.run(['kubectl', 'get', '--raw=/readyz'], SOON);
     return stdout === 'ok';
   });
@@ -75,7 +75,7 @@ async function makeEmpty(cluster: Cluster): Promise<void> {
   const quickly = ['--grace-period=1', '--wait=false'];
   await cluster.kubectl('delete', 'pod', '--all', '--all-namespaces', ...quickly);
   const pods = `${cluster.kubeletRoot}/pods`;
-  await until('its pods are gone', async () => {
+  await until(cluster, 'its pods are gone', async () => {
     const words = ['get', 'namespace', '--output=name', `--selector=${LABEL}`];
     const [namespaces, folders] = await Promise.all([
       cluster.run(['kubectl', ...words], SOON),
@@ -85,9 +85,15 @@ async function makeEmpty(cluster: Cluster): Promise<void> {
   });
 }
 
-async function until(what: string, condition: () => Promise<boolean>): Promise<void> {
+async function until(
+  { parts }: Cluster,
+  what: string,
+  condition: () => Promise<boolean>,
+): Promise<void> {
   const deadline = Date.now() + RENEW_MS;
   while (!(await condition())) {
+    const failed = Object.values(parts).find((part) => part.hasFailed());
+    if (failed) throw new Error(`${failed.name} ended`);
     if (Date.now() > deadline) throw new Error(`waited ${RENEW_MS / 1000} s in vain until ${what}`);
     await sleep(LOOK_MS);
   }
