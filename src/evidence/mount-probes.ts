@@ -1,12 +1,13 @@
-import { defineEvidence, type Look } from '../model/evidence.ts';
+import { defineEvidence, type Look, type Maybe } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
 import { type BlockedThread, blockedThreads } from './blocked-threads.ts';
 import { kubelet } from './kubelet.ts';
+import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
 import { DEAD_MOUNTS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from './limits.ts';
 import { mountShowing } from './mount-places.ts';
 import type { Mount, MountTable } from './mount-table.ts';
-import { type OrphanPods, orphanPods } from './orphan-pods.ts';
+import { orphanPods, type PodLife } from './orphan-pods.ts';
 import { type SuspectMount, suspectMounts, suspectOf } from './suspect-mounts.ts';
 
 /** Whether a mount still answers. */
@@ -22,6 +23,8 @@ export type ProbeResult =
 export interface MountProbe {
   readonly suspect: SuspectMount;
   readonly result: ProbeResult;
+  /** Whether anybody needs the pod it is of; absent for a mount that pods share. */
+  readonly life?: PodLife;
   /** The path that was asked for: "/proc/812/root/var/lib/kubelet/pods/...". */
   readonly origin: string;
   /** Threads of the kubelet that wait on it. */
@@ -34,6 +37,9 @@ export interface MountProbes {
   readonly probes: readonly MountProbe[];
   /** Threads that wait on a path of a pod which no mount of its own holds. */
   readonly homeless: readonly BlockedThread[];
+  readonly table: MountTable;
+  /** Asked for only where a mount is dead: what it does to the kubelet depends on this. */
+  readonly version?: Maybe<KubeletVersion>;
 }
 
 /**
@@ -44,9 +50,8 @@ export const mountProbes = defineEvidence<MountProbes>({
   id: 'mount-probes',
   title: 'Whether the mounts below the kubelet answer',
   collect: async (look) => {
-    const [{ suspects, table }, life, waiters, here] = await Promise.all([
+    const [{ suspects, table }, waiters, here] = await Promise.all([
       look.of(suspectMounts),
-      look.of(orphanPods),
       attempt(look.of(blockedThreads)),
       look.of(kubelet),
     ]);
@@ -57,27 +62,40 @@ export const mountProbes = defineEvidence<MountProbes>({
     const known = new Set(suspects.map(({ mount }) => mount.id));
     const others = [...hung.byMount.keys()].filter((mount) => !known.has(mount.id));
     const all = [...suspects, ...others.map((mount) => suspectOf(mount, table, here))];
+    // Nobody is asked who lives where nothing could hang.
+    const orphans = all.length > 0 ? await look.of(orphanPods) : undefined;
+    const lifeOf = (podUid: string | undefined) =>
+      podUid === undefined || !orphans ? {} : { life: orphans.lifeOf(podUid) };
     const reasons = await Promise.all(
       all.map(async (suspect) => ({
         suspect,
         threads: hung.byMount.get(suspect.mount) ?? [],
+        ...lifeOf(suspect.pod?.podUid),
         waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
       })),
     );
-    const worth = reasons.filter((reason) => isWorthIt(reason, life)).toSorted(byUrgency);
-    return { probes: await probeAll(look, worth, view), homeless: hung.homeless };
+    const worth = reasons.filter(isWorthIt).toSorted(byUrgency);
+    const probes = await probeAll(look, worth, view);
+    const isAnyDead = probes.some(({ result }) => result.state === 'dead');
+    return {
+      probes,
+      homeless: hung.homeless,
+      table,
+      ...(isAnyDead ? { version: await attempt(look.of(kubeletVersion)) } : {}),
+    };
   },
 });
 
 interface Reason {
   readonly suspect: SuspectMount;
   readonly threads: readonly BlockedThread[];
+  readonly life?: PodLife;
   readonly waiting: number | undefined;
 }
 
-function isWorthIt({ suspect, threads, waiting }: Reason, { lifeOf }: OrphanPods): boolean {
+function isWorthIt({ life, threads, waiting }: Reason): boolean {
   if (threads.length > 0 || (waiting ?? 0) > 0) return true;
-  return suspect.pod !== undefined && lifeOf(suspect.pod.podUid).state !== 'live';
+  return life !== undefined && life.state !== 'live';
 }
 
 function byUrgency(left: Reason, right: Reason): number {
@@ -90,27 +108,38 @@ async function probeAll(
   reasons: readonly Reason[],
   view: string,
 ): Promise<readonly MountProbe[]> {
+  // All mounts of a filesystem answer or hang together, so one of them is asked for all.
+  const asked = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
   const probes: MountProbe[] = [];
-  for (let start = 0; start < reasons.length; start += PROBES_AT_ONCE_MAX) {
-    const some = reasons.slice(start, start + PROBES_AT_ONCE_MAX);
-    const dead = probes.filter(({ result }) => result.state === 'dead').length;
-    const limit =
-      dead >= DEAD_MOUNTS_MAX
-        ? `${dead} dead mounts were found before, and each probe of one leaves a process behind`
-        : start >= PROBES_MAX
-          ? `${PROBES_MAX} mounts were probed before`
-          : undefined;
+  let dead = 0;
+  for (let start = 0; start < asked.length; start += PROBES_AT_ONCE_MAX) {
+    const limit = limitReached(start, dead);
+    const some = asked.slice(start, start + PROBES_AT_ONCE_MAX);
     const answered = await Promise.all(
-      some.map(async (reason) => {
-        const origin = `${view}${reason.suspect.mount.target}`;
-        const result = await resultOf(look, reason.suspect, origin, limit);
-        const { suspect, threads, waiting } = reason;
-        return { suspect, result, origin, threads, ...(waiting === undefined ? {} : { waiting }) };
+      some.map(async (group) => {
+        const one = group.find(({ suspect }) => suspect.isVisible) ?? group[0];
+        if (!one) return [];
+        const origin = `${view}${one.suspect.mount.target}`;
+        const result = await resultOf(look, one.suspect, origin, limit);
+        if (result.state === 'dead') dead += 1;
+        return group.map(({ waiting, ...rest }) => ({
+          ...rest,
+          result,
+          origin,
+          ...(waiting === undefined ? {} : { waiting }),
+        }));
       }),
     );
-    probes.push(...answered);
+    probes.push(...answered.flat());
   }
   return probes;
+}
+
+function limitReached(probed: number, dead: number): string | undefined {
+  if (dead >= DEAD_MOUNTS_MAX) {
+    return `${dead} dead mounts were found before, and each probe of one leaves a process behind`;
+  }
+  return probed >= PROBES_MAX ? `${PROBES_MAX} mounts were probed before` : undefined;
 }
 
 async function resultOf(
