@@ -112,10 +112,10 @@ it('leaves nothing when it is interrupted, neither a file nor what the compiler 
   const interruption = new AbortController();
   const folder = join(cache, 'abc');
   const building = buildKubernetes(RECIPE, folder, { ...QUIETLY, signal: interruption.signal });
-  const refused = expect(building).rejects.toThrow(/abort/);
+  const refused = building.catch((error: Error) => error.message);
   await expect.poll(() => existsSync(join(scratch, 'begun'))).toBe(true);
   interruption.abort();
-  await refused;
+  expect(await refused).toMatch(/abort/);
   expect(await readdir(cache)).toEqual([]);
   expect(await commandLines()).not.toContain(`sleep\0${seconds}`);
 }, 20_000);
