@@ -75,3 +75,16 @@ export const LEFTOVER_PILE_MIN = 10;
 
 /** Processes that are asked what they hold open in volumes that were to be torn down. */
 export const WRITERS_ASKED_MAX = 256;
+
+/** Lines of a log kept for each literal that is looked for: when it began, and what happened of late. */
+export const LOG_FIRST_LINES_MAX = 20;
+export const LOG_LAST_LINES_MAX = 200;
+
+/** A line of a log may hold the names of all pods; what we look for stands at its beginning. */
+export const LOG_LINE_CHARACTERS_MAX = 16 * 1024;
+
+/** How much of the end of one log is read: some days of a kubelet that says much. */
+export const LOG_BYTES = 64 * 1024 * 1024;
+
+/** Files of klog that are read, the newest: one for each start of the kubelet. */
+export const LOG_FILES_MAX = 4;

@@ -12,6 +12,7 @@ import { runProgram } from '../process/run.ts';
 import { entriesIn, foldersIn } from './answer-folders.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
 import { threadsOf } from './answer-threads.ts';
+import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
 import { getFromKubelet } from './kubelet-http.ts';
 import { FILE_BYTES_MAX, FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
@@ -22,6 +23,7 @@ import {
   type RuntimeAnswer,
   sourceOf,
 } from './node-reader.ts';
+import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 import type { ReaderRuntimes } from './reader-runtimes.ts';
@@ -55,6 +57,7 @@ export class Answerer {
     if ('all' in asked) return { value: allProcesses(hostRoot) };
     if ('threadsOf' in asked) return { value: threadsOf(asked.threadsOf, hostRoot) };
     if ('filesOf' in asked) return { value: openFilesOf(asked, hostRoot) };
+    if ('log' in asked) return { value: await logLines(asked, hostRoot) };
     if ('levels' in asked) return { value: foldersIn(asked, hostRoot) };
     if ('names' in asked) return { value: entriesIn(asked, hostRoot) };
     return this.#touch(kind, asked.path);
@@ -114,23 +117,6 @@ export class Answerer {
     }
     return result.stdout;
   }
-}
-
-function withFile<T>(here: Buffer, path: string, use: (file: number) => T): T {
-  // Looked at before it is opened: opening some devices is an act (a watchdog starts to count).
-  if (!statSync(here).isFile()) throw notAFile(path);
-  // Without O_NONBLOCK, a pipe put in its place since would make us wait for a writer.
-  const file = openSync(here, constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY);
-  try {
-    if (!fstatSync(file).isFile()) throw notAFile(path);
-    return use(file);
-  } finally {
-    closeSync(file);
-  }
-}
-
-function notAFile(path: string): ReadError {
-  return new ReadError('failed', path, 'it is not a file');
 }
 
 const CHUNK_BYTES = 1024 * 1024;

@@ -48,6 +48,7 @@ const RIGHT: Readonly<Record<QuestionKind, unknown>> = {
   processes: expect.any(Array),
   threads: expect.any(Array),
   openFiles: expect.any(Array),
+  log: expect.objectContaining({ lines: expect.any(Array), counts: expect.any(Array) }),
   runtime: expect.objectContaining({ criVersion: expect.stringMatching(/^v1(alpha2)?$/) }),
 };
 

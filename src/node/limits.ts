@@ -13,6 +13,8 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   processes: 8_000,
   threads: 4_000,
   openFiles: 4_000,
+  // As much of a log as may be read at once, from a disk that is busy.
+  log: 10_000,
   // These have a deadline of their own in the reader, SERVICE_MS; this one is for a reader that hangs.
   kubelet: 6_000,
   runtime: 6_000,
@@ -62,6 +64,22 @@ export const THREADS_MAX = 10_000;
 
 /** Processes of a node; the kernel's usual limit is 32,768, and some set it to 4 million. */
 export const PROCESSES_MAX = 100_000;
+
+/** The end of a log that may be read: some days of a kubelet that says much. */
+export const LOG_BYTES_MAX = 256 * 1024 * 1024;
+
+/** How long the program that prints a journal may take; what it has told by then is the answer. */
+export const JOURNAL_MS = 8_000;
+
+/** Literals of one question. */
+export const LOG_LITERALS_MAX = 1_000;
+
+/** Lines kept of each literal: when it began, and what happened of late. */
+export const LOG_FIRST_LINES_MAX = 20;
+export const LOG_LAST_LINES_MAX = 200;
+
+/** A line of a log may hold the names of all pods; what we look for stands at its beginning. */
+export const LOG_LINE_CHARACTERS_MAX = 16 * 1024;
 
 export const VERSION_BYTES_MAX = 64 * 1024;
 

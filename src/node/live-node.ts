@@ -8,12 +8,14 @@ import {
 } from './limits.ts';
 import {
   type Answer,
+  type LogPlace,
   type NodeReader,
   type Question,
   type QuestionKind,
   ReadError,
   sourceOf,
 } from './node-reader.ts';
+import { JOURNAL_FOLDER } from './journal-folders.ts';
 import { liesOn, reachOf } from './reach.ts';
 import { type ReaderCommand, ReaderProcess, type Waiting } from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
@@ -203,9 +205,14 @@ export class LiveNode implements NodeReader {
 function placeOf(asked: Question<QuestionKind>): string {
   if ('socket' in asked) return asked.socket;
   if ('program' in asked) return asked.program;
+  if ('log' in asked) return placeOfLog(asked.log);
   if ('all' in asked) return '/proc';
   // Both look into the memory of the process.
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
   if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
   return 'port' in asked ? sourceOf(asked) : asked.path;
+}
+
+function placeOfLog(log: LogPlace): string {
+  return 'file' in log ? log.file : (log.folder ?? JOURNAL_FOLDER);
 }

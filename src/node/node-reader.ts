@@ -52,6 +52,18 @@ export interface Questions {
     };
     readonly answer: readonly OpenFile[];
   };
+  /**
+   * The lines of a log that hold one of the literals, picked out where the log lies. Only its end is
+   * read, so many bytes of it.
+   */
+  readonly log: {
+    readonly ask: {
+      readonly log: LogPlace;
+      readonly containing: readonly string[];
+      readonly lastBytes: number;
+    };
+    readonly answer: LogLines;
+  };
   /** One GET on the kubelet's own HTTP server. */
   readonly kubelet: {
     readonly ask: {
@@ -163,6 +175,38 @@ export interface OpenFile {
   readonly path: string;
 }
 
+/**
+ * A file of text, or the journal: its entries that have one of these fields ("_COMM=kubelet"), in
+ * the folder that is named, or else where the node keeps its journal.
+ */
+export type LogPlace =
+  | { readonly file: string }
+  | { readonly journal: readonly string[]; readonly folder?: string };
+
+export interface LogLines {
+  /** Oldest first. Of a literal that is in many lines, only the first few and the last ones. */
+  readonly lines: readonly LogLine[];
+  /** What was looked for: a recording may be older than the one who asks now. */
+  readonly containing: readonly string[];
+  /** For each literal, in how many of the lines it is. */
+  readonly counts: readonly number[];
+  /** The first and the last line that were read, whatever is in them; null when there is none. */
+  readonly first: string | null;
+  readonly last: string | null;
+  readonly linesRead: number;
+  readonly bytesRead: number;
+  /** False when the beginning of the log was left out, or its end could not be waited for. */
+  readonly isWhole: boolean;
+  /** When the file was last written; null for a journal. */
+  readonly modifiedMs: number | null;
+}
+
+export interface LogLine {
+  /** From 1 on, counted from where we began to read. */
+  readonly number: number;
+  readonly text: string;
+}
+
 export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
@@ -217,12 +261,19 @@ export function sourceOf(asked: Question<QuestionKind>): string {
   if ('levels' in asked) return [asked.path, ...asked.levels].join('/');
   if ('names' in asked) return `${asked.path} (${asked.names.length} of its entries)`;
   if ('all' in asked) return '/proc';
+  if ('log' in asked) return nameOfLog(asked.log);
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/task`;
   if ('filesOf' in asked) return `/proc/${asked.filesOf}/fd`;
   if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
   if ('path' in asked) return asked.path;
   if ('program' in asked) return [asked.program, ...asked.arguments].join(' ');
   return 'id' in asked ? `CRI ${asked.call} ${asked.id.slice(0, SHORT_ID)}` : `CRI ${asked.call}`;
+}
+
+function nameOfLog(place: LogPlace): string {
+  if ('file' in place) return place.file;
+  const folder = place.folder === undefined ? [] : ['--directory', place.folder];
+  return ['journalctl', ...folder, place.journal.join(' + ')].join(' ');
 }
 
 /** As many digits of an id as the tools of the runtimes show. */

@@ -23,8 +23,16 @@ export function reachOf(kind: QuestionKind, place: string): Reach {
   return MEMORY.test(place) ? 'memory' : 'table';
 }
 
-/** Questions that a service answers, each with a deadline of its own in the reader. */
-const WAITS_FOR_OTHERS: ReadonlySet<QuestionKind> = new Set(['kubelet', 'runtime', 'version']);
+/**
+ * Questions that a service or a program answers, each with a deadline of its own in the reader. A
+ * log that is a file is read at once all the same, before the next question is begun.
+ */
+const WAITS_FOR_OTHERS: ReadonlySet<QuestionKind> = new Set([
+  'kubelet',
+  'runtime',
+  'version',
+  'log',
+]);
 
 /** Questions that touch a path and nothing else: they wait for no one but the kernel. */
 export function isPathKind(kind: QuestionKind): boolean {

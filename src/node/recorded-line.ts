@@ -42,6 +42,8 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
     }
     case 'openFiles':
       return openFilesQuestion(value);
+    case 'log':
+      return logQuestion(value);
     default: {
       const path = textAt(value, 'path');
       return path === undefined ? undefined : { path };
@@ -54,6 +56,20 @@ function openFilesQuestion(value: unknown): Question<'openFiles'> | undefined {
   const ids = listAt(value, 'mountIds');
   if (pid === undefined || !under || !ids?.every((id) => typeof id === 'number')) return undefined;
   return { filesOf: pid, under, mountIds: ids };
+}
+
+function logQuestion(value: unknown): Question<'log'> | undefined {
+  const lastBytes = numberAt(value, 'lastBytes');
+  const containing = textsIn(fieldAt(value, 'containing'));
+  if (lastBytes === undefined || !containing) return undefined;
+  const file = textAt(value, 'log', 'file');
+  if (file !== undefined) return { log: { file }, containing, lastBytes };
+  const [journal, folder] = [
+    textsIn(fieldAt(value, 'log', 'journal')),
+    textAt(value, 'log', 'folder'),
+  ];
+  if (!journal) return undefined;
+  return { log: folder === undefined ? { journal } : { journal, folder }, containing, lastBytes };
 }
 
 function kubeletQuestion(value: unknown): Question<'kubelet'> | undefined {
@@ -96,6 +112,7 @@ const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   processes: listOf(isProcessEntry),
   threads: listOf(isThread),
   openFiles: listOf((item) => haveTexts(item, 'by', 'path')),
+  log: isLogLines,
   kubelet: (value) => isCount(fieldAt(value, 'status')) && isText(fieldAt(value, 'body')),
   runtime: (value) =>
     ['v1', 'v1alpha2'].includes(textAt(value, 'criVersion') ?? '') &&
@@ -159,6 +176,26 @@ function isThread(value: unknown): boolean {
     (call === null || isCount(call)) &&
     [callName, path].every((text) => text === null || isText(text))
   );
+}
+
+function isLogLines(value: unknown): boolean {
+  const [first, last] = [fieldAt(value, 'first'), fieldAt(value, 'last')];
+  const [counts, modified] = [listAt(value, 'counts'), fieldAt(value, 'modifiedMs')];
+  const literals = textsIn(fieldAt(value, 'containing'));
+  return (
+    listOf(isLogLine)(fieldAt(value, 'lines')) &&
+    counts !== undefined &&
+    counts.every(isCount) &&
+    literals?.length === counts.length &&
+    [first, last].every((text) => text === null || isText(text)) &&
+    ['linesRead', 'bytesRead'].every((name) => isCount(fieldAt(value, name))) &&
+    typeof fieldAt(value, 'isWhole') === 'boolean' &&
+    (modified === null || typeof modified === 'number')
+  );
+}
+
+function isLogLine(value: unknown): boolean {
+  return isCount(fieldAt(value, 'number')) && haveTexts(value, 'text');
 }
 
 function haveTexts(value: unknown, ...names: readonly string[]): boolean {

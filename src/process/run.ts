@@ -14,6 +14,8 @@ export interface Program {
   /** The whole of it: nothing is inherited. By default messages are in English and PATH is the usual. */
   readonly environment?: Readonly<Record<string, string>>;
   readonly input?: string;
+  /** Takes what it prints, instead of keeping it; "enough" ends the program. */
+  readonly onOutput?: (chunk: Buffer) => 'more' | 'enough';
 }
 
 export type ProgramResult =
@@ -54,7 +56,7 @@ export async function runProgram(asked: Program): Promise<ProgramResult> {
   } catch (error) {
     return notStarted(error); // For example a NUL byte in an argument.
   }
-  const output = collectOutput(child, asked.outputBytesMax);
+  const output = collectOutput(child, asked);
   const ended = await endOf(child, asked);
   child.unref();
   for (const pipe of child.stdio) pipe?.destroy();
@@ -108,13 +110,25 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
   });
 }
 
-function collectOutput(child: ChildProcess, bytesMax: number): () => Output {
+function collectOutput(
+  child: ChildProcess,
+  { outputBytesMax: bytesMax, onOutput }: Program,
+): () => Output {
   let isCut = false;
-  const collect = (pipe: ChildProcess['stdout']) => {
+  const pass = (chunk: Buffer) => {
+    if (isCut || onOutput?.(chunk) !== 'enough') return;
+    isCut = true;
+    signalGroup(child, 'SIGKILL');
+  };
+  const collect = (pipe: ChildProcess['stdout'], isPassed: boolean) => {
     const chunks: Buffer[] = [];
     let bytes = 0;
     pipe?.on('error', () => {});
     pipe?.on('data', (chunk: Buffer) => {
+      if (isPassed) {
+        pass(chunk);
+        return;
+      }
       const kept = chunk.subarray(0, bytesMax - bytes);
       if (kept.length < chunk.length) isCut = true;
       if (kept.length > 0) chunks.push(kept);
@@ -125,8 +139,8 @@ function collectOutput(child: ChildProcess, bytesMax: number): () => Output {
       isOpen: () => pipe !== null && !pipe.readableEnded,
     };
   };
-  const stdout = collect(child.stdout);
-  const stderr = collect(child.stderr);
+  const stdout = collect(child.stdout, onOutput !== undefined);
+  const stderr = collect(child.stderr, false);
   const hasExited = () => child.exitCode !== null || child.signalCode !== null;
   const isHeld = () => hasExited() && (stdout.isOpen() || stderr.isOpen());
   return () => ({ stdout: stdout.text(), stderr: stderr.text(), isCut, isHeld: isHeld() });

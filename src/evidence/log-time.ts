@@ -1,0 +1,65 @@
+import type { LogTime } from './log-line.ts';
+
+/** What is known of the clock by which a log was written. */
+export interface LogClock {
+  /** A moment soon after the last line: the year of a line is the one before it. */
+  readonly end: Date;
+  /** How far the node's wall clock is ahead of UTC. */
+  readonly offsetMs: number;
+  /** False when the zone is a guess, and every time may be off by it. */
+  readonly isZoneKnown: boolean;
+}
+
+const QUARTER_MS = 15 * 60_000;
+const DAY_MS = 86_400_000;
+
+/** So far apart are no two zones: what is more was not written when the file was. */
+const ZONE_MAX_MS = 14.5 * 3_600_000;
+
+/** A line is written at once: more than this after a full quarter, the file is not its own clock. */
+const WRITTEN_WITHIN_MS = 5 * 60_000;
+
+/**
+ * A file was last written when its last line was, so the two clocks tell the zone. Without it, the
+ * lines are taken for UTC.
+ */
+export function logClock(
+  last: LogTime | undefined,
+  modifiedMs: number | undefined,
+  now: Date,
+): LogClock {
+  const guess = { end: now, offsetMs: 0, isZoneKnown: last?.kind === 'exact' };
+  if (modifiedMs === undefined || last === undefined || last.kind === 'exact') return guess;
+  const end = new Date(modifiedMs);
+  const wall = last.kind === 'zoneless' ? last.ms : nearest(last.ms, modifiedMs);
+  const ahead = wall - modifiedMs;
+  const offsetMs = Math.round(ahead / QUARTER_MS) * QUARTER_MS;
+  const isTrue = Math.abs(ahead - offsetMs) < WRITTEN_WITHIN_MS && Math.abs(ahead) < ZONE_MAX_MS;
+  return isTrue ? { end, offsetMs, isZoneKnown: true } : { ...guess, end };
+}
+
+export function dateOf(time: LogTime, { end, offsetMs }: LogClock): Date {
+  if (time.kind === 'exact') return new Date(time.ms);
+  if (time.kind === 'zoneless') return new Date(time.ms - offsetMs);
+  const wall = end.getTime() + offsetMs;
+  const near = nearest(time.ms, wall);
+  // Clocks differ by a little; a line of tomorrow is one of last year.
+  const isLater = near - wall > DAY_MS;
+  return new Date(
+    (isLater ? inYear(time.ms, new Date(near).getUTCFullYear() - 1) : near) - offsetMs,
+  );
+}
+
+function nearest(yearlessMs: number, aroundMs: number): number {
+  const year = new Date(aroundMs).getUTCFullYear();
+  const candidates = [year - 1, year, year + 1].map((each) => inYear(yearlessMs, each));
+  return candidates.reduce((best, each) =>
+    Math.abs(each - aroundMs) < Math.abs(best - aroundMs) ? each : best,
+  );
+}
+
+function inYear(yearlessMs: number, year: number): number {
+  const date = new Date(yearlessMs);
+  date.setUTCFullYear(year);
+  return date.getTime();
+}

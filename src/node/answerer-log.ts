@@ -1,0 +1,177 @@
+import { fstatSync, readSync, statSync } from 'node:fs';
+import { type ProgramResult, runProgram } from '../process/run.ts';
+import { MatchingLines } from '../std/matching-lines.ts';
+import { JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER } from './journal-folders.ts';
+import {
+  JOURNAL_MS,
+  LOG_BYTES_MAX,
+  LOG_FIRST_LINES_MAX,
+  LOG_LAST_LINES_MAX,
+  LOG_LINE_CHARACTERS_MAX,
+  LOG_LITERALS_MAX,
+  VERSION_BYTES_MAX,
+} from './limits.ts';
+import { type LogLines, type Question, ReadError, sourceOf } from './node-reader.ts';
+import { withFile } from './open-file.ts';
+import { pathInRoot } from './path-in-root.ts';
+import { textOf } from './text-codec.ts';
+
+/** Picks the lines out of a log: only what was asked for travels, not the log. */
+export async function logLines(asked: Question<'log'>, hostRoot: string): Promise<LogLines> {
+  const { log, containing, lastBytes } = asked;
+  if (containing.length > LOG_LITERALS_MAX || lastBytes > LOG_BYTES_MAX) {
+    throw new ReadError('unsupported', sourceOf(asked), 'more than may be asked of a log');
+  }
+  if (!containing.every((literal) => ASCII.test(literal))) {
+    throw new ReadError('unsupported', sourceOf(asked), 'a literal must be plain ASCII');
+  }
+  return 'file' in log ? linesOfFile(asked, log.file, hostRoot) : linesOfJournal(asked, hostRoot);
+}
+
+// failed to remove container
+const ASCII = /^[ -~]{3,}$/;
+
+const CHUNK_BYTES = 1024 * 1024;
+
+function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): LogLines {
+  const { containing, lastBytes } = asked;
+  return withFile(pathInRoot(hostRoot, path, 'follow'), path, (file) => {
+    const { size, mtimeMs } = fstatSync(file);
+    const start = Math.max(0, size - lastBytes);
+    const matching = new MatchingLines(containing, {
+      firstMax: LOG_FIRST_LINES_MAX,
+      lastMax: LOG_LAST_LINES_MAX,
+      characterMax: LOG_LINE_CHARACTERS_MAX,
+    });
+    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    let at = start;
+    // Not to its end, which may move while we read: a kubelet goes on writing.
+    while (at < size) {
+      const length = readSync(file, chunk, 0, Math.min(CHUNK_BYTES, size - at), at);
+      if (length === 0) break;
+      const skipped =
+        at === start && start > 0 ? chunk.subarray(0, length).indexOf(NEWLINE) + 1 : 0;
+      matching.push(chunk.toString('latin1', skipped, length));
+      at += length;
+    }
+    const { lines, counts, first, last, scanned } = matching.end();
+    return {
+      lines: lines.map((line) => ({ number: line.at, text: decoded(line.text) })),
+      containing,
+      counts,
+      first: first === undefined ? null : decoded(first),
+      last: last === undefined ? null : decoded(last),
+      linesRead: scanned,
+      bytesRead: at - start,
+      isWhole: start === 0,
+      modifiedMs: Math.trunc(mtimeMs),
+    };
+  });
+}
+
+const NEWLINE = 10;
+
+/** The lines were searched as bytes, one character each. */
+function decoded(line: string): string {
+  return textOf(Buffer.from(line.endsWith('\r') ? line.slice(0, -1) : line, 'latin1'));
+}
+
+/** Newest first, so that what is left out is what is old. */
+const PRINTED = ['--no-pager', '--quiet', '--all', '--reverse', '--output=short-iso'];
+
+const PROGRAMS = ['/usr/bin/journalctl', '/bin/journalctl'];
+
+async function linesOfJournal(asked: Question<'log'>, hostRoot: string): Promise<LogLines> {
+  const { log } = asked;
+  if ('file' in log) throw new Error('a file is no journal');
+  const source = sourceOf(asked);
+  const folder = journalFolder(log.folder, hostRoot);
+  if (folder === undefined) throw new ReadError('missing', source, 'this node keeps no journal');
+  const fields = log.journal.flatMap((field, index) => (index === 0 ? [field] : ['+', field]));
+  const named = log.folder === undefined ? [] : [`--directory=${log.folder}`];
+  const here = `--directory=${pathInRoot(hostRoot, folder, 'follow').toString('utf8')}`;
+  const ways = [
+    ...(hostRoot === '/' ? [] : chrootsInto(hostRoot).map((words) => [...words, ...named])),
+    ...PROGRAMS.map((program) => [program, ...(hostRoot === '/' ? named : [here])]),
+  ];
+  for (const [program = '', ...words] of ways) {
+    if (!isThere(program)) continue;
+    const printed = await printJournal(asked, [program, ...words, ...PRINTED, ...fields]);
+    if (printed) return printed;
+  }
+  const detail = 'journalctl is not here; name the file with --kubelet-log';
+  throw new ReadError('unsupported', source, detail);
+}
+
+/** Touched first: a journal on a dead mount hangs this reader, and no program that nobody counts. */
+function journalFolder(named: string | undefined, hostRoot: string): string | undefined {
+  const folders = named === undefined ? [JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER] : [named];
+  return folders.find((folder) => isThere(pathInRoot(hostRoot, folder, 'follow')));
+}
+
+/** The node's own program knows the node's journal best; ours may be older than its format. */
+function chrootsInto(hostRoot: string): readonly (readonly string[])[] {
+  const chroot = ['/usr/sbin/chroot', '/usr/bin/chroot', '/sbin/chroot'].find(isThere);
+  if (chroot === undefined) return [];
+  return PROGRAMS.filter((program) => isThere(pathInRoot(hostRoot, program, 'follow'))).map(
+    (program) => [chroot, hostRoot, program],
+  );
+}
+
+function isThere(path: string | Buffer): boolean {
+  return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** Undefined when the program cannot be run here, so that there may be another way. */
+async function printJournal(
+  asked: Question<'log'>,
+  [program = '', ...words]: readonly string[],
+): Promise<LogLines | undefined> {
+  const { containing, lastBytes } = asked;
+  const matching = new MatchingLines(containing, {
+    firstMax: LOG_LAST_LINES_MAX,
+    lastMax: LOG_FIRST_LINES_MAX,
+    characterMax: LOG_LINE_CHARACTERS_MAX,
+  });
+  let bytes = 0;
+  const result = await runProgram({
+    program,
+    arguments: words,
+    deadlineMs: JOURNAL_MS,
+    outputBytesMax: VERSION_BYTES_MAX,
+    onOutput: (chunk) => {
+      bytes += chunk.length;
+      matching.push(chunk.toString('latin1'));
+      return bytes < lastBytes ? 'more' : 'enough';
+    },
+  });
+  if (!hasPrinted(result, bytes, sourceOf(asked))) return undefined;
+  const { lines, counts, first, last, scanned } = matching.end();
+  return {
+    lines: lines.toReversed().map((line) => ({ number: line.at, text: decoded(line.text) })),
+    containing,
+    counts,
+    first: last === undefined ? null : decoded(last),
+    last: first === undefined ? null : decoded(first),
+    linesRead: scanned,
+    bytesRead: bytes,
+    isWhole: result.ended === 'exit',
+    modifiedMs: null,
+  };
+}
+
+/** What env, chroot and shells end with when they could not run a program. */
+const NOT_RUN_CODES: ReadonlySet<number> = new Set([125, 126, 127]);
+
+function hasPrinted(result: ProgramResult, bytes: number, source: string): boolean {
+  if (result.ended === 'not-started') return false;
+  if (result.ended === 'exit' && NOT_RUN_CODES.has(result.code)) return false;
+  if (bytes > 0 || (result.ended === 'exit' && result.code === 0)) return true;
+  if (result.ended === 'deadline') throw new ReadError('timeout', source);
+  const end = result.ended === 'exit' ? String(result.code) : result.signal;
+  throw new ReadError(
+    'failed',
+    source,
+    `it ended without an answer: ${end} ${result.stderr.trim()}`,
+  );
+}
