@@ -1,0 +1,79 @@
+import { CriDriver } from '../rig/cri-driver.ts';
+import * as cri from '../rig/generated/cri-drive.ts';
+import type { SharedCluster } from './shared-cluster.ts';
+
+/** Not the driver's own time limit: a runtime that is well makes a container within seconds. */
+const CALL_MS = 30_000;
+
+/** How the container is called, and whether it carries the labels of a pod that nobody knows. */
+export interface UnloggedWish {
+  readonly name: string;
+  readonly podUid?: string;
+  readonly command: readonly string[];
+  readonly image?: string;
+}
+
+export interface UnloggedContainer {
+  readonly id: string;
+  readonly sandboxId: string;
+}
+
+/**
+ * What makes the kubelet delete entries of its working folder: a container made over CRI by
+ * somebody who is no kubelet, with neither a log directory nor a log path.
+ */
+export async function makeUnloggedContainer(
+  cluster: SharedCluster,
+  { name, podUid, command, image = cluster.image }: UnloggedWish,
+): Promise<UnloggedContainer> {
+  const driver = new CriDriver(`/proc/${cluster.pid}/root/run/containerd/containerd.sock`);
+  try {
+    const namespaceOptions = { network: 'NODE', pid: 'POD', ipc: 'POD' } as const;
+    const labels: Record<string, string> =
+      podUid === undefined
+        ? {}
+        : {
+            'io.kubernetes.pod.name': name,
+            'io.kubernetes.pod.namespace': 'default',
+            'io.kubernetes.pod.uid': podUid,
+            'io.kubernetes.container.name': name,
+          };
+    const pod = podUid === undefined ? {} : { namespace: 'default', uid: podUid };
+    const sandboxConfig = cri.PodSandboxConfig.fromPartial({
+      metadata: { name, ...pod },
+      labels,
+      linux: { securityContext: { namespaceOptions } },
+    });
+    const sandbox = await driver.call(
+      'v1.RuntimeService/RunPodSandbox',
+      [cri.RunPodSandboxRequest, cri.RunPodSandboxResponse],
+      { config: sandboxConfig },
+      CALL_MS,
+    );
+    const made = await driver.call(
+      'v1.RuntimeService/CreateContainer',
+      [cri.CreateContainerRequest, cri.CreateContainerResponse],
+      cri.CreateContainerRequest.fromPartial({
+        podSandboxId: sandbox.podSandboxId,
+        sandboxConfig,
+        config: {
+          metadata: { name },
+          image: { image },
+          command: [...command],
+          labels,
+          linux: { securityContext: { namespaceOptions } },
+        },
+      }),
+      CALL_MS,
+    );
+    await driver.call(
+      'v1.RuntimeService/StartContainer',
+      [cri.StartContainerRequest, cri.Nothing],
+      { containerId: made.containerId },
+      CALL_MS,
+    );
+    return { id: made.containerId, sandboxId: sandbox.podSandboxId };
+  } finally {
+    driver.close();
+  }
+}
