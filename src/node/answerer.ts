@@ -15,6 +15,7 @@ import { threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
 import { getFromKubelet } from './kubelet-http.ts';
+import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
 import { FILE_BYTES_MAX, FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
 import {
   type Question,
@@ -51,6 +52,8 @@ export class Answerer {
   async answer<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answered> {
     const asked: Question<QuestionKind> = question;
     const { hostRoot } = this.#settings;
+    if ('as' in asked) return { value: await goroutinesOfKubelet(asked, this.#settings) };
+    if ('seconds' in asked) return { value: await profileOfKubelet(asked, this.#settings) };
     if ('port' in asked) return getFromKubelet(asked, this.#settings);
     if ('socket' in asked) return { value: await this.#callRuntime(asked) };
     if ('program' in asked) return { value: await this.#askVersion(asked) };

@@ -48,6 +48,8 @@ const RIGHT: Readonly<Record<QuestionKind, unknown>> = {
   processes: expect.any(Array),
   threads: expect.any(Array),
   openFiles: expect.any(Array),
+  goroutines: expect.objectContaining({ groups: expect.any(Array), total: number }),
+  profile: text,
   log: expect.objectContaining({ lines: expect.any(Array), counts: expect.any(Array) }),
   runtime: expect.objectContaining({ criVersion: expect.stringMatching(/^v1(alpha2)?$/) }),
 };

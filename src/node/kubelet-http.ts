@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getSecure } from 'node:https';
 import { HTTP_BYTES_MAX, SERVICE_MS } from './limits.ts';
-import { type Question, ReadError, sourceOf } from './node-reader.ts';
+import { type KubeletPage, ReadError, sourceOf } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
@@ -11,17 +11,30 @@ const USUAL_CERTIFICATE = '/etc/kubernetes/pki/apiserver-kubelet-client.crt';
 const USUAL_KEY = '/etc/kubernetes/pki/apiserver-kubelet-client.key';
 
 /** One GET on the kubelet, with the credentials a person gave us or the node has. */
-export async function getFromKubelet(
-  question: Question<'kubelet'>,
+export function getFromKubelet(
+  question: KubeletPage,
   settings: ReaderSettings,
 ): Promise<{ value: { status: number }; payload: Buffer }> {
+  return fromKubelet(question, settings, SERVICE_MS, async (response) => ({
+    value: { status: response.statusCode ?? 0 },
+    payload: await bodyOf(response, sourceOf(question), HTTP_BYTES_MAX),
+  }));
+}
+
+/** The same, with the answer read as it comes, all within the time limit. */
+export async function fromKubelet<T>(
+  question: KubeletPage,
+  settings: ReaderSettings,
+  limitMs: number,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<T> {
   const source = sourceOf(question);
   const options = {
     host: question.address,
     port: question.port,
     path: question.path,
     agent: false,
-    signal: AbortSignal.timeout(SERVICE_MS),
+    signal: AbortSignal.timeout(limitMs),
   };
   const secrets = question.scheme === 'https' ? credentials(question, settings, source) : {};
   return new Promise((resolve, reject) => {
@@ -29,10 +42,7 @@ export async function getFromKubelet(
       reject(error.name === 'AbortError' ? new ReadError('timeout', source) : error);
     };
     const receive = (response: IncomingMessage) => {
-      bodyOf(response, source).then(
-        (payload) => resolve({ value: { status: response.statusCode ?? 0 }, payload }),
-        fail,
-      );
+      read(response).then(resolve, fail);
     };
     const request =
       question.scheme === 'http'
@@ -43,13 +53,17 @@ export async function getFromKubelet(
   });
 }
 
-async function bodyOf(response: IncomingMessage, source: string): Promise<Buffer> {
+export async function bodyOf(
+  response: IncomingMessage,
+  source: string,
+  bytesMax: number,
+): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     total += chunk.length;
-    if (total > HTTP_BYTES_MAX) {
-      throw new ReadError('too-large', source, `it sent more than ${HTTP_BYTES_MAX} bytes`);
+    if (total > bytesMax) {
+      throw new ReadError('too-large', source, `it sent more than ${bytesMax} bytes`);
     }
     chunks.push(chunk);
   }
@@ -57,7 +71,7 @@ async function bodyOf(response: IncomingMessage, source: string): Promise<Buffer
 }
 
 function credentials(
-  { port }: Question<'kubelet'>,
+  { port }: KubeletPage,
   settings: ReaderSettings,
   source: string,
 ): {

@@ -17,6 +17,9 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   log: 10_000,
   // These have a deadline of their own in the reader, SERVICE_MS; this one is for a reader that hangs.
   kubelet: 6_000,
+  // Their deadlines in the reader are DUMP_MS, and the seconds that were asked for.
+  goroutines: 35_000,
+  profile: 140_000,
   runtime: 6_000,
   version: 6_000,
 };
@@ -26,6 +29,18 @@ export const PATIENT_MS = 4_000;
 
 /** How long the kubelet, the runtime or a program has for its answer. */
 export const SERVICE_MS = 5_000;
+
+/** How long a kubelet may take to write down what a hundred thousand goroutines do. */
+export const DUMP_MS = 30_000;
+
+/** Go itself cuts a dump at 64 MiB; a program of another kind may not. */
+export const DUMP_BYTES_MAX = 512 * 1024 * 1024;
+
+/** A profile of two minutes has well under a megabyte. */
+export const PROFILE_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The kubelet ends a connection after four minutes, and a profile is only sent at its end. */
+export const PROFILE_SECONDS_MAX = 120;
 
 /** A new reader says that it is ready within this, or the node is too sick to start a process. */
 export const READER_START_MS = 10_000;

@@ -1,3 +1,5 @@
+import type { GoroutineDump } from '../go/goroutine-dump.ts';
+
 /**
  * Everything that may be asked of a node, as data. The list is closed and has no question that
  * changes anything: a collector cannot harm the node, whatever its author wrote.
@@ -66,13 +68,18 @@ export interface Questions {
   };
   /** One GET on the kubelet's own HTTP server. */
   readonly kubelet: {
-    readonly ask: {
-      readonly scheme: 'http' | 'https';
-      readonly address: string;
-      readonly port: number;
-      readonly path: string;
-    };
+    readonly ask: KubeletPage;
     readonly answer: HttpAnswer;
+  };
+  /** What the kubelet is doing, by its own account; it stops for a moment to tell. */
+  readonly goroutines: {
+    readonly ask: KubeletPage & { readonly as: 'goroutines' };
+    readonly answer: GoroutineDump;
+  };
+  /** Where the kubelet spends its CPU time, watched for so long: a pprof file in base64. */
+  readonly profile: {
+    readonly ask: KubeletPage & { readonly seconds: number };
+    readonly answer: string;
   };
   /** One read-only call to the container runtime, at a socket such as "/run/crio/crio.sock". */
   readonly runtime: {
@@ -205,6 +212,14 @@ export interface LogLine {
   /** From 1 on, counted from where we began to read. */
   readonly number: number;
   readonly text: string;
+}
+
+/** Where something of the kubelet's HTTP server is: "/debug/pprof/goroutine?debug=2". */
+export interface KubeletPage {
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly port: number;
+  readonly path: string;
 }
 
 export interface HttpAnswer {

@@ -29,6 +29,8 @@ export function reachOf(kind: QuestionKind, place: string): Reach {
  */
 const WAITS_FOR_OTHERS: ReadonlySet<QuestionKind> = new Set([
   'kubelet',
+  'goroutines',
+  'profile',
   'runtime',
   'version',
   'log',

@@ -1,5 +1,6 @@
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
 import type { Answer, FileStatus, Question, QuestionKind, ReadFailure } from './node-reader.ts';
+import { isGoroutineDump } from './recorded-dump.ts';
 
 /**
  * What stands in a bundle was written by nobody we know. These say whether a value is what its type
@@ -14,6 +15,15 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
   switch (kind) {
     case 'kubelet':
       return kubeletQuestion(value);
+    case 'goroutines': {
+      const asked = kubeletQuestion(value);
+      const isOurs = textAt(value, 'as') === 'goroutines';
+      return asked && isOurs ? { ...asked, as: 'goroutines' } : undefined;
+    }
+    case 'profile': {
+      const [asked, seconds] = [kubeletQuestion(value), numberAt(value, 'seconds')];
+      return asked && seconds !== undefined ? { ...asked, seconds } : undefined;
+    }
     case 'runtime':
       return runtimeQuestion(value);
     case 'version': {
@@ -113,6 +123,8 @@ const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   threads: listOf(isThread),
   openFiles: listOf((item) => haveTexts(item, 'by', 'path')),
   log: isLogLines,
+  goroutines: isGoroutineDump,
+  profile: isText,
   kubelet: (value) => isCount(fieldAt(value, 'status')) && isText(fieldAt(value, 'body')),
   runtime: (value) =>
     ['v1', 'v1alpha2'].includes(textAt(value, 'criVersion') ?? '') &&
