@@ -94,6 +94,21 @@ const nodeSummary = named(
   }),
 );
 
+const examinedFile = named(
+  'ExaminedFile',
+  z.object({ name: text, takenFor: z.array(text), failure: text.exactOptional() }),
+);
+
+const missingReport = named(
+  'MissingReport',
+  z.object({ what: text, command: text, faults: z.array(text) }),
+);
+
+const examined = named(
+  'Examined',
+  z.object({ files: z.array(examinedFile), missing: z.array(missingReport) }),
+);
+
 export const reportSchema = named(
   'Report',
   z.object({
@@ -101,6 +116,7 @@ export const reportSchema = named(
     kind: z.literal('Report'),
     node: nodeSummary,
     faults: z.array(faultReport),
+    examined: examined.exactOptional(),
   }),
 );
 

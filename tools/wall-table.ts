@@ -34,6 +34,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   evidence: { rooms: ['std', 'go', 'node', 'model'], packages: ['yaml', 'zod'] },
   faults: { rooms: ['std', 'go', 'model', 'evidence'], packages: [] },
   checkup: { rooms: ['std', 'node', 'model', 'evidence', 'faults'], packages: [] },
+  examine: { rooms: ['std', 'go', 'node', 'model', 'evidence'], packages: [] },
   state: { rooms: ['std', 'model'], packages: [] },
   repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence', 'state'], packages: [] },
 
@@ -43,7 +44,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
   diagnosis: { rooms: ['std', 'api', 'graph', 'operations'], packages: [] },
 
-  cli: { rooms: [...ON_A_NODE, ...DIAGNOSING], packages: ['commander', 'yaml'] },
+  cli: { rooms: [...ON_A_NODE, 'examine', ...DIAGNOSING], packages: ['commander', 'yaml'] },
   agent: { rooms: [...ON_A_NODE, ...DIAGNOSING, 'kube', 'web'], packages: ['commander'] },
   controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
   kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
@@ -64,6 +65,7 @@ export const PURE_ROOMS: readonly string[] = [
   'model',
   'evidence',
   'faults',
+  'examine',
   'graph',
   'api',
   'console',

@@ -10,6 +10,30 @@ export interface Report {
   readonly kind: 'Report';
   readonly node: NodeSummary;
   readonly faults: readonly FaultReport[];
+  /** Of a report on loose texts: what they were taken for, and what would be needed beside them. */
+  readonly examined?: Examined;
+}
+
+export interface Examined {
+  readonly files: readonly ExaminedFile[];
+  readonly missing: readonly MissingReport[];
+}
+
+export interface ExaminedFile {
+  readonly name: string;
+  /** Each kind of thing that stands in it; empty when nothing was recognised. */
+  readonly takenFor: readonly string[];
+  /** Why it could not be read. */
+  readonly failure?: string;
+}
+
+/** Evidence that was not given, or not as a whole. */
+export interface MissingReport {
+  readonly what: string;
+  /** What would collect it, on the node or where kubectl works. */
+  readonly command: string;
+  /** The faults that cannot be called clear without it. */
+  readonly faults: readonly string[];
 }
 
 export interface NodeSummary {

@@ -19,7 +19,17 @@ export function commands(run: Run): Command {
     .helpCommand('help [COMMAND]', 'what a command does and which options it takes')
     .showSuggestionAfterError()
     .addHelpText('after', `\nExit codes:\n${exitCodeLines()}`);
-  for (const define of [check, recover, explain, journal, bundle, replay, version, completion]) {
+  for (const define of [
+    check,
+    recover,
+    explain,
+    journal,
+    bundle,
+    replay,
+    examine,
+    version,
+    completion,
+  ]) {
     const definition = define();
     program.addCommand(definition);
     definition.action(async () => {
@@ -83,6 +93,18 @@ function replay(): Command {
     .argument('<FILE>', 'the bundle, or the folder it was unpacked to')
     .argument('[FAULT...]', 'only these faults');
   return withReportOptions(command);
+}
+
+function examine(): Command {
+  return new Command('examine')
+    .description('judge loose evidence that somebody sent: logs, mount tables, dumps, listings...')
+    .argument(
+      '<FILE...>',
+      'texts, archives or folders of them, compressed or not; "-" is the input',
+    )
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'wide: with every detail').choices(REPORT_FORMATS),
+    );
 }
 
 function version(): Command {

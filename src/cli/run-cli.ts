@@ -68,6 +68,8 @@ async function runCommand(
       return (await import('./bundle.ts')).bundle(words[0], options as never, terminal);
     case 'replay':
       return (await import('./replay.ts')).replay(first, rest, options, terminal);
+    case 'examine':
+      return (await import('./examine.ts')).examine(words, options, terminal);
     case 'completion':
       return (await import('./completion.ts')).completion(first, terminal);
     default:

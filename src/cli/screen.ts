@@ -1,5 +1,6 @@
 import type { FaultReport, FindingReport, NodeSummary, Report } from '../checkup/report.ts';
 import { FINDING_STATES } from '../model/finding.ts';
+import { fileLines, missingLines } from './examined-lines.ts';
 import type { Terminal } from './terminal.ts';
 import { printable, wrapQuote, wrapWords } from './wrap.ts';
 
@@ -20,14 +21,16 @@ export function screenOf(report: Report, terminal: Terminal, isWide: boolean): s
     .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding))
     .map(({ fault, finding }) => findingBlock(fault, finding, terminal, isWide));
   const left = blocks.length - FINDINGS_SHOWN_MAX;
+  const { examined } = report;
   const parts = [
-    nodeLine(report.node, terminal),
-    ...(isWide ? [nodeDetails(report.node)] : []),
+    ...(examined ? [fileLines(examined, terminal)] : [nodeLine(report.node, terminal)]),
+    ...(isWide && !examined ? [nodeDetails(report.node)] : []),
     ...blocks.slice(0, FINDINGS_SHOWN_MAX),
     ...(left > 0
       ? [`and ${count(left, 'more finding')}; all of them: kubediag check -o json`]
       : []),
     closing(report, terminal, isWide),
+    ...(examined ? [missingLines(examined, terminal)] : []),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
 }

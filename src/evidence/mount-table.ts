@@ -100,6 +100,16 @@ export function parseMountTable(text: string, origin: string): MountTable {
   return { mounts, origin, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
 }
 
+/** A table that somebody copied by hand: whatever else stands there is passed over, line by line. */
+export function looseMountTable(text: string, origin: string): MountTable {
+  const lines = text.split('\n');
+  const mounts = lines.flatMap((line, index) => {
+    const plain = line.trim();
+    return parseMount(plain, 0, plain.length, index + 1, plain.includes('\\')) ?? [];
+  });
+  return { mounts, origin, lineText: ({ line }) => lines[line - 1]?.trim() ?? '' };
+}
+
 /** Equal ids are neighbours once they are sorted; a set of 100,000 ids would take twice as long. */
 function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
   const ids = new Float64Array(mounts.length);

@@ -1,0 +1,112 @@
+import { checkUp, type Judged } from '../checkup/check-up.ts';
+import { makeReport } from '../checkup/make-report.ts';
+import type { Examined, MissingReport, Report } from '../checkup/report.ts';
+import { kubelet } from '../evidence/kubelet.ts';
+import { kubeletVersion } from '../evidence/kubelet-version.ts';
+import { mountTable } from '../evidence/mount-table.ts';
+import { type CaseFile, caseFileOf } from '../examine/case-file.ts';
+import { givenLook, NOT_GIVEN } from '../examine/given-look.ts';
+import { type Missing, missingOf } from '../examine/missing.ts';
+import { faults } from '../faults/index.ts';
+import type { Evidence, Look } from '../model/evidence.ts';
+import { verdictOf } from '../model/verdict.ts';
+import { attempt } from '../node/attempt.ts';
+import { type ReadFiles, readGiven } from './read-given.ts';
+import { type ReportFormat, showReport } from './show-report.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ExamineOptions {
+  readonly output?: ReportFormat;
+}
+
+/** `kubediag examine FILE...`: judges loose texts that somebody sent, as far as they go. */
+export async function examine(
+  paths: readonly string[],
+  options: ExamineOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const begun = performance.now();
+  const read = await readGiven(paths);
+  const [first] = read.unread;
+  if (read.files.length === 0 && first) {
+    throw new UsageError(`${first.name} cannot be read: ${first.why}`);
+  }
+  const report = await examined(read, begun);
+  return showReport(report, options.output, terminal);
+}
+
+async function examined(read: ReadFiles, begun: number): Promise<Report> {
+  const file = await caseFileOf(read.files, new Date());
+  const look = givenLook(file);
+  const judged = await checkUp(faults, look);
+  const whole: Judged[] = [];
+  const missing: MissingReport[] = [];
+  for (const each of judged) {
+    const lacks = await lacking(each, file, look);
+    const faultsOf = [each.fault.id];
+    missing.push(...lacks.map(({ what, command }) => ({ what, command, faults: faultsOf })));
+    whole.push(withDoubt(each, lacks));
+  }
+  const files = [
+    ...file.files.map(({ name, takenFor }) => ({ name, takenFor })),
+    ...read.unread.map(({ name, why }) => ({ name, takenFor: [], failure: why })),
+  ];
+  const tookMs = Math.round(performance.now() - begun);
+  const summary = { ...(await summaryOf(look)), tookMs };
+  const examinedPart: Examined = { files, missing: byCommand(missing) };
+  return { ...makeReport(summary, whole), examined: examinedPart };
+}
+
+/** What a fault needs and was not given, or not as a whole. */
+async function lacking(
+  { fault }: Judged,
+  { gaps }: CaseFile,
+  look: Look,
+): Promise<readonly Missing[]> {
+  const lacks: Missing[] = [];
+  for (const need of Object.values(fault.needs)) {
+    const evidence = ('optional' in need ? need.optional : need) as Evidence<unknown>;
+    const collected = await attempt(look.of(evidence));
+    const gap = gaps.get(evidence);
+    if (!collected.known || gap !== undefined) lacks.push(missingOf(evidence, gap));
+  }
+  return lacks;
+}
+
+/** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
+function withDoubt({ fault, verdict }: Judged, lacks: readonly Missing[]): Judged {
+  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  const own = doubts.filter(({ why }) => !why.includes(NOT_GIVEN));
+  const names = lacks.map(({ short }) => short).join(', ');
+  const all = names === '' ? own : [...own, { why: `not given: ${names}` }];
+  return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };
+}
+
+/** Each command once, with all that wait for it. */
+function byCommand(missing: readonly MissingReport[]): readonly MissingReport[] {
+  const grouped = Map.groupBy(missing, ({ command }) => command);
+  return [...grouped].map(([command, all]) => ({
+    what: [...new Set(all.map(({ what }) => what))].join(', '),
+    command,
+    faults: [...new Set(all.flatMap((each) => each.faults))],
+  }));
+}
+
+async function summaryOf(look: Look): Promise<Omit<Report['node'], 'tookMs'>> {
+  const { root } = await look.of(kubelet);
+  const [version, table] = await Promise.all([
+    attempt(look.of(kubeletVersion)),
+    attempt(look.of(mountTable)),
+  ]);
+  return {
+    name: 'unknown',
+    time: look.node.now().toISOString(),
+    kubelet: {
+      presence: 'unknown',
+      ...(version.known ? { version: version.value.text } : {}),
+      root,
+    },
+    ...(table.known ? { mounts: table.value.mounts.length } : {}),
+  };
+}

@@ -1,0 +1,108 @@
+import { constants } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { GivenFile } from '../examine/given-file.ts';
+import { FILES_MAX, TEXT_CHARACTERS_MAX } from '../examine/limits.ts';
+import { textOf } from '../node/text-codec.ts';
+import { messageOf } from '../std/message-of.ts';
+import { readTar } from '../std/tar.ts';
+
+/** A file that could not be read, and why: that is told beside those that could. */
+export interface UnreadFile {
+  readonly name: string;
+  readonly why: string;
+}
+
+export interface ReadFiles {
+  readonly files: readonly GivenFile[];
+  readonly unread: readonly UnreadFile[];
+}
+
+/** Reads whatever a person names: files, folders of them, archives, compressed or not, or "-". */
+export async function readGiven(paths: readonly string[]): Promise<ReadFiles> {
+  const files: GivenFile[] = [];
+  const unread: UnreadFile[] = [];
+  for (const path of paths) {
+    try {
+      for (const name of await filesAt(path)) {
+        if (files.length >= FILES_MAX) throw new Error(`more than ${FILES_MAX} files`);
+        files.push(...textsOf(name === '-' ? 'stdin' : name, await bytesAt(name)));
+      }
+    } catch (error) {
+      unread.push({ name: path, why: messageOf(error) });
+    }
+  }
+  return { files, unread };
+}
+
+/** The path itself, or the files of the folder that it is, in their order. */
+async function filesAt(path: string): Promise<readonly string[]> {
+  if (path === '-' || !(await stat(path)).isDirectory()) return [path];
+  const entries = await readdir(path, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .toSorted();
+}
+
+async function bytesAt(path: string): Promise<Buffer> {
+  if (path === '-') return bytesOfInput();
+  // A pipe that somebody names, as shells do for <(command), is read like one.
+  const file = await open(path, constants.O_RDONLY | constants.O_NOCTTY);
+  try {
+    const status = await file.stat();
+    if (status.isFile() && status.size > TEXT_CHARACTERS_MAX) throw tooLarge();
+    return await file.readFile();
+  } finally {
+    await file.close();
+  }
+}
+
+async function bytesOfInput(): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  let length = 0;
+  for await (const piece of process.stdin) {
+    pieces.push(piece as Buffer);
+    length += (piece as Buffer).length;
+    if (length > TEXT_CHARACTERS_MAX) throw tooLarge();
+  }
+  return Buffer.concat(pieces);
+}
+
+function tooLarge(): Error {
+  return new Error(`it has more than ${TEXT_CHARACTERS_MAX} bytes; send the part that matters`);
+}
+
+/** The texts in these bytes: one, or as many as an archive holds. */
+function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
+  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  const plain = isZipped ? gunzipSync(bytes, { maxOutputLength: TEXT_CHARACTERS_MAX }) : bytes;
+  const entries = isTar(plain) ? readTar(plain) : undefined;
+  if (!entries) return [{ name: basename(name), text: plainText(plain) }];
+  return entries
+    .filter(({ content }) => content.length > 0)
+    .map((entry) => ({
+      name: `${basename(name)}:${entry.name.replace(/^\.\//, '')}`,
+      text: plainText(Buffer.from(entry.content)),
+    }));
+}
+
+function isTar(bytes: Buffer): boolean {
+  return bytes.toString('latin1', 257, 262) === 'ustar';
+}
+
+// "\x1b[0;31m", as tools colour their words
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
+const COLOUR = /\x1b\[[0-9;]*[A-Za-z]/g;
+
+/** As it was before it went through another system, a chat or a terminal. */
+function plainText(bytes: Buffer): string {
+  // PowerShell writes what it redirects in sixteen bits.
+  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  const text = isWide ? bytes.toString('utf16le') : textOf(bytes);
+  return text
+    .replace(/^\ufeff/, '')
+    .replaceAll('\r\n', '\n')
+    .replace(COLOUR, '');
+}

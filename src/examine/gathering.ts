@@ -1,0 +1,161 @@
+import { parsePods, type Pod } from '../evidence/pods.ts';
+import type { KubeletVersion } from '../evidence/kubelet-version.ts';
+import type { StartRefusal } from '../evidence/start-refusals.ts';
+import { attempt } from '../node/attempt.ts';
+import { listAt, textAt } from '../std/json.ts';
+import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';
+import { type Document, documentsIn } from './documents.ts';
+import type { GivenFile, TakenFile } from './given-file.ts';
+import { type GivenTable, givenTable } from './given-mounts.ts';
+import { GivenRuntime } from './given-runtime.ts';
+import {
+  versionsInLog,
+  versionsInMetrics,
+  versionsInNodes,
+  versionsInText,
+} from './given-version.ts';
+import { listedPaths } from './listed-folders.ts';
+import { quotedRefusals } from './quoted-refusals.ts';
+import { TEXT_KINDS, type TextKind, textKinds } from './text-kinds.ts';
+
+/** A part of a file, all of one kind, with blank lines where the rest of the file is. */
+export interface Part {
+  readonly text: string;
+  /** The file it stands in. */
+  readonly name: string;
+}
+
+/** All that was recognised in the given files, before anything is made of it. */
+export interface Gathering {
+  readonly files: readonly TakenFile[];
+  readonly tables: readonly GivenTable[];
+  readonly runtime: GivenRuntime;
+  readonly pods: readonly Pod[];
+  /** A list of all pods of somebody was among them, not single pods only. */
+  readonly hasPodList: boolean;
+  readonly podOrigin: string;
+  readonly versions: readonly KubeletVersion[];
+  readonly refusals: readonly StartRefusal[];
+  readonly paths: readonly string[];
+  readonly parts: ReadonlyMap<TextKind, readonly Part[]>;
+}
+
+type Draft = {
+  files: TakenFile[];
+  tables: GivenTable[];
+  runtime: GivenRuntime;
+  pods: Pod[];
+  hasPodList: boolean;
+  podOrigin: string;
+  versions: KubeletVersion[];
+  refusals: StartRefusal[];
+  paths: string[];
+  parts: Map<TextKind, Part[]>;
+};
+
+/** Recognises each file by what stands in it, never by its name. */
+export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
+  const draft: Draft = {
+    files: [],
+    tables: [],
+    runtime: new GivenRuntime(),
+    pods: [],
+    hasPodList: false,
+    podOrigin: '',
+    versions: [],
+    refusals: [],
+    paths: [],
+    parts: new Map(),
+  };
+  for (const file of files) draft.files.push(await takeFile(file, draft));
+  return draft;
+}
+
+async function takeFile({ name, text }: GivenFile, draft: Draft): Promise<TakenFile> {
+  const { documents, rest } = documentsIn(text);
+  const words = new Set<string>();
+  for (const document of documents) {
+    const kind = documentKind(document.value);
+    if (!kind) continue;
+    words.add(DOCUMENT_KINDS[kind]);
+    await takeDocument(document, kind, name, draft);
+  }
+  for (const [kind, lines] of textKinds(rest)) {
+    words.add(TEXT_KINDS[kind]);
+    await takeText({ text: lines, name }, kind, draft);
+  }
+  const refusals = quotedRefusals(text, name);
+  draft.refusals.push(...refusals);
+  if (refusals.length > 0) words.add('words of a runtime that could not mount a volume');
+  return { name, takenFor: [...words] };
+}
+
+async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void> {
+  const { text, name } = part;
+  const parts = draft.parts.get(kind);
+  if (parts) parts.push(part);
+  else draft.parts.set(kind, [part]);
+  switch (kind) {
+    case 'mountinfo': {
+      const table = givenTable(text, name);
+      if (table) draft.tables.push(table);
+      break;
+    }
+    case 'version':
+      draft.versions.push(...(await versionsInText(text, name)));
+      break;
+    case 'metrics':
+      draft.versions.push(...(await versionsInMetrics(text, name)));
+      break;
+    case 'log':
+      draft.versions.push(...(await versionsInLog(text, name)));
+      break;
+    case 'listing':
+      draft.paths.push(...listedPaths(text));
+      break;
+    default:
+  }
+}
+
+async function takeDocument(
+  { value, line }: Document,
+  kind: DocumentKind,
+  name: string,
+  draft: Draft,
+): Promise<void> {
+  const origin = `${name}:${line}`;
+  switch (kind) {
+    case 'pods':
+      await takePods(value, origin, draft);
+      break;
+    case 'nodes':
+      draft.versions.push(...(await versionsInNodes(value, origin)));
+      break;
+    case 'container-list':
+      draft.runtime.addContainerList(listAt(value, 'containers') ?? []);
+      break;
+    case 'sandbox-list':
+      draft.runtime.addSandboxList(listAt(value, 'items') ?? []);
+      break;
+    case 'container-status':
+      for (const each of Array.isArray(value) ? value : [value]) draft.runtime.addStatus(each);
+      break;
+    case 'runtime-version':
+      draft.runtime.name = textAt(value, 'runtimeName');
+      draft.runtime.version = textAt(value, 'runtimeVersion');
+      break;
+    default:
+  }
+}
+
+async function takePods(value: unknown, origin: string, draft: Draft): Promise<void> {
+  const list = listAt(value, 'items');
+  const items = (list ?? [value]).filter((item) => textAt(item, 'metadata', 'uid'));
+  const read = async () => parsePods(JSON.stringify({ items }), origin);
+  const parsed = await attempt(read());
+  if (!parsed.known) return;
+  draft.pods.push(...parsed.value);
+  draft.hasPodList ||= list !== undefined;
+  draft.podOrigin ||= origin;
+  for (const item of items) draft.runtime.addPod(item);
+}

@@ -1,0 +1,12 @@
+/** A text that somebody sent, by the name that they know it by. */
+export interface GivenFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** What a file was taken for: each kind of thing that stands in it, in words. */
+export interface TakenFile {
+  readonly name: string;
+  /** Empty when nothing in it was recognised. */
+  readonly takenFor: readonly string[];
+}

@@ -1,0 +1,57 @@
+import {
+  type Answer,
+  type NodeReader,
+  type Question,
+  type QuestionKind,
+  ReadError,
+  sourceOf,
+  type TreeFolder,
+} from '../node/node-reader.ts';
+import type { GivenRuntime } from './given-runtime.ts';
+
+/** What the given texts can answer of the questions that are asked of a node. */
+export interface GivenAnswers {
+  readonly now: Date;
+  readonly runtime: GivenRuntime;
+  /** Folders below the pods of the kubelet that were listed, when any were. */
+  readonly volumes: readonly TreeFolder[] | undefined;
+}
+
+/** A node of which only some papers are there: it answers from them, and from nothing else. */
+export function givenNode(given: GivenAnswers): NodeReader {
+  return {
+    now: () => given.now,
+    ask: async <K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> => {
+      const answer = answerTo(kind, question as Question<QuestionKind>, given);
+      if (answer === undefined) {
+        throw new ReadError('not-recorded', sourceOf(question), 'not among what was given');
+      }
+      return answer as Answer<K>;
+    },
+  };
+}
+
+function answerTo(
+  kind: QuestionKind,
+  question: Question<QuestionKind>,
+  given: GivenAnswers,
+): unknown {
+  if (kind === 'tree') return given.volumes;
+  if (kind !== 'runtime' || !('call' in question) || given.runtime.isEmpty) return undefined;
+  const { runtime } = given;
+  const criVersion = 'v1';
+  switch (question.call) {
+    case 'Version': {
+      const { name = 'runtime', version = '' } = runtime;
+      return { criVersion, message: { runtimeName: name, runtimeVersion: version } };
+    }
+    case 'ListContainers':
+      return { criVersion, message: { containers: runtime.containers } };
+    case 'ListPodSandbox':
+      return { criVersion, message: { items: runtime.sandboxes } };
+    default: {
+      const status = 'id' in question ? runtime.statusOf(question.id) : undefined;
+      return status && { criVersion, message: { status } };
+    }
+  }
+}

@@ -1,0 +1,14 @@
+/** Characters of one text; a kubelet that logs at level 4 writes as much in a day. */
+export const TEXT_CHARACTERS_MAX = 256 * 1024 * 1024;
+
+/** Texts at once: all that a collector writes, from several nodes. */
+export const FILES_MAX = 2_000;
+
+/** Words of a runtime about a mount that are kept; each says the same as the one before. */
+export const REFUSALS_MAX = 200;
+
+/** Lines over which a message can be folded, by YAML or by a terminal. */
+export const FOLDED_LINES_MAX = 8;
+
+/** Lines of a JSON document that stands among other lines. */
+export const JSON_LINES_MAX = 100_000;

@@ -1,0 +1,50 @@
+import type { TreeFolder } from '../node/node-reader.ts';
+
+// /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558
+const VOLUME_PATH = /^(\/.*)\/pods\/([^/]+)\/volumes\/([^/]+)\/([^/]+)\/?$/;
+
+// drwxr-x--- 2 root root 4096 Jun  2 06:01 pvc-1.deleting~859156558, and with an inode before it
+const LONG_LINE =
+  /^\s*(?:\d+\s+(?:\d+\s+)?)?[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s+\S+\s+\S+\s+\d+(?:,\s*\d+)?\s+(?:\S+\s+\S+\s+[\d:]+|\d{4}-\d\d-\d\d \S+(?: [+-]\d{4})?)\s+(.+)$/;
+
+// /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk:
+const HEADING = /^(\/.*):\s*$/;
+
+/** The paths that a listing names, in whichever form: find, ls, ls -l, ls -R. */
+export function listedPaths(text: string): readonly string[] {
+  const paths: string[] = [];
+  let folder: string | undefined;
+  for (const raw of text.split('\n')) {
+    const line = raw.trimEnd();
+    if (line === '') continue;
+    const heading = HEADING.exec(line)?.[1];
+    if (heading !== undefined) {
+      folder = heading.replace(/\/+$/, '');
+      continue;
+    }
+    const long = LONG_LINE.exec(line)?.[1]?.split(' -> ')[0];
+    const name = long ?? (line.includes(' ') ? '' : line);
+    if (name === '' || name === '.' || name === '..' || name.startsWith('total ')) continue;
+    if (name.startsWith('/')) paths.push(name);
+    else if (folder !== undefined) paths.push(`${folder}/${name}`);
+  }
+  return paths;
+}
+
+/** The folders of volumes among the paths, as a look at the node would list them. */
+export function listedVolumes(
+  paths: readonly string[],
+  root: string,
+): readonly TreeFolder[] | undefined {
+  const folders = new Map<string, string[]>();
+  for (const path of paths) {
+    const [, top, podUid, plugin, name] = VOLUME_PATH.exec(path) ?? [];
+    if (top !== root || !podUid || !plugin || !name) continue;
+    const folder = `${podUid}/volumes/${plugin}`;
+    const names = folders.get(folder);
+    if (names) names.push(name);
+    else folders.set(folder, [name]);
+  }
+  if (folders.size === 0) return undefined;
+  return [...folders].map(([folder, names]) => ({ folder, names: [...new Set(names)] }));
+}
