@@ -96,6 +96,19 @@ export class MadeHands {
           this.log.push(`rmdir ${path}`);
           return { state: 'did' };
         },
+        cannotCommand: () => this.tied,
+        removeContainer: async (_, id) => {
+          this.log.push(`remove container ${id}`);
+          return this.deed;
+        },
+        removeSandbox: async (_, id) => {
+          this.log.push(`remove sandbox ${id}`);
+          return this.deed;
+        },
+        makeLink: async (path, target) => {
+          this.log.push(`link ${path} -> ${target}`);
+          return this.deed;
+        },
       },
       journal: {
         intend: async () => this.log.push('intend'),

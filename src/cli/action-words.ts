@@ -22,9 +22,28 @@ const WORDS: Words = {
     same: 'still the same mount',
     done: 'the mount is gone',
   }),
+  'remove-container': ({ container, name, sandbox }) => ({
+    deed: `remove container ${container}`,
+    details: [
+      `"${name}", by force and in one call, never stopped first; then its sandbox ${sandbox.slice(0, 13)} if nothing else is in it`,
+    ],
+    same: 'still the same container, without a log path',
+    done: 'the container is gone',
+  }),
+  'restore-symlink': ({ path, target }) => ({
+    deed: `make the link ${path} -> ${target}`,
+    details: ['at the root of the node, where nothing may be now'],
+    same: `${path} is gone, and nothing deletes it again`,
+    done: `${path} leads to ${target} again`,
+  }),
 };
 
 export function wordsOf<K extends ActionKind>(action: Action<K>): ActionWords {
   const words: Words[K] = WORDS[action.kind];
   return words(action);
+}
+
+/** Of an action that stands in a journal, which another version may have written. */
+export function recordedDeed(action: Action): string {
+  return Object.hasOwn(WORDS, action.kind) ? wordsOf(action).deed : '';
 }

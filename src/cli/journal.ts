@@ -1,5 +1,6 @@
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
+import { recordedDeed } from './action-words.ts';
 import { EXIT } from './exit-codes.ts';
 import { stateFolderOf } from './options.ts';
 import { yamlText } from './show-report.ts';
@@ -80,9 +81,9 @@ function tableOf(entries: readonly Entry[], isWide: boolean): string {
     `${fault}/${finding}`,
     action.kind,
     outcome?.state ?? '',
-    ...(isWide ? [action.target] : []),
+    ...(isWide ? [recordedDeed(action)] : []),
   ]);
-  const table = [[...HEADINGS, ...(isWide ? ['TARGET'] : [])], ...rows];
+  const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>
     Math.max(...table.map((row) => row[column]?.length ?? 0)),
   );

@@ -28,6 +28,31 @@ export interface ActionArguments {
     readonly fsType: string;
     readonly podUid: string;
   };
+  /**
+   * Removes folders that failed teardowns left beside a volume, from one plugin's folder of one pod:
+   * each by rmdir, and only while it is empty, mounted in no namespace, unused and old enough.
+   */
+  readonly 'remove-empty-directory': {
+    readonly podUid: string;
+    /** As its folder is called: "kubernetes.io~empty-dir". */
+    readonly plugin: string;
+    /** "<inode> <name>" of each. */
+    readonly leftovers: readonly string[];
+  };
+  /**
+   * Removes a container that has no log path, by one forced call to the runtime, and then its sandbox
+   * if nothing else is in it. It is pinned as it was diagnosed, and never stopped first.
+   */
+  readonly 'remove-container': {
+    readonly socket: string;
+    readonly container: string;
+    readonly sandbox: string;
+    /** Nanoseconds since 1970, as CRI counts. */
+    readonly createdAt: string;
+    readonly name: string;
+  };
+  /** Makes the link again that leads from the root of the node into /usr; there is only this one. */
+  readonly 'restore-symlink': { readonly path: '/bin'; readonly target: 'usr/bin' };
 }
 
 export type ActionKind = keyof ActionArguments;

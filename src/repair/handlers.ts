@@ -1,10 +1,14 @@
 import type { ActionKind } from '../model/action.ts';
 import type { Handler } from './handler.ts';
 import { forceUnmount } from './force-unmount.ts';
+import { removeContainer } from './remove-container.ts';
+import { restoreSymlink } from './restore-symlink.ts';
 import { unmount } from './unmount.ts';
 
 /** Every kind of action has a handler, or this does not compile. */
 export const handlers: { readonly [K in ActionKind]: Handler<K> } = {
   unmount,
+  'remove-container': removeContainer,
+  'restore-symlink': restoreSymlink,
   'force-unmount': forceUnmount,
 };

@@ -1,5 +1,8 @@
-import { existsSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { RuntimeCommands } from '../cri/commands.ts';
+import type { RuntimeCallError } from '../cri/runtime-call-error.ts';
+import { pathInRoot } from '../node/path-in-root.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
 import { messageOf } from '../std/message-of.ts';
 import { helpMs, PROGRAM_OUTPUT_BYTES_MAX, unmountMs } from './limits.ts';
@@ -59,6 +62,52 @@ export class LiveWriter implements NodeWriter {
     );
   }
 
+  cannotCommand(): string | undefined {
+    return process.geteuid?.() === 0 ? undefined : 'only root may do that: run it with sudo';
+  }
+
+  async removeContainer(socket: string, id: string): Promise<Deed> {
+    return this.#command(socket, [(runtime) => runtime.removeContainer(id)]);
+  }
+
+  async removeSandbox(socket: string, id: string): Promise<Deed> {
+    return this.#command(socket, [
+      (runtime) => runtime.stopPodSandbox(id),
+      (runtime) => runtime.removePodSandbox(id),
+    ]);
+  }
+
+  async makeLink(path: '/bin', target: 'usr/bin'): Promise<Deed> {
+    try {
+      // No program and no shell: those that are usual for it are behind the link that is gone.
+      symlinkSync(target, join(this.#hostRoot, path));
+      return { state: 'did' };
+    } catch (error) {
+      return { state: 'failed', why: messageOf(error) };
+    }
+  }
+
+  /** One call after the other. What is gone already is as it should be. */
+  async #command(
+    socket: string,
+    calls: readonly ((runtime: RuntimeCommands) => Promise<void>)[],
+  ): Promise<Deed> {
+    // Loaded when it is needed: gRPC takes a while, and most repairs do without.
+    const { commandRuntime } = await import('../cri/commands.ts');
+    let runtime: RuntimeCommands | undefined;
+    try {
+      const path = pathInRoot(this.#hostRoot, socket, 'follow').toString('utf8');
+      runtime = commandRuntime(path);
+      for (const call of calls) await unlessGone(call(runtime));
+      return { state: 'did' };
+    } catch (error) {
+      const { failure } = error as Partial<RuntimeCallError>;
+      return { state: failure === 'timeout' ? 'unending' : 'failed', why: messageOf(error) };
+    } finally {
+      runtime?.close();
+    }
+  }
+
   async #wayTo(namespaceOf: number): Promise<Way> {
     if (process.geteuid?.() !== 0) return closed('only root may unmount: run it with sudo');
     const enter = this.#enter(namespaceOf);
@@ -77,6 +126,14 @@ export class LiveWriter implements NodeWriter {
     if (!folder)
       return closed(`process ${pid} has mounts of its own, and there is no nsenter here`);
     return { isOpen: true, words: [join(folder, 'nsenter'), `--mount=${theirs}/ns/mnt`, '--'] };
+  }
+}
+
+async function unlessGone(call: Promise<void>): Promise<void> {
+  try {
+    await call;
+  } catch (error) {
+    if ((error as Partial<RuntimeCallError>).failure !== 'missing') throw error;
   }
 }
 

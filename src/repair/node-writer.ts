@@ -13,6 +13,14 @@ export interface NodeWriter {
   abortFuse(connection: string, namespaceOf: number): Promise<Deed>;
   /** Removes one empty folder there, and never what is in one. */
   removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed>;
+  /** Why it could neither command the runtime nor write at the root; undefined when it could. */
+  cannotCommand(): string | undefined;
+  /** Removes a container by force, in one call to the runtime; one that is gone is no failure. */
+  removeContainer(socket: string, id: string): Promise<Deed>;
+  /** Stops and removes a sandbox, and whatever is in it: look first. */
+  removeSandbox(socket: string, id: string): Promise<Deed>;
+  /** Makes a link at the root of the node; what is there already is never replaced. */
+  makeLink(path: '/bin', target: 'usr/bin'): Promise<Deed>;
 }
 
 /** What a deed says of itself. It is believed only after looking. */

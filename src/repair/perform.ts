@@ -1,4 +1,4 @@
-import type { Action, ActionKind, Outcome } from '../model/action.ts';
+import type { ActionKind, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
 import type { NodeLock } from '../state/node-lock.ts';
@@ -35,10 +35,7 @@ export interface Performed {
 }
 
 /** The one door through which a node is changed. */
-export async function perform<K extends ActionKind>(
-  intent: Intent<Action<K>>,
-  hands: Hands,
-): Promise<Performed> {
+export async function perform(intent: Intent, hands: Hands): Promise<Performed> {
   if (!hands.permitted.has(intent.action.kind)) {
     const what = `the action ${intent.action.kind} is not permitted here`;
     return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
@@ -54,12 +51,9 @@ export async function perform<K extends ActionKind>(
   }
 }
 
-async function performAlone<K extends ActionKind>(
-  intent: Intent<Action<K>>,
-  hands: Hands,
-): Promise<Performed> {
+async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
   const { action } = intent;
-  const handler: Handler<K> = handlers[action.kind];
+  const handler: Handler<ActionKind> = handlers[action.kind];
   const step = stepTeller(hands);
   const before = hands.look();
   try {

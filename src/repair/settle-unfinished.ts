@@ -42,8 +42,8 @@ export async function settleUnfinished(
   return settled;
 }
 
-function sightOf<K extends ActionKind>(action: Action<K>, look: Hands['look']): Promise<Sight> {
-  const handler: Handler<K> = handlers[action.kind];
+function sightOf(action: Action, look: Hands['look']): Promise<Sight> {
+  const handler: Handler<ActionKind> = handlers[action.kind];
   return handler.isDone(action, look());
 }
 

@@ -1,0 +1,175 @@
+import { containers } from '../evidence/containers.ts';
+import { pods } from '../evidence/pods.ts';
+import { runtime } from '../evidence/runtime.ts';
+import { type UnloggedContainer, unloggedContainers } from '../evidence/unlogged-containers.ts';
+import type { Action, ByHand, Outcome } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { listAt, textAt } from '../std/json.ts';
+import { shellCommand } from '../std/shell-command.ts';
+import type { Handler } from './handler.ts';
+
+type RemoveContainer = Action<'remove-container'>;
+
+const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
+/** As many digits as the tools of the runtimes show; also the word that a person types. */
+const SHORT_ID = 13;
+
+/**
+ * Removes a container that has no log path, in one forced call: a container that is stopped first is
+ * what the kubelet collects, and its collection is what we are here to prevent.
+ */
+export const removeContainer: Handler<'remove-container'> = {
+  async refuse(action, look, writer) {
+    const [{ socket }, { containers: all }] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+    ]);
+    if (socket !== action.socket) return otherRuntime(action, socket);
+    if (!all.some(({ id }) => id === action.container)) {
+      return { state: 'done', note: 'nothing to do: the container is gone already' };
+    }
+    const { containers: unlogged } = await look.of(unloggedContainers);
+    const here = unlogged.find(({ id }) => id === action.container);
+    if (!here || here.kind === 'folder') return hasLogPath(here);
+    return (
+      otherContainer(action, here) ??
+      (await knownPod(action, here, look)) ??
+      running(action, here) ??
+      tiedHands(action, writer.cannotCommand())
+    );
+  },
+
+  async act(action, writer, look) {
+    const { socket, container, sandbox } = action;
+    const removed = await writer.removeContainer(socket, container);
+    if (removed.state !== 'did') {
+      const what = 'the container could not be removed';
+      const isUnending = removed.state === 'unending';
+      return { what, why: removed.why, todo: CHECK_AGAIN, byHand: byHand(action), isUnending };
+    }
+    if (sandbox === '' || (await hasOthers(look, action))) return undefined;
+    const emptied = await writer.removeSandbox(socket, sandbox);
+    if (emptied.state === 'did') return undefined;
+    const todo = 'nothing: an empty sandbox does no harm, and the kubelet collects it';
+    return { what: 'its sandbox could not be removed', why: emptied.why, todo };
+  },
+
+  async isDone(action, look) {
+    const { containers: all } = await look.of(containers);
+    const isDone = !all.some(({ id }) => id === action.container);
+    const { containers: left } = await look.of(unloggedContainers);
+    const others = left.filter(({ id, kind }) => id !== action.container && kind !== 'folder');
+    return {
+      isDone,
+      seen: isDone ? 'the container is gone' : 'the container is still there',
+      ...(others.length === 0 ? {} : { beside: stillArmed(others) }),
+    };
+  },
+};
+
+function stillArmed(others: readonly UnloggedContainer[]): string {
+  const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
+  return `other containers without a log path are still there: ${names}`;
+}
+
+/** Asked anew: whatever came into the sandbox since the last look must not go with it. */
+async function hasOthers(look: Look, { socket, sandbox, container }: RemoveContainer) {
+  const { message } = await look.node.ask('runtime', { socket, call: 'ListContainers' });
+  const list = listAt(message, 'containers');
+  if (!list) return true;
+  return list.some(
+    (item) => textAt(item, 'podSandboxId') === sandbox && textAt(item, 'id') !== container,
+  );
+}
+
+function otherRuntime({ socket }: RemoveContainer, now: string): Outcome {
+  const why = `it was at ${socket}, and the kubelet's runtime is now at ${now}`;
+  return { state: 'refused', what: 'this is another runtime', why, todo: CHECK_AGAIN };
+}
+
+function hasLogPath(here: UnloggedContainer | undefined): Outcome {
+  const why = here
+    ? `its log path is the folder ${here.logPath}`
+    : 'the runtime tells an absolute log path for it';
+  return { state: 'refused', what: 'the container does no harm', why, todo: CHECK_AGAIN };
+}
+
+function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
+  const [was, is] = [
+    [action.createdAt, action.sandbox, action.name],
+    [here.createdAt, here.sandboxId, here.name],
+  ].map((pins) => pins.join(', '));
+  if (was === is) return undefined;
+  const what = 'the container is another one than was diagnosed';
+  return { state: 'refused', what, why: `it was ${was}, and is ${is}`, todo: CHECK_AGAIN };
+}
+
+/** A kubelet that cannot be asked is believed by the folders of its pods. */
+async function knownPod(
+  action: RemoveContainer,
+  { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
+  look: Look,
+): Promise<Outcome | undefined> {
+  const refused = (why: string): Outcome => ({
+    state: 'refused',
+    what: 'the container belongs to a pod of the kubelet',
+    why: `${why}; that it has no log path is then a fault of the runtime`,
+    todo: 'find out why this runtime loses log paths; delete the pod if it must be gone now',
+    byHand: byHand(action),
+  });
+  if (isKubelets) return refused('it carries the marks of the kubelet that made it');
+  if (podUid === '') return undefined;
+  const listed = await attempt(look.of(pods));
+  if (listed.known) {
+    const isListed = listed.value.pods.some(({ uid }) => uid === podUid);
+    return isListed ? refused(`${listed.value.origin} lists pod ${podUid}`) : undefined;
+  }
+  if (!hasPodFolder) return undefined;
+  return refused(`the kubelet cannot be asked, and has a folder of pod ${podUid}`);
+}
+
+function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
+  if (here.state !== 'running') return undefined;
+  const word = action.container.slice(0, SHORT_ID);
+  if (here.producer === 'unknown') {
+    return {
+      state: 'refused',
+      what: `container "${here.name}" runs, and who made it is not known`,
+      why: `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
+      todo: 'find out whose it is; make it anew with a log path, then remove this one by hand',
+      byHand: byHand(action),
+    };
+  }
+  if (action.confirmed === word) return undefined;
+  const serves = here.isServing ? ', and somebody listens on the port of an MQTT broker there' : '';
+  return {
+    state: 'refused',
+    what: `container "${here.name}" runs, and --yes alone does not remove it`,
+    why: `whoever uses it loses it${serves}`,
+    todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
+    byHand: byHand(action),
+  };
+}
+
+function tiedHands(action: RemoveContainer, why: string | undefined): Outcome | undefined {
+  if (why === undefined) return undefined;
+  const [what, todo] = ['we cannot remove a container here', 'do it by hand'];
+  return { state: 'refused', what, why, todo, byHand: byHand(action) };
+}
+
+function byHand({ socket, container, sandbox }: RemoveContainer): ByHand {
+  const crictl = (...words: string[]) =>
+    shellCommand(['crictl', '--runtime-endpoint', `unix://${socket}`, ...words]);
+  return {
+    commands: [
+      crictl('inspect', container),
+      crictl('rm', '--force', container),
+      crictl('rmp', '--force', sandbox),
+    ],
+    risk:
+      'what was written in the container is lost, and what it serves ends; never stop it first: ' +
+      'the kubelet deletes entries of its working folder as soon as it has ended',
+  };
+}
