@@ -31,3 +31,9 @@ export const PC_TABLE_SEARCH_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Addresses that are moved when a program is loaded: some 300,000 in a kubelet that can be anywhere. */
 export const RELOCATIONS_MAX = 4_000_000;
+
+/** Samples, functions and texts of a profile; one of a busy minute has some ten thousand. */
+export const PROFILE_ENTRIES_MAX = 2_000_000;
+
+/** Calls of one sample; Go itself stops at 128 locations, each of a few functions. */
+export const PROFILE_STACK_MAX = 1_024;
