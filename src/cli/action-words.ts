@@ -22,6 +22,15 @@ const WORDS: Words = {
     same: 'still the same mount',
     done: 'the mount is gone',
   }),
+  'force-unmount': ({ target, id, device, fsType, podUid }) => ({
+    deed: `force-unmount ${target}`,
+    details: [
+      `mount ${id} of the kubelet (${fsType}, ${device}) of pod ${podUid}, which is gone`,
+      'ends every request to its filesystem; what was not yet sent to its server is lost',
+    ],
+    same: 'still the same mount, dead, orphaned and unused',
+    done: 'the mount is gone, and its path answers',
+  }),
   'remove-container': ({ container, name, sandbox }) => ({
     deed: `remove container ${container}`,
     details: [

@@ -1,0 +1,118 @@
+import type { BlockedThreads } from '../../evidence/blocked-threads.ts';
+import type { Kubelet } from '../../evidence/kubelet.ts';
+import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Finding } from '../../model/finding.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type DeadMount, deadMountsIn } from './dead-mount.ts';
+import { type Loop, type LoopSources, loopOf } from './loop.ts';
+import {
+  activeFinding,
+  benignFinding,
+  type DeadVolumeMount,
+  latentFinding,
+  pathlessFinding,
+  type Seen,
+} from './tell.ts';
+import { corruptedNote, elsewhereNote, liveNote } from './tell-notes.ts';
+
+export interface Evidence extends LoopSources {
+  readonly threads: Maybe<BlockedThreads>;
+  readonly probes: Maybe<MountProbes>;
+  readonly kubelet: Maybe<Kubelet>;
+}
+
+type Found = Finding<DeadVolumeMount>;
+
+export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
+  const { probes, threads, log } = evidence;
+  const loop = loopOf(evidence);
+  if (!probes.known) return withoutMounts(loop, evidence, probes.why);
+  const seen: Seen = { loop, table: probes.value.table, log, version: probes.value.version };
+  const judged = probes.value.probes.map((probe) => judgeProbe(probe));
+  const dead = deadMountsIn(probes.value);
+  const findings = [
+    ...dead.map((mount) => judgeDead(mount, dead, seen)),
+    ...judged.flatMap(({ note }) => note ?? []),
+    ...elsewhereNotes(loop),
+  ];
+  const isBlamed = findings.some(({ state }) => state === 'active');
+  if (loop.amongOrphans && !isBlamed) findings.unshift(pathlessFinding(loop, log));
+  const doubts = [
+    ...judged.flatMap(({ doubt }) => doubt ?? []),
+    ...loopDoubts(findings, loop, evidence),
+  ];
+  // A kubelet that does not run has no loop to hang.
+  const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
+  if (!threads.known && isRunning) doubts.push({ why: threads.why });
+  return verdictOf({ findings, doubts });
+}
+
+function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
+  const { loop, version } = seen;
+  const isWaitedOn = mount.threads.length > 0;
+  // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
+  const isNamed = loop.amongOrphans !== undefined && !all.some(({ threads }) => threads.length > 0);
+  const isStill = loop.still.length > 0 || loop.amongOrphans !== undefined;
+  const isElsewhere = loop.elsewhere !== undefined || loop.moves !== undefined;
+  if (isStill && !isElsewhere && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
+  const isPassedBy = version?.known === true && !mount.isCsi && version.value.minor >= 30;
+  if (isPassedBy && !isWaitedOn) return benignFinding(mount, seen);
+  return latentFinding(mount, seen);
+}
+
+function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?: Doubt } {
+  const { suspect, result, life } = probe;
+  const { pod, mount } = suspect;
+  const subject = { ...(pod ? { podUid: pod.podUid } : {}), mount: mount.target };
+  if (life?.state === 'uncertain') {
+    const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
+    return { doubt: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
+  }
+  switch (result.state) {
+    case 'dead':
+      return life?.state === 'live' ? { note: liveNote(probe, life) } : {};
+    case 'corrupted':
+      return { note: corruptedNote(probe, result.error) };
+    case 'not-probed':
+      // What another mount lies over is reached by nobody, and what is of type autofs is no volume.
+      return suspect.isVisible && mount.fsType !== 'autofs'
+        ? { doubt: { why: `${mount.target} was not probed: ${result.why}`, subject } }
+        : {};
+    default:
+      return {};
+  }
+}
+
+function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
+  return elsewhere ? [elsewhereNote(elsewhere)] : [];
+}
+
+/** A loop that stands still for a reason that nobody saw. */
+function loopDoubts(
+  findings: readonly Found[],
+  { still, elsewhere, moves }: Loop,
+  { dump, threads, probes }: Evidence,
+): readonly Doubt[] {
+  const isExplained = elsewhere || moves || findings.some(({ state }) => state === 'active');
+  const [first] = still;
+  if (!first || isExplained) return [];
+  const told = `the sync loop stands still (${first.claim}: ${first.origin})`;
+  const homeless = probes.known ? probes.value.homeless[0] : undefined;
+  if (homeless) {
+    const why = `${told}, and a thread waits on the node's own disk: ${homeless.text}`;
+    return [{ why, subject: { podUid: homeless.podUid, path: homeless.path } }];
+  }
+  const why = dump.known ? 'its dump does not show it' : `no dump of it could be had: ${dump.why}`;
+  const seen = threads.known ? ', and no thread of it waits on a dead mount of an orphan' : '';
+  return [{ why: `${told}${seen}; what blocks it is not known, for ${why}` }];
+}
+
+/** Loose texts of a colleague, or a node whose mounts could not be read. */
+function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<DeadVolumeMount> {
+  const isShown =
+    loop.amongOrphans !== undefined ||
+    (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
+  const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
+  return verdictOf({ findings, doubts: [{ why }, ...loopDoubts(findings, loop, evidence)] });
+}

@@ -1,0 +1,145 @@
+import type { Health } from '../../evidence/health.ts';
+import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../../evidence/log-entries.ts';
+import type { BusyLoop, SyncLoop } from '../../evidence/sync-loop.ts';
+import type { SyncLoopDump } from '../../evidence/sync-loop-dump.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Proof } from '../../model/finding.ts';
+
+export interface LoopSources {
+  readonly health: Maybe<Health>;
+  readonly log: Maybe<KubeletLog>;
+  readonly dump: Maybe<SyncLoopDump>;
+}
+
+/** What is known of the kubelet's sync loop, from whoever can tell. */
+export interface Loop {
+  /** Shown to stand still by something that carries time in itself; each piece of it alone does. */
+  readonly still: readonly Proof[];
+  /** It was seen to move, or to wait for work. */
+  readonly moves?: Proof;
+  /** A dump shows it in the clean-up of orphans, in a call on a file. */
+  readonly amongOrphans?: Proof;
+  /** A dump shows it somewhere else: not our cause. */
+  readonly elsewhere?: Elsewhere;
+  /** The log ends its work with the clean-up, and the health check says that it is dead. */
+  readonly silentSinceHousekeeping: boolean;
+  readonly since?: Date;
+}
+
+export interface Elsewhere {
+  readonly cause: string;
+  readonly advice: string;
+  readonly proof: Proof;
+}
+
+/** A log that goes on for so long without the loop, once it logs every turn of it. */
+const SILENCE_MS = 60_000;
+
+export function loopOf({ health, log, dump }: LoopSources): Loop {
+  const fromLog = log.known ? loopInLog(log.value) : undefined;
+  const { loop: seen, origin } = dump.known && dump.value.isAsked ? dump.value : NO_DUMP;
+  const busy = seen?.state === 'blocked' || seen?.state === 'busy' ? seen : undefined;
+  const dumped = busy && stackProof(busy, origin);
+  const isOurs = busy !== undefined && isAmongOrphans(busy);
+  const still: Proof[] = [];
+  if (busy?.state === 'blocked' && dumped) still.push(dumped);
+  if (health.known && health.value.loop === 'failing') still.push(healthProof(health.value));
+  if (fromLog) still.push(...fromLog.still);
+  const elsewhere = seen && !isOurs ? elsewhereIn(seen, origin) : undefined;
+  const isUnhealthy =
+    (health.known && health.value.loop === 'failing') || fromLog?.isUnhealthy === true;
+  return {
+    still,
+    ...movesIn(seen, origin),
+    ...(isOurs && dumped ? { amongOrphans: dumped } : {}),
+    ...(elsewhere ? { elsewhere } : {}),
+    silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
+    ...(fromLog?.since ? { since: fromLog.since } : {}),
+  };
+}
+
+const NO_DUMP = { loop: undefined, origin: '' };
+
+function movesIn(seen: SyncLoop | undefined, origin: string): Pick<Loop, 'moves'> {
+  if (seen?.state !== 'healthy') return {};
+  return { moves: { claim: 'the sync loop waits for work', origin } };
+}
+
+/** In a call on a file, and not in the mere removal of something large. */
+function isAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean {
+  if (row && row.kind !== 'dead-mount' && row.kind !== 'slow-folder') return false;
+  return isAmongOrphans && waitsFor === 'file';
+}
+
+function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: string): Proof {
+  const where = branch === null ? '' : ` in ${branch}`;
+  const long = minutes === null ? '' : ` for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
+  const goroutine = id === null ? 'the sync loop' : `goroutine ${id}, the sync loop,`;
+  return {
+    claim: `${goroutine} waits${where}${long}, in ${leaf.function}`,
+    text: frames.map((frame) => frame.function).join(' < '),
+    origin,
+  };
+}
+
+function healthProof({ text, origin }: Health): Proof {
+  const claim = 'the kubelet itself says that its sync loop stands still (for 5 minutes or more)';
+  return { claim, text, origin };
+}
+
+function elsewhereIn(seen: SyncLoop, origin: string): Elsewhere | undefined {
+  if (seen.state === 'backing-off') {
+    return {
+      cause: 'the runtime, or the list of its events, is not ready, so the loop waits on purpose',
+      advice: "read the kubelet's log for: Skipping pod synchronization",
+      proof: { claim: 'the sync loop sleeps between two tries', origin },
+    };
+  }
+  if (seen.state !== 'blocked') return undefined;
+  const { row, leaf } = seen;
+  return {
+    cause: row?.cause ?? `a call of ${leaf.function} that does not return`,
+    advice: row?.advice ?? 'look at its stack: kubediag stacks',
+    proof: stackProof(seen, origin),
+  };
+}
+
+interface LoopInLog {
+  readonly still: readonly Proof[];
+  readonly isInHousekeeping: boolean;
+  readonly isUnhealthy: boolean;
+  readonly since?: Date;
+}
+
+/**
+ * Every turn of the loop is logged from verbosity 4 on only, so an idle kubelet may well be silent.
+ * But one that logs its clean-up logs it every two seconds: when that is the last of it, it hangs.
+ */
+function loopInLog(log: KubeletLog): LoopInLog {
+  const last = lastSyncLoop(log);
+  const complaint = entriesOf(log, 'sync-loop-unhealthy').at(-1);
+  // A loop that was seen since is another story; so is a complaint of before.
+  const isOld =
+    complaint?.time && last?.entry.time && complaint.time.getTime() < last.entry.time.getTime();
+  const isUnhealthy = complaint !== undefined && !isOld;
+  const still: Proof[] = [];
+  if (complaint && isUnhealthy) {
+    const claim = 'the health check of the sync loop failed';
+    still.push({ claim, text: complaint.text, origin: complaint.origin });
+  }
+  if (!last) return { still, isInHousekeeping: false, isUnhealthy };
+  const { entry, isInHousekeeping } = last;
+  const end = endOfLog(log);
+  const silenceMs = entry.time && end ? end.getTime() - entry.time.getTime() : 0;
+  if (isInHousekeeping && silenceMs >= SILENCE_MS) {
+    const claim = `the last word of the sync loop; the log goes on for ${minutesOf(silenceMs)} without it`;
+    still.push({ claim, text: entry.text, origin: entry.origin });
+  }
+  const { time } = entry;
+  return { still, isInHousekeeping, isUnhealthy, ...(time ? { since: time } : {}) };
+}
+
+function minutesOf(ms: number): string {
+  const minutes = Math.round(ms / 60_000);
+  return minutes === 1 ? '1 minute' : `${minutes} minutes`;
+}

@@ -1,0 +1,224 @@
+import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
+import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+import type { MountTable } from '../../evidence/mount-table.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Finding, Proof, Subject } from '../../model/finding.ts';
+import type { DeadMount } from './dead-mount.ts';
+import type { Loop } from './loop.ts';
+
+/** Names the mounts as they were diagnosed: all that a forced unmount is pinned to. */
+export interface DeadVolumeMount {
+  readonly podUid: string;
+  readonly device: string;
+  readonly fsType: string;
+  /** The inner ones first; none when the path is not known. */
+  readonly mounts: readonly {
+    readonly id: number;
+    readonly parent: number;
+    readonly root: string;
+    readonly target: string;
+  }[];
+  /** Why a person must name the pod before its mount is forced. */
+  readonly needsWord?: string;
+}
+
+export const reasons = {
+  SyncLoopBlocked: "The kubelet's sync loop waits on this dead mount of an orphaned pod.",
+  SyncLoopBlockedSomewhere:
+    'The sync loop waits among the orphaned pods, on a mount that is not known here.',
+  SyncLoopWillBlock: 'The kubelet will hang on this dead mount as soon as it looks at the orphan.',
+  ThreadWaits: 'The kubelet waits on this dead mount; whether its sync loop does is not proven.',
+  NotTouchedByKubelet: 'This kubelet looks at such a mount without asking its server.',
+  SyncLoopBlockedElsewhere: 'The sync loop is blocked by something else.',
+  VolumeOfLivePodHangs: 'A volume does not answer, but its pod lives.',
+  MountAnswersWithError: 'A mount is broken, but it answers, so nobody hangs on it.',
+} as const satisfies Record<string, string>;
+
+export type Reason = keyof typeof reasons;
+
+export interface Seen {
+  readonly loop: Loop;
+  readonly table: MountTable;
+  readonly log: Maybe<KubeletLog>;
+  readonly version?: Maybe<KubeletVersion> | undefined;
+}
+
+const STALLED =
+  'new pods of this node stay Pending, and no pod is changed or cleaned up; containers that run go on';
+
+export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
+  const { loop } = seen;
+  return {
+    ...common(mount, seen),
+    state: 'active',
+    reason: 'SyncLoopBlocked' satisfies Reason,
+    summary:
+      `The kubelet's sync loop hangs on the dead ${mount.main.fsType} mount of pod ` +
+      `${mount.podUid}, which is gone: ${mount.main.target}.${sinceOf(loop)}`,
+    proof: [...loopProof(loop), ...mountProof(mount, seen), ...earlier(mount, seen.log)],
+    blastRadius: STALLED,
+    excluded: [
+      'a device plugin, the runtime, the API server or a lock: the kubelet waits on this path',
+      'a volume of a pod that lives: nobody knows this pod any more',
+      'a mount that is only slow: it was asked twice, with growing patience',
+    ],
+  };
+}
+
+export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
+  const [thread] = mount.threads;
+  const common_ = common(mount, seen);
+  const where = `${mount.main.fsType} mount ${mount.main.target} of pod ${mount.podUid}`;
+  const proof = [...mountProof(mount, seen), ...earlier(mount, seen.log)];
+  const excluded = ['a volume of a pod that lives: nobody knows this pod any more'];
+  if (!thread) {
+    return {
+      ...common_,
+      state: 'latent',
+      reason: 'SyncLoopWillBlock' satisfies Reason,
+      summary: `The ${where}, which is gone, is dead: the kubelet will hang on it when it looks there, at the latest after its next start.`,
+      proof,
+      blastRadius: `nothing yet; then ${STALLED}`,
+      excluded,
+    };
+  }
+  return {
+    ...common_,
+    state: 'latent',
+    reason: 'ThreadWaits' satisfies Reason,
+    summary:
+      `The kubelet waits on the dead ${where}, which is gone. Whether it is the sync loop that ` +
+      'waits is not proven yet.',
+    proof,
+    blastRadius: `if it is the sync loop: ${STALLED}`,
+    excluded,
+    otherCures: [
+      ...common_.otherCures,
+      'to settle it, look again in five minutes, or pass --kubelet-token-file: then the health ' +
+        'check and the stacks of the kubelet tell',
+    ],
+  };
+}
+
+export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
+  const version = seen.version?.known ? seen.version.value.text : '';
+  return {
+    ...common(mount, seen),
+    state: 'benign',
+    reason: 'NotTouchedByKubelet' satisfies Reason,
+    summary:
+      `The mount ${mount.main.target} of pod ${mount.podUid}, which is gone, is dead; kubelet ` +
+      `${version} looks at it without asking its server, so its sync loop does not hang there.`,
+    proof: mountProof(mount, seen),
+    blastRadius: 'whoever else looks at it: df, backup and monitoring hang',
+    excluded: [],
+  };
+}
+
+/** A dump or a log that shows the fault, where nobody can tell which mount it is. */
+export function pathlessFinding(loop: Loop, log: Maybe<KubeletLog>): Finding<DeadVolumeMount> {
+  const [failed] = log.known ? entriesOf(log.value, 'unmount-failed', 'teardown-failed') : [];
+  const words = failed
+    ? [{ claim: 'an unmount that failed before', text: failed.text, origin: failed.origin }]
+    : [];
+  return {
+    state: 'active',
+    reason: 'SyncLoopBlockedSomewhere' satisfies Reason,
+    summary:
+      "The kubelet's sync loop hangs while it looks at the volumes of pods that are gone; on which " +
+      `mount, is not told here.${sinceOf(loop)}`,
+    subject: {},
+    proof: [...loopProof(loop), ...words],
+    blastRadius: STALLED,
+    excluded: [],
+    otherCures: [
+      'on the node: kubediag check dead-volume-mount names the mount, without any credential',
+    ],
+    prevention: PREVENTION,
+    pins: { podUid: '', device: '', fsType: '', mounts: [] },
+  };
+}
+
+const PREVENTION = [
+  'let the volume be unmounted before its server goes away, and delete no pod by force while it is',
+  'watch /healthz of port 10250, or the syncloop check: port 10248 stays "ok" while the loop is dead',
+];
+
+function common({ main, mounts, podUid, life, volume }: DeadMount, { table }: Seen) {
+  const pinned = mounts.map(({ id, parent, root, target }) => ({ id, parent, root, target }));
+  const subject: Subject = {
+    podUid,
+    ...(volume === undefined ? {} : { volume }),
+    mount: main.target,
+    path: main.source,
+  };
+  return {
+    subject,
+    otherCures: [
+      `bring the server back: ${main.source} (${main.fsType}); then the kubelet goes on by itself`,
+      `not cures: a restart of the kubelet, which hangs again, and umount -l (${table.origin}), ` +
+        'which frees nobody who waits already',
+    ],
+    prevention: PREVENTION,
+    pins: {
+      podUid,
+      device: main.device,
+      fsType: main.fsType,
+      mounts: pinned,
+      ...(life.needsWord === undefined ? {} : { needsWord: life.needsWord }),
+    },
+  };
+}
+
+/** What shows the standstill, and what shows where it is; each once. */
+function loopProof({ still, amongOrphans }: Loop): readonly Proof[] {
+  return [...new Set([...(amongOrphans ? [amongOrphans] : []), ...still])];
+}
+
+function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
+  const { main, threads, life, probe, waiting } = mount;
+  return [
+    ...threads.map(({ tid, text, origin }) => ({
+      claim: `thread ${tid} of the kubelet waits on it`,
+      text,
+      origin,
+    })),
+    {
+      claim: `it is mounted from ${main.source}, as the kubelet sees it`,
+      text: table.lineText(main),
+      origin: `${table.origin}:${main.line}`,
+    },
+    { claim: 'it does not answer', text: probe.text, origin: probe.origin },
+    ...(waiting === undefined
+      ? []
+      : [{ claim: `${waiting} requests wait for its server`, origin: 'fusectl' }]),
+    ...life.agreed,
+    {
+      claim: 'df shows nothing of it, or hangs too: it asks the server, the mount table does not',
+      origin: table.origin,
+    },
+  ];
+}
+
+/** The unmount that failed when the pod was deleted, where the log still tells. */
+function earlier({ podUid, main }: DeadMount, log: Maybe<KubeletLog>): readonly Proof[] {
+  if (!log.known) return [];
+  const entry = entriesOf(
+    log.value,
+    'unmount-failed',
+    'teardown-failed',
+    'unmounter-failed',
+    'reconstruction-failed',
+  ).findLast(({ text }) => text.includes(podUid) || text.includes(main.target));
+  if (!entry) return [];
+  const at = entry.time ? ` at ${stamp(entry.time)}` : '';
+  return [{ claim: `its unmount failed before${at}`, text: entry.text, origin: entry.origin }];
+}
+
+function sinceOf({ since, still }: Loop): string {
+  return since && still.length > 0 ? ` Its last sign of life was at ${stamp(since)}.` : '';
+}
+
+function stamp(time: Date): string {
+  return time.toISOString().replace(/\.\d+Z$/, 'Z');
+}
