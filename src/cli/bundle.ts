@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { faults } from '../faults/index.ts';
-import { tellAbandoned } from './check.ts';
 import { EXIT } from './exit-codes.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { writeBundle } from './save-bundle.ts';
 import { takeLook } from './take-look.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
 /** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */

@@ -5,10 +5,15 @@ import { adviceWithoutKubelet, adviceWithoutRights } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, podName } from './options.ts';
 import { type ReportFormat, showReport } from './show-report.ts';
-import { takeLook } from './take-look.ts';
+import { type Looking, takeLook } from './take-look.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { watch } from './watch.ts';
 
 export interface CheckOptions extends NodeOptions {
+  readonly watch?: boolean;
+  readonly every: string;
   readonly output?: ReportFormat;
   readonly pod?: string;
 }
@@ -26,6 +31,7 @@ export async function check(
     timeoutMs: durationMs('--timeout', options.timeout),
   };
   const node = openNode(options);
+  if (options.watch) return watchNode(node, looking, options, terminal);
   const { report } = await takeLook(node, looking, terminal);
   const advice = await adviceFor(report, options, node);
   node.close();
@@ -39,6 +45,26 @@ export async function check(
   return code;
 }
 
+/** `kubediag check --watch`, until Ctrl-C; its code is that of the last look. */
+async function watchNode(
+  node: ReturnType<typeof openNode>,
+  looking: Looking,
+  { output, every }: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (output !== undefined && output !== 'json') {
+    throw new UsageError(
+      `--watch prints changes as lines, or with -o json as JSON; not as ${output}`,
+    );
+  }
+  const everyMs = durationMs('--every', every);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => stop.abort());
+  }
+  return watch(node, { looking, everyMs, isJson: output === 'json', stop: stop.signal }, terminal);
+}
+
 async function adviceFor(
   report: Report,
   options: NodeOptions,
@@ -47,17 +73,4 @@ async function adviceFor(
   const { presence, notes = [] } = report.node.kubelet;
   if (presence !== 'absent') return undefined;
   return adviceWithoutKubelet(node, options.hostRoot, notes);
-}
-
-/** Nothing we started outlives its limit unnoticed. Called when the node was let go. */
-export async function tellAbandoned(
-  node: Pick<ReturnType<typeof openNode>, 'leftBehind'>,
-  terminal: Terminal,
-): Promise<void> {
-  for (const { pid, source } of await node.leftBehind()) {
-    terminal.err(
-      `left behind: reader process ${pid} waits for ${source}, which does not answer; ` +
-        'it ends by itself when that does\n',
-    );
-  }
 }

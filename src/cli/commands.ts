@@ -43,7 +43,9 @@ export function commands(run: Run): Command {
 function check(): Command {
   const command = new Command('check')
     .description('look at this node once, and tell what is wrong with it and why')
-    .argument('[FAULT...]', 'only these faults');
+    .argument('[FAULT...]', 'only these faults')
+    .option('--watch', 'look again and again, and tell only what changes, until Ctrl-C')
+    .option('--every <TIME>', 'with --watch: the time between two looks', '30s');
   return withNodeOptions(withReportOptions(command));
 }
 

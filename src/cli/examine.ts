@@ -8,7 +8,7 @@ import { type CaseFile, caseFileOf } from '../examine/case-file.ts';
 import { givenLook, NOT_GIVEN } from '../examine/given-look.ts';
 import { type Missing, missingOf } from '../examine/missing.ts';
 import { faults } from '../faults/index.ts';
-import type { Evidence, Look } from '../model/evidence.ts';
+import type { Evidence, Look, Needs } from '../model/evidence.ts';
 import { verdictOf } from '../model/verdict.ts';
 import { attempt } from '../node/attempt.ts';
 import { type ReadFiles, readGiven } from './read-given.ts';
@@ -65,7 +65,7 @@ async function lacking(
   look: Look,
 ): Promise<readonly Missing[]> {
   const lacks: Missing[] = [];
-  for (const need of Object.values(fault.needs)) {
+  for (const need of Object.values(fault.needs as Needs)) {
     const evidence = ('optional' in need ? need.optional : need) as Evidence<unknown>;
     const collected = await attempt(look.of(evidence));
     const gap = gaps.get(evidence);

@@ -4,17 +4,17 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
-import { tellAbandoned } from './check.ts';
 import { faultNamed, repairedBefore } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { journalIn } from './journal.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
-import { openNode } from './open-node.ts';
+import { openNode, ownCommand } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
 import { showOutcome, showPlan, showSettled, showSteps } from './show-recovery.ts';
 import { type Looked, takeLook } from './take-look.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -102,6 +102,7 @@ function handsOn(
     hostRoot: options.hostRoot,
     look: () => lookAt(node, settings),
     permitted: ALL_ACTIONS,
+    remover: ownCommand('remover'),
   });
 }
 
@@ -202,7 +203,7 @@ async function performAll(
     const word = confirmed.get(finding);
     for (const each of recovery?.actions ?? []) {
       const action = word === undefined ? each : { ...each, confirmed: word };
-      const wish = { stop, onStep: showSteps(action, terminal) };
+      const wish = { stop, onStep: showSteps(action, terminal), onProgress: showProgress(terminal) };
       const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
       const { outcome, entry } = await hands.perform(intent, wish);
       const next = isKubeletUp ? recovery?.afterwards : ASLEEP;

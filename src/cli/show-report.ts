@@ -13,6 +13,11 @@ export async function showReport(
   terminal: Terminal,
 ): Promise<number> {
   terminal.out(await textOfReport(report, format, terminal));
+  return codeOf(report);
+}
+
+/** The exit code that a report means. */
+export function codeOf(report: Report): number {
   if (report.faults.some(({ verdict }) => verdict === 'found')) return EXIT.found;
   return report.faults.some(({ verdict }) => verdict === 'unknown') ? EXIT.unknown : EXIT.clear;
 }

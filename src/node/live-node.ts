@@ -70,6 +70,11 @@ export class LiveNode implements NodeReader {
     });
   }
 
+  /** Begins another look after one that was ended. What still hangs from before is not touched. */
+  beginLook(): void {
+    this.#endedWhy = undefined;
+  }
+
   /** Ends the look: what waits, and whatever is asked later, is answered `timeout` at once. */
   endLook(why: string): void {
     this.#endedWhy = why;

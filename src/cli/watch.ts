@@ -1,0 +1,93 @@
+import type { Report } from '../checkup/report.ts';
+import { EXIT } from './exit-codes.ts';
+import type { openNode } from './open-node.ts';
+import { type Change, changesOf } from './report-changes.ts';
+import { codeOf, showReport } from './show-report.ts';
+import { type Looking, takeLook } from './take-look.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
+import type { Terminal } from './terminal.ts';
+import { wrapWords } from './wrap.ts';
+
+/** A look may take this part of the time at most, on a node that is slow to answer. */
+const LOOK_SHARE = 1 / 5;
+
+export interface Watching {
+  readonly looking: Looking;
+  readonly everyMs: number;
+  readonly isJson: boolean;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Looks again and again, and tells only what is otherwise than before. One node for all looks: a
+ * path on which a reader of an earlier look still waits is not touched again.
+ */
+export async function watch(
+  node: ReturnType<typeof openNode>,
+  { looking, everyMs, isJson, stop }: Watching,
+  terminal: Terminal,
+): Promise<number> {
+  let before: Report | undefined;
+  let code: number = EXIT.unknown;
+  while (!stop.aborted) {
+    node.beginLook();
+    const leave = () => node.endLook('somebody pressed Ctrl-C');
+    stop.addEventListener('abort', leave, { once: true });
+    const { report } = await takeLook(node, looking, terminal);
+    stop.removeEventListener('abort', leave);
+    // A look that was broken off says less than the one before.
+    if (stop.aborted && before) break;
+    code = codeOf(report);
+    if (!before && !isJson) await showReport(report, undefined, terminal);
+    else tell(changesOf(before, report), isJson, terminal);
+    before = report;
+    node.close();
+    await sleep(Math.max(everyMs, report.node.tookMs / LOOK_SHARE), stop);
+  }
+  node.close();
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
+  for (const change of changes) {
+    if (isJson) terminal.out(`${JSON.stringify(change)}\n`);
+    else terminal.out(`${changeLines(change, terminal).join('\n')}\n`);
+  }
+}
+
+/** "10:22:33  stale-subpath-mount  3f9a1c appeared: active", and the sentence for it below. */
+function changeLines(change: Change, { width, style }: Terminal): readonly string[] {
+  const { finding, before } = change;
+  const what = finding
+    ? `${finding.id} ${change.change}${WORDS[change.change](finding.state, before)}`
+    : `${before ? `was ${before}, is ` : ''}${change.verdict}`;
+  const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
+  const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
+  return [
+    `${clock}  ${style('bold', change.fault)}  ${what}`,
+    ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`),
+  ];
+}
+
+const WORDS: Readonly<
+  Record<Change['change'], (state: string, before: string | undefined) => string>
+> = {
+  appeared: (state) => `: ${state}`,
+  changed: (state, before) => `: was ${before}, is ${state}`,
+  gone: () => '',
+  verdict: () => '',
+};
+
+function sleep(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    if (stop.aborted) wake();
+    else stop.addEventListener('abort', wake);
+  });
+}
