@@ -11,6 +11,11 @@ async function main(): Promise<void> {
     runReader();
     return;
   }
+  if (process.argv[2] === 'remover') {
+    const { runRemover } = await import('./repair/remover.ts');
+    runRemover();
+    return;
+  }
   const { runCli } = await import('./cli/run-cli.ts');
   process.exitCode = await runCli(process.argv.slice(2));
 }

@@ -96,6 +96,11 @@ export class MadeHands {
           this.log.push(`rmdir ${path}`);
           return { state: 'did' };
         },
+        cannotRemoveFolders: () => this.tied,
+        removeFolders: async ({ folder, leftovers }) => {
+          this.log.push(`rmdir ${leftovers.length} in ${folder}`);
+          return { removed: new Map(leftovers.map(({ name }) => [name, null])) };
+        },
         cannotCommand: () => this.tied,
         removeContainer: async (_, id) => {
           this.log.push(`remove container ${id}`);

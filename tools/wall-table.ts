@@ -55,7 +55,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   lab: { rooms: ['std', 'process', 'node'], packages: ['commander'] },
 
-  main: { rooms: ['std', 'node', 'cli', 'agent', 'controller', 'kubectl', 'lab'], packages: [] },
+  main: {
+    rooms: ['std', 'node', 'repair', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
+    packages: [],
+  },
 };
 
 /** Judgement runs anywhere, a browser included: no Node core module, and nothing that has one. */

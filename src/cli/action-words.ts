@@ -1,3 +1,4 @@
+import { pluginName } from '../evidence/leftover-names.ts';
 import type { Action, ActionKind } from '../model/action.ts';
 
 /** How an action is told to a person: before, while it is looked at again, and when it is done. */
@@ -30,6 +31,12 @@ const WORDS: Words = {
     ],
     same: 'still the same mount, dead, orphaned and unused',
     done: 'the mount is gone, and its path answers',
+  }),
+  'remove-empty-directory': ({ podUid, plugin, leftovers }) => ({
+    deed: `remove ${leftovers.length} empty ${leftovers.length === 1 ? 'folder' : 'folders'} of ${pluginName(plugin)} in pod ${podUid}`,
+    details: ['each by rmdir: left over beside a volume, empty, and mounted in no namespace'],
+    same: 'still the same folders, empty, mounted nowhere and unused',
+    done: 'the left-over folders are gone',
   }),
   'remove-container': ({ container, name, sandbox }) => ({
     deed: `remove container ${container}`,

@@ -6,7 +6,7 @@ import { absolute, type NodeOptions } from './options.ts';
 /** The node we are on, or the one whose root is at `--host-root`. */
 export function openNode(options: NodeOptions): LiveNode {
   const hostRoot = absolute('--host-root', options.hostRoot);
-  return new LiveNode(readerCommand(), {
+  return new LiveNode(ownCommand('reader'), {
     hostRoot: hostRoot === '/' ? '/' : hostRoot.replace(/\/+$/, ''),
     kubeletTokenFile: options.kubeletTokenFile,
     kubeletCertificateFile: options.kubeletCert,
@@ -15,7 +15,7 @@ export function openNode(options: NodeOptions): LiveNode {
 }
 
 /** This very program, by the kernel's own link to it: its file may be gone or replaced by now. */
-function readerCommand(): ReaderCommand {
+export function ownCommand(word: 'reader' | 'remover'): ReaderCommand {
   const script = isSea() ? [] : [process.argv[1] ?? ''];
-  return { program: '/proc/self/exe', arguments: [...script, 'reader'] };
+  return { program: '/proc/self/exe', arguments: [...script, word] };
 }

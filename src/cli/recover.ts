@@ -12,7 +12,7 @@ import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode, ownCommand } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
-import { showOutcome, showPlan, showSettled, showSteps } from './show-recovery.ts';
+import { showOutcome, showPlan, showProgress, showSettled, showSteps } from './show-recovery.ts';
 import { type Looked, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
@@ -203,7 +203,11 @@ async function performAll(
     const word = confirmed.get(finding);
     for (const each of recovery?.actions ?? []) {
       const action = word === undefined ? each : { ...each, confirmed: word };
-      const wish = { stop, onStep: showSteps(action, terminal), onProgress: showProgress(terminal) };
+      const wish = {
+        stop,
+        onStep: showSteps(action, terminal),
+        onProgress: showProgress(terminal),
+      };
       const intent = { action, fault: fault.id, finding: findingId(fault, finding) };
       const { outcome, entry } = await hands.perform(intent, wish);
       const next = isKubeletUp ? recovery?.afterwards : ASLEEP;

@@ -3,6 +3,7 @@ import { waitsFor } from '../checkup/make-report.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import type { Progress } from '../repair/handler.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { wordsOf } from './action-words.ts';
@@ -67,6 +68,17 @@ export function showSteps(action: Action, { width, err }: Terminal): (step: Step
     const words = `  ${name === 'looked again' ? same : STEP_WORDS[name]}`;
     const right = `${Math.round(tookMs)} ms`;
     err(`${words}${' '.repeat(Math.max(2, width - words.length - right.length))}${right}\n`);
+  };
+}
+
+const BAR_COLUMNS = 24;
+
+/** A bar that fills up, for a deed that takes its time. */
+export function showProgress({ progress }: Terminal): (at: Progress) => void {
+  return ({ done, total }) => {
+    const full = Math.floor((done / Math.max(1, total)) * BAR_COLUMNS);
+    const bar = '#'.repeat(full).padEnd(BAR_COLUMNS, '.');
+    progress(done < total ? `  [${bar}] ${done} of ${total}` : '');
   };
 }
 

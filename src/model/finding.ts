@@ -44,4 +44,6 @@ export interface Finding<P extends object = object> {
   /** What keeps it from happening again, once it is cured. */
   readonly prevention?: readonly string[];
   readonly pins: P;
+  /** What the pinned thing held when it was looked at, for its recovery; no part of its id. */
+  readonly contents?: readonly string[];
 }

@@ -10,9 +10,28 @@ export interface Handler<K extends ActionKind> {
    */
   refuse(action: Action<K>, look: Look, writer: NodeWriter): Promise<Outcome | undefined>;
   /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
-  act(action: Action<K>, writer: NodeWriter, look: Look): Promise<Mishap | undefined>;
+  act(
+    action: Action<K>,
+    writer: NodeWriter,
+    look: Look,
+    course: Course,
+  ): Promise<Mishap | undefined>;
   /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
   isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
+}
+
+/** What a deed of many steps needs on its way. */
+export interface Course {
+  /** Begins a new look: what was seen before the first step may not hold at the last. */
+  readonly freshLook: () => Look;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Heeded between two steps: what was done stays done, and is told. */
+  readonly stop?: AbortSignal | undefined;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
 }
 
 export interface Mishap extends Trouble {

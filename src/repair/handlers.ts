@@ -1,6 +1,7 @@
 import type { ActionKind } from '../model/action.ts';
 import type { Handler } from './handler.ts';
 import { forceUnmount } from './force-unmount.ts';
+import { removeEmptyDirectory } from './remove-empty-directory.ts';
 import { removeContainer } from './remove-container.ts';
 import { restoreSymlink } from './restore-symlink.ts';
 import { unmount } from './unmount.ts';
@@ -11,4 +12,5 @@ export const handlers: { readonly [K in ActionKind]: Handler<K> } = {
   'remove-container': removeContainer,
   'restore-symlink': restoreSymlink,
   'force-unmount': forceUnmount,
+  'remove-empty-directory': removeEmptyDirectory,
 };

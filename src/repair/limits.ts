@@ -26,3 +26,12 @@ export const forceAgainMs = 1_000;
 
 /** Loop devices of a node; the kernel's usual limit is 256. */
 export const LOOP_DEVICES_MAX = 1_024;
+
+/** Left-over folders between two looks at the mount tables of all namespaces. */
+export const FOLDERS_AT_ONCE_MAX = 500;
+/** So that the disk and the kubelet have room beside us. */
+export const FOLDERS_PER_SECOND_MAX = 1_000;
+/** So many folders take half a second at that pace; a disk under load takes longer. */
+export const removeFoldersMs = 20_000;
+/** What became of each of them, with a name of the greatest length and a reason. */
+export const REMOVER_OUTPUT_BYTES_MAX = 1024 * 1024;

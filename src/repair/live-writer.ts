@@ -5,8 +5,15 @@ import type { RuntimeCallError } from '../cri/runtime-call-error.ts';
 import { pathInRoot } from '../node/path-in-root.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
 import { messageOf } from '../std/message-of.ts';
-import { helpMs, PROGRAM_OUTPUT_BYTES_MAX, unmountMs } from './limits.ts';
+import {
+  helpMs,
+  PROGRAM_OUTPUT_BYTES_MAX,
+  REMOVER_OUTPUT_BYTES_MAX,
+  removeFoldersMs,
+  unmountMs,
+} from './limits.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
+import { type Removal, type RemovalJob, removedIn } from './removal.ts';
 
 /** Programs are taken from here and nowhere else: PATH belongs to whoever started us. */
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
@@ -16,12 +23,23 @@ type Way =
   | { readonly isOpen: true; readonly words: readonly string[] }
   | { readonly isOpen: false; readonly why: string };
 
+/** A program that removes folders and can be left behind when it hangs. */
+export interface RemoverCommand {
+  readonly program: string;
+  readonly arguments: readonly string[];
+}
+
 /** Changes the node we run on, or whose root we see at `hostRoot`. */
 export class LiveWriter implements NodeWriter {
   readonly #hostRoot: string;
+  readonly #remover: RemoverCommand | undefined;
 
-  constructor({ hostRoot = '/' }: { readonly hostRoot?: string } = {}) {
+  constructor({
+    hostRoot = '/',
+    remover,
+  }: { readonly hostRoot?: string; readonly remover?: RemoverCommand } = {}) {
     this.#hostRoot = hostRoot;
+    this.#remover = remover;
   }
 
   async cannotUnmount(namespaceOf: number): Promise<string | undefined> {
@@ -50,6 +68,31 @@ export class LiveWriter implements NodeWriter {
     } catch (error) {
       return { state: 'failed', why: messageOf(error) };
     }
+  }
+
+  cannotRemoveFolders(): string | undefined {
+    if (process.geteuid?.() !== 0) return 'only root may remove them: run it with sudo';
+    return this.#remover ? undefined : 'this host has no program for it';
+  }
+
+  async removeFolders(job: RemovalJob): Promise<Removal> {
+    if (!this.#remover) return { removed: new Map(), broken: 'there is no remover' };
+    const view = join(this.#hostRoot, job.view);
+    const result = await runProgram({
+      ...this.#remover,
+      input: JSON.stringify({ ...job, view }),
+      deadlineMs: removeFoldersMs,
+      outputBytesMax: REMOVER_OUTPUT_BYTES_MAX,
+    });
+    if (result.ended === 'not-started') return { removed: new Map(), broken: result.why };
+    const removed = removedIn(result.stdout);
+    if (result.ended === 'exit' && result.code === 0) return { removed };
+    if (result.ended === 'deadline' && result.abandoned) {
+      const broken = `rmdir waits in the kernel and cannot be ended: process ${result.abandoned.pid}`;
+      return { removed, broken, isUnending: true };
+    }
+    const [said = ''] = result.stderr.split('\n').filter((line) => line.includes('Error: '));
+    return { removed, broken: `the remover broke off: ${said.trim() || result.ended}` };
   }
 
   async removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed> {

@@ -1,3 +1,5 @@
+import type { Removal, RemovalJob } from './removal.ts';
+
 /**
  * The hands: one method for each primitive deed. Only perform.ts and the handlers use it, and
  * nothing outside this room may import it but the host that chooses which one.
@@ -13,6 +15,10 @@ export interface NodeWriter {
   abortFuse(connection: string, namespaceOf: number): Promise<Deed>;
   /** Removes one empty folder there, and never what is in one. */
   removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed>;
+  /** Why it could not remove left-over folders; undefined when it could. */
+  cannotRemoveFolders(): string | undefined;
+  /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */
+  removeFolders(job: RemovalJob): Promise<Removal>;
   /** Why it could neither command the runtime nor write at the root; undefined when it could. */
   cannotCommand(): string | undefined;
   /** Removes a container by force, in one call to the runtime; one that is gone is no failure. */

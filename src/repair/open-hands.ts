@@ -7,7 +7,7 @@ import { FileJournal } from './file-journal.ts';
 import { handlers } from './handlers.ts';
 import type { Intent } from './journal.ts';
 import { settleMs } from './limits.ts';
-import { LiveWriter } from './live-writer.ts';
+import { LiveWriter, type RemoverCommand } from './live-writer.ts';
 import { type Hands, type Performed, perform } from './perform.ts';
 import { type Settled, settleUnfinished } from './settle-unfinished.ts';
 
@@ -25,12 +25,14 @@ export type OpenHands =
 /** Everything that these hands can do; what a host permits is its own policy. */
 export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers) as ActionKind[]);
 
-export type Wish = Pick<Hands, 'onStep' | 'stop'>;
+export type Wish = Pick<Hands, 'onStep' | 'onProgress' | 'stop'>;
 
 /** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
 export async function openHands(asked: {
   readonly stateFolder: string;
   readonly hostRoot?: string;
+  /** How the remover is started: this very program, with the subcommand `remover`. */
+  readonly remover?: RemoverCommand;
   readonly look: () => Look;
   readonly permitted: ReadonlySet<ActionKind>;
 }): Promise<OpenHands> {

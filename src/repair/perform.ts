@@ -4,7 +4,7 @@ import { ReadError } from '../node/node-reader.ts';
 import type { NodeLock } from '../state/node-lock.ts';
 import { tried } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
-import type { Handler, Mishap } from './handler.ts';
+import type { Handler, Mishap, Progress } from './handler.ts';
 import { handlers } from './handlers.ts';
 import type { Intent, Journal } from './journal.ts';
 import type { NodeWriter } from './node-writer.ts';
@@ -19,7 +19,9 @@ export interface Hands {
   readonly permitted: ReadonlySet<ActionKind>;
   /** Called after each step, so that a host can show how far it is. */
   readonly onStep?: (step: Step) => void;
-  /** Heeded until the intent is written; after that a deed is carried through to its end. */
+  /** Called after each part of a deed that has many. */
+  readonly onProgress?: (progress: Progress) => void;
+  /** Heeded until the intent is written; after that one deed is carried through to its end. */
   readonly stop?: AbortSignal;
 }
 
@@ -76,7 +78,9 @@ async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
   const entry = intended.value;
   step('intent written');
 
-  const mishap = await mishapOf(() => handler.act(action, hands.writer, before));
+  const { look: freshLook, onProgress, stop } = hands;
+  const course = { freshLook, onProgress, stop };
+  const mishap = await mishapOf(() => handler.act(action, hands.writer, before, course));
   step('acted');
   const outcome = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
   step('looked afterwards');

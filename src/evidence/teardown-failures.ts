@@ -1,0 +1,151 @@
+import { leftoverName } from './leftover-names.ts';
+
+/** One line of the kubelet's log, wherever it was kept. */
+export interface ToldLine {
+  readonly message: string;
+  readonly time?: Date | undefined;
+  readonly text: string;
+  readonly origin: string;
+}
+
+/** A volume that the kubelet could not tear down, by its own words; all such lines of it together. */
+export interface TeardownFailure {
+  readonly podUid: string;
+  /** As its folder is called: "kubernetes.io~secret". */
+  readonly plugin: string;
+  /** The volume's own folder: <root>/pods/<uid>/volumes/<plugin>/<volume>. */
+  readonly path: string;
+  /** Whether it could not be renamed, or could not be removed after it was. */
+  readonly deed: 'rename' | 'remove';
+  readonly error: TeardownError;
+  /** Names of left-overs that these lines speak of. */
+  readonly leftovers: ReadonlySet<string>;
+  readonly count: number;
+  readonly last: ToldLine;
+}
+
+/** exists: EEXIST, of Go's rename since 1.8. busy: EBUSY, of the kernel. cut: the line ends before. */
+export type TeardownError = 'exists' | 'busy' | 'not-empty' | 'other' | 'cut';
+
+export interface PodComplaint {
+  readonly podUid: string;
+  readonly count: number;
+  readonly last: ToldLine;
+}
+
+export interface TeardownFailures {
+  readonly failures: readonly TeardownFailure[];
+  /** Orphaned pods whose folder the kubelet cannot remove. */
+  readonly orphans: ReadonlyMap<string, PodComplaint>;
+  /** Pods of which the kubelet took a left-over for a volume when it was started. */
+  readonly unreadable: ReadonlyMap<string, PodComplaint>;
+}
+
+// rename /var/lib/kubelet/pods/U/volumes/P/a /var/lib/kubelet/pods/U/volumes/P/a.deleting~1: file exists
+const RENAME = /\brename (\/\S+) (\/[^\s"]+?)(?::\s*([^"]*)|"?$)/;
+
+// remove /var/lib/kubelet/pods/U/volumes/P/a.deleting~765506473: device or resource busy
+// unlinkat /var/lib/kubelet/pods/U/volumes/P/a.deleting~765506473: device or resource busy
+const REMOVE = /\b(?:remove|unlinkat|rmdir) (\/[^\s":]+):\s*([^"]*)/;
+
+// with: rename /var/lib/kubelet/pods/U/volumes/kubernetes.io~empty-dir/a.deleting~355603580.deleting~68
+const CUT = /\b(rename|remove) (\/\S+)$/;
+
+// /var/lib/kubelet/pods/612f2e76-3ce1/volumes/transwarp.io~tosdisk/pvc-f39e86b9.deleting~859156558
+const VOLUME = /^(.*\/pods\/([^/]+)\/volumes\/([^/]+))\/([^/]+)/;
+
+// orphaned pod "0ea83064-3383-11e7-b2b1-005056b7dc12" found, but volume paths are still present on disk
+// orphaned pod "0ea83064" found, but failed to rmdir() volume at path /var/...: directory not empty
+const ORPHAN = /\borphaned pod "([^"]+)" found, but /i;
+
+// (pod.UID 612f2e76-3ce1, volume.SpecName pvc-x.deleting~123456789): no volume plugin matched
+// "Could not construct volume information" podName="612f2e76" volumeSpecName="pvc-x.deleting~1" err=...
+const UNREADABLE =
+  /Could not construct volume information.*?(?:pod\.UID |podName="?)([\w-]+).*?volume\.?SpecName[= ]"?([^\s"):,]+)/;
+
+/** While it is put together: a log can have a million lines of it. */
+type Found = TeardownFailure & { readonly leftovers: Set<string> };
+
+/** What the lines of a kubelet's log say of volumes that it could not tear down. */
+export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
+  const failures = new Map<string, Found>();
+  const orphans = new Map<string, PodComplaint>();
+  const unreadable = new Map<string, PodComplaint>();
+  for (const line of lines) {
+    const failure = failureIn(line);
+    if (failure) {
+      const key = `${failure.path} ${failure.deed} ${failure.error}`;
+      failures.set(key, together(failures.get(key), failure));
+    }
+    const orphan = ORPHAN.exec(line.message)?.[1];
+    if (orphan !== undefined) count(orphans, orphan, line);
+    const [, podUid, name] = UNREADABLE.exec(line.message) ?? [];
+    if (podUid !== undefined && leftoverName(name ?? '')) count(unreadable, podUid, line);
+  }
+  return { failures: [...failures.values()], orphans, unreadable };
+}
+
+function failureIn(line: ToldLine): Found | undefined {
+  const { message } = line;
+  if (!/tear ?down/i.test(message)) return undefined;
+  const [renamed, from = '', to = '', why] = RENAME.exec(message) ?? [];
+  if (renamed !== undefined) return failureOf(line, 'rename', { from, to, why });
+  const [removed, path = '', reason] = REMOVE.exec(message) ?? [];
+  if (removed !== undefined)
+    return failureOf(line, 'remove', { from: path, to: path, why: reason });
+  const [, deed, cut = ''] = CUT.exec(message) ?? [];
+  // Where a line ends in the middle of a name, that name is told as far as it goes.
+  if (deed !== 'rename' && deed !== 'remove') return undefined;
+  return failureOf(line, deed, { from: cut, to: cut });
+}
+
+function failureOf(
+  last: ToldLine,
+  deed: TeardownFailure['deed'],
+  {
+    from,
+    to,
+    why,
+  }: { readonly from: string; readonly to: string; readonly why?: string | undefined },
+): Found | undefined {
+  const [, folder, podUid, plugin, name] = VOLUME.exec(from) ?? [];
+  if (folder === undefined || podUid === undefined || plugin === undefined) return undefined;
+  const volume = leftoverName(name ?? '')?.volume ?? name;
+  const names = [name, to.split('/').at(-1)].filter((one) => leftoverName(one ?? ''));
+  return {
+    podUid,
+    plugin,
+    path: `${folder}/${volume}`,
+    deed,
+    error: errorIn(why),
+    leftovers: new Set(names.filter((one) => one !== undefined)),
+    count: 1,
+    last,
+  };
+}
+
+/** Some who copy a log lose a space here and there. */
+function errorIn(why: string | undefined): TeardownError {
+  if (why === undefined || why.trim() === '') return 'cut';
+  if (/^file\s*exists/.test(why)) return 'exists';
+  if (/^device\s*or\s*resource\s*busy/.test(why)) return 'busy';
+  return /^directory\s*not\s*empty/.test(why) ? 'not-empty' : 'other';
+}
+
+function together(known: Found | undefined, next: Found): Found {
+  if (!known) return next;
+  for (const name of next.leftovers) known.leftovers.add(name);
+  return { ...known, count: known.count + 1, last: later(known.last, next.last) };
+}
+
+function count(known: Map<string, PodComplaint>, podUid: string, line: ToldLine): void {
+  const before = known.get(podUid);
+  const last = before ? later(before.last, line) : line;
+  known.set(podUid, { podUid, count: (before?.count ?? 0) + 1, last });
+}
+
+/** Logs are read from several files; what has no time is taken as it comes. */
+function later(left: ToldLine, right: ToldLine): ToldLine {
+  if (left.time && right.time) return left.time > right.time ? left : right;
+  return right;
+}

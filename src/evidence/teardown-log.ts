@@ -1,0 +1,36 @@
+import { defineEvidence } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { kubeletLog } from './kubelet-log.ts';
+import { mountNamespaces } from './mount-namespaces.ts';
+import type { PlacedMount } from './mount-places.ts';
+import { type TeardownFailures, teardownFailures } from './teardown-failures.ts';
+
+/** What the kubelet's log says of failed teardowns, and who holds what it could not remove. */
+export interface TeardownLog extends TeardownFailures {
+  /** Mounts on such a volume's folder that another namespace has, by that folder. */
+  readonly holders: ReadonlyMap<string, readonly PlacedMount[]>;
+}
+
+export const teardownLog = defineEvidence<TeardownLog>({
+  id: 'teardown-log',
+  title: 'What the kubelet says of volumes that it could not tear down',
+  collect: async (look) => {
+    const told = teardownFailures((await look.of(kubeletLog)).entries);
+    const busy = told.failures.filter(({ error }) => error === 'busy');
+    if (busy.length === 0) return { ...told, holders: new Map() };
+    const tables = await attempt(look.of(mountNamespaces));
+    const namespaces = tables.known ? tables.value.namespaces : [];
+    const holders = new Map<string, readonly PlacedMount[]>();
+    for (const { path } of busy) {
+      // A pod's uid is in the path, so its end is enough: other namespaces have it at /host/...
+      const end = path.slice(path.lastIndexOf('/pods/'));
+      const held = namespaces.flatMap((namespace) =>
+        namespace.table.mounts
+          .filter(({ target }) => target.endsWith(end) && target !== path)
+          .map((mount) => ({ namespace, mount })),
+      );
+      if (held.length > 0) holders.set(path, held);
+    }
+    return { ...told, holders };
+  },
+});
