@@ -28,7 +28,7 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/operations\/run-[a-z-]+[.]ts$/,
   /^src\/web\/server[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
-  /^src\/cli\/(run-cli|replay|save-bundle|read-given)[.]ts$/,
+  /^src\/cli\/(run-cli|replay|save-bundle|given-file|read-given)[.]ts$/,
   /^src\/main[.]ts$/,
 ];
 

@@ -27,6 +27,8 @@ export function commands(run: Run): Command {
     bundle,
     replay,
     examine,
+    stacks,
+    profile,
     version,
     completion,
   ]) {
@@ -107,6 +109,38 @@ function examine(): Command {
     .addOption(
       new Option('-o, --output <FORMAT>', 'wide: with every detail').choices(REPORT_FORMATS),
     );
+}
+
+function stacks(): Command {
+  const command = new Command('stacks')
+    .description('what the kubelet, or any Go program whose goroutine dump is given, waits for')
+    .option('--file <DUMP>', 'a goroutine dump of any form, "-" for standard input')
+    .addOption(new Option('-o, --output <FORMAT>', 'wide: every stack').choices(['wide', 'json']));
+  return withNodeOptions(command);
+}
+
+function profile(): Command {
+  const command = new Command('profile')
+    .description('where a program spends its CPU time: the top of it, and a flame graph')
+    .addArgument(new Argument('<PROGRAM>', 'whom to profile').choices(['kubelet']))
+    .option('--seconds <NUMBER>', 'how long to watch it', '30')
+    .option('--flame <FILE>', 'write a flame graph: one HTML page that needs nothing else')
+    .option('--save <FILE>', 'keep the profile, for go tool pprof')
+    .option('--file <PROFILE>', 'show this profile, and ask nobody');
+  return withNodeOptions(command);
+}
+
+function trace(): Command {
+  return new Command('trace')
+    .description('watch who deletes or renames, with process, pod and call stack (needs bpftrace)')
+    .addArgument(new Argument('<WHAT>', 'what to watch for').choices(['deletions']))
+    .argument('[PATH...]', "with all below (default: entries of / and of the kubelet's folder)")
+    .option('--seconds <N>', 'how long to watch', '60')
+    .option('--lines <N>', 'end after so many deletions', '200')
+    .option('--bpftrace <FILE>', 'the program bpftrace, when PATH does not name it')
+    .addOption(new Option('-o, --output <FORMAT>', 'one document at the end').choices(['json']))
+    .addOption(hostRootOption())
+    .option('--kubelet-pid <PID>', 'take this process for the kubelet');
 }
 
 function version(): Command {

@@ -70,6 +70,12 @@ async function runCommand(
       return (await import('./replay.ts')).replay(first, rest, options, terminal);
     case 'examine':
       return (await import('./examine.ts')).examine(words, options, terminal);
+    case 'stacks':
+      return (await import('./stacks.ts')).stacks(options as never, terminal);
+    case 'profile':
+      return (await import('./profile.ts')).profile(options as never, terminal);
+    case 'trace':
+      return (await import('./trace.ts')).trace(rest, options as never, terminal);
     case 'completion':
       return (await import('./completion.ts')).completion(first, terminal);
     default:

@@ -1,0 +1,63 @@
+import { createReadStream, writeFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
+import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
+import { UsageError } from './usage-error.ts';
+
+/** Files that a person named: what is wrong with one is told to them, and is no defect of ours. */
+
+const UNPACKED_BYTES_MAX = 512 * 1024 * 1024;
+
+/** Reads a file, or with "-" what comes in, piece by piece. */
+export async function readGiven(path: string, take: (chunk: Uint8Array) => void): Promise<void> {
+  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+  try {
+    for await (const chunk of stream as AsyncIterable<Buffer>) take(chunk);
+  } catch (error) {
+    throw adviceOf(error, path, 'cannot be read');
+  }
+}
+
+/** The same, as a whole. */
+export async function bytesGiven(path: string, bytesMax: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let total = 0;
+  await readGiven(path, (chunk) => {
+    total += chunk.length;
+    if (total > bytesMax) throw new UsageError(`${path} has more than ${bytesMax} bytes`);
+    chunks.push(chunk);
+  });
+  return Buffer.concat(chunks);
+}
+
+export function writeGiven(path: string, content: string | Uint8Array): void {
+  try {
+    writeFileSync(path, content, { mode: 0o600 });
+  } catch (error) {
+    throw adviceOf(error, path, 'cannot be written');
+  }
+}
+
+/** A profile as programs save it, packed or not. */
+export function profileIn(bytes: Uint8Array, name: string): Profile {
+  try {
+    const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
+    const limit = { maxOutputLength: UNPACKED_BYTES_MAX };
+    return parseProfile(isPacked ? gunzipSync(bytes, limit) : bytes);
+  } catch (error) {
+    const isTheirs = error instanceof ProfileError || isOfSystem(error);
+    if (!isTheirs) throw error;
+    throw new UsageError(
+      `${name} is no profile: ${error.message}\n  expected: what ` +
+        '/debug/pprof/profile of a Go program sends, as kubediag profile --save keeps it',
+    );
+  }
+}
+
+function adviceOf(error: unknown, path: string, what: string): unknown {
+  return isOfSystem(error) ? new UsageError(`${path} ${what}: ${error.message}`) : error;
+}
+
+/** An error of the disk or of the packer, which both have a code. */
+function isOfSystem(error: unknown): error is Error {
+  return error instanceof Error && 'code' in error;
+}

@@ -1,0 +1,101 @@
+import { lookAt } from '../checkup/look.ts';
+import { kubeletPage, withAdvice } from '../evidence/goroutines.ts';
+import type { Profile } from '../go/profile.ts';
+import { flameOf, functionsOf } from '../go/profile-top.ts';
+import { type Attempt, attempt } from '../node/attempt.ts';
+import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../node/limits.ts';
+import { EXIT } from './exit-codes.ts';
+import { flamePage } from './flame-page.ts';
+import { bytesGiven, profileIn, writeGiven } from './given-file.ts';
+import { openNode } from './open-node.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
+import { amountOf, profileScreen } from './show-profile.ts';
+import { adviceFor } from './stacks.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+
+export interface ProfileOptions extends NodeOptions {
+  readonly seconds: string;
+  readonly flame?: string;
+  readonly save?: string;
+  readonly file?: string;
+}
+
+/** `kubediag profile kubelet`: where its CPU time goes. */
+export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
+  const seconds = secondsOf(options.seconds);
+  const { file, save, flame } = options;
+  const asked = file === undefined ? await askKubelet(options, seconds, terminal) : undefined;
+  if (asked && !asked.known) {
+    terminal.err(adviceFor(withAdvice(asked.error), terminal));
+    return EXIT.unknown;
+  }
+  const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX));
+  // Kept before it is read: whatever is wrong with it, it need not be made again.
+  if (save !== undefined) writeGiven(save, bytes);
+  const name = file ?? 'kubelet';
+  const made = profileIn(bytes, name);
+  const functions = functionsOf(made);
+  if (flame !== undefined) writeGiven(flame, pageOf(made, name));
+  terminal.out(profileScreen(made, functions, terminal));
+  if (save !== undefined) terminal.hint(`saved to ${save}: go tool pprof ${save}\n`);
+  if (flame !== undefined) terminal.hint(`flame graph in ${flame}: open it in a browser\n`);
+  return EXIT.clear;
+}
+
+function pageOf(made: Profile, name: string): string {
+  const { time, durationMs: tookMs, measure, unit, total } = made;
+  const facts = [
+    `${amountOf(total, unit)} of ${measure}`,
+    ...(tookMs > 0 ? [`in ${(tookMs / 1000).toFixed(1)} s`] : []),
+    ...(time ? [time.toISOString()] : []),
+  ];
+  return flamePage({
+    title: `CPU profile: ${name}`,
+    facts: facts.join(', '),
+    unit,
+    flame: flameOf(made, name),
+    functions: functionsOf(made),
+  });
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d{1,4}$/.test(text) || seconds < 1 || seconds > PROFILE_SECONDS_MAX) {
+    throw new UsageError(
+      `--seconds takes a number from 1 to ${PROFILE_SECONDS_MAX}, not "${text}"`,
+    );
+  }
+  return seconds;
+}
+
+async function askKubelet(
+  options: ProfileOptions,
+  seconds: number,
+  terminal: Terminal,
+): Promise<Attempt<Uint8Array>> {
+  const limitMs = durationMs('--timeout', options.timeout) + seconds * 1_000;
+  const node = openNode(options);
+  const limit = `the time limit of ${limitMs / 1000} s was reached`;
+  const timer = setTimeout(() => node.endLook(limit), limitMs);
+  const look = lookAt(node, lookSettingsOf(options), (title) =>
+    terminal.progress(`looking: ${title}`),
+  );
+  const begun = performance.now();
+  const clock = setInterval(() => {
+    const spent = Math.min(seconds, Math.round((performance.now() - begun) / 1_000));
+    terminal.progress(`profiling the kubelet: ${spent} of ${seconds} s`);
+  }, 1_000);
+  const asked = await attempt(
+    kubeletPage(look, `/debug/pprof/profile?seconds=${seconds}`).then((page) =>
+      node.ask('profile', { ...page, seconds }),
+    ),
+  );
+  clearInterval(clock);
+  clearTimeout(timer);
+  terminal.progress('');
+  node.close();
+  await tellAbandoned(node, terminal);
+  return asked.known ? { known: true, value: Buffer.from(asked.value, 'base64') } : asked;
+}

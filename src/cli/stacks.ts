@@ -1,0 +1,130 @@
+import { lookAt } from '../checkup/look.ts';
+import { type Goroutines, goroutines } from '../evidence/goroutines.ts';
+import {
+  credentialSteps,
+  oldCredentialSteps,
+  WITHOUT_API_SERVER,
+} from '../evidence/kubelet-credential.ts';
+import { matchRows, type RowMatch } from '../evidence/stack-match.ts';
+import { syncLoopIn } from '../evidence/sync-loop.ts';
+import { DumpParser } from '../go/dump-parser.ts';
+import { type Attempt, attempt } from '../node/attempt.ts';
+import type { ReadError } from '../node/node-reader.ts';
+
+import { EXIT } from './exit-codes.ts';
+import { readGiven } from './given-file.ts';
+import { openNode } from './open-node.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
+import { type Stacks, stacksScreen } from './show-stacks.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
+import type { Terminal } from './terminal.ts';
+import { printable, wrapWords } from './wrap.ts';
+
+export interface StacksOptions extends NodeOptions {
+  readonly file?: string;
+  readonly output?: 'wide' | 'json';
+}
+
+/** `kubediag stacks`: what a Go program does, from its goroutine dump, for a person. */
+export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
+  const asked = options.file === undefined ? await askKubelet(options, terminal) : undefined;
+  if (asked && !asked.known) {
+    terminal.err(adviceFor(asked.error, terminal));
+    return EXIT.unknown;
+  }
+  const { dump, origin } = asked?.value ?? (await dumpIn(options.file ?? '-'));
+  if (dump.format === 'none') {
+    terminal.err(NO_DUMP.replace('FILE', printable(origin)));
+    return EXIT.usage;
+  }
+  const found: Stacks = { origin, dump, syncLoop: syncLoopIn(dump), rows: matchRows(dump) };
+  if (options.output === 'json') terminal.out(`${JSON.stringify(jsonOf(found), null, 2)}\n`);
+  else terminal.out(stacksScreen(found, terminal, options.output === 'wide'));
+  return codeOf(found);
+}
+
+const NO_DUMP = `FILE holds no goroutine dump
+  expected  "goroutine 1 [running]:" and what follows (?debug=2, or what a Go
+            program prints when it is ended by SIGQUIT), or "goroutine profile:
+            total 117" (?debug=1); lines of a log around it do not matter
+  do        kubectl get --raw "/api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2"
+`;
+
+async function dumpIn(file: string): Promise<Goroutines> {
+  const parser = new DumpParser();
+  await readGiven(file, (chunk) => parser.push(chunk));
+  return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
+}
+
+async function askKubelet(
+  options: StacksOptions,
+  terminal: Terminal,
+): Promise<Attempt<Goroutines>> {
+  const limitMs = durationMs('--timeout', options.timeout);
+  const node = openNode(options);
+  const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
+  const timer = setTimeout(() => node.endLook(limit), limitMs);
+  const look = lookAt(node, lookSettingsOf(options), (title) =>
+    terminal.progress(`looking: ${title}`),
+  );
+  const asked = await attempt(look.of(goroutines));
+  clearTimeout(timer);
+  terminal.progress('');
+  node.close();
+  await tellAbandoned(node, terminal);
+  return asked;
+}
+
+/** Why the kubelet did not tell, and what a person can do about it. */
+export function adviceFor({ failure, message }: ReadError, { width }: Terminal): string {
+  const paragraph = (label: string, text: string) =>
+    wrapWords(text, width - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
+  const lines = ['the kubelet could not be asked\n', ...paragraph('why', message)];
+  if (failure !== 'denied') return lines.join('');
+  const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);
+  return [
+    ...lines,
+    ...paragraph('do', 'make a credential for an hour, use it, and take it away:'),
+    ...steps(credentialSteps()),
+    ...paragraph('', 'before Kubernetes 1.24, in place of "create token":'),
+    ...steps(oldCredentialSteps()),
+    ...paragraph('note', WITHOUT_API_SERVER),
+  ].join('');
+}
+
+function jsonOf({ origin, dump, syncLoop, rows }: Stacks) {
+  const { groups, ...facts } = dump;
+  return {
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Stacks',
+    origin,
+    ...facts,
+    syncLoop: 'row' in syncLoop ? { ...syncLoop, row: rowOf(syncLoop.row) } : syncLoop,
+    rows: rows.map(({ row, count, minutes, isPartial, groups: shown }) => ({
+      ...rowOf(row),
+      count,
+      minutes,
+      isPartial,
+      goroutines: shown.flatMap(({ ids }) => ids),
+    })),
+    groups,
+  };
+}
+
+function rowOf(row: Stacks['rows'][number]['row'] | null) {
+  if (!row) return null;
+  const { number, kind, cause, advice } = row;
+  return { number, kind, cause, advice };
+}
+
+function isProven({ minutes, isPartial }: RowMatch): boolean {
+  return !isPartial && minutes !== null && minutes > 0;
+}
+
+/** A loop that waits for less than a minute may be at work. */
+function codeOf({ syncLoop, rows, dump }: Stacks): number {
+  const isFound = ['blocked', 'twice', 'backing-off'].includes(syncLoop.state);
+  if (isFound || rows.some(isProven)) return EXIT.found;
+  if (rows.length > 0 || dump.isCut || dump.left > 0) return EXIT.unknown;
+  return syncLoop.state === 'busy' ? EXIT.unknown : EXIT.clear;
+}
