@@ -32,11 +32,11 @@ export async function examine(
   if (read.files.length === 0 && first) {
     throw new UsageError(`${first.name} cannot be read: ${first.why}`);
   }
-  const report = await examined(read, begun);
+  const report = await examinedReport(read, begun);
   return showReport(report, options.output, terminal);
 }
 
-async function examined(read: ReadFiles, begun: number): Promise<Report> {
+export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
   const file = await caseFileOf(read.files, new Date());
   const look = givenLook(file);
   const judged = await checkUp(faults, look);
@@ -77,7 +77,10 @@ async function lacking(
 /** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
 function withDoubt({ fault, verdict }: Judged, lacks: readonly Missing[]): Judged {
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
-  const own = doubts.filter(({ why }) => !why.includes(NOT_GIVEN));
+  const own = doubts.flatMap(({ why, ...rest }) => {
+    const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
+    return said.length === 0 ? [] : [{ ...rest, why: said.join('; ') }];
+  });
   const names = lacks.map(({ short }) => short).join(', ');
   const all = names === '' ? own : [...own, { why: `not given: ${names}` }];
   return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };

@@ -1,18 +1,25 @@
 import { containerStatuses } from '../evidence/container-statuses.ts';
 import { containers } from '../evidence/containers.ts';
-import { type Health, health, healthIn } from '../evidence/health.ts';
+import { goroutines } from '../evidence/goroutines.ts';
+import { health, healthIn } from '../evidence/health.ts';
 import { type Kubelet, kubelet } from '../evidence/kubelet.ts';
+import { kubeletLog } from '../evidence/kubelet-log.ts';
 import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { leftoverFolders } from '../evidence/leftover-folders.ts';
+import { kubeletLogOf, mergedLogs } from '../evidence/log-entries.ts';
+import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountTable } from '../evidence/mount-table.ts';
 import { pods } from '../evidence/pods.ts';
 import { startRefusals } from '../evidence/start-refusals.ts';
+import { syncLoopDump } from '../evidence/sync-loop-dump.ts';
+import { teardownLog } from '../evidence/teardown-log.ts';
 import { unloggedContainers } from '../evidence/unlogged-containers.ts';
+import { parseGoroutineDump } from '../go/dump-parser.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { NodeReader } from '../node/node-reader.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
-import { kubeletsTable } from './given-mounts.ts';
+import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
 import { givenNode } from './given-node.ts';
 import { givenRoot } from './given-root.ts';
 import { listedVolumes } from './listed-folders.ts';
@@ -26,6 +33,9 @@ export interface CaseFile {
   /** Evidence that is there but not as a whole, and what it lacks. */
   readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
 }
+
+/** How a text begins that our collector wrote. */
+export const COLLECTED = '# kubediag-collector ';
 
 /** Where the runtime of a case file can be asked; nobody listens there but the file. */
 const SOCKET = 'given';
@@ -45,8 +55,7 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   addVersion(gathered, values, gaps);
   addPods(gathered, values, gaps);
   addRuntimeGaps(gathered, gaps);
-  const said = healthOf(gathered);
-  if (said) values.set(health, said);
+  addWords(gathered, now, values, gaps);
   const volumes = listedVolumes(gathered.paths, root);
   if (volumes) gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
   return {
@@ -78,6 +87,10 @@ type Gaps = Map<Evidence<unknown>, string>;
 
 function addMounts({ tables }: Gathering, root: string, values: Values, gaps: Gaps): void {
   const own = kubeletsTable(tables, root);
+  if (tables.some((each) => each !== own)) {
+    values.set(mountNamespaces, otherNamespaces(tables, own));
+    gaps.set(mountNamespaces, 'some tables of many');
+  }
   if (!own) return;
   values.set(mountTable, own.table);
   const isKubelets = own.table.mounts.some(({ target }) => target.startsWith(`${root}/`));
@@ -111,10 +124,27 @@ function addRuntimeGaps({ runtime }: Gathering, gaps: Gaps): void {
   }
 }
 
-function healthOf({ parts }: Gathering): Health | undefined {
+/** What the kubelet said: in its log, when it was asked for its health, and of its goroutines. */
+function addWords({ parts }: Gathering, now: Date, values: Values, gaps: Gaps): void {
+  const logs = (parts.get('log') ?? []).map(({ text, name }) => kubeletLogOf(text, name, { now }));
+  if (logs.length > 0) values.set(kubeletLog, mergedLogs(logs, []));
+  if ((parts.get('log') ?? []).some(({ whole }) => !isCollected(whole))) {
+    gaps.set(kubeletLog, 'perhaps only a part of it');
+    gaps.set(teardownLog, 'perhaps only a part of it');
+  }
   for (const { text, name } of parts.get('health') ?? []) {
     const said = healthIn(text);
-    if (said) return { ...said, origin: name };
+    if (said) values.set(health, { ...said, origin: name });
   }
-  return undefined;
+  for (const { text, name } of parts.get('goroutines') ?? []) {
+    const dump = parseGoroutineDump(text);
+    if (dump.format === 'none') continue;
+    values.set(goroutines, { dump, origin: name });
+    if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
+  }
+}
+
+/** What our own collector wrote holds all that it says it holds. */
+function isCollected(text: string): boolean {
+  return text.startsWith(COLLECTED);
 }

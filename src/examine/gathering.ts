@@ -1,5 +1,5 @@
-import { parsePods, type Pod } from '../evidence/pods.ts';
 import type { KubeletVersion } from '../evidence/kubelet-version.ts';
+import { type Pod, parsePods } from '../evidence/pods.ts';
 import type { StartRefusal } from '../evidence/start-refusals.ts';
 import { attempt } from '../node/attempt.ts';
 import { listAt, textAt } from '../std/json.ts';
@@ -21,6 +21,8 @@ import { TEXT_KINDS, type TextKind, textKinds } from './text-kinds.ts';
 /** A part of a file, all of one kind, with blank lines where the rest of the file is. */
 export interface Part {
   readonly text: string;
+  /** All of the file. */
+  readonly whole: string;
   /** The file it stands in. */
   readonly name: string;
 }
@@ -82,7 +84,7 @@ async function takeFile({ name, text }: GivenFile, draft: Draft): Promise<TakenF
   }
   for (const [kind, lines] of textKinds(rest)) {
     words.add(TEXT_KINDS[kind]);
-    await takeText({ text: lines, name }, kind, draft);
+    await takeText({ text: lines, whole: text, name }, kind, draft);
   }
   const refusals = quotedRefusals(text, name);
   draft.refusals.push(...refusals);
@@ -91,13 +93,13 @@ async function takeFile({ name, text }: GivenFile, draft: Draft): Promise<TakenF
 }
 
 async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void> {
-  const { text, name } = part;
+  const { text, whole, name } = part;
   const parts = draft.parts.get(kind);
   if (parts) parts.push(part);
   else draft.parts.set(kind, [part]);
   switch (kind) {
     case 'mountinfo': {
-      const table = givenTable(text, name);
+      const table = givenTable(text, whole, name);
       if (table) draft.tables.push(table);
       break;
     }

@@ -4,6 +4,7 @@ import { leftoverFolders } from '../evidence/leftover-folders.ts';
 import { runtime } from '../evidence/runtime.ts';
 import { suspectMounts } from '../evidence/suspect-mounts.ts';
 import { syncLoopDump } from '../evidence/sync-loop-dump.ts';
+import { teardownLog } from '../evidence/teardown-log.ts';
 import { unloggedContainers } from '../evidence/unlogged-containers.ts';
 import type { Evidence, Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
@@ -21,6 +22,7 @@ const DERIVED: ReadonlySet<Evidence<unknown>> = new Set<Evidence<unknown>>([
   suspectMounts,
   leftoverFolders,
   syncLoopDump,
+  teardownLog,
 ]);
 
 /** A look at a node of which only the given texts are there. Nothing is guessed for the rest. */

@@ -1,15 +1,23 @@
+import type { MountNamespaces } from '../evidence/mount-namespaces.ts';
 import { looseMountTable, type MountTable } from '../evidence/mount-table.ts';
 
 /** A mount table that was given, and what is known of where it comes from. */
 export interface GivenTable {
   readonly table: MountTable;
+  /** The process whose table it is, where the text around it tells. */
+  readonly pid: number | undefined;
   /** Every mount hangs on another one, up to the root: no line was left out. */
   readonly isWhole: boolean;
 }
 
-export function givenTable(text: string, name: string): GivenTable | undefined {
-  const table = looseMountTable(text, name);
-  return table.mounts.length === 0 ? undefined : { table, isWhole: isWhole(table) };
+// cat /proc/177799/mountinfo | grep 6eca9ce9
+const PROCESS = /\/proc\/(\d+)\/mountinfo/;
+
+export function givenTable(lines: string, whole: string, name: string): GivenTable | undefined {
+  const table = looseMountTable(lines, name);
+  if (table.mounts.length === 0) return undefined;
+  const pid = PROCESS.exec(whole)?.[1];
+  return { table, isWhole: isWhole(table), pid: pid === undefined ? undefined : Number(pid) };
 }
 
 function isWhole({ mounts }: MountTable): boolean {
@@ -23,6 +31,28 @@ function isWhole({ mounts }: MountTable): boolean {
 export function kubeletsTable(tables: readonly GivenTable[], root: string): GivenTable | undefined {
   const volumesIn = ({ table }: GivenTable) =>
     table.mounts.filter(({ target }) => target.startsWith(`${root}/pods/`)).length;
-  const [best] = tables.toSorted((left, right) => volumesIn(right) - volumesIn(left));
+  const [best] = tables
+    .filter((each) => each.isWhole || volumesIn(each) > 0)
+    .toSorted((left, right) => volumesIn(right) - volumesIn(left));
   return best;
+}
+
+/** The tables of other processes: they may hold what the kubelet has let go. */
+export function otherNamespaces(
+  tables: readonly GivenTable[],
+  own: GivenTable | undefined,
+): MountNamespaces {
+  const others = tables.filter((each) => each !== own);
+  return {
+    namespaces: others.map(({ table, pid }) => ({
+      namespace: `that of ${table.origin}`,
+      pid: pid ?? 0,
+      processName: pid === undefined ? 'unknown' : `process ${pid}`,
+      cgroups: [],
+      pids: pid === undefined ? [] : [pid],
+      root: '/',
+      table,
+    })),
+    notSeen: ['all namespaces whose mount table was not given'],
+  };
 }

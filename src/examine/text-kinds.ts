@@ -157,6 +157,8 @@ function kindOfLine(line: string, last: TextKind | undefined): TextKind | undefi
 /** Whether a line without a mark of its own goes on with what stood above it. */
 function continues(last: TextKind, line: string): boolean {
   if (last === 'log' || last === 'events' || last === 'trace') return /^\s/.test(line);
+  // A call of any name: panic(0x3f2a, ...), main.main.
+  if (last === 'goroutines') return !line.startsWith('```');
   // "." and names below the heading of a listing.
   return last === 'listing' && /^\S+$/.test(line) && !line.startsWith('```');
 }
