@@ -21,7 +21,7 @@ it('is the same for all, and whoever asks gets it whole and empty', async () => 
   expect(others.pid).toBe(mine.pid);
   expect(others.namespace).not.toBe(mine.namespace);
   expect(await others.kubectl('get', 'pods', '-A', '-o=name')).toBe('');
-  const namespaces = await others.kubectl('get', 'namespaces', '-o=name');
-  expect(namespaces).toContain(`namespace/${others.namespace}\n`);
-  expect(namespaces).not.toContain(`namespace/${mine.namespace}\n`);
+  const phase = ['--ignore-not-found', '-o=jsonpath={.status.phase}'];
+  expect(await others.kubectl('get', 'namespace', others.namespace, ...phase)).toBe('Active');
+  expect(await others.kubectl('get', 'namespace', mine.namespace, ...phase)).not.toBe('Active');
 });
