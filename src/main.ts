@@ -16,6 +16,16 @@ async function main(): Promise<void> {
     runRemover();
     return;
   }
+  if (process.argv[2] === 'tracer') {
+    const { runTracer } = await import('./trace/tracer.ts');
+    await runTracer(process.argv[3] ?? '');
+    return;
+  }
+  if (process.argv[2] === 'symbols') {
+    const { runSymbolReader } = await import('./trace/symbol-reader.ts');
+    await runSymbolReader();
+    return;
+  }
   const { runCli } = await import('./cli/run-cli.ts');
   process.exitCode = await runCli(process.argv.slice(2));
 }

@@ -27,6 +27,8 @@ const MAY_CATCH: readonly RegExp[] = [
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
   /^src\/web\/server[.]ts$/,
+  // Children that touch the machine for a trace: what they cannot open or find is their answer.
+  /^src\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
   /^src\/cli\/(run-cli|replay|save-bundle|given-file|read-given)[.]ts$/,
   /^src\/main[.]ts$/,
@@ -38,6 +40,7 @@ const PARSES_TEXT: readonly string[] = [
   'src/evidence/pods.ts',
   'src/evidence/text-value.ts',
   'src/node/bundle.ts',
+  'src/trace/bpftrace-line.ts',
 ];
 
 // src/std/text-utils.ts, src/evidence/helpers.ts

@@ -38,13 +38,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   state: { rooms: ['std', 'model'], packages: [] },
   repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence', 'state'], packages: [] },
 
+  trace: { rooms: ['std', 'process', 'go', 'node', 'evidence'], packages: [] },
+
   api: { rooms: ['std'], packages: ['zod'] },
   graph: { rooms: ['std', 'api'], packages: [] },
   kube: { rooms: ['std', 'api'], packages: ['@kubernetes/client-node'] },
   operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
   diagnosis: { rooms: ['std', 'api', 'graph', 'operations'], packages: [] },
 
-  cli: { rooms: [...ON_A_NODE, 'examine', ...DIAGNOSING], packages: ['commander', 'yaml'] },
+  cli: {
+    rooms: [...ON_A_NODE, 'examine', 'trace', ...DIAGNOSING],
+    packages: ['commander', 'yaml'],
+  },
   agent: { rooms: [...ON_A_NODE, ...DIAGNOSING, 'kube', 'web'], packages: ['commander'] },
   controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
   kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
@@ -56,7 +61,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   lab: { rooms: ['std', 'process', 'node'], packages: ['commander'] },
 
   main: {
-    rooms: ['std', 'node', 'repair', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
+    rooms: ['std', 'node', 'repair', 'trace', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
     packages: [],
   },
 };
@@ -93,9 +98,9 @@ export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;
 // src/repair/node-writer.ts, src/repair/live-writer.ts, src/repair/file-journal.ts, src/cri/commands.ts
 export const WRITER = /^src\/(repair\/((node|live)-writer|file-journal)|cri\/commands)[.]ts$/;
 
-// src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/lab/make-node.ts
+// src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/trace/tracer.ts
 export const USES_PROCESSES =
-  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/live-writer[.]ts|(process|operations|lab)\/.+)$/;
+  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/live-writer[.]ts|trace\/(tracer|start-tracer|name-stack)[.]ts|(process|operations|lab)\/.+)$/;
 
 /** The Node core modules that start processes. */
 export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];

@@ -29,6 +29,7 @@ export function commands(run: Run): Command {
     examine,
     stacks,
     profile,
+    trace,
     version,
     completion,
   ]) {

@@ -1,8 +1,19 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
 
+export interface CompanionCommand {
+  readonly program: string;
+  readonly arguments: readonly string[];
+  /** The whole of it; by default our own. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** It stays in our process group, so that whoever kills that kills it too. */
+  readonly isOfOurGroup?: boolean;
+}
+
 export interface CompanionEvents {
   readonly onOutput: (chunk: Buffer) => void;
+  /** What it writes as errors; without it they are thrown away. */
+  readonly onErrorOutput?: (chunk: Buffer) => void;
   /** It ended, or could not be started. Not called once it was abandoned. */
   readonly onEnd: (why: string) => void;
   /** It was abandoned, and has died since. */
@@ -19,28 +30,29 @@ export interface Companion {
   abandon(): void;
 }
 
-type Child = ChildProcessByStdio<Writable, Readable, null>;
+type Child = ChildProcessByStdio<Writable, Readable, Readable | null>;
 
-export function startCompanion(
-  command: { readonly program: string; readonly arguments: readonly string[] },
-  events: CompanionEvents,
-): Companion {
+export function startCompanion(command: CompanionCommand, events: CompanionEvents): Companion {
   let isAbandoned = false;
   const end = (why: string) => {
     if (!isAbandoned) events.onEnd(why);
   };
-  const child = started(command, (error) => end(`it could not be started: ${error.message}`));
+  const child = started(command, events.onErrorOutput !== undefined, (error) =>
+    end(`it could not be started: ${error.message}`),
+  );
   child?.on('exit', (code, signal) => {
     if (isAbandoned) events.onGone();
     else end(`it ended with ${signal ?? `code ${code}`}`);
   });
   // With no file descriptors left there is a child object, but it has no pipes.
   child?.stdout?.on('data', events.onOutput);
+  child?.stderr?.on('data', (chunk: Buffer) => events.onErrorOutput?.(chunk));
+  child?.stderr?.on('error', () => {});
   // What can no longer be written is not wanted: the exit is told by its own event.
   child?.stdin?.on('error', () => {});
   child?.stdout?.on('error', () => {});
 
-  const handles = [child, child?.stdin, child?.stdout] as ({
+  const handles = [child, child?.stdin, child?.stdout, child?.stderr] as ({
     ref?(): void;
     unref?(): void;
   } | null)[];
@@ -55,25 +67,29 @@ export function startCompanion(
     },
     abandon: () => {
       isAbandoned = true;
-      killGroup(child?.pid);
+      kill(child?.pid, command.isOfOurGroup ? 'process' : 'group');
       child?.unref();
       child?.stdin?.destroy();
       child?.stdout?.destroy();
+      child?.stderr?.destroy();
     },
   };
 }
 
 function started(
-  command: { readonly program: string; readonly arguments: readonly string[] },
+  command: CompanionCommand,
+  hearsErrors: boolean,
   fail: (error: Error) => void,
 ): Child | undefined {
   try {
     const child = spawn(command.program, command.arguments, {
-      detached: true, // Ctrl-C is for us; we decide what becomes of the child.
-      stdio: ['pipe', 'pipe', 'ignore'],
+      // Ctrl-C is for us; we decide what becomes of the child.
+      detached: !command.isOfOurGroup,
+      stdio: ['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore'],
       cwd: '/',
+      ...(command.environment ? { env: command.environment } : {}),
     });
-    return child.on('error', fail);
+    return child.on('error', fail) as Child;
   } catch (error) {
     // Most errors come as an event, but a machine without memory throws. Told later, as the others.
     setImmediate(() => fail(error as Error));
@@ -81,10 +97,10 @@ function started(
   }
 }
 
-function killGroup(pid: number | undefined): void {
+function kill(pid: number | undefined, whom: 'process' | 'group'): void {
   if (pid === undefined) return;
   try {
-    process.kill(-pid, 'SIGKILL');
+    process.kill(whom === 'group' ? -pid : pid, 'SIGKILL');
   } catch (error) {
     // ESRCH: it is gone already, which is what we want.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
