@@ -1,4 +1,4 @@
-import { makeFolder, makeProc, makeProcess } from './made-kubelet.ts';
+import { makeFolder, makeLink, makeProc, makeProcess } from './made-kubelet.ts';
 import { NodeMaker } from './made-node.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
@@ -19,6 +19,21 @@ export interface MadeContainer {
   readonly exitCode?: number;
   readonly reason?: string;
   readonly message?: string;
+  /** What the runtime tells of its log; where the kubelet puts logs, unless told otherwise. */
+  readonly logPath?: string;
+  /** Made past the kubelet, which then has left no mark on it. */
+  readonly isStranger?: boolean;
+  readonly image?: string;
+  readonly sandboxId?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+}
+
+export interface MadeSandbox {
+  readonly id?: string;
+  readonly podUid?: string;
+  readonly podName?: string;
+  readonly podNamespace?: string;
+  readonly isReady?: boolean;
 }
 
 export interface MadeWorker {
@@ -26,7 +41,7 @@ export interface MadeWorker {
   readonly version?: string | null;
   readonly mounts: readonly string[];
   readonly containers?: readonly MadeContainer[];
-  readonly sandboxes?: readonly { readonly podUid?: string; readonly isReady?: boolean }[];
+  readonly sandboxes?: readonly MadeSandbox[];
   /** The kubelet's list of pods; without it the kubelet asks for credentials. */
   readonly pods?: readonly object[];
   readonly runtimeName?: string;
@@ -56,6 +71,7 @@ export function madeWorker(worker: MadeWorker): NodeMaker {
       '/proc/812/mountinfo',
       [...(worker.otherMounts ?? BASE_MOUNTS), ...worker.mounts, ''].join('\n'),
     );
+  makeLink(maker, '', '/bin', 'usr/bin');
   addKubelet(maker, worker);
   addRuntime(maker, worker);
   return maker;
@@ -102,44 +118,69 @@ function addRuntime(maker: NodeMaker, worker: MadeWorker): void {
   });
   for (const container of containers) {
     const { exitCode = 0, reason = '', message = '' } = container;
+    const { name, podUid = POD_UID, podName = 'web-0', attempt = 0 } = container;
+    const { logPath = `/var/log/pods/default_${podName}_${podUid}/${name}/${attempt}.log` } =
+      container;
     const status = {
       ...containerMessage(container),
       finishedAt: '1780000000000000000',
       exitCode,
       reason,
       message,
+      logPath,
     };
-    maker.set(
-      'runtime',
-      { socket, call: 'ContainerStatus', id: container.id.padEnd(64, 'c') },
-      { answer: { criVersion, message: { status } } },
-    );
+    const asked = { socket, call: 'ContainerStatus', id: container.id.padEnd(64, 'c') } as const;
+    const answer = { criVersion, message: { status } };
+    maker.set('runtime', asked, { answer });
+    maker.set('runtime', { ...asked, verbose: true }, { answer });
   }
 }
 
-function sandboxMessage({ podUid = POD_UID, isReady = true }, index: number) {
+function sandboxMessage(sandbox: MadeSandbox, index: number) {
+  const { podUid = POD_UID, podName = 'web-0', podNamespace = 'default', isReady = true } = sandbox;
   return {
-    id: `${index}`.padStart(64, '5'),
-    metadata: { name: 'web-0', uid: podUid, namespace: 'default', attempt: 0 },
+    id: sandbox.id ?? `${index}`.padStart(64, '5'),
+    metadata: { name: podName, uid: podUid, namespace: podNamespace, attempt: 0 },
     state: isReady ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
     createdAt: '1779000000000000000',
-    labels: { 'io.kubernetes.pod.uid': podUid },
+    labels: podUid === '' ? {} : { 'io.kubernetes.pod.uid': podUid },
   };
 }
 
 function containerMessage(container: MadeContainer) {
-  const { podUid = POD_UID, podName = 'web-0', createdAt = '1779990000000000000' } = container;
+  const {
+    createdAt = '1779990000000000000',
+    attempt = 0,
+    image = 'registry.example/app:1',
+  } = container;
   return {
     id: container.id.padEnd(64, 'c'),
-    podSandboxId: '5'.repeat(63),
-    metadata: { name: container.name, attempt: container.attempt ?? 0 },
+    podSandboxId: container.sandboxId ?? '5'.repeat(63),
+    metadata: { name: container.name, attempt },
+    image: { image },
     state: container.state,
     createdAt,
+    ...(container.isStranger
+      ? { labels: container.labels ?? {}, annotations: {} }
+      : marksOfKubelet(container)),
+  };
+}
+
+/** What the kubelet writes on every container that it makes. */
+function marksOfKubelet({ name, podUid = POD_UID, podName = 'web-0', ...more }: MadeContainer) {
+  const { podNamespace = 'default', attempt = 0, labels } = more;
+  return {
     labels: {
       'io.kubernetes.pod.uid': podUid,
       'io.kubernetes.pod.name': podName,
-      'io.kubernetes.pod.namespace': container.podNamespace ?? 'default',
-      'io.kubernetes.container.name': container.name,
+      'io.kubernetes.pod.namespace': podNamespace,
+      'io.kubernetes.container.name': name,
+      ...labels,
+    },
+    annotations: {
+      'io.kubernetes.container.hash': '5d1c2a9e',
+      'io.kubernetes.container.restartCount': `${attempt}`,
+      'io.kubernetes.container.terminationMessagePath': '/dev/termination-log',
     },
   };
 }

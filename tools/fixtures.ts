@@ -3,38 +3,57 @@ import { dirname, join } from 'node:path';
 import { checkUp } from '../src/checkup/check-up.ts';
 import { lookAt } from '../src/checkup/look.ts';
 import { nodeFacts } from '../src/checkup/node-facts.ts';
-import { faults } from '../src/faults/index.ts';
+import { containerWithoutLogPath } from '../src/faults/container-without-log-path/fault.ts';
+import { deadVolumeMount } from '../src/faults/dead-volume-mount/fault.ts';
+import { leftoverVolumeDirectory } from '../src/faults/leftover-volume-directory/fault.ts';
+import { staleSubpathMount } from '../src/faults/stale-subpath-mount/fault.ts';
+import type { AnyFault } from '../src/model/fault.ts';
 import { filesOfBundle } from '../src/node/bundle.ts';
 import { RecordingNode } from '../src/node/recording-node.ts';
 import type { NodeMaker } from '../test/made-node.ts';
-import { madeNodes } from './fixtures/stale-subpath-mount.ts';
+import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
+import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
+import { madeNodes as leftoverNodes } from './fixtures/leftover-volume-directory.ts';
+import { madeNodes as staleMountNodes } from './fixtures/stale-subpath-mount.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
+
+type MadeNodes = () => ReadonlyMap<string, NodeMaker>;
+
+/** The nodes of each fault are recorded with what this fault asks, and nothing else. */
+const MADE: readonly (readonly [AnyFault, MadeNodes])[] = [
+  [containerWithoutLogPath, unloggedNodes],
+  [deadVolumeMount, deadMountNodes],
+  [leftoverVolumeDirectory, leftoverNodes],
+  [staleSubpathMount, staleMountNodes],
+];
 
 /**
  * Records the nodes that are described in tools/fixtures/, one bundle each, so that they hold
  * exactly what a check asks. Fixtures that were recorded on real nodes are not touched.
  */
 export async function writeFixtures(): Promise<readonly string[]> {
-  const home = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures');
   const written: string[] = [];
-  for (const [name, maker] of madeNodes()) {
-    const folder = join(home, name);
-    rmSync(folder, { recursive: true, force: true });
-    for (const [file, content] of filesOfBundle(await recordedBundle(maker))) {
-      const path = join(folder, file);
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, content);
-      written.push(path);
+  for (const [fault, madeNodes] of MADE) {
+    const home = join(PROJECT, 'src/faults', fault.id, 'fixtures');
+    for (const [name, maker] of madeNodes()) {
+      const folder = join(home, name);
+      rmSync(folder, { recursive: true, force: true });
+      for (const [file, content] of filesOfBundle(await recordedBundle(fault, maker))) {
+        const path = join(folder, file);
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, content);
+        written.push(path);
+      }
     }
   }
   return written;
 }
 
-async function recordedBundle(maker: NodeMaker) {
+async function recordedBundle(fault: AnyFault, maker: NodeMaker) {
   const recorder = new RecordingNode(maker.build());
   const look = lookAt(recorder);
-  await checkUp(faults, look);
+  await checkUp([fault], look);
   await nodeFacts(look);
   return { recording: recorder.recording, madeBy: 'by hand', tookMs: 12, settings: {} };
 }

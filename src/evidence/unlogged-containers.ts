@@ -130,7 +130,7 @@ async function askOne(asker: Asker, container: Container): Promise<UnloggedConta
   const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
   const logPath = textAt(message, 'status', 'logPath');
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
-  const kind = await kindOf(asker, logPath);
+  const kind = await kindOf(asker, container, logPath);
   if (kind === 'file') return 'logged';
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');
@@ -152,13 +152,16 @@ async function askOne(asker: Asker, container: Container): Promise<UnloggedConta
     ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
     finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
     // Not asked before it is needed: on a healthy node nobody reads the working folder.
-    sweep: await attempt(kind === 'relative' ? sweepFor(look, logPath) : emptySweep(look)),
+    sweep: kind === 'folder' ? NO_SWEEP : await attempt(sweepOf(look, logPath)),
     origin,
   };
 }
 
-async function emptySweep(look: Look): Promise<Sweep> {
-  return (await look.of(workingFolder)).sweep;
+const NO_SWEEP = { known: false, why: 'its log path leads elsewhere' } as const;
+
+/** All that have none share one sweep. */
+async function sweepOf(look: Look, logPath: string): Promise<Sweep> {
+  return logPath === '' ? (await look.of(workingFolder)).sweep : sweepFor(look, logPath);
 }
 
 // docker, iSulad: with a log folder and no file name they answer the folder itself.
@@ -166,11 +169,12 @@ const ANSWERS_FOLDERS = /^(?:docker|isulad?)/i;
 
 async function kindOf(
   { look, runtime: name }: Asker,
+  { isKubelets }: Container,
   logPath: string,
 ): Promise<UnloggedContainer['kind'] | 'file'> {
   if (logPath === '') return 'empty';
   if (!logPath.startsWith('/')) return 'relative';
-  if (!ANSWERS_FOLDERS.test(name)) return 'file';
+  if (isKubelets || !ANSWERS_FOLDERS.test(name)) return 'file';
   // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
   const status = await unlessMissing(look.node.ask('status', { path: logPath }));
   return status?.type === 'folder' ? 'folder' : 'file';

@@ -169,7 +169,7 @@ function byHand({ socket, container, sandbox }: RemoveContainer): ByHand {
       crictl('rmp', '--force', sandbox),
     ],
     risk:
-      'what was written in the container is lost, and what it serves ends; never stop it first: ' +
-      'the kubelet deletes entries of its working folder as soon as it has ended',
+      'what was written in the container is lost, and what it serves ends; crictl stops it first, ' +
+      'so stop the kubelet before: it deletes as soon as the container has ended',
   };
 }

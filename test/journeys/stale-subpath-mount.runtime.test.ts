@@ -103,7 +103,7 @@ describe('a container of a real containerd whose subPath mount loses its source'
 
   async function check(...words: string[]): Promise<{ ended: Ended; fault: FaultReport }> {
     const ended = await node.kubediag('check', '-o', 'json', ...words);
-    const [fault] = reportOf(ended).faults;
+    const fault = reportOf(ended).faults.find(({ name }) => name === FAULT);
     if (!fault) throw new Error(`no fault in ${ended.stdout}`);
     return { ended, fault };
   }

@@ -97,11 +97,12 @@ export class CriDouble {
     const container = this.containers[at];
     if (!container) return undefined;
     const { metadata, state, createdAt, labels } = listed(container, at);
-    const { exitCode = 0, message = '' } = container;
+    const { pod, name, exitCode = 0, message = '' } = container;
     const finishedAt = '1780000000000000000';
+    const logPath = `/var/log/pods/${pod.namespace}_${pod.name}_${pod.uid}/${name}/${at}.log`;
     return ContainerStatusResponse.encode(
       ContainerStatusResponse.fromPartial({
-        status: { id, metadata, state, createdAt, labels, exitCode, message, finishedAt },
+        status: { id, metadata, state, createdAt, labels, exitCode, message, finishedAt, logPath },
       }),
     ).finish();
   }

@@ -72,7 +72,7 @@ export interface Checked {
 
 export async function check(node: PracticeNode, ...words: readonly string[]): Promise<Checked> {
   const ended = await node.kubediag('check', '-o', 'json', ...words);
-  const [fault] = reportOf(ended).faults;
+  const fault = reportOf(ended).faults.find(({ name }) => name === FAULT);
   if (!fault) throw new Error(`no fault in ${ended.stdout}`);
   return { ended, fault };
 }

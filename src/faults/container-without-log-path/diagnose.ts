@@ -1,0 +1,108 @@
+import type { Kubelet } from '../../evidence/kubelet.ts';
+import type { KubeletLog } from '../../evidence/log-entries.ts';
+import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+import type { MergedUsr } from '../../evidence/merged-usr.ts';
+import type { UnloggedContainer, UnloggedContainers } from '../../evidence/unlogged-containers.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Finding } from '../../model/finding.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { findDamage } from './damage.ts';
+import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
+import { isSweeping } from './kubelet-behaviour.ts';
+import { type Removal, removalsIn, suspicionsIn } from './log-lines.ts';
+import { nameOf, subjectOf } from './tell.ts';
+
+export interface Seen {
+  readonly kubelet: Maybe<Kubelet>;
+  readonly version: Maybe<KubeletVersion>;
+  readonly unlogged: Maybe<UnloggedContainers>;
+  readonly usr: Maybe<MergedUsr>;
+  readonly log: Maybe<KubeletLog>;
+}
+
+type Judgement = {
+  readonly finding?: Finding<ContainerWithoutLogPath>;
+  readonly doubt?: Doubt;
+};
+
+export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
+  const removals = seen.log.known ? removalsIn(seen.log.value) : [];
+  const judgements = seen.unlogged.known
+    ? seen.unlogged.value.containers.map((container) => judge(container, removals, seen))
+    : [];
+  const findings = [
+    ...judgements.flatMap(({ finding }) => finding ?? []),
+    ...unknownToRuntime(removals, seen).map((removal) => loggedFinding(removal, seen)),
+  ];
+  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  if (!seen.unlogged.known) doubts.push({ why: `${seen.unlogged.why}${suspicion(seen)}` });
+  if (!seen.version.known) doubts.push({ why: seen.version.why });
+  if (!seen.usr.known) doubts.push({ why: seen.usr.why });
+  const damage = findDamage(findings, removals, seen);
+  return verdictOf({
+    findings: damage?.findings ?? findings,
+    doubts: [...doubts, ...(damage?.doubts ?? [])],
+  });
+}
+
+/** Lines that prove it by themselves: of containers that the runtime cannot be asked about. */
+function unknownToRuntime(removals: readonly Removal[], { unlogged }: Seen): readonly Removal[] {
+  // The last line of each container is the one that counts.
+  const last = new Map(removals.map((removal) => [removal.containerId, removal]));
+  if (!unlogged.known) return [...last.values()];
+  const { listed, containers } = unlogged.value;
+  // One that is no longer listed has been removed since: the collections have come to an end.
+  const isOpen = ({ containerId }: Removal) =>
+    listed.has(containerId) && !containers.some(({ id }) => id === containerId);
+  return [...last.values()].filter(isOpen);
+}
+
+function suspicion({ log }: Seen): string {
+  const [first] = log.known ? suspicionsIn(log.value) : [];
+  if (first === undefined) return '';
+  return `; suspected: a container without a log path, for ${first.origin} says: ${first.text}`;
+}
+
+function judge(container: UnloggedContainer, removals: readonly Removal[], seen: Seen): Judgement {
+  const finding = (
+    reason: Parameters<typeof containerFinding>[0]['reason'],
+    removal?: Removal,
+  ): Judgement => ({ finding: containerFinding({ reason, container, removal, seen }) });
+  if (container.kind === 'folder') return finding('LogPathIsFolder');
+  const removal = removals.findLast(({ containerId }) => containerId === container.id);
+  if (removal && isFresh(removal, seen)) return finding('DeletesWorkingFolder', removal);
+
+  if (!seen.version.known) return doubtful(container, 'depends on the version of the kubelet');
+  const sweeps = isSweeping(seen.version.value);
+  if (sweeps === 'unknown') {
+    return doubtful(container, `is not known of kubelet ${seen.version.value.text}`);
+  }
+  const { sweep } = container;
+  if (!sweep.known && isRunning(seen)) return doubtful(container, `is not known: ${sweep.why}`);
+  if (!sweeps) return finding('OldKubelet');
+  if (sweep.known && sweep.value.deletes.length === 0 && !sweep.value.stop) {
+    return finding('NothingToDelete');
+  }
+  return finding(
+    container.state === 'running' ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder',
+    removal,
+  );
+}
+
+function doubtful(container: UnloggedContainer, why: string): Judgement {
+  const what = 'has no log path; whether the kubelet deletes entries of its working folder for it';
+  return { doubt: { why: `${nameOf(container)} ${what} ${why}`, subject: subjectOf(container) } };
+}
+
+/** Collections come once a minute, so after a few minutes without a line they have stopped. */
+const FRESH_MS = 5 * 60_000;
+
+function isFresh({ time }: Removal, { unlogged, kubelet }: Seen): boolean {
+  if (kubelet.known && kubelet.value.presence !== 'running') return false;
+  if (!time || !unlogged.known) return true;
+  return unlogged.value.seenAt.getTime() - time.getTime() <= FRESH_MS;
+}
+
+function isRunning({ kubelet }: Seen): boolean {
+  return !kubelet.known || kubelet.value.presence === 'running';
+}
