@@ -81,7 +81,7 @@ export const LOG_FIRST_LINES_MAX = 20;
 export const LOG_LAST_LINES_MAX = 200;
 
 /** A line of a log may hold the names of all pods; what we look for stands at its beginning. */
-export const LOG_LINE_CHARACTERS_MAX = 16 * 1024;
+export const LOG_LINE_CHARACTERS_MAX = 8 * 1024;
 
 /** How much of the end of one log is read: some days of a kubelet that says much. */
 export const LOG_BYTES = 64 * 1024 * 1024;

@@ -1,7 +1,7 @@
 import type { LogLines } from '../node/node-reader.ts';
 import { MatchingLines } from '../std/matching-lines.ts';
 import { LOG_FIRST_LINES_MAX, LOG_LAST_LINES_MAX, LOG_LINE_CHARACTERS_MAX } from './limits.ts';
-import { parseLogLine } from './log-line.ts';
+import { headerOf, parseLogLine } from './log-line.ts';
 import { type Fields, fieldsIn } from './log-signature.ts';
 import { LOG_LITERALS, SIGNATURES, type SignatureId } from './log-signatures.ts';
 import { dateOf, type LogClock, logClock } from './log-time.ts';
@@ -56,7 +56,19 @@ export interface LogOptions {
 
 /** What a loose text says that is a log, or holds lines of one. */
 export function kubeletLogOf(text: string, origin: string, options: LogOptions): KubeletLog {
-  return logOfLines(linesIn([text], options), origin, options.now);
+  return logOfLines(linesIn([readable(text)], options), origin, options.now);
+}
+
+// {"__REALTIME_TIMESTAMP":"1776418555243111","MESSAGE":[69,48,52,49,55]}
+const BYTES = /^.*"MESSAGE"\s*:\s*\[[\d,\s]+\].*$/gm;
+
+/** journalctl prints a message that is no UTF-8 as a list of bytes, in which no word is found. */
+function readable(text: string): string {
+  if (!text.includes('"MESSAGE"')) return text;
+  return text.replace(BYTES, (line) => {
+    const { time, message } = parseLogLine(line);
+    return `${headerOf(time)}${message.replaceAll('\n', '\\n')}`;
+  });
 }
 
 /** The lines of a text that hold something we look for, however it is cut into pieces. */

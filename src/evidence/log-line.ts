@@ -100,7 +100,7 @@ const CRI = /^std(?:out|err) [FP](?:\S*) /;
 const SYSLOG = /^(?:<\d+>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d\d:\d\d:\d\d(?:\.\d+)?) /;
 
 // edge edgecore[8904]: E0417 ...; node-1 kubelet: E0428 ...
-const SPEAKER = /^\S+ [\w.@/-]+(?:\[\d+\])?: /;
+const SPEAKER = /^[\w.:-]+ [\w.@()-]+(?:\[\d+\])?: /;
 
 // E0417 09:35:55.243111    8904 kuberuntime_gc.go:146] "Failed to remove container" ...
 // kubelet.INFO:77:I0330 15:58:27.936114 4130850 kubelet.go:2012] SyncLoop (housekeeping)
@@ -110,8 +110,8 @@ const KLOG =
 // time="2026-11-15T08:12:12.600016015Z" level=info msg="Logging will be disabled ..."
 const LOGRUS = /^time="([^"]+)" level=\w+ msg="([\s\S]*)$/;
 
-// MESSAGE=E0417 09:35:55.243111 ...
-const EXPORT = /^MESSAGE=/;
+// MESSAGE=E0417 09:35:55.243111 ... of "-o export";   "MESSAGE" : "E0417 ... of "-o json-pretty"
+const EXPORT = /^(?:MESSAGE=|\s+"MESSAGE" : ")/;
 
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 
@@ -135,11 +135,12 @@ function fromHeader(text: string): Unwrapped | undefined {
   }
   const logrus = LOGRUS.exec(text);
   if (logrus) return { text: logrus[2] ?? '', time: isoTime(logrus[1]) };
-  return EXPORT.test(text) ? { text: text.slice('MESSAGE='.length) } : undefined;
+  const [field] = EXPORT.exec(text) ?? [];
+  return field === undefined ? undefined : { text: text.slice(field.length) };
 }
 
 function afterSpeaker(text: string): string {
-  return text.replace(CRI, '').replace(SPEAKER, '');
+  return CRI.test(text) ? text.replace(CRI, '') : text.replace(SPEAKER, '');
 }
 
 function dated(day: string, clock: string, zone: string | undefined): LogTime | undefined {
@@ -174,5 +175,22 @@ function withoutEnd(text: string): string {
 /** However deep it was escaped, what was said is the same: quotes, and ends of lines. */
 function bareQuotes(text: string): string {
   if (!text.includes('\\')) return text;
-  return text.replace(/\\+(?=")/g, '').replace(/\\+n/g, '\n');
+  return text.replace(/\\+(["n]?)/g, (all, next: string) =>
+    next === '' ? all : next === 'n' ? '\n' : next,
+  );
+}
+
+/** A header that is read as the same time again, for a line that is written anew. */
+export function headerOf(time: LogTime | undefined): string {
+  if (!time) return '';
+  const iso = new Date(time.ms).toISOString();
+  switch (time.kind) {
+    case 'exact':
+      return `${iso} stderr F `;
+    case 'zoneless':
+      return `${iso.slice(0, -1)} stderr F `;
+    case 'yearless':
+      // 1972-04-17T09:35:55.243Z as in "E0417 09:35:55.243 ..."
+      return `I${iso.slice(5, 7)}${iso.slice(8, 10)} ${iso.slice(11, -1)} 1 redacted.go:1] `;
+  }
 }

@@ -28,7 +28,7 @@ export const CONTAINER_SIGNATURES = {
       // "RemoveContainer" containerID="ca80..."
       /"RemoveContainer" (?:[^\n]*? )?containerID="?(?<containerId>[^"\s]+)/,
       // [topologymanager] RemoveContainer - Container ID: ca80...
-      /RemoveContainer - Container ID: (?<containerId>\S+)/,
+      /RemoveContainer - Container ID: (?<containerId>[^\s"]+)/,
     ],
   },
   /** A container that runs and has no log path: said every ten seconds. */
@@ -77,7 +77,7 @@ export const CONTAINER_SIGNATURES = {
     patterns: [
       // "StartContainer from runtime service failed" err="rpc error: ... mounting "/var/.../1" to ..."
       // StartContainer "ca80..." from runtime service failed: rpc error: code = Unknown desc = ...
-      /StartContainer (?:"(?<containerId>[^"]+)" )?from runtime service failed(?=[\s\S]*?(?<mount>\/[^\s"]*\/volume-subpaths\/[^\s":,]+)|)/,
+      /StartContainer (?:"(?<containerId>[^"]+)" )?from runtime service failed(?=[\s\S]*?(?<mount>\/[^\s"]{0,500}?\/volume-subpaths\/[^\s":,]+)|)/,
     ],
     isWordy: true,
   },
@@ -86,7 +86,7 @@ export const CONTAINER_SIGNATURES = {
     patterns: [
       // "Error syncing pod, skipping" err="failed to "StartContainer" for "app" with
       // RunContainerError: "failed to create containerd task: ..."
-      /failed to "StartContainer" for "(?<container>[^"]+)" with RunContainerError(?=[\s\S]*?(?<mount>\/[^\s"]*\/volume-subpaths\/[^\s":,]+)|)/,
+      /failed to "StartContainer" for "(?<container>[^"]+)" with RunContainerError(?=[\s\S]*?(?<mount>\/[^\s"]{0,500}?\/volume-subpaths\/[^\s":,]+)|)/,
     ],
     isWordy: true,
   },

@@ -65,7 +65,7 @@ export const NEIGHBOUR_SIGNATURES = {
   'read-only-filesystem': {
     literals: ['read-only file system', 'Read-only file system'],
     // open /var/lib/kubelet/pods/49e7/etc-hosts: read-only file system
-    patterns: [/(?:(?<path>\/[^\s":]+): )?[Rr]ead-only file system/],
+    patterns: [/(?:(?<path>\/[^\s":]{1,400}): )?[Rr]ead-only file system/],
   },
   'start-failed': {
     literals: ['Failed to start ContainerManager', 'ddress already in use'],

@@ -32,7 +32,7 @@ export const VOLUME_SIGNATURES = {
     literals: ['Unmounting arguments: ', 'umount: /'],
     patterns: [
       // Unmount failed: exit status 32 Unmounting arguments: /var/.../mount Output: umount: ...
-      /Unmounting arguments: (?:-\S+ )*(?<path>\/[^\n"]+?)\s*(?:\n\s*Output: (?:umount: [^\n":]+: )?(?<error>[^"\n]+)|"|\n|$)/,
+      /Unmounting arguments: (?:-\S+ )*(?<path>\/[^\n"]+?)(?:\n\s*Output: (?:umount: [^\n":]+: )?(?<error>[^"\n]+)|"|\n|$)/,
       // umount: /var/lib/kubelet/pods/6eca/volumes/kubernetes.io~nfs/v: target is busy.
       /umount: (?<path>\/[^:\n"]+): (?<error>[^"\n]+)/,
     ],
@@ -69,7 +69,7 @@ export const VOLUME_SIGNATURES = {
       // /var/lib/kubelet/pods/49e7a02c-.../volumes/kubernetes.io~empty-dir/cache.deleting~12
       /(?:pods\/|")(?<podUid>[0-9a-f-]{32,36})\/(?:volumes\/(?<plugin>[^/\s"]+)\/)?(?<volume>[^\s"/:]*?(?:\.deleting~\d{1,10})+)/,
       // for volume "pvc-x.deleting~123456789"
-      /(?<volume>[^\s"/:=({[]+?(?:\.deleting~\d{1,10})+)/,
+      /(?<volume>[^\s"/:=({[]{1,300}?(?:\.deleting~\d{1,10})+)/,
     ],
   },
   'reconstruction-failed': {
@@ -112,12 +112,12 @@ export const VOLUME_SIGNATURES = {
     patterns: [
       // orphaned pod "4cdc" found, but failed to rmdir() volume at path /var/.../v: directory not
       // empty : There were a total of 1 errors similar to this.
-      /(?=[\s\S]*?(?:a total of |numErrs=)(?<count>\d+)|)[\s\S]*?rphaned pod "(?<podUid>[^"]*)" found, but (?<problem>[^"\n:]*? at path) (?<path>\/[^\n"]*?): (?<error>[^"\n]+?)(?= ?: There were|"|\n|\.?$)/,
+      /^(?=[\s\S]*?(?:a total of |numErrs=)(?<count>\d+)|)[\s\S]*?rphaned pod "(?<podUid>[^"]*)" found, but (?<problem>[^"\n:]*? at path) (?<path>\/[^\n"]*?): (?<error>[^"\n]+?)(?= ?: There were|"|\n|\.?$)/,
       // orphaned pod "067f" found, but volume paths are still present on disk : There were a total
       // of 40 errors similar to this. Turn up verbosity to see them.
       // orphaned pod "067f" found, but error occurred when trying to remove the volumes dir: not a
       // directory
-      /(?=[\s\S]*?(?:a total of |numErrs=)(?<count>\d+)|)[\s\S]*?rphaned pod "(?<podUid>[^"]*)" found, but (?<problem>[^"\n:]+?)(?:(?<! ): (?<error>[^"\n]+?))?(?= ?: There were|"|\n|\.?$)/,
+      /^(?=[\s\S]*?(?:a total of |numErrs=)(?<count>\d+)|)[\s\S]*?rphaned pod "(?<podUid>[^"]*)" found, but (?<problem>(?:[^"\n:]|:(?! ))+?)(?:(?<! ): (?<error>[^"\n]+?))?(?= ?: There were|"|\n|\.?$)/,
     ],
   },
   /** The kubelet removed what was left of a pod that is gone. */
@@ -173,11 +173,11 @@ export const VOLUME_SIGNATURES = {
   'not-connected': {
     literals: ['ransport endpoint is not connected'],
     // lstat /var/.../static-storage: transport endpoint is not connected
-    patterns: [/(?:(?<path>\/[^\s":]+): )?[Tt]ransport endpoint is not connected/],
+    patterns: [/(?:(?<path>\/[^\s":]{1,400}): )?[Tt]ransport endpoint is not connected/],
   },
   'stale-handle': {
     literals: ['stale NFS file handle', 'stale file handle', 'Stale file handle'],
     // lstat /var/.../volume-subpaths/nfs-content/a/2: stale NFS file handle
-    patterns: [/(?:(?<path>\/[^\s":]+): )?[Ss]tale (?:NFS )?file handle/],
+    patterns: [/(?:(?<path>\/[^\s":]{1,400}): )?[Ss]tale (?:NFS )?file handle/],
   },
 } as const satisfies Readonly<Record<string, Signature>>;

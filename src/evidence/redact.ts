@@ -1,11 +1,14 @@
+import type { GoroutineDump } from '../go/goroutine-dump.ts';
 import type {
   Answer,
   HttpAnswer,
+  LogLines,
   Question,
   QuestionKind,
   RuntimeAnswer,
 } from '../node/node-reader.ts';
 import { redactConfig } from './redact-config.ts';
+import { redactLog } from './redact-log.ts';
 import { redactPods } from './redact-pods.ts';
 import { redactRuntime } from './redact-runtime.ts';
 import { REDACTED, redactSentence, redactWords } from './redact-words.ts';
@@ -31,10 +34,17 @@ export function redactAnswer(
       return redactFile((question as Question<'file'>).path, answer as string);
     case 'kubelet':
       return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer);
+    case 'goroutines':
+      return redactDump(answer as GoroutineDump);
+    case 'profile':
+      // No check asks for it, and nobody here knows what its labels say.
+      return REDACTED;
     case 'runtime': {
       const { criVersion, message } = answer as RuntimeAnswer;
       return { criVersion, message: redactRuntime(message) };
     }
+    case 'log':
+      return redactLog(answer as LogLines);
     default:
       // Names of files, what they are, and the versions of programs.
       return answer;
@@ -79,6 +89,11 @@ function redactFile(path: string, text: string): string {
 function listeners(table: string): string {
   const lines = table.split('\n').filter((line) => line.trim().split(/\s+/)[3] === '0A');
   return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Functions and addresses are the program's own; what it labelled its goroutines with may be anyone's. */
+function redactDump(dump: GoroutineDump): GoroutineDump {
+  return { ...dump, groups: dump.groups.map(({ labels: _, ...group }) => group) };
 }
 
 function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {

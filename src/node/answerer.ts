@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
 import { runProgram } from '../process/run.ts';
 import { entriesIn, foldersIn } from './answer-folders.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';

@@ -53,6 +53,12 @@ export function describeWorld(
     const entries = { path: scratch, names: ['folder', 'tree', 'link', 'absent', 'plain'] };
     const held = { filesOf: process.pid, under: [process.cwd()], mountIds: [] };
 
+    const searched = (path: string) => ({
+      log: { file: join(scratch, path) },
+      containing: ['two', 'three'],
+      lastBytes: 1024,
+    });
+
     /** Asks everything below once, so that a recording of it can answer. */
     async function visitAll(visited: NodeReader): Promise<void> {
       for (const path of ['plain', 'bytes', 'link', 'folder', 'absent']) {
@@ -66,6 +72,8 @@ export function describeWorld(
       await attempt(visited.ask('processes', { all: 'processes' }));
       await attempt(visited.ask('threads', { threadsOf: process.pid }));
       await attempt(visited.ask('openFiles', held));
+      await attempt(visited.ask('log', searched('plain')));
+      await attempt(visited.ask('log', searched('absent')));
       await attempt(visited.ask('kubelet', http('/pods')));
       await attempt(visited.ask('kubelet', http('/metrics')));
       await attempt(visited.ask('runtime', { socket: join(scratch, 'no.sock'), call: 'Version' }));
@@ -124,6 +132,21 @@ export function describeWorld(
       expect(threads.map(({ tid }) => tid)).toContain(process.pid);
       const files = await node.ask('openFiles', held);
       expect(files).toContainEqual({ by: 'cwd', path: process.cwd() });
+    });
+
+    test('picks lines out of a log, and says what was looked for', async () => {
+      expect(await node.ask('log', searched('plain'))).toMatchObject({
+        lines: [{ number: 2, text: 'two' }],
+        containing: ['two', 'three'],
+        counts: [1, 0],
+        first: 'one',
+        last: 'two',
+        linesRead: 2,
+        bytesRead: 8,
+        isWhole: true,
+      });
+      const absent = node.ask('log', searched('absent'));
+      await expect(absent).rejects.toMatchObject({ failure: 'missing' });
     });
 
     test('passes on what the kubelet answers, whatever its status', async () => {

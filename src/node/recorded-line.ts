@@ -196,8 +196,7 @@ function isLogLines(value: unknown): boolean {
   const literals = textsIn(fieldAt(value, 'containing'));
   return (
     listOf(isLogLine)(fieldAt(value, 'lines')) &&
-    counts !== undefined &&
-    counts.every(isCount) &&
+    counts?.every(isCount) === true &&
     literals?.length === counts.length &&
     [first, last].every((text) => text === null || isText(text)) &&
     ['linesRead', 'bytesRead'].every((name) => isCount(fieldAt(value, name))) &&
