@@ -64,19 +64,21 @@ export const mountProbes = defineEvidence<MountProbes>({
     const all = [...suspects, ...others.map((mount) => suspectOf(mount, table, here))];
     // Nobody is asked who lives where nothing could hang.
     const orphans = all.length > 0 ? await look.of(orphanPods) : undefined;
-    const lifeOf = (podUid: string | undefined) =>
-      podUid === undefined || !orphans ? {} : { life: orphans.lifeOf(podUid) };
+    const lifeOf = async (podUid: string | undefined) =>
+      podUid === undefined || !orphans ? {} : { life: await orphans.lifeOf(podUid) };
     const reasons = await Promise.all(
       all.map(async (suspect) => ({
         suspect,
         threads: hung.byMount.get(suspect.mount) ?? [],
-        ...lifeOf(suspect.pod?.podUid),
+        ...(await lifeOf(suspect.pod?.podUid)),
         waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
       })),
     );
     const worth = reasons.filter(isWorthIt).toSorted(byUrgency);
     const probes = await probeAll(look, worth, view);
-    const isAnyDead = probes.some(({ result }) => result.state === 'dead');
+    const isAnyDead = probes.some(
+      ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
+    );
     return {
       probes,
       homeless: hung.homeless,
@@ -187,7 +189,6 @@ function errorOf({ failure, detail = '', message }: ReadError): ProbeResult {
   if (failure === 'missing') return { state: 'alive' };
   const code = ERROR_CODE.exec(detail)?.[1] ?? '';
   if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };
-  if (failure === 'denied') return { state: 'corrupted', error: 'EACCES' };
   return { state: 'not-probed', why: message };
 }
 

@@ -1,4 +1,4 @@
-import { defineEvidence } from '../model/evidence.ts';
+import { defineEvidence, type Look } from '../model/evidence.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ProcessEntry } from '../node/node-reader.ts';
 import { type Containers, containers } from './containers.ts';
@@ -27,7 +27,8 @@ export interface Absence {
 }
 
 export interface OrphanPods {
-  readonly lifeOf: (podUid: string) => PodLife;
+  /** Asks only as many as it takes: who is seen to run needs no further witness. */
+  readonly lifeOf: (podUid: string) => Promise<PodLife>;
 }
 
 /**
@@ -39,51 +40,66 @@ export const orphanPods = defineEvidence<OrphanPods>({
   id: 'orphan-pods',
   title: 'Which pods nobody knows any more',
   collect: async (look) => {
-    const [held, running, listed, files] = await Promise.all([
-      attempt(look.of(containers)),
-      attempt(look.node.ask('processes', { all: 'processes' })),
-      attempt(look.of(pods)),
-      attempt(look.of(staticPods)),
-    ]);
-    const known = { held, cgroups: podsOfProcesses(running), listed, files };
-    return { lifeOf: (podUid) => lifeOf(podUid, known) };
+    const cgroups = podsOfProcesses(
+      await attempt(look.node.ask('processes', { all: 'processes' })),
+    );
+    return { lifeOf: (podUid) => lifeOf(podUid, cgroups, look) };
   },
 });
 
-interface Known {
-  readonly held: Attempt<Containers>;
-  readonly cgroups: Attempt<ReadonlyMap<string, ProcessEntry>>;
-  readonly listed: Attempt<Pods>;
-  readonly files: Attempt<StaticPods>;
+type Cgroups = Attempt<ReadonlyMap<string, ProcessEntry>>;
+
+async function lifeOf(podUid: string, cgroups: Cgroups, look: Look): Promise<PodLife> {
+  const running = cgroups.known ? cgroups.value.get(podUid) : undefined;
+  if (running) return ofProcess(running);
+  const listed = await attempt(look.of(pods));
+  const pod = listed.known ? listed.value.pods.find(({ uid }) => uid === podUid) : undefined;
+  if (pod && listed.known) {
+    const by = `the kubelet lists it as ${pod.namespace}/${pod.name}`;
+    return { state: 'live', by, origin: listed.value.origin };
+  }
+  const held = await attempt(look.of(containers));
+  const alive = held.known ? signOfLife(podUid, held.value) : undefined;
+  if (alive) return alive;
+  const files = await attempt(look.of(staticPods));
+  if (files.known && files.value.uids.has(podUid)) {
+    const by = 'a file of a static pod has its uid';
+    return { state: 'live', by, origin: files.value.origin };
+  }
+  const [untold] = [held, cgroups, files].filter((each) => !each.known);
+  if (untold && !untold.known) return { state: 'uncertain', why: untold.why };
+  if (!held.known || !files.known) return { state: 'uncertain', why: 'nobody tells' };
+  return unknownPod(podUid, { listed, held: held.value, files: files.value });
 }
 
-function lifeOf(podUid: string, known: Known): PodLife {
-  const { held, cgroups, listed, files } = known;
-  const alive = signOfLife(podUid, known);
-  if (alive) return { state: 'live', ...alive };
-  if (!held.known) return { state: 'uncertain', why: held.why };
-  if (!cgroups.known) return { state: 'uncertain', why: cgroups.why };
-  if (!files.known) return { state: 'uncertain', why: files.why };
-
+/** Nobody has shown a sign of life of it; now each must be able to vouch for that. */
+function unknownPod(
+  podUid: string,
+  known: {
+    readonly listed: Attempt<Pods>;
+    readonly held: Containers;
+    readonly files: StaticPods;
+  },
+): PodLife {
+  const { listed, held, files } = known;
   const agreed: Absence[] = [
     {
       claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
       origin: 'CRI ListPodSandbox, ListContainers',
     },
     { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
-    { claim: files.value.claim, origin: files.value.origin },
+    { claim: files.claim, origin: files.origin },
   ];
   const doubt = doubtOfList(listed);
   if (doubt === undefined && listed.known) {
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
     return { state: 'orphan', agreed: [...agreed, { claim, origin: listed.value.origin }] };
   }
-  const remains = held.value.sandboxes.some((sandbox) => sandbox.podUid === podUid);
-  if (remains) {
+  if (held.sandboxes.some((sandbox) => sandbox.podUid === podUid)) {
     const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
     return { state: 'uncertain', why };
   }
-  if (isOfFile(podUid) && !files.value.isNone) {
+  if (isOfFile(podUid) && !files.isNone) {
     const why = `its uid is that of a static pod, this node has files of such, and ${doubt}`;
     return { state: 'uncertain', why };
   }
@@ -98,36 +114,19 @@ function doubtOfList(listed: Attempt<Pods>): string | undefined {
   return isWhole ? undefined : "the kubelet's list holds no pod from the API server (yet)";
 }
 
-function signOfLife(
-  podUid: string,
-  { held, cgroups, listed, files }: Known,
-): { readonly by: string; readonly origin: string } | undefined {
-  const pod = listed.known ? listed.value.pods.find(({ uid }) => uid === podUid) : undefined;
-  if (pod && listed.known) {
-    return {
-      by: `the kubelet lists it as ${pod.namespace}/${pod.name}`,
-      origin: listed.value.origin,
-    };
+function ofProcess({ pid, name }: ProcessEntry): PodLife {
+  const by = `process ${pid} (${name}) runs in its cgroup`;
+  return { state: 'live', by, origin: `/proc/${pid}/cgroup` };
+}
+
+function signOfLife(podUid: string, held: Containers): PodLife | undefined {
+  if (held.sandboxes.some((each) => each.podUid === podUid && each.isReady)) {
+    const by = 'the runtime has a sandbox of it that is ready';
+    return { state: 'live', by, origin: 'CRI ListPodSandbox' };
   }
-  if (held.known) {
-    const { sandboxes, containers: all } = held.value;
-    if (sandboxes.some((each) => each.podUid === podUid && each.isReady)) {
-      return { by: 'the runtime has a sandbox of it that is ready', origin: 'CRI ListPodSandbox' };
-    }
-    if (all.some((each) => each.podUid === podUid && each.state !== 'exited')) {
-      return {
-        by: 'the runtime has a container of it that has not ended',
-        origin: 'CRI ListContainers',
-      };
-    }
-  }
-  const process = cgroups.known ? cgroups.value.get(podUid) : undefined;
-  if (process) {
-    const by = `process ${process.pid} (${process.name}) runs in its cgroup`;
-    return { by, origin: `/proc/${process.pid}/cgroup` };
-  }
-  if (files.known && files.value.uids.has(podUid)) {
-    return { by: 'a file of a static pod has its uid', origin: files.value.origin };
+  if (held.containers.some((each) => each.podUid === podUid && each.state !== 'exited')) {
+    const by = 'the runtime has a container of it that has not ended';
+    return { state: 'live', by, origin: 'CRI ListContainers' };
   }
   return undefined;
 }
@@ -136,9 +135,7 @@ function signOfLife(
 // /kubepods.slice/kubepods-pod29da79e5_386c_4e0d_82c1_215f93ff955d.slice/cri-containerd-4f0c.scope
 const POD_IN_CGROUP = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
 
-function podsOfProcesses(
-  running: Attempt<readonly ProcessEntry[]>,
-): Attempt<ReadonlyMap<string, ProcessEntry>> {
+function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
   if (!running.known) return running;
   const byPod = new Map<string, ProcessEntry>();
   for (const process of running.value) {

@@ -114,7 +114,7 @@ function changedMount(action: Force, { table }: Sight): Outcome | undefined {
 
 async function livingPod(action: Force, look: Look): Promise<Outcome | undefined> {
   const { podUid, confirmed } = action;
-  const life = (await look.of(orphanPods)).lifeOf(podUid);
+  const life = await (await look.of(orphanPods)).lifeOf(podUid);
   if (life.state === 'live') {
     const why = `${life.by} (${life.origin})`;
     const todo = 'bring its storage back; a mount of a pod that lives is never forced';

@@ -69,7 +69,7 @@ async function livePod(copies: readonly Copy[], look: Look): Promise<User | unde
       const why = `it is mounted as ${whereIs(copy)}${owner ? `, of pod ${owner}` : ''}`;
       return { what: 'somebody else has this filesystem mounted', why };
     }
-    const life = lifeOf(podUid);
+    const life = await lifeOf(podUid);
     if (life.state === 'live') {
       const why = `pod ${podUid} lives (${life.by}, ${life.origin}), with ${whereIs(copy)}`;
       return { what: 'a pod that lives has this filesystem mounted', why };

@@ -5,7 +5,7 @@ import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
-import { type Loop, type LoopSources, loopOf } from './loop.ts';
+import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
 import {
   activeFinding,
   benignFinding,
@@ -38,10 +38,9 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   ];
   const isBlamed = findings.some(({ state }) => state === 'active');
   if (loop.amongOrphans && !isBlamed) findings.unshift(pathlessFinding(loop, log));
-  const doubts = [
-    ...judged.flatMap(({ doubt }) => doubt ?? []),
-    ...loopDoubts(findings, loop, evidence),
-  ];
+  const unclear = unexplained(findings, loop, evidence);
+  const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
+  if (unclear) findings.push(elsewhereNote(unclear));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
   if (!threads.known && isRunning) doubts.push({ why: threads.why });
@@ -88,24 +87,27 @@ function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
   return elsewhere ? [elsewhereNote(elsewhere)] : [];
 }
 
-/** A loop that stands still for a reason that nobody saw. */
-function loopDoubts(
+/**
+ * A loop that stands still for a reason that nobody saw. Where its threads and the mounts could be
+ * looked at, that reason is no dead mount.
+ */
+function unexplained(
   findings: readonly Found[],
   { still, elsewhere, moves }: Loop,
-  { dump, threads, probes }: Evidence,
-): readonly Doubt[] {
+  { dump, probes }: Pick<Evidence, 'dump' | 'probes'>,
+): Elsewhere | undefined {
   const isExplained = elsewhere || moves || findings.some(({ state }) => state === 'active');
   const [first] = still;
-  if (!first || isExplained) return [];
-  const told = `the sync loop stands still (${first.claim}: ${first.origin})`;
+  if (!first || isExplained) return undefined;
   const homeless = probes.known ? probes.value.homeless[0] : undefined;
   if (homeless) {
-    const why = `${told}, and a thread waits on the node's own disk: ${homeless.text}`;
-    return [{ why, subject: { podUid: homeless.podUid, path: homeless.path } }];
+    const advice = 'look at the disk of the kubelet: dmesg, free space, I/O pressure';
+    const cause = `a thread of it waits on the node's own disk, at ${homeless.path}`;
+    return { cause, advice, proof: { claim: cause, text: homeless.text, origin: homeless.origin } };
   }
-  const why = dump.known ? 'its dump does not show it' : `no dump of it could be had: ${dump.why}`;
-  const seen = threads.known ? ', and no thread of it waits on a dead mount of an orphan' : '';
-  return [{ why: `${told}${seen}; what blocks it is not known, for ${why}` }];
+  const why = dump.known ? 'its stacks do not tell either' : dump.why;
+  const cause = `no thread of it waits on a dead mount of an orphan; what does block it is not known`;
+  return { cause, advice: `look at its stacks: kubediag stacks (${why})`, proof: first };
 }
 
 /** Loose texts of a colleague, or a node whose mounts could not be read. */
@@ -114,5 +116,7 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
     loop.amongOrphans !== undefined ||
     (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
-  return verdictOf({ findings, doubts: [{ why }, ...loopDoubts(findings, loop, evidence)] });
+  const unclear = unexplained(findings, loop, evidence);
+  const suspicion = unclear ? `the sync loop stands still (${unclear.proof.claim}); ` : '';
+  return verdictOf({ findings, doubts: [{ why: `${suspicion}${why}` }] });
 }

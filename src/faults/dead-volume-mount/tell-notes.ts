@@ -26,8 +26,8 @@ export function liveNote(probe: MountProbe, life: PodLife & { readonly state: 'l
   return {
     ...note(probe, 'VolumeOfLivePodHangs'),
     summary:
-      `The volume ${mount.target} does not answer, but its pod lives: the pod waits for its ` +
-      'storage, the kubelet does not. It is never forced.',
+      `The volume ${mount.target} does not answer, but its pod lives and needs it: that is ` +
+      'a fault of its storage, and it is never forced.',
     proof: [
       { claim: 'it does not answer', text: textOf(probe), origin: probe.origin },
       { claim: `its pod lives: ${life.by}`, origin: life.origin },

@@ -18,8 +18,6 @@ export interface DeadVolumeMount {
     readonly root: string;
     readonly target: string;
   }[];
-  /** Why a person must name the pod before its mount is forced. */
-  readonly needsWord?: string;
 }
 
 export const reasons = {
@@ -144,7 +142,7 @@ const PREVENTION = [
   'watch /healthz of port 10250, or the syncloop check: port 10248 stays "ok" while the loop is dead',
 ];
 
-function common({ main, mounts, podUid, life, volume }: DeadMount, { table }: Seen) {
+function common({ main, mounts, podUid, volume }: DeadMount, { table }: Seen) {
   const pinned = mounts.map(({ id, parent, root, target }) => ({ id, parent, root, target }));
   const subject: Subject = {
     podUid,
@@ -165,10 +163,12 @@ function common({ main, mounts, podUid, life, volume }: DeadMount, { table }: Se
       device: main.device,
       fsType: main.fsType,
       mounts: pinned,
-      ...(life.needsWord === undefined ? {} : { needsWord: life.needsWord }),
     },
   };
 }
+
+/** Then a person must name the pod before its mount is forced. */
+export const NOT_ALL_ASKED = 'not all who could know the pod could be asked';
 
 /** What shows the standstill, and what shows where it is; each once. */
 function loopProof({ still, amongOrphans }: Loop): readonly Proof[] {
@@ -193,6 +193,9 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
       ? []
       : [{ claim: `${waiting} requests wait for its server`, origin: 'fusectl' }]),
     ...life.agreed,
+    ...(life.needsWord === undefined
+      ? []
+      : [{ claim: NOT_ALL_ASKED, text: life.needsWord, origin: 'the kubelet' }]),
     {
       claim: 'df shows nothing of it, or hangs too: it asks the server, the mount table does not',
       origin: table.origin,
