@@ -2,9 +2,9 @@ import type { MergedUsr } from '../../evidence/merged-usr.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Doubt } from '../../model/verdict.ts';
 import { isBytewiseAfter } from '../../std/bytewise.ts';
-import type { Seen } from './diagnose.ts';
 import { type ContainerWithoutLogPath, removalProof } from './findings.ts';
 import type { Removal } from './log-lines.ts';
+import type { Seen } from './seen.ts';
 import { binProof, preventionFor, type Reason } from './tell.ts';
 
 type Findings = readonly Finding<ContainerWithoutLogPath>[];

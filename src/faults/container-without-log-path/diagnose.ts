@@ -1,24 +1,12 @@
-import type { Kubelet } from '../../evidence/kubelet.ts';
-import type { KubeletLog } from '../../evidence/log-entries.ts';
-import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
-import type { MergedUsr } from '../../evidence/merged-usr.ts';
-import type { UnloggedContainer, UnloggedContainers } from '../../evidence/unlogged-containers.ts';
-import type { Maybe } from '../../model/evidence.ts';
+import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
 import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
 import { type Removal, removalsIn, suspicionsIn } from './log-lines.ts';
+import type { Seen } from './seen.ts';
 import { nameOf, subjectOf } from './tell.ts';
-
-export interface Seen {
-  readonly kubelet: Maybe<Kubelet>;
-  readonly version: Maybe<KubeletVersion>;
-  readonly unlogged: Maybe<UnloggedContainers>;
-  readonly usr: Maybe<MergedUsr>;
-  readonly log: Maybe<KubeletLog>;
-}
 
 type Judgement = {
   readonly finding?: Finding<ContainerWithoutLogPath>;

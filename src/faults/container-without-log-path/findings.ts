@@ -1,7 +1,7 @@
 import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Finding, FindingState, Proof } from '../../model/finding.ts';
-import type { Seen } from './diagnose.ts';
 import type { Removal } from './log-lines.ts';
+import type { Seen } from './seen.ts';
 import {
   containerProof,
   nameOf,

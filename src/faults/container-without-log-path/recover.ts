@@ -1,8 +1,8 @@
 import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
-import type { Seen } from './diagnose.ts';
 import type { ContainerWithoutLogPath } from './findings.ts';
+import type { Seen } from './seen.ts';
 import { shortId } from './tell.ts';
 
 /**
