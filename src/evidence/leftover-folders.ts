@@ -10,7 +10,7 @@ import { type Writers, writersBelow } from './leftover-writers.ts';
 import { LEFTOVER_AGE_MS, LEFTOVER_PILE_MIN } from './limits.ts';
 import { type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { mountsOnPaths, type PlacedMount } from './mount-places.ts';
-import { mountTable } from './mount-table.ts';
+import { type MountTable, mountTable } from './mount-table.ts';
 import { type Pods, pods } from './pods.ts';
 import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
 
@@ -120,14 +120,14 @@ async function entriesOf(
   found: readonly Candidate[],
   view: string,
 ): Promise<readonly Looked[]> {
-  const table = await look.of(mountTable);
-  const targets = new Set(table.mounts.map(({ target }) => target));
+  const table = await attempt(look.of(mountTable));
+  const targets = new Set(table.known ? table.value.mounts.map(({ target }) => target) : []);
   return Promise.all(
     found.map(async (folder) => {
       const { path, found: leftovers } = folder;
       const names = leftovers.flatMap(({ name }) => (targets.has(`${path}/${name}`) ? [] : [name]));
       const asked = { path: `${view}${path}`, names };
-      const answer = await attempt(look.node.ask('entries', asked));
+      const answer = table.known ? await attempt(look.node.ask('entries', asked)) : table;
       const entries = new Map<string, Entry>(
         (answer.known ? answer.value : []).map((entry) => [entry.name, entry]),
       );
@@ -179,10 +179,13 @@ async function withSurroundings(
 ): Promise<Pick<LeftoverFolders, 'folders' | 'around'>> {
   const [{ process }, table, namespaces] = await Promise.all([
     look.of(kubelet),
-    look.of(mountTable),
+    maybe(look.of(mountTable)),
     maybe(look.of(mountNamespaces)),
   ]);
-  const mountsOn = mountsOnPaths(namespaces.known ? namespaces.value.namespaces : [], table);
+  const mountsOn =
+    table.known && namespaces.known
+      ? mountsOnPaths(namespaces.value.namespaces, table.value)
+      : () => [];
   const owners = ownersOf(place.tree);
   const folders = await Promise.all(
     looked.map(async (folder) => ({
@@ -200,9 +203,7 @@ async function withSurroundings(
     maybe(look.of(containers)),
     maybe(look.of(kubeletVersion)),
     maybe(look.of(volumeMetrics)),
-    namespaces.known
-      ? maybe(writersBelow(look, bases, { top: place.origin, namespaces: namespaces.value, table }))
-      : namespaces,
+    usersOf(look, bases, { top: place.origin, namespaces, table }),
   ]);
   const around = {
     namespaces,
@@ -214,6 +215,21 @@ async function withSurroundings(
     writers,
   };
   return { folders, around };
+}
+
+async function usersOf(
+  look: Look,
+  bases: readonly BaseFolder[],
+  {
+    top,
+    namespaces,
+    table,
+  }: { top: string; namespaces: Maybe<MountNamespaces>; table: Maybe<MountTable> },
+): Promise<Maybe<Writers>> {
+  if (!table.known) return table;
+  if (!namespaces.known) return namespaces;
+  const around = { top, namespaces: namespaces.value, table: table.value };
+  return maybe(writersBelow(look, bases, around));
 }
 
 /** The pods that have a folder of a volume, by plugin and name. */
@@ -242,7 +258,8 @@ async function basesOf(
   },
 ): Promise<readonly BaseFolder[]> {
   const volumes = new Set(found.flatMap(({ volume }) => [volume, `wrapped_${volume}`]));
-  const { mounts: own } = await look.of(mountTable);
+  const table = await attempt(look.of(mountTable));
+  const own = table.known ? table.value.mounts : [];
   return Promise.all(
     names
       .filter((name) => volumes.has(name))
@@ -251,9 +268,10 @@ async function basesOf(
         const isMounted = own.some(
           ({ target }) => target === here || target.startsWith(`${here}/`),
         );
-        const status = isMounted
-          ? undefined
-          : await attempt(look.node.ask('status', { path: `${around.view}${here}` }));
+        const status =
+          isMounted || !table.known
+            ? undefined
+            : await attempt(look.node.ask('status', { path: `${around.view}${here}` }));
         return {
           volume,
           path: here,

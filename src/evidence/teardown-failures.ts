@@ -71,7 +71,11 @@ export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
   const failures = new Map<string, Found>();
   const orphans = new Map<string, PodComplaint>();
   const unreadable = new Map<string, PodComplaint>();
+  let before: ToldLine | undefined;
   for (const line of lines) {
+    // A line that says two things comes twice.
+    if (before?.text === line.text && before.origin === line.origin) continue;
+    before = line;
     const failure = failureIn(line);
     if (failure) {
       const key = `${failure.path} ${failure.deed} ${failure.error}`;

@@ -1,6 +1,7 @@
 import { defineEvidence } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { kubeletLog } from './kubelet-log.ts';
+import { leftoverFolders } from './leftover-folders.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 import type { PlacedMount } from './mount-places.ts';
 import { type TeardownFailures, teardownFailures } from './teardown-failures.ts';
@@ -17,7 +18,9 @@ export const teardownLog = defineEvidence<TeardownLog>({
   collect: async (look) => {
     const told = teardownFailures((await look.of(kubeletLog)).entries);
     const busy = told.failures.filter(({ error }) => error === 'busy');
-    if (busy.length === 0) return { ...told, holders: new Map() };
+    // Where the folders themselves can be looked at, so is whatever is mounted on them.
+    const isSeen = busy.length > 0 && (await attempt(look.of(leftoverFolders))).known;
+    if (busy.length === 0 || isSeen) return { ...told, holders: new Map() };
     const tables = await attempt(look.of(mountNamespaces));
     const namespaces = tables.known ? tables.value.namespaces : [];
     const holders = new Map<string, readonly PlacedMount[]>();

@@ -1,8 +1,4 @@
-import {
-  isPile,
-  isWorthTelling,
-  type LeftoverFolder,
-} from '../../evidence/leftover-folders.ts';
+import { isPile, isWorthTelling, type LeftoverFolder } from '../../evidence/leftover-folders.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type FolderFacts, factsOf } from './folder-facts.ts';
@@ -14,7 +10,7 @@ import { heldFindings, toldFindings } from './tell-log.ts';
 type Found = Finding<LeftoverVolumeDirectory>;
 
 export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
-  const { leftovers, log } = seen;
+  const { leftovers } = seen;
   if (!leftovers.known) return judgeLogAlone(seen, leftovers.why);
   const all = leftovers.value;
   const findings: Found[] = [];
@@ -31,15 +27,13 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
       findings.push(folderFinding(facts, stateOf(facts, all), all));
     }
   }
-  const paths = new Set(findings.map(({ pins }) => pins.path));
-  const held = log.known ? heldFindings(log.value) : [];
-  findings.push(...held.filter(({ pins }) => !paths.has(pins.path)));
   return verdictOf({ findings, doubts });
 }
 
-/** Names alone prove a pile: no teardown that is under way has two of them. */
+/** Two names of one volume prove it alone: a teardown that is under way has one. */
 function doubtOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Doubt | undefined {
   if (folder.failure === undefined || isPile(leftovers)) return undefined;
+  if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
   return {
     why:
       `${folder.path} holds ${leftovers.length} names of left-over folders, ` +

@@ -62,9 +62,10 @@ export function folderFinding(
   };
 }
 
-function reasonOf({ leftovers, removable, young }: FolderFacts, state: string): Reason {
+function reasonOf({ folder, leftovers, removable, young }: FolderFacts, state: string): Reason {
   if (state === 'benign') return 'CleanedByKubelet';
-  if (removable.length + young.length === 0) return 'LeftoverHoldsData';
+  const isLookedAt = folder.failure === undefined;
+  if (isLookedAt && removable.length + young.length === 0) return 'LeftoverHoldsData';
   return isPile(leftovers) ? 'LeftoversPileUp' : 'LeftoverStays';
 }
 

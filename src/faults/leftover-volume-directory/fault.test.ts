@@ -1,0 +1,4 @@
+import { describeFault } from '../../../test/describe-fault.ts';
+import { leftoverVolumeDirectory } from './fault.ts';
+
+describeFault(leftoverVolumeDirectory, import.meta.dirname);
