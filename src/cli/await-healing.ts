@@ -18,6 +18,7 @@ export async function awaitHealing(
   terminal: Terminal,
 ): Promise<boolean> {
   const { fault, findings } = planned;
+  const { healedMeans = 'nothing is left to wait for' } = fault;
   const begun = Date.now();
   let lastTold = begun;
   for (let now = begun; now - begun < HEALING_MS_MAX && !stop.aborted; now = Date.now()) {
@@ -27,7 +28,7 @@ export async function awaitHealing(
       findings.every((each) => fault.hasHealed?.(each, evidence.value) ?? true)
     ) {
       terminal.progress('');
-      terminal.out(`healed  the container runs, ${seconds(now - begun)} after the recovery\n`);
+      terminal.out(`healed  ${healedMeans}, ${seconds(now - begun)} after the recovery\n`);
       return true;
     }
     const waited = `waiting for the kubelet, ${seconds(now - begun)} of at most ${seconds(HEALING_MS_MAX)}`;
@@ -41,8 +42,8 @@ export async function awaitHealing(
   terminal.err(
     stop.aborted
       ? 'stopped waiting; the recovery itself is done\n'
-      : 'not healed yet: the mount is gone, but the container was not seen running\n' +
-          '  do    see what the kubelet says of the pod, then: kubediag check\n',
+      : `not healed yet: the recovery is done, but it was not seen that ${healedMeans}\n` +
+          '  do    see what the kubelet says in its log, then: kubediag check\n',
   );
   return false;
 }

@@ -21,6 +21,8 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly recover?: (finding: Finding<P>) => Recovery;
   /** Whether what others were to do after the recovery has happened; for those who wait for it. */
   readonly hasHealed?: (finding: Finding<P>, evidence: Collected<N>) => boolean;
+  /** What that means, as a clause: "the container runs". */
+  readonly healedMeans?: string;
   /** The faults whose repair waits for that of this one, on a node that has both. */
   readonly before?: readonly Precedence[];
 }

@@ -47,4 +47,5 @@ export const containerWithoutLogPath = defineFault({
   diagnose,
   recover,
   hasHealed,
+  healedMeans: 'no such container is left',
 });

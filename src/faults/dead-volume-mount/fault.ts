@@ -44,6 +44,7 @@ export const deadVolumeMount = defineFault({
   diagnose,
   recover,
   hasHealed,
+  healedMeans: 'no thread of the kubelet waits there any more',
   before: [
     {
       fault: 'orphaned-volume-metadata',

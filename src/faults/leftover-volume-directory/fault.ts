@@ -51,4 +51,5 @@ export const leftoverVolumeDirectory = defineFault({
   diagnose,
   recover,
   hasHealed,
+  healedMeans: 'no left-over folder has come back',
 });

@@ -44,4 +44,5 @@ export const staleSubpathMount = defineFault({
   diagnose,
   recover,
   hasHealed,
+  healedMeans: 'the container runs',
 });
