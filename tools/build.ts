@@ -104,7 +104,10 @@ function makeBlob(): Buffer {
     // may neither load code into this one nor write warnings between its lines.
     execArgv: ['--no-warnings'],
     execArgvExtension: 'none',
-    assets: Object.fromEntries(pages) as Record<string, string>,
+    assets: {
+      ...(Object.fromEntries(pages) as Record<string, string>),
+      'collector.sh': join(PROJECT, 'src/cli/collector.sh'),
+    },
   };
   writeFileSync(join(WORK, 'sea.json'), JSON.stringify(config));
   // The code cache fits only the very binary that made it.

@@ -27,6 +27,7 @@ export function commands(run: Run): Command {
     bundle,
     replay,
     examine,
+    collector,
     stacks,
     profile,
     trace,
@@ -142,6 +143,12 @@ function trace(): Command {
     .addOption(new Option('-o, --output <FORMAT>', 'one document at the end').choices(['json']))
     .addOption(hostRootOption())
     .option('--kubelet-pid <PID>', 'take this process for the kubelet');
+}
+
+function collector(): Command {
+  return new Command('collector').description(
+    'print a shell script that gathers evidence where this program cannot start',
+  );
 }
 
 function version(): Command {

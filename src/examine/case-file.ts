@@ -17,6 +17,7 @@ import { unloggedContainers } from '../evidence/unlogged-containers.ts';
 import { parseGoroutineDump } from '../go/dump-parser.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { NodeReader } from '../node/node-reader.ts';
+import { COLLECTED } from './documents.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
 import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
@@ -33,9 +34,6 @@ export interface CaseFile {
   /** Evidence that is there but not as a whole, and what it lacks. */
   readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
 }
-
-/** How a text begins that our collector wrote. */
-export const COLLECTED = '# kubediag-collector ';
 
 /** Where the runtime of a case file can be asked; nobody listens there but the file. */
 const SOCKET = 'given';

@@ -1,6 +1,9 @@
 import { jsonValue, type TextValue, yamlValue } from '../evidence/text-value.ts';
 import { JSON_LINES_MAX } from './limits.ts';
 
+/** How a text begins that our collector wrote. */
+export const COLLECTED = '# kubediag-collector ';
+
 /** A value that stands in a text as JSON or YAML, and where it begins. */
 export interface Document {
   readonly value: unknown;
@@ -22,7 +25,9 @@ const LOG_LINE =
 const KUBERNETES_YAML = /^(?:apiVersion|kind): \S/m;
 
 /** Takes JSON and Kubernetes YAML out of a text. The lines of a JSON log stay in it. */
-export function documentsIn(text: string): Documents {
+export function documentsIn(given: string): Documents {
+  // The first line of what our collector wrote says what it is, in words.
+  const text = given.startsWith(COLLECTED) ? given.slice(given.indexOf('\n')) : given;
   const begin = text.trimStart();
   if (/^[{[]/.test(begin) && !LOG_LINE.test(begin)) {
     const whole = jsonValue(text);

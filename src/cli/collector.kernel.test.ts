@@ -1,0 +1,90 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type PracticeNode, WEB } from '../../test/rig/practice-node.ts';
+import { makeNode, makeSick } from '../../test/rig/sick-node.ts';
+import { unpackedPackages } from '../../tools/debian-packages.ts';
+import { examinedReport } from './examine.ts';
+import { readGiven } from './read-given.ts';
+
+const SCRIPT = join(import.meta.dirname, 'collector.sh');
+const HUNG_FUSE = join(import.meta.dirname, '../../test/rig/hung-fuse.ts');
+/** The script ends by itself; its deadlines add up to less. */
+const ENDS_MS = 45_000;
+
+const packages = await unpackedPackages(['busybox', 'shellcheck']);
+if ('missing' in packages) throw new Error(packages.missing);
+const SHELLS: readonly (readonly string[])[] = [
+  ['dash'],
+  [join(packages.root, 'bin/busybox'), 'sh'],
+  ['bash', '--posix'],
+];
+
+/** Gathers on the node with one shell, and gives the folder that was made. */
+async function gather(node: PracticeNode, shell: readonly string[]) {
+  const place = join(node.scratch, 'gathered');
+  const ended = await node.startHere([...shell, SCRIPT, place]).end;
+  const name = readdirSync(place).find((each) => !each.endsWith('.tgz')) ?? '';
+  return { ended, folder: join(place, name) };
+}
+
+async function hang(node: PracticeNode, ...targets: readonly string[]): Promise<void> {
+  for (const target of targets) mkdirSync(target, { recursive: true });
+  await node.startHere([process.execPath, HUNG_FUSE, ...targets]).hasSaid('ready');
+}
+
+describe('what the collector gathers', () => {
+  it.each(SHELLS.map((shell) => [basename(shell[0] ?? ''), shell] as const))(
+    'with %s, from a node with a dead mount, examine judges',
+    async (_name, shell) => {
+      const sick = await makeNode();
+      const { node } = sick;
+      const subpath = await makeSick(sick);
+      const volumes = join(node.root, 'pods', WEB.uid, 'volumes');
+      await hang(node, join(volumes, 'kubernetes.io~nfs/dead'));
+      for (const digits of ['1', '2', '3']) {
+        mkdirSync(join(volumes, `example.com~disk/data.deleting~${digits}`), { recursive: true });
+      }
+
+      const { ended, folder } = await gather(node, shell);
+      expect(ended).toMatchObject({ code: 0, signal: null });
+      expect(ended.tookMs).toBeLessThan(ENDS_MS);
+      expect(ended.stderr).toContain(`kubediag examine ${folder}`);
+      expect(readdirSync(folder)).not.toContain('.work');
+      expect(readFileSync(join(folder, 'volumes.txt'), 'utf8')).toContain(
+        'kubernetes.io~nfs/dead\n',
+      );
+
+      for (const given of [folder, `${folder}.tgz`]) {
+        const { faults, examined } = await examinedReport(await readGiven([given]), 0);
+        const fault = faults.find(({ name }) => name === 'stale-subpath-mount');
+        expect(fault).toMatchObject({ verdict: 'unknown' });
+        expect(fault?.reason).toContain('suspected');
+        expect(fault?.reason).not.toContain('mount-table');
+        expect(JSON.stringify(examined?.files)).toContain('a mount table');
+      }
+      expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toContain(subpath.target);
+    },
+  );
+
+  it('is told to be missing where the folder of the kubelet itself hangs', async () => {
+    const { node } = await makeNode();
+    const root = join(node.scratch, 'dead');
+    mkdirSync(root);
+    await node.startKubelet({ root: join(root, 'kubelet') });
+    await hang(node, root);
+    const { ended, folder } = await gather(node, ['dash']);
+    expect(ended).toMatchObject({ code: 0, signal: null });
+    expect(ended.tookMs).toBeLessThan(ENDS_MS);
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toMatch(
+      /volumes\.txt: no answer in time, left behind: process \d+/,
+    );
+    expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toContain(root);
+  });
+
+  it('is gathered by a script without a fault that a linter knows', async () => {
+    const { node } = await makeNode();
+    const linter = join(packages.root, 'usr/bin/shellcheck');
+    expect((await node.startHere([linter, '--shell=sh', SCRIPT]).end).stdout).toBe('');
+  });
+});
