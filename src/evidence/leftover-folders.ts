@@ -45,6 +45,8 @@ export interface LeftoverSurroundings {
   readonly namespaces: Maybe<MountNamespaces>;
   /** Of the kubelet's own mounts: "mnt:[4026531841]". */
   readonly ownNamespace?: string | undefined;
+  /** The kernel's release: "3.10.0-1160.el7.x86_64". */
+  readonly kernel: Maybe<string>;
   readonly pods: Maybe<Pods>;
   readonly containers: Maybe<Containers>;
   readonly version: Maybe<KubeletVersion>;
@@ -198,7 +200,8 @@ async function withSurroundings(
     })),
   );
   const bases = folders.flatMap((folder) => folder.bases);
-  const [podList, held, version, metrics, writers] = await Promise.all([
+  const [kernel, podList, held, version, metrics, writers] = await Promise.all([
+    maybe(look.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
     maybe(look.of(pods)),
     maybe(look.of(containers)),
     maybe(look.of(kubeletVersion)),
@@ -208,6 +211,7 @@ async function withSurroundings(
   const around = {
     namespaces,
     ownNamespace: process?.mountNamespace,
+    kernel,
     pods: podList,
     containers: held,
     version,

@@ -17,29 +17,44 @@ const HOLDERS_SHOWN_MAX = 3;
 
 /** Why the teardown fails: by the kubelet's own words, else by who holds the volume, else unknown. */
 export function causeOf(
-  { failure, holders, folder }: FolderFacts,
+  { failure, holders, folder, isMounted }: FolderFacts,
   around: LeftoverSurroundings | undefined,
 ): Cause {
   const fix = pluginFix(folder.plugin);
   const held = holders.slice(0, HOLDERS_SHOWN_MAX).map(({ held: one }) => holderProof(one, around));
   const release = holders.length > 0 ? [releaseOf(holders.map(({ held: one }) => one))] : [];
-  if (failure) {
-    const words = { ...lineProof(failure), claim: claimOf(failure) };
-    return { proof: [words, ...held], prevention: [...release, fix] };
+  const words: Proof = failure
+    ? { ...lineProof(failure), claim: claimOf(failure) }
+    : { claim: `cause: ${unspoken(isMounted, holders.length > 0, around)}`, origin: folder.path };
+  return { proof: [words, ...held], prevention: [...release, fix] };
+}
+
+/** What a kubelet that logs nothing leaves to be told; a wrong cause would be worse than none. */
+function unspoken(
+  isMounted: boolean,
+  isHeld: boolean,
+  around: LeftoverSurroundings | undefined,
+): string {
+  if (isMounted) return 'the volume is still mounted for the kubelet, so it is busy (EBUSY)';
+  const kernel = around?.kernel.known ? around.kernel.value.trim() : undefined;
+  if (isHeld && kernel !== undefined && isBusyAnywhere(kernel)) {
+    return `other namespaces have the volume mounted, which keeps it busy (EBUSY) on Linux ${kernel}`;
   }
-  if (held.length > 0) {
-    const claim =
-      'cause: the volume cannot be renamed or removed while others have it mounted (EBUSY)';
-    const [{ base } = { base: undefined }] = holders;
-    return {
-      proof: [{ claim, origin: base?.path ?? folder.path }, ...held],
-      prevention: [...release, fix],
-    };
-  }
-  const claim =
-    "cause: unknown; the kubelet's log would tell whether the rename failed because the target is " +
-    'there already (EEXIST) or because the volume is busy (EBUSY)';
-  return { proof: [{ claim, origin: folder.path }], prevention: [fix] };
+  const aside = isHeld ? 'others have the volume mounted, which newer kernels do not mind; ' : '';
+  return (
+    `unknown; ${aside}the kubelet's log would tell whether the rename fails because its target is ` +
+    'there (EEXIST) or because the volume is busy (EBUSY)'
+  );
+}
+
+// 3.10.0-1160.el7.x86_64, 3.16.0-4-amd64
+const RELEASE = /^(\d+)\.(\d+)/;
+
+/** Before Linux 3.18, and on RHEL 7, a mount point of any namespace is busy in all of them. */
+function isBusyAnywhere(kernel: string): boolean {
+  const [, major = '', minor = ''] = RELEASE.exec(kernel) ?? [];
+  if (kernel.includes('.el7')) return true;
+  return Number(major) < 3 || (Number(major) === 3 && Number(minor) < 18);
 }
 
 /** A failed rename leaves an empty folder at each try; a failed remove leaves one with content. */

@@ -91,12 +91,10 @@ function namesProof(facts: FolderFacts, { origin, now }: LeftoverFolders): Proof
   const { leftovers, isNested, oldestMs, youngestMs, folder } = facts;
   const names = leftovers.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
   const more = leftovers.length > names.length ? ' ...' : '';
-  const ages =
-    oldestMs === undefined || youngestMs === undefined
-      ? ''
-      : `, made ${span(now.getTime() - oldestMs)}${
-          leftovers.length > 1 ? ` to ${span(now.getTime() - youngestMs)}` : ''
-        } ago`;
+  const times = [oldestMs, youngestMs]
+    .flatMap((ms) => ms ?? [])
+    .map((ms) => span(now.getTime() - ms));
+  const ages = times.length > 0 ? `, made ${[...new Set(times)].join(' to ')} ago` : '';
   const kind = isNested ? ', some of them left over from left-overs' : '';
   const pile = isPile(leftovers) ? 'a pile' : leftovers.length === 1 ? 'a single one' : 'a few';
   return {
