@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
+import { kubeletLogRows } from './bench/kubelet-log.ts';
 import { mountTableRows } from './bench/mount-table.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
@@ -21,15 +22,18 @@ interface Group {
 
 const groups: readonly Group[] = [
   { name: 'start', needs: [], rows: startRows },
-  { name: 'mount table', needs: [], rows: mountTableRowsInScratch },
+  { name: 'mount table', needs: [], rows: () => inScratch(mountTableRows) },
+  { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];
 
-async function mountTableRowsInScratch(): Promise<readonly Row[]> {
+async function inScratch(
+  rows: (scratch: string) => Promise<readonly Row[]>,
+): Promise<readonly Row[]> {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-bench-'));
   try {
-    return await mountTableRows(scratch);
+    return await rows(scratch);
   } finally {
     rmSync(scratch, { recursive: true, force: true });
   }

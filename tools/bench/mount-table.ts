@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { build } from 'esbuild';
+import { bundleScripts } from './bundle-scripts.ts';
 import { leastMs } from './interleave.ts';
 import { madeMountTable } from './made-mount-table.ts';
 import type { ParseTimes } from './parse-beside-split.ts';
@@ -22,26 +22,11 @@ export async function mountTableRows(scratch: string): Promise<readonly Row[]> {
   const [table, smaller] = [join(scratch, 'mountinfo'), join(scratch, 'mountinfo-smaller')];
   writeFileSync(table, madeMountTable(LINES));
   writeFileSync(smaller, madeMountTable(FEWER_LINES));
-  await bundle(scratch, 'parse-table', 'parse-beside-split');
+  await bundleScripts(scratch, 'parse-table', 'parse-beside-split');
   return [
     ...processRows(table, join(scratch, 'parse-table.cjs')),
     ...parseRows(table, smaller, join(scratch, 'parse-beside-split.cjs')),
   ];
-}
-
-/** In one file each, as the executable has its sources: else their imports would be measured. */
-async function bundle(scratch: string, ...scripts: readonly string[]): Promise<void> {
-  await build({
-    entryPoints: scripts.map((script) => join(import.meta.dirname, `${script}.ts`)),
-    outdir: scratch,
-    outExtension: { '.js': '.cjs' },
-    bundle: true,
-    minify: true,
-    platform: 'node',
-    format: 'cjs',
-    target: 'node24',
-    logLevel: 'warning',
-  });
 }
 
 function processRows(table: string, script: string): readonly Row[] {
