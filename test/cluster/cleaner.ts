@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { folderOf, names, takeDown } from '../../tools/cluster/known-clusters.ts';
 import { leftOf } from '../rig/left-of-cluster.ts';
 
@@ -9,8 +9,7 @@ import { leftOf } from '../rig/left-of-cluster.ts';
 const [clusters = ''] = process.argv.slice(2);
 if (!clusters) throw new Error('of which run?');
 
-process.stdin.resume();
-await once(process.stdin, 'close');
+await text(process.stdin);
 for (const name of await names()) {
   if (name.startsWith(`${clusters}-`)) await takeDown(name);
 }
