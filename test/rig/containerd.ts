@@ -28,6 +28,8 @@ export interface PodNames {
   readonly namespace: string;
   readonly uid: string;
   readonly attempt?: number;
+  /** Made past the kubelet: without a folder for logs, and without labels. */
+  readonly isBare?: boolean;
 }
 
 export interface Pod {
@@ -44,7 +46,9 @@ export interface ContainerWish {
     readonly hostPath: string;
     readonly readonly?: boolean;
   }[];
-  /** Besides those the kubelet sets, which are always there. */
+  /** Made past the kubelet: without a log path, and with no other labels than these. */
+  readonly isBare?: boolean;
+  /** Besides those the kubelet sets. */
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -134,17 +138,18 @@ class Running implements RunningContainerd {
     this.pid = containerd.pid;
   }
 
-  async runPod({ name, namespace, uid, attempt = 0 }: PodNames): Promise<Pod> {
+  async runPod({ name, namespace, uid, attempt = 0, isBare = false }: PodNames): Promise<Pod> {
+    const logs = isBare ? '' : join(this.#home, 'logs', `${namespace}_${name}_${uid}`);
     const config = cri.PodSandboxConfig.fromPartial({
       metadata: { name, namespace, uid, attempt },
-      logDirectory: join(this.#home, 'logs', `${namespace}_${name}_${uid}`),
-      labels: podLabels(name, namespace, uid),
+      logDirectory: logs,
+      labels: isBare ? {} : podLabels(name, namespace, uid),
       linux: {
         cgroupParent: this.#containerd.cgroup,
         securityContext: { namespaceOptions: HOST },
       },
     });
-    await mkdir(config.logDirectory, { recursive: true });
+    if (!isBare) await mkdir(config.logDirectory, { recursive: true });
     const types = [cri.RunPodSandboxRequest, cri.RunPodSandboxResponse] as const;
     const answer = await this.#driver.call('v1.RuntimeService/RunPodSandbox', types, { config });
     const pod = { id: answer.podSandboxId, config };
@@ -153,8 +158,8 @@ class Running implements RunningContainerd {
   }
 
   async createContainer({ id, config }: Pod, wish: ContainerWish): Promise<string> {
-    const { name, attempt = 0, command = [], mounts = [] } = wish;
-    await mkdir(join(config.logDirectory, name), { recursive: true });
+    const { name, attempt = 0, command = [], mounts = [], isBare = false } = wish;
+    if (!isBare) await mkdir(join(config.logDirectory, name), { recursive: true });
     const types = [cri.CreateContainerRequest, cri.CreateContainerResponse] as const;
     const request = cri.CreateContainerRequest.fromPartial({
       podSandboxId: id,
@@ -164,12 +169,14 @@ class Running implements RunningContainerd {
         image: { image: BUSYBOX_IMAGE },
         command: [...command],
         mounts: mounts.map((mount) => ({ ...mount })),
-        labels: { ...config.labels, 'io.kubernetes.container.name': name, ...wish.labels },
+        labels: isBare
+          ? { ...wish.labels }
+          : { ...config.labels, 'io.kubernetes.container.name': name, ...wish.labels },
         annotations: {
-          'io.kubernetes.container.restartCount': String(attempt),
+          ...(isBare ? {} : { 'io.kubernetes.container.restartCount': String(attempt) }),
           ...wish.annotations,
         },
-        logPath: `${name}/${attempt}.log`,
+        logPath: isBare ? '' : `${name}/${attempt}.log`,
         linux: { securityContext: { namespaceOptions: HOST } },
       },
     });

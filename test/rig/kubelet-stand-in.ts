@@ -1,5 +1,6 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readFileSync, stat, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 /**
@@ -11,14 +12,29 @@ export interface KubeletSays {
   readonly version: string;
   /** The pods it knows; without them it asks for credentials. */
   readonly pods?: readonly object[];
+  /** Whether it collects containers that have ended, as a kubelet does once a minute. */
+  readonly collects?: boolean;
+  /** What it says of its sync loop; without it, it has no such page. */
+  readonly loop?: 'ok' | 'failing';
+  /** A path that one of its threads asks for, as the sync loop does for volumes of orphans. */
+  readonly looksAt?: string;
 }
 
 /** Not a flag, because a kubelet has none like it. */
 export const SAYS_FILE = 'KUBELET_STAND_IN_SAYS';
 
+function saysNow(): KubeletSays {
+  return JSON.parse(readFileSync(process.env[SAYS_FILE] ?? '', 'utf8')) as KubeletSays;
+}
+
+const UNHEALTHY =
+  '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed\n';
+
 function answerTo(path: string | undefined): { readonly status: number; readonly body: string } {
-  const says = JSON.parse(readFileSync(process.env[SAYS_FILE] ?? '', 'utf8')) as KubeletSays;
-  const { version, pods } = says;
+  const { version, pods, loop } = saysNow();
+  if (path === '/healthz' && loop) {
+    return loop === 'ok' ? { status: 200, body: 'ok' } : { status: 500, body: UNHEALTHY };
+  }
   if (path === '/metrics') {
     const labels = `git_version="${version}",major="1",platform="linux/amd64"`;
     return { status: 200, body: `kubernetes_build_info{${labels}} 1\n` };
@@ -26,6 +42,22 @@ function answerTo(path: string | undefined): { readonly status: number; readonly
   if (path !== '/pods') return { status: 404, body: 'not found' };
   if (!pods) return { status: 401, body: 'Unauthorized' };
   return { status: 200, body: JSON.stringify({ kind: 'PodList', apiVersion: 'v1', items: pods }) };
+}
+
+const LOOK_MS = 50;
+
+/** In a thread of its own, so that the rest goes on; what came of it is written beside its words. */
+function lookWhereTold(): void {
+  let looking = '';
+  setInterval(() => {
+    const { looksAt = '' } = saysNow();
+    if (looksAt === looking) return;
+    looking = looksAt;
+    if (looksAt === '') return;
+    stat(looksAt, (error) => {
+      writeFileSync(`${process.env[SAYS_FILE]}.seen`, error?.code ?? 'there');
+    });
+  }, LOOK_MS);
 }
 
 function serve(): void {
@@ -39,6 +71,22 @@ function serve(): void {
   server.listen(Number(values['read-only-port']), '127.0.0.1', () => {
     process.stdout.write('ready\n');
   });
+  lookWhereTold();
+  const socket = String(values['container-runtime-endpoint'] ?? '').replace(/^unix:\/\//, '');
+  const log = typeof values['log-file'] === 'string' ? values['log-file'] : undefined;
+  if (log !== undefined) collectWhile(() => saysNow().collects === true, socket, log);
+}
+
+const COLLECTION_MS = 250;
+
+/** Loaded only where it is wanted: most stand-ins have no runtime to talk to. */
+async function collectWhile(isOn: () => boolean, socket: string, log: string): Promise<void> {
+  for (;;) {
+    await sleep(COLLECTION_MS);
+    if (!isOn()) continue;
+    const { collectContainers } = await import('./collect-containers.ts');
+    await collectContainers(socket, (line) => appendFileSync(log, `${line}\n`));
+  }
 }
 
 if (process.argv[1] === import.meta.filename) serve();

@@ -1,0 +1,281 @@
+import { execFileSync } from 'node:child_process';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { FaultReport, FindingReport } from '../../src/checkup/report.ts';
+import { connectRuntime, type RuntimeConnection } from '../../src/cri/client.ts';
+import { type Pod, type RunningContainerd, startContainerd } from '../rig/containerd.ts';
+import { PracticeNode, WEB } from '../rig/practice-node.ts';
+import { type Ended, oneLine, reportOf, runProgram } from '../rig/run-kubediag.ts';
+
+const FAULT = 'container-without-log-path';
+const STRANGE_UID = '8f14e45f-ceea-467f-a8f1-0c6c6d1e5a11';
+const VERSION = 'v1.34.1';
+const POD = {
+  metadata: WEB,
+  spec: { restartPolicy: 'Always', containers: [{ name: 'app' }] },
+  status: { phase: 'Running' },
+};
+const RUNS_ON = ['/bin/sleep', '1000000'];
+const COLLECTIONS_MS = 1_500;
+
+interface Made {
+  readonly id: string;
+  readonly pod: Pod;
+}
+
+/** A node on which somebody makes containers past the kubelet; each test leaves it as it was. */
+describe('containers of a real containerd that have no log path', () => {
+  let node: PracticeNode;
+  let containerd: RunningContainerd;
+  let runtime: RuntimeConnection;
+  let folder = '';
+  let log = '';
+  let web = '';
+  const undo: (() => Promise<void> | void)[] = [];
+
+  beforeAll(async () => {
+    node = await PracticeNode.make();
+    undo.push(() => node.stop());
+    containerd = await startContainerd(node.scratch, { namespaces: node.inside });
+    undo.push(() => containerd.stop());
+    runtime = connectRuntime(containerd.socket);
+    undo.push(() => runtime.close());
+    folder = join(node.scratch, 'root');
+    log = join(node.scratch, 'kubelet.log');
+    for (const name of ['boot/grub', 'etc', 'usr/bin']) {
+      mkdirSync(join(folder, name), { recursive: true });
+    }
+    symlinkSync('usr/bin', join(folder, 'bin'));
+    writeFileSync(log, '');
+    await node.startKubelet({
+      socket: containerd.socket,
+      says: says(false),
+      through: ['env', `--chdir=${folder}`],
+      flags: [`--log-file=${log}`],
+    });
+    const pod = await containerd.runPod(WEB);
+    web = await containerd.createContainer(pod, { name: 'app', command: RUNS_ON });
+    await containerd.startContainer(web);
+  });
+
+  afterAll(async () => {
+    for (const step of undo.toReversed()) await step();
+  });
+
+  const says = (collects: boolean) => ({ version: VERSION, pods: [POD], collects });
+
+  /** As keadm, crictl or an agent of somebody's own makes it. */
+  async function make(
+    name: string,
+    wish: { labels?: Record<string, string>; inPod?: Pod; uid?: string } = {},
+  ): Promise<Made> {
+    const names = { name, namespace: '', uid: wish.uid ?? '', isBare: true };
+    const pod = wish.inPod ?? (await containerd.runPod(names));
+    const made = { name, command: RUNS_ON, isBare: true, labels: wish.labels ?? {} };
+    const id = await containerd.createContainer(pod, made);
+    await containerd.startContainer(id);
+    return { id, pod };
+  }
+
+  async function makeExited(...wish: Parameters<typeof make>): Promise<Made> {
+    const made = await make(...wish);
+    await containerd.stopContainer(made.id);
+    return made;
+  }
+
+  async function check(): Promise<FaultReport> {
+    const ended = await node.kubediag('check', FAULT, '-o', 'json');
+    const fault = reportOf(ended).faults.find(({ name }) => name === FAULT);
+    if (!fault) throw new Error(`no fault in ${ended.stdout}`);
+    return fault;
+  }
+
+  async function findingOf({ id }: Made): Promise<FindingReport> {
+    const { findings } = await check();
+    const found = findings.find(({ actions }) => JSON.stringify(actions).includes(id));
+    if (!found) throw new Error(`no finding of ${id}: ${JSON.stringify(findings)}`);
+    return found;
+  }
+
+  const recover = async (made: Made, ...words: string[]): Promise<Ended> =>
+    node.kubediag('recover', FAULT, '--finding', (await findingOf(made)).id, '--yes', ...words);
+
+  async function containers(): Promise<Record<string, string>> {
+    const { message } = await runtime.listContainers();
+    return Object.fromEntries(message.containers.map(({ id, state }) => [id, state]));
+  }
+
+  async function sandboxes(): Promise<readonly string[]> {
+    return (await runtime.listPodSandbox()).message.items.map(({ id }) => id);
+  }
+
+  async function expectOnlyWeb(): Promise<void> {
+    expect(await containers()).toEqual({ [web]: 'CONTAINER_RUNNING' });
+    expect(await sandboxes()).toHaveLength(1);
+    expect(await check()).toMatchObject({ verdict: 'clear', findings: [] });
+  }
+
+  async function until(what: string, isSo: () => boolean): Promise<void> {
+    for (let round = 0; !isSo(); round += 1) {
+      if (round > 200) throw new Error(`never: ${what}`);
+      await sleep(50);
+    }
+  }
+
+  it('is clear while every container has its logs', expectOnlyWeb);
+
+  it('is latent once such a container has ended, with the very names that would go', async () => {
+    const made = await makeExited('mqtt', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
+    const finding = await findingOf(made);
+    expect(finding).toMatchObject({ state: 'latent', reason: 'WillDeleteWorkingFolder' });
+    expect(finding.proof).toContainEqual({
+      claim: `the kubelet works in ${folder}: the next collection deletes of it, in this order`,
+      text: 'bin; stops at boot (directory not empty)',
+      origin: `/proc/${node.kubelet?.innerPid}/cwd`,
+    });
+    expect(JSON.stringify(finding.proof)).toContain('keadm join made it');
+    expect(readlinkSync(join(folder, 'bin'))).toBe('usr/bin');
+  });
+
+  it('is active once the kubelet has collected it, and its own words prove it', async () => {
+    node.kubelet?.says(says(true));
+    await until('bin is deleted', () => !existsSync(join(folder, 'bin')));
+    await until('it says so', () => readFileSync(log, 'utf8').includes('boot'));
+    expect(existsSync(join(folder, 'etc'))).toBe(true);
+    const { verdict, findings } = await check();
+    expect({ verdict, findings }).toMatchObject({
+      verdict: 'found',
+      findings: [{ state: 'active', reason: 'DeletesWorkingFolder' }],
+    });
+    expect(JSON.stringify(findings[0]?.proof)).toContain('remove boot: directory not empty');
+  });
+
+  it('is disarmed by one recovery, and what is restored stays', async () => {
+    const ended = await node.kubediag('recover', FAULT, '--yes');
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    expect(oneLine(ended.stdout)).toContain('done the container is gone');
+    expect(recordOf(ended)).toContain('sleep');
+    symlinkSync('usr/bin', join(folder, 'bin'));
+    const said = readFileSync(log, 'utf8').length;
+    await sleep(COLLECTIONS_MS);
+    expect(readlinkSync(join(folder, 'bin'))).toBe('usr/bin');
+    expect(readFileSync(log, 'utf8')).toHaveLength(said);
+    node.kubelet?.says(says(false));
+    await expectOnlyWeb();
+  });
+
+  /** What the saved evidence keeps of the container: enough to make it anew. */
+  function recordOf({ stdout }: Ended): string {
+    const [, path = ''] = /saved to (\S+)/.exec(stdout) ?? [];
+    const lines = execFileSync('tar', ['-xzOf', path, 'answers.jsonl'], { encoding: 'utf8' });
+    return lines.split('\n').find((line) => line.includes('"verbose":true')) ?? '';
+  }
+
+  it('needs a word of its own while the broker runs', async () => {
+    const made = await make('mqtt', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
+    expect(await findingOf(made)).toMatchObject({ state: 'latent', reason: 'RunsWithoutLogPath' });
+    const word = made.id.slice(0, 13);
+    const refused = await recover(made);
+    expect(refused.code).toBe(3);
+    expect(oneLine(refused.stdout)).toContain(`--confirm ${word}`);
+    const wrong = await recover(made, '--confirm', 'yes');
+    expect(wrong.code).toBe(3);
+    expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
+    const done = await recover(made, '--confirm', word);
+    expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
+    await expectOnlyWeb();
+  });
+
+  it('refuses one that runs and whose maker nobody knows', async () => {
+    const made = await make('agent');
+    const word = made.id.slice(0, 13);
+    const refused = await recover(made, '--confirm', word);
+    expect(refused.code).toBe(3);
+    expect(oneLine(refused.stdout)).toContain('who made it is not known');
+    expect(oneLine(refused.stdout)).toContain(`rm --force ${made.id}`);
+    expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
+    // Once it has ended there is nobody left who could be using it.
+    await containerd.stopContainer(made.id);
+    expect((await recover(made)).code).toBe(0);
+    await expectOnlyWeb();
+  });
+
+  it('removes what carries the labels of a pod that the kubelet does not know', async () => {
+    const labels = { 'io.kubernetes.pod.uid': STRANGE_UID, 'io.kubernetes.pod.name': 'gone' };
+    const made = await makeExited('job', { labels, uid: STRANGE_UID });
+    const ended = await recover(made);
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    await expectOnlyWeb();
+  });
+
+  it('refuses what belongs to a pod of the kubelet, also when the kubelet is silent', async () => {
+    const labels = { 'io.kubernetes.pod.uid': WEB.uid };
+    const made = await makeExited('side', { labels, uid: WEB.uid });
+    const listed = await recover(made);
+    expect(listed.code).toBe(3);
+    expect(oneLine(listed.stdout)).toContain('belongs to a pod of the kubelet');
+    node.kubelet?.says({ version: VERSION });
+    mkdirSync(join(node.root, 'pods', WEB.uid));
+    const silent = await recover(made);
+    expect(silent.code).toBe(3);
+    expect(oneLine(silent.stdout)).toContain(`has a folder of pod ${WEB.uid}`);
+    node.kubelet?.says(says(false));
+    expect((await containers())[made.id]).toBe('CONTAINER_EXITED');
+    await containerd.removeContainer(made.id);
+    await containerd.removePod(made.pod);
+    await expectOnlyWeb();
+  });
+
+  it('leaves a sandbox alone in which something else lives', async () => {
+    const made = await makeExited('first', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
+    const other = await containerd.createContainer(made.pod, {
+      ...{ name: 'second', command: RUNS_ON, isBare: true, attempt: 1 },
+    });
+    expect((await recover(made)).code).toBe(0);
+    expect(await containers()).toHaveProperty([other]);
+    expect(await sandboxes()).toContain(made.pod.id);
+    expect((await recover({ id: other, pod: made.pod })).code).toBe(0);
+    await expectOnlyWeb();
+  });
+
+  it('does not take a remade container for the one that was found', async () => {
+    const made = await makeExited('mqtt');
+    const { id } = await findingOf(made);
+    await containerd.removeContainer(made.id);
+    await containerd.removePod(made.pod);
+    const again = await makeExited('mqtt');
+    const refused = await node.kubediag('recover', FAULT, '--finding', id, '--yes');
+    expect(refused.code).toBe(3);
+    expect(refused.stderr).toContain('there is no finding');
+    expect(await containers()).toHaveProperty([again.id]);
+    expect((await recover(again)).code).toBe(0);
+    await expectOnlyWeb();
+  });
+
+  it.each(['looked again', 'intent written', 'acted', 'looked afterwards'])(
+    'killed after the step "%s", the next run ends well',
+    async (step) => {
+      const made = await makeExited('mqtt');
+      const { actions } = await findingOf(made);
+      const script = join(import.meta.dirname, '../rig/die-at-step.ts');
+      const words = [process.execPath, script, step, node.stateFolder, JSON.stringify(actions[0])];
+      const pid = ['--kubelet-pid', String(node.kubelet?.innerPid)];
+      const died = await runProgram([...node.inside.enter, ...words, ...pid]);
+      expect(died, died.stdout + died.stderr).toMatchObject({ signal: 'SIGKILL' });
+      const next = await node.kubediag('recover', FAULT, '--finding', '1', '--yes');
+      const isOver = step === 'acted' || step === 'looked afterwards';
+      expect(next.code, next.stdout + next.stderr).toBe(isOver ? 3 : 0);
+      if (step === 'intent written' || isOver) expect(next.stderr).toContain('was left open');
+      await expectOnlyWeb();
+    },
+  );
+});
