@@ -35,19 +35,19 @@ export class DumpParser {
   #isCreatorOpen = false;
   #announced = 0;
   #isCut = false;
-  /** The line that was read last was part of a dump. */
-  #isInside = false;
 
   push(chunk: string | Uint8Array): void {
     this.#lines.push(typeof chunk === 'string' ? bytesOfText(chunk) : chunk);
   }
 
   finish(): GoroutineDump {
-    const isOpenEnded = this.#lines.finish() && this.#isInside;
-    if (isOpenEnded || (this.#groups.head && !this.#groups.isWhole())) this.#isCut = true;
+    // Every form ends its last line.
+    const isOpenEnded = this.#lines.finish();
+    const isOpenStack = this.#groups.head !== undefined && !this.#groups.isWhole();
+    if (isOpenEnded || isOpenStack || this.#isFileNext) this.#isCut = true;
     this.#endStack();
     const { groups, total, left } = this.#groups;
-    const isCut = this.#isCut || total < this.#announced;
+    const isCut = this.#format !== 'none' && (this.#isCut || total < this.#announced);
     return { format: this.#format, total, groups, left, isCut };
   }
 
@@ -57,7 +57,7 @@ export class DumpParser {
     if (this.#prefix) start = skipPrefix(this.#prefix, bytes, start, end);
     while (start < end && isSpace(bytes[start])) start += 1;
     if (start === end) this.#endStack();
-    else this.#isInside = this.#take(bytes, start, end) || this.#unveil(bytes, from, end);
+    else if (!this.#take(bytes, start, end)) this.#unveil(bytes, from, end);
   }
 
   /** Whether the line is part of a dump. */
@@ -134,16 +134,16 @@ export class DumpParser {
   }
 
   /** A line that makes no sense may be one of a dump behind what a log wrote in front of it. */
-  #unveil(bytes: Uint8Array, start: number, end: number): boolean {
+  #unveil(bytes: Uint8Array, start: number, end: number): void {
     const hidden = hiddenHead(bytes, start, end);
     if (hidden && this.#takeHead(textOfBytes(bytes, hidden.at, end))) {
       this.#prefix = hidden.prefix;
-      return true;
+      return;
     }
     const at = processPrefix(bytes, start, end);
-    if (this.#prefix || at === start || !isFunction(bytes, at, end)) return false;
+    if (this.#prefix || at === start || !isFunction(bytes, at, end)) return;
     this.#prefix = 'process';
-    return this.#take(bytes, at, end);
+    this.#take(bytes, at, end);
   }
 
   #endStack(): void {

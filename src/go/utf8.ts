@@ -55,7 +55,7 @@ export function bytesOfText(text: string): Uint8Array {
       bytes[length++] = code - 0xdc00;
     } else {
       const more = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
-      bytes[length++] = (0xf00 >> more) | ((code >> (6 * more)) & 0xff);
+      bytes[length++] = ((0xff << (7 - more)) & 0xff) | (code >> (6 * more));
       for (let left = more - 1; left >= 0; left -= 1) {
         bytes[length++] = 0x80 | ((code >> (6 * left)) & 0x3f);
       }
