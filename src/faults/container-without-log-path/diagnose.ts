@@ -7,6 +7,7 @@ import { isSweeping } from './kubelet-behaviour.ts';
 import { type Removal, removalsIn, suspicionsIn } from './log-lines.ts';
 import type { Seen } from './seen.ts';
 import { nameOf, subjectOf } from './tell.ts';
+import { watchedFindings } from './watched.ts';
 
 type Judgement = {
   readonly finding?: Finding<ContainerWithoutLogPath>;
@@ -22,6 +23,8 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
     ...judgements.flatMap(({ finding }) => finding ?? []),
     ...unknownToRuntime(removals, seen).map((removal) => loggedFinding(removal, seen)),
   ];
+  // A trace does not name the container: it only says more where nothing else does.
+  if (!findings.some(({ state }) => state === 'active')) findings.push(...watchedFindings(seen));
   const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
   if (!seen.unlogged.known) doubts.push({ why: `${seen.unlogged.why}${suspicion(seen)}` });
   if (!seen.version.known) doubts.push({ why: seen.version.why });
@@ -60,21 +63,23 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
   const removal = removals.findLast(({ containerId }) => containerId === container.id);
   if (removal && isFresh(removal, seen)) return finding('DeletesWorkingFolder', removal);
 
+  const armed = container.state === 'running' ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder';
+  // A text cannot be asked. Every kubelet since 1.19 does it, and that the version is not known, as
+  // the folder it works in, is told beside the finding.
+  if (!seen.version.known && isText(seen)) return finding(armed, removal);
   if (!seen.version.known) return doubtful(container, 'depends on the version of the kubelet');
   const sweeps = isSweeping(seen.version.value);
   if (sweeps === 'unknown') {
     return doubtful(container, `is not known of kubelet ${seen.version.value.text}`);
   }
   const { sweep } = container;
-  if (!sweep.known && isRunning(seen)) return doubtful(container, `is not known: ${sweep.why}`);
+  if (!sweep.known && isRunning(seen) && !isText(seen))
+    return doubtful(container, `is not known: ${sweep.why}`);
   if (!sweeps) return finding('OldKubelet');
   if (sweep.known && sweep.value.deletes.length === 0 && !sweep.value.stop) {
     return finding('NothingToDelete');
   }
-  return finding(
-    container.state === 'running' ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder',
-    removal,
-  );
+  return finding(armed, removal);
 }
 
 function doubtful(container: UnloggedContainer, why: string): Judgement {
@@ -93,4 +98,9 @@ function isFresh({ time }: Removal, { unlogged, kubelet }: Seen): boolean {
 
 function isRunning({ kubelet }: Seen): boolean {
   return !kubelet.known || kubelet.value.presence === 'running';
+}
+
+/** What somebody sent us of a node: a kubelet without a process. */
+function isText({ kubelet }: Seen): boolean {
+  return kubelet.known && kubelet.value.presence === 'running' && !kubelet.value.process;
 }

@@ -3,6 +3,7 @@ import { kubeletLog } from '../../evidence/kubelet-log.ts';
 import { kubeletVersion } from '../../evidence/kubelet-version.ts';
 import { mergedUsr } from '../../evidence/merged-usr.ts';
 import { unloggedContainers } from '../../evidence/unlogged-containers.ts';
+import { watchedDeletions } from '../../evidence/watched-deletions.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
@@ -43,6 +44,7 @@ export const containerWithoutLogPath = defineFault({
     unlogged: optional(unloggedContainers),
     log: optional(kubeletLog),
     usr: optional(mergedUsr),
+    watched: watchedDeletions,
   },
   diagnose,
   recover,
