@@ -45,6 +45,24 @@ async function containerRuntime(): Promise<string | undefined> {
   return 'missing' in packages ? packages.missing : undefined;
 }
 
+/** The kernel of a container may forbid BPF although we are root. */
+async function bpftrace(): Promise<string | undefined> {
+  const { bpftracePackages } = await import('../test/rig/bpftrace.ts');
+  const packages = await bpftracePackages();
+  if ('missing' in packages) return packages.missing;
+  const env = { ...process.env, ...packages.environment };
+  return run(packages.program, ['-e', 'BEGIN { exit(); }'], { timeout: PROBE_MS, env }).then(
+    () => undefined,
+    () => 'it needs a kernel that lets bpftrace in; run it on a machine, or with CAP_BPF',
+  );
+}
+
+async function journal(): Promise<string | undefined> {
+  const { journalPackages } = await import('../test/rig/made-journal.ts');
+  const packages = await journalPackages();
+  return 'missing' in packages ? packages.missing : undefined;
+}
+
 /**
  * A build takes a quarter of an hour and gigabytes: whoever only runs the tests is told of it, and CI,
  * which has to run everything, has it made before the tests begin.
@@ -66,7 +84,8 @@ async function kubernetes(): Promise<string | undefined> {
 export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
   { name: 'kernel', needs: [root, namespaces, fuse], before: 'build' },
-  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime], before: 'build' },
+  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime, journal], before: 'build' },
+  { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
   { name: 'cluster', needs: [root, namespaces, kubernetes], before: 'build' },
 ];
 
