@@ -50,21 +50,32 @@ function streamPrefix(bytes: Uint8Array, start: number, end: number): number {
   return stream === undefined ? start : Math.min(space + stream.length + 1, end);
 }
 
-/** `goroutine 98 [chan receive]:` that does not stand at the beginning of its line. */
+/**
+ * `goroutine 98 [chan receive]:` or `goroutine profile: total 117` that does not stand at the beginning
+ * of its line.
+ */
 export function hiddenHead(
   bytes: Uint8Array,
   start: number,
   end: number,
 ): { readonly at: number; readonly prefix: Prefix } | undefined {
-  if (bytes[end - 1] !== COLON || bytes[end - 2] !== CLOSE) return undefined;
+  const isTotal = isDigit(bytes[end - 1]);
+  if (!isTotal && bytes[end - 1] !== COLON) return undefined;
   const last = Math.min(end, start + PREFIX_BYTES_MAX);
   for (let at = bytes.indexOf(LETTER_G, start + 1); at > 0 && at < last; ) {
-    if (startsWith(bytes, at, end, 'goroutine ') && parseHead(textOfBytes(bytes, at, end))) {
+    if (isTotal ? startsWith(bytes, at, end, TOTAL) : isHead(bytes, at, end)) {
       return { at, prefix: prefixOf(bytes, start, at) };
     }
     at = bytes.indexOf(LETTER_G, at + 1);
   }
   return undefined;
+}
+
+const TOTAL = 'goroutine profile: total ';
+
+function isHead(bytes: Uint8Array, start: number, end: number): boolean {
+  if (!startsWith(bytes, start, end, 'goroutine ')) return false;
+  return parseHead(textOfBytes(bytes, start, end)) !== undefined;
 }
 
 function prefixOf(bytes: Uint8Array, start: number, end: number): Prefix {

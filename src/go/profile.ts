@@ -1,6 +1,6 @@
+import { plainFunction } from './function-name.ts';
 import { PROFILE_ENTRIES_MAX, PROFILE_STACK_MAX } from './limits.ts';
 import { Message } from './protobuf.ts';
-import { plainFunction } from './function-name.ts';
 
 /** What a profile measured, in the unit that matters most to people: for a CPU profile, CPU time. */
 export interface Profile {
