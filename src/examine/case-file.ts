@@ -1,12 +1,13 @@
 import { containerStatuses } from '../evidence/container-statuses.ts';
 import { containers } from '../evidence/containers.ts';
+import { readDeletionTrace } from '../evidence/deletion-trace.ts';
 import { goroutines } from '../evidence/goroutines.ts';
 import { health, healthIn } from '../evidence/health.ts';
 import { type Kubelet, kubelet } from '../evidence/kubelet.ts';
 import { kubeletLog } from '../evidence/kubelet-log.ts';
 import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { leftoverFolders } from '../evidence/leftover-folders.ts';
-import { kubeletLogOf, mergedLogs } from '../evidence/log-entries.ts';
+import { endOfLog, type KubeletLog, kubeletLogOf, mergedLogs } from '../evidence/log-entries.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountTable } from '../evidence/mount-table.ts';
 import { pods } from '../evidence/pods.ts';
@@ -14,6 +15,7 @@ import { startRefusals } from '../evidence/start-refusals.ts';
 import { syncLoopDump } from '../evidence/sync-loop-dump.ts';
 import { teardownLog } from '../evidence/teardown-log.ts';
 import { unloggedContainers } from '../evidence/unlogged-containers.ts';
+import { type WatchedDeletion, watchedDeletions } from '../evidence/watched-deletions.ts';
 import { parseGoroutineDump } from '../go/dump-parser.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { NodeReader } from '../node/node-reader.ts';
@@ -23,6 +25,7 @@ import type { GivenFile, TakenFile } from './given-file.ts';
 import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
 import { givenNode } from './given-node.ts';
 import { givenRoot } from './given-root.ts';
+import type { GivenRuntime } from './given-runtime.ts';
 import { listedVolumes } from './listed-folders.ts';
 
 /** The evidence that the given texts hold, all of them together. */
@@ -31,6 +34,7 @@ export interface CaseFile {
   readonly values: ReadonlyMap<Evidence<unknown>, unknown>;
   /** Answers for evidence that is collected as on a node, such as the words of a runtime. */
   readonly node: NodeReader;
+  readonly runtime: GivenRuntime;
   /** Evidence that is there but not as a whole, and what it lacks. */
   readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
 }
@@ -53,13 +57,16 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   addVersion(gathered, values, gaps);
   addPods(gathered, values, gaps);
   addRuntimeGaps(gathered, gaps);
-  addWords(gathered, now, values, gaps);
+  const log = addWords(gathered, now, values, gaps);
+  values.set(watchedDeletions, watchedIn(gathered));
   const volumes = listedVolumes(gathered.paths, root);
   if (volumes) gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
   return {
     files: gathered.files,
     values,
-    node: givenNode({ now, runtime: gathered.runtime, volumes }),
+    // The last that the texts tell of is the moment at which they were taken.
+    node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
+    runtime: gathered.runtime,
     gaps,
   };
 }
@@ -119,13 +126,21 @@ function addRuntimeGaps({ runtime }: Gathering, gaps: Gaps): void {
   if (!runtime.hasContainerList || !runtime.hasSandboxList) {
     const gap = "not the runtime's own list of all containers and sandboxes";
     for (const each of [containers, containerStatuses, unloggedContainers]) gaps.set(each, gap);
+  } else if (runtime.containers.length > runtime.inspected.size) {
+    gaps.set(unloggedContainers, 'not the log paths of all containers');
   }
 }
 
 /** What the kubelet said: in its log, when it was asked for its health, and of its goroutines. */
-function addWords({ parts }: Gathering, now: Date, values: Values, gaps: Gaps): void {
+function addWords(
+  { parts }: Gathering,
+  now: Date,
+  values: Values,
+  gaps: Gaps,
+): KubeletLog | undefined {
   const logs = (parts.get('log') ?? []).map(({ text, name }) => kubeletLogOf(text, name, { now }));
-  if (logs.length > 0) values.set(kubeletLog, mergedLogs(logs, []));
+  const log = logs.length > 0 ? mergedLogs(logs, []) : undefined;
+  if (log) values.set(kubeletLog, log);
   if ((parts.get('log') ?? []).some(({ whole }) => !isCollected(whole))) {
     gaps.set(kubeletLog, 'perhaps only a part of it');
     gaps.set(teardownLog, 'perhaps only a part of it');
@@ -140,6 +155,16 @@ function addWords({ parts }: Gathering, now: Date, values: Values, gaps: Gaps): 
     values.set(goroutines, { dump, origin: name });
     if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
   }
+  return log;
+}
+
+function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
+  return (parts.get('trace') ?? []).flatMap(({ text, name }) =>
+    (readDeletionTrace(text)?.deletions ?? []).map((deletion) => ({
+      ...deletion,
+      origin: `${name}:${deletion.line}`,
+    })),
+  );
 }
 
 /** What our own collector wrote holds all that it says it holds. */

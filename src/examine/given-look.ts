@@ -1,11 +1,13 @@
 import { containerStatuses } from '../evidence/container-statuses.ts';
 import { containers } from '../evidence/containers.ts';
+import { kubeletLog } from '../evidence/kubelet-log.ts';
 import { leftoverFolders } from '../evidence/leftover-folders.ts';
+import type { KubeletLog } from '../evidence/log-entries.ts';
 import { runtime } from '../evidence/runtime.ts';
 import { suspectMounts } from '../evidence/suspect-mounts.ts';
 import { syncLoopDump } from '../evidence/sync-loop-dump.ts';
 import { teardownLog } from '../evidence/teardown-log.ts';
-import { unloggedContainers } from '../evidence/unlogged-containers.ts';
+import { type UnloggedContainers, unloggedContainers } from '../evidence/unlogged-containers.ts';
 import type { Evidence, Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
 import type { CaseFile } from './case-file.ts';
@@ -18,7 +20,6 @@ const DERIVED: ReadonlySet<Evidence<unknown>> = new Set<Evidence<unknown>>([
   runtime,
   containers,
   containerStatuses,
-  unloggedContainers,
   suspectMounts,
   leftoverFolders,
   syncLoopDump,
@@ -26,11 +27,15 @@ const DERIVED: ReadonlySet<Evidence<unknown>> = new Set<Evidence<unknown>>([
 ]);
 
 /** A look at a node of which only the given texts are there. Nothing is guessed for the rest. */
-export function givenLook({ values, node }: CaseFile): Look {
+export function givenLook(file: CaseFile): Look {
+  const { values, node } = file;
   const collected = new Map<Evidence<unknown>, Promise<unknown>>();
   const collect = async (evidence: Evidence<unknown>): Promise<unknown> => {
     if (values.has(evidence)) return values.get(evidence);
     if (DERIVED.has(evidence)) return evidence.collect(look);
+    if (evidence === unloggedContainers && file.runtime.inspected.size > 0) {
+      return unloggedIn(file, look);
+    }
     throw new ReadError('not-recorded', evidence.title, NOT_GIVEN);
   };
   const look: Look = {
@@ -45,4 +50,30 @@ export function givenLook({ values, node }: CaseFile): Look {
     },
   };
   return look;
+}
+
+/** Only those that the runtime was asked about; of the others nobody knows the log path. */
+async function unloggedIn(
+  { runtime: given, values }: CaseFile,
+  look: Look,
+): Promise<UnloggedContainers> {
+  const all = await look.of(containers);
+  const asked = all.containers.filter(({ id }) => given.inspected.has(id));
+  const narrowed: Look = {
+    ...look,
+    of: <T>(evidence: Evidence<T>) =>
+      evidence === (containers as Evidence<unknown>)
+        ? (Promise.resolve({ ...all, containers: asked }) as Promise<T>)
+        : look.of(evidence),
+  };
+  const found = await unloggedContainers.collect(narrowed);
+  if (given.hasContainerList) return { ...found, listed: idsOf(all.containers) };
+  // Without the list a container that the log speaks of may well be there still.
+  const log = values.get(kubeletLog) as KubeletLog | undefined;
+  const logged = (log?.entries ?? []).flatMap(({ fields }) => fields.containerId ?? []);
+  return { ...found, listed: new Set([...idsOf(all.containers), ...logged]) };
+}
+
+function idsOf(list: readonly { readonly id: string }[]): ReadonlySet<string> {
+  return new Set(list.map(({ id }) => id));
 }

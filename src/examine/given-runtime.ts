@@ -5,6 +5,8 @@ export class GivenRuntime {
   readonly #containers = new Map<string, object>();
   readonly #sandboxes = new Map<string, object>();
   readonly #statuses = new Map<string, object>();
+  /** Containers of which the runtime itself told the log path. */
+  readonly inspected = new Set<string>();
   /** The runtime's own list of all containers, or all sandboxes, was among it. */
   hasContainerList = false;
   hasSandboxList = false;
@@ -72,6 +74,7 @@ export class GivenRuntime {
       ...logPathOf(status),
     };
     this.#statuses.set(id, made);
+    if ('logPath' in made) this.inspected.add(id);
     const sandbox = textAt(message, 'info', 'sandboxID') ?? '';
     if (!this.#containers.has(id)) this.#containers.set(id, { ...made, podSandboxId: sandbox });
   }

@@ -7,7 +7,7 @@ import { isSweeping } from './kubelet-behaviour.ts';
 import { type Removal, removalsIn, suspicionsIn } from './log-lines.ts';
 import type { Seen } from './seen.ts';
 import { nameOf, subjectOf } from './tell.ts';
-import { watchedFindings } from './watched.ts';
+import { watchedFindings, watchedSuspicion } from './watched.ts';
 
 type Judgement = {
   readonly finding?: Finding<ContainerWithoutLogPath>;
@@ -29,6 +29,8 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   if (!seen.unlogged.known) doubts.push({ why: `${seen.unlogged.why}${suspicion(seen)}` });
   if (!seen.version.known) doubts.push({ why: seen.version.why });
   if (!seen.usr.known) doubts.push({ why: seen.usr.why });
+  const watched = findings.length > 0 ? undefined : watchedSuspicion(seen);
+  if (watched !== undefined) doubts.push({ why: watched });
   const damage = findDamage(findings, removals, seen);
   return verdictOf({
     findings: damage?.findings ?? findings,

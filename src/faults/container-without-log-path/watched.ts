@@ -39,6 +39,25 @@ export function watchedFindings(seen: Seen): readonly Finding<ContainerWithoutLo
 }
 
 function whoOf({ process, pid }: WatchedDeletion): string {
-  const who = process ?? 'The kubelet';
+  const who = process ?? 'somebody';
   return pid === undefined ? who : `${who} (process ${pid})`;
+}
+
+// kubelet, edgecore, k3s-server: what the kernel calls a kubelet, whole or cut
+const KUBELET = /^(?:kubelet|edgecore|k3s|rke2|hyperkube|k0s)/;
+
+/** A kubelet that deletes a bare name, where nobody wrote down on whose behalf. */
+export function watchedSuspicion({ watched }: Seen): string | undefined {
+  const bare = watched.find(
+    ({ name = '', stack, process }) =>
+      isRelative(name) &&
+      !name.includes('/') &&
+      stack.length === 0 &&
+      (process === undefined || KUBELET.test(process)),
+  );
+  if (!bare) return undefined;
+  return (
+    `suspected: ${whoOf(bare)} deleted "${bare.name}" of its working folder (${bare.origin}); ` +
+    'that it was for a container without a log path only its stack or its log shows'
+  );
 }
