@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
+import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
 import { kubeletLogRows } from './bench/kubelet-log.ts';
 import { mountTableRows } from './bench/mount-table.ts';
@@ -24,6 +25,7 @@ const groups: readonly Group[] = [
   { name: 'start', needs: [], rows: startRows },
   { name: 'mount table', needs: [], rows: () => inScratch(mountTableRows) },
   { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
+  { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];
