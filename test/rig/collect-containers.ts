@@ -20,7 +20,7 @@ export async function collectContainers(
     for (const { id, state } of message.containers) {
       if (state !== 'CONTAINER_EXITED') continue;
       const { status } = (await runtime.containerStatus(id)).message;
-      if (!status || status.logPath !== '') continue;
+      if (status?.logPath !== '') continue;
       const failure = sweep();
       if (failure === undefined) await commands.removeContainer(id);
       else say(removalLine(id, failure));

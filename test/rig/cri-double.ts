@@ -5,6 +5,7 @@ import {
   ContainerStatusResponse,
   ListContainersResponse,
   ListPodSandboxResponse,
+  RemoveContainerRequest,
   VersionResponse,
 } from '../../src/cri/generated/cri.ts';
 import { type Calls, serveCalls } from './socket-servers.ts';
@@ -21,7 +22,12 @@ export interface DoubleContainer {
   readonly state: ContainerState;
   readonly exitCode?: number;
   readonly message?: string;
+  /** Made past the kubelet: without a log path, and with these labels alone. */
+  readonly bareWith?: Readonly<Record<string, string>>;
 }
+
+const READS = ['Version', 'ListPodSandbox', 'ListContainers', 'ContainerStatus'];
+const COMMANDS = ['RemoveContainer', 'StopPodSandbox', 'RemovePodSandbox', 'StopContainer'];
 
 /**
  * A container runtime that has whatever containers a test says, over the real wire. The last
@@ -29,6 +35,8 @@ export interface DoubleContainer {
  */
 export class CriDouble {
   containers: readonly DoubleContainer[] = [];
+  /** The commands that it was given, in order: "RemoveContainer mqtt". */
+  readonly commands: string[] = [];
   /** Called before each answer; a promise that never settles is a runtime that hangs. */
   beforeAnswer: (call: string) => Promise<void> | void = () => {};
   readonly #stop: () => void;
@@ -39,11 +47,12 @@ export class CriDouble {
 
   static async serve(socket: string): Promise<CriDouble> {
     const calls: Calls = Object.fromEntries(
-      ['Version', 'ListPodSandbox', 'ListContainers', 'ContainerStatus'].map((call) => [
+      [...READS, ...COMMANDS].map((call) => [
         call,
         async (request, reply) => {
           await double.beforeAnswer(call);
-          const bytes = double.#answer(call, request);
+          const isCommand = COMMANDS.includes(call);
+          const bytes = isCommand ? double.#obey(call, request) : double.#answer(call, request);
           if (bytes) reply(null, Buffer.from(bytes));
           else reply({ code: grpcStatus.NOT_FOUND, details: 'no such container' });
         },
@@ -81,6 +90,21 @@ export class CriDouble {
     }
   }
 
+  /** All commands have the id of what they are about as their only field. */
+  #obey(call: string, request: Buffer): Uint8Array | undefined {
+    const { containerId: id } = RemoveContainerRequest.decode(request);
+    const isMeant = (container: DoubleContainer, index: number) =>
+      call.endsWith('Container')
+        ? listed(container, index).id === id
+        : idOf('sandbox', container.pod.uid) === id;
+    const meant = this.containers.filter(isMeant);
+    this.commands.push(`${call} ${meant.map(({ name }) => name).join() || 'nothing'}`);
+    if (call.startsWith('Remove')) {
+      this.containers = this.containers.filter((each) => !meant.includes(each));
+    }
+    return new Uint8Array();
+  }
+
   #sandboxes() {
     const pods = new Map(this.containers.map(({ pod }) => [pod.uid, pod]));
     return [...pods.values()].map((pod) => ({
@@ -88,7 +112,7 @@ export class CriDouble {
       metadata: { ...pod, attempt: 0 },
       state: 'SANDBOX_READY' as const,
       createdAt: '1779000000000000000',
-      labels: { 'io.kubernetes.pod.uid': pod.uid },
+      labels: pod.uid === '' ? {} : { 'io.kubernetes.pod.uid': pod.uid },
     }));
   }
 
@@ -99,7 +123,8 @@ export class CriDouble {
     const { metadata, state, createdAt, labels } = listed(container, at);
     const { pod, name, exitCode = 0, message = '' } = container;
     const finishedAt = '1780000000000000000';
-    const logPath = `/var/log/pods/${pod.namespace}_${pod.name}_${pod.uid}/${name}/${at}.log`;
+    const kubelets = `/var/log/pods/${pod.namespace}_${pod.name}_${pod.uid}/${name}/${at}.log`;
+    const logPath = container.bareWith ? '' : kubelets;
     return ContainerStatusResponse.encode(
       ContainerStatusResponse.fromPartial({
         status: { id, metadata, state, createdAt, labels, exitCode, message, finishedAt, logPath },
@@ -108,19 +133,21 @@ export class CriDouble {
   }
 }
 
-function listed({ pod, name, state }: DoubleContainer, index: number) {
+function listed({ pod, name, state, bareWith }: DoubleContainer, index: number) {
   return {
     id: idOf('container', `${index}`),
     podSandboxId: idOf('sandbox', pod.uid),
     metadata: { name, attempt: index },
     state,
     createdAt: `${1_779_990_000_000_000_000n + BigInt(index)}`,
-    labels: {
-      'io.kubernetes.pod.uid': pod.uid,
-      'io.kubernetes.pod.name': pod.name,
-      'io.kubernetes.pod.namespace': pod.namespace,
-      'io.kubernetes.container.name': name,
-    },
+    labels: bareWith
+      ? { ...bareWith }
+      : {
+          'io.kubernetes.pod.uid': pod.uid,
+          'io.kubernetes.pod.name': pod.name,
+          'io.kubernetes.pod.namespace': pod.namespace,
+          'io.kubernetes.container.name': name,
+        },
   };
 }
 
