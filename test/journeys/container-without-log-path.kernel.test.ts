@@ -104,7 +104,8 @@ describe('a node whose /bin is gone', () => {
   it('stays without /bin while a container without a log path is left', async () => {
     runtime.beforeAnswer = (call) => {
       // Between the two actions somebody makes another one.
-      if (call === 'RemovePodSandbox') runtime.containers = [RUNNING, NEXT];
+      const list = [RUNNING, { ...RUNNING, name: 'other' }, NEXT];
+      if (call === 'RemovePodSandbox') runtime.containers = list;
     };
     const ended = await node.kubediag('recover', FAULT, '--yes');
     expect(ended.code).toBe(3);
