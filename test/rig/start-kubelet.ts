@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { killIfThere } from './cgroup-tree.ts';
@@ -36,7 +36,11 @@ export async function startKubelet(
   { root, socket, says, through = [], flags = [] }: KubeletWish,
 ): Promise<StandIn> {
   const file = join(scratch, 'kubelet-says.json');
-  const write = (words: KubeletSays) => writeFileSync(file, JSON.stringify(words));
+  const write = (words: KubeletSays) => {
+    // In one step: it reads its words again and again.
+    writeFileSync(`${file}.next`, JSON.stringify(words));
+    renameSync(`${file}.next`, file);
+  };
   write(says);
   const told = [
     `--root-dir=${root}`,

@@ -1,0 +1,58 @@
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { KubeletSays } from './kubelet-stand-in.ts';
+import { type PracticeNode, WEB } from './practice-node.ts';
+import type { Running } from './run-kubediag.ts';
+import { podOf } from './sick-node.ts';
+
+const SERVER = join(import.meta.dirname, 'hung-fuse.ts');
+const WAIT_MS = 20_000;
+
+/** A pod that nobody knows any more. */
+export const ORPHAN = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
+
+export function volumeOf(node: PracticeNode, rest: string, uid = ORPHAN): string {
+  return join(node.root, 'pods', uid, 'volumes', rest);
+}
+
+/** Mounts a filesystem on each of these whose server takes every request and answers none. */
+export async function hangVolumes(
+  node: PracticeNode,
+  ...targets: readonly string[]
+): Promise<Running> {
+  for (const target of targets) mkdirSync(node.see(target), { recursive: true });
+  const server = node.startHere([process.execPath, '--no-warnings', SERVER, ...targets]);
+  await server.hasSaid('ready');
+  return server;
+}
+
+/** What a kubelet says that lists one pod of the API server, and not the orphan. */
+export function says({
+  hidesPods = false,
+  ...more
+}: Partial<KubeletSays> & { readonly hidesPods?: boolean } = {}): KubeletSays {
+  const annotations = { 'kubernetes.io/config.source': 'api' };
+  const pods = hidesPods ? {} : { pods: [podOf(WEB, { metadata: { annotations } })] };
+  return { version: 'v1.18.8', loop: 'ok', ...pods, ...more };
+}
+
+/** What the kubelet's look at a path came to; undefined while it has not come back. */
+export function seenBy(node: PracticeNode): string | undefined {
+  const file = join(node.scratch, 'kubelet-says.json.seen');
+  return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+}
+
+export async function until(what: string, isSo: () => boolean): Promise<void> {
+  for (const end = Date.now() + WAIT_MS; !isSo(); await sleep(50)) {
+    if (Date.now() > end) throw new Error(`it never came to it: ${what}`);
+  }
+}
+
+/** Whether a thread of the kubelet waits in FUSE. */
+export function isWaiting(pid: number, tids: readonly string[]): boolean {
+  return tids.some((tid) => {
+    const path = `/proc/${pid}/task/${tid}/wchan`;
+    return existsSync(path) && readFileSync(path, 'utf8') === 'request_wait_answer';
+  });
+}
