@@ -16,7 +16,10 @@ const BROKER: DoubleContainer = {
   exitCode: 137,
   bareWith: { 'io.kubeedge.edgecore/mqtt': 'mqtt' },
 };
-const NEXT: DoubleContainer = { ...BROKER, pod: { ...BROKER.pod, uid: 'a-pod-of-nobody' } };
+const NEXT: DoubleContainer = {
+  ...BROKER,
+  ...{ name: 'next', pod: { ...BROKER.pod, uid: 'a-pod-of-nobody' } },
+};
 const REMOVED = ['RemoveContainer mqtt', 'StopPodSandbox nothing', 'RemovePodSandbox nothing'];
 
 describe('a node whose /bin is gone', () => {
@@ -104,8 +107,7 @@ describe('a node whose /bin is gone', () => {
   it('stays without /bin while a container without a log path is left', async () => {
     runtime.beforeAnswer = (call) => {
       // Between the two actions somebody makes another one.
-      const list = [RUNNING, { ...RUNNING, name: 'other' }, NEXT];
-      if (call === 'RemovePodSandbox') runtime.containers = list;
+      if (call === 'RemovePodSandbox') runtime.containers = [RUNNING, NEXT];
     };
     const ended = await node.kubediag('recover', FAULT, '--yes');
     expect(ended.code).toBe(3);

@@ -135,7 +135,7 @@ export class CriDouble {
 
 function listed({ pod, name, state, bareWith }: DoubleContainer, index: number) {
   return {
-    id: idOf('container', `${index}`),
+    id: idOf('container', `${index} ${name}`),
     podSandboxId: idOf('sandbox', pod.uid),
     metadata: { name, attempt: index },
     state,
