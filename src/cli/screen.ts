@@ -164,7 +164,8 @@ function closing({ faults, node }: Report, terminal: Terminal, isWide: boolean):
   const clear = faults.filter(({ verdict }) => verdict === 'clear').map(({ name }) => name);
   const listed = wrapWords(clear.join('  '), width - 9);
   const lines = listed.map(
-    (line, index) => `${index === 0 ? style('green', 'clear') : INDENT.repeat(2)}    ${line}`,
+    (line, index) =>
+      `${index === 0 ? style('green', 'clear') : ' '.repeat('clear'.length)}    ${line}`,
   );
   const notes = [
     ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
