@@ -20,9 +20,11 @@ export interface LogFile {
 
 /** The files that a running kubelet writes to, oldest first; none when it writes elsewhere. */
 export async function logFiles(look: Look, unread: string[]): Promise<readonly LogFile[]> {
-  const found = await look.of(kubelet);
+  const known = await attempt(look.of(kubelet));
+  if (!known.known) unread.push(known.why);
+  const found = known.known ? known.value : undefined;
+  if (!found?.process) return [];
   const { process } = found;
-  if (!process) return [];
   const view = `/proc/${process.pid}/root`;
   const words = await attempt(wordsOf(look, found));
   if (!words.known) unread.push(words.why);
@@ -159,6 +161,12 @@ export async function rotatedBefore(look: Look, file: LogFile): Promise<readonly
   return [{ path: `${file.folder}/${name}`, origin, folder: file.folder, isRotated: false }];
 }
 
+/** The kernel's name of the process, where it is not that of the program. */
+const COMMS: Readonly<Record<string, readonly string[]>> = {
+  k3s: ['k3s', 'k3s-server', 'k3s-agent'],
+  hyperkube: ['kubelet', 'hyperkube'],
+};
+
 const UNITS: Readonly<Record<string, readonly string[]>> = {
   k3s: ['k3s.service', 'k3s-agent.service'],
   kubelite: ['snap.microk8s.daemon-kubelite.service'],
@@ -170,7 +178,8 @@ const UNIT = /\/([^/\n]+\.service)$/gm;
 
 /** The entries of the journal that are the kubelet's, or systemd's about it. */
 export async function journalOf(look: Look): Promise<readonly string[]> {
-  const { program, process } = await look.of(kubelet);
+  const known = await attempt(look.of(kubelet));
+  const { program, process } = known.known ? known.value : { program: 'kubelet' };
   const units = new Set(UNITS[program] ?? ['kubelet.service', 'rke2-agent.service']);
   if (process) {
     const cgroup = await attempt(look.node.ask('file', { path: `/proc/${process.pid}/cgroup` }));
@@ -178,6 +187,6 @@ export async function journalOf(look: Look): Promise<readonly string[]> {
   }
   return [
     ...[...units].flatMap((unit) => [`_SYSTEMD_UNIT=${unit}`, `UNIT=${unit}`]),
-    `_COMM=${program === 'hyperkube' ? 'kubelet' : program}`,
+    ...(COMMS[program] ?? [program]).map((comm) => `_COMM=${comm}`),
   ];
 }

@@ -3,16 +3,22 @@ import { makeFolder, makeProc, makeProcess } from '../../test/made-kubelet.ts';
 import { NodeMaker } from '../../test/made-node.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { LookSettings } from '../model/evidence.ts';
+import { bundleOfFiles, filesOfBundle } from '../node/bundle.ts';
 import type { LogLines, LogPlace } from '../node/node-reader.ts';
+import { RecordedNode } from '../node/recorded-node.ts';
 import { kubeletLog } from './kubelet-log.ts';
-import { LOG_BYTES } from './limits.ts';
+import { JOURNAL_BYTES, LOG_BYTES, LOG_MORE_BYTES } from './limits.ts';
 import { linesIn } from './log-entries.ts';
 import { LOG_LITERALS } from './log-signatures.ts';
 
 const SYNC = 'I0102 03:00:00.1 1 kubelet.go:1] SyncLoop (housekeeping)\n';
 const ORPHAN = 'E0101 03:00:00.1 1 a.go:1] orphaned pod "0ea8" found, but volume paths\n';
 
-const question = (log: LogPlace) => ({ log, containing: [], lastBytes: LOG_BYTES });
+const question = (log: LogPlace, lastBytes?: number) => ({
+  log,
+  containing: [],
+  lastBytes: lastBytes ?? ('file' in log ? LOG_BYTES : JOURNAL_BYTES),
+});
 
 function setLog(maker: NodeMaker, log: LogPlace, text: string, more: Partial<LogLines> = {}) {
   const answer = { ...linesIn([text], {}), modifiedMs: maker.clock.getTime(), ...more };
@@ -131,4 +137,38 @@ test('a recording that was searched for less says so', async () => {
   const { unasked } = await logOf(maker, { kubeletLog: '/tmp/k.log' });
   expect(first).toBe('failed to remove container ');
   expect(unasked).toEqual(['remove-relative-log', 'remove-absolute-log']);
+});
+
+test('where the end of a log does not show the sync loop, more of it is read', async () => {
+  const file = { file: '/tmp/k.log' };
+  const maker = setLog(nodeWith(), file, ORPHAN, { isWhole: false });
+  const settings = { kubeletLog: '/tmp/k.log' };
+  // Not to be had: then what was read stands, and says that it is not the whole.
+  expect((await logOf(maker, settings)).said).toEqual(['orphaned-pod /tmp/k.log:1']);
+  const longer = { ...linesIn([`${SYNC}${ORPHAN}`], {}), modifiedMs: 0, isWhole: false };
+  maker.set('log', question(file, LOG_MORE_BYTES), { answer: longer });
+  expect((await logOf(maker, settings)).said).toEqual([
+    'sync-loop /tmp/k.log:1',
+    'orphaned-pod /tmp/k.log:2',
+  ]);
+});
+
+test('a kubelet of which nothing is known may still have a journal', async () => {
+  const maker = setLog(new NodeMaker(), JOURNAL, SYNC, { modifiedMs: null });
+  expect(await logOf(maker)).toMatchObject({
+    said: [expect.stringContaining('sync-loop journalctl')],
+    unread: [expect.stringContaining('/proc')],
+  });
+});
+
+test('a log in a bundle says the same when it is read again', async () => {
+  const maker = setLog(nodeWith(), { file: '/tmp/k.log' }, `${SYNC}${ORPHAN}`);
+  const settings = { kubeletLog: '/tmp/k.log' };
+  const bundle = {
+    recording: { clock: maker.clock, answers: maker.answers },
+    ...{ madeBy: 'test', tookMs: 1, settings: {} },
+  };
+  const { recording } = bundleOfFiles(filesOfBundle(bundle));
+  const again = await lookAt(new RecordedNode(recording), settings).of(kubeletLog);
+  expect(again).toEqual(await lookAt(maker.build(), settings).of(kubeletLog));
 });

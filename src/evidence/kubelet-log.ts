@@ -1,6 +1,6 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import { type LogPlace, ReadError, sourceOf } from '../node/node-reader.ts';
+import { type LogPlace, nameOfLog, ReadError } from '../node/node-reader.ts';
 import {
   journalOf,
   type LogFile,
@@ -8,8 +8,8 @@ import {
   rotatedBefore,
   usualFiles,
 } from './kubelet-log-files.ts';
-import { LOG_BYTES } from './limits.ts';
-import { type KubeletLog, logOfLines, mergedLogs } from './log-entries.ts';
+import { JOURNAL_BYTES, JOURNAL_MORE_BYTES, LOG_BYTES, LOG_MORE_BYTES } from './limits.ts';
+import { type KubeletLog, lastSyncLoop, logOfLines, mergedLogs } from './log-entries.ts';
 import { LOG_LITERALS } from './log-signatures.ts';
 
 /**
@@ -27,9 +27,9 @@ export const kubeletLog = defineEvidence<KubeletLog>({
     const told = await readAll(look, places, unread);
     if (told.length > 0) return mergedLogs(told, unread);
     const journal = { journal: await journalOf(look) };
-    const printed = await attempt(readLog(look, journal, sourceOf(asking(journal))));
+    const printed = await attempt(readLog(look, journal, nameOfLog(journal)));
     if (printed.known && hasLines(printed.value)) return mergedLogs([printed.value], unread);
-    unread.push(printed.known ? `${sourceOf(asking(journal))}: it has no lines` : printed.why);
+    unread.push(printed.known ? `${nameOfLog(journal)}: it has no lines` : printed.why);
     const usual = await readAll(look, usualFiles(), unread);
     if (usual.length > 0) return mergedLogs(usual, unread);
     const detail = `not found; name it with --kubelet-log (${unread.join('; ')})`;
@@ -76,10 +76,16 @@ function hasLines({ sources }: KubeletLog): boolean {
   return sources.some(({ linesRead }) => linesRead > 0);
 }
 
+/** The end of it; and more of it when that does not show when the sync loop last moved. */
 async function readLog({ node }: Look, log: LogPlace, origin: string): Promise<KubeletLog> {
-  return logOfLines(await node.ask('log', asking(log)), origin, node.now());
+  const [some, more] =
+    'file' in log ? [LOG_BYTES, LOG_MORE_BYTES] : [JOURNAL_BYTES, JOURNAL_MORE_BYTES];
+  const end = logOfLines(await node.ask('log', asking(log, some)), origin, node.now());
+  if (end.sources.every(({ isWhole }) => isWhole) || lastSyncLoop(end)) return end;
+  const longer = await attempt(node.ask('log', asking(log, more)));
+  return longer.known ? logOfLines(longer.value, origin, node.now()) : end;
 }
 
-function asking(log: LogPlace) {
-  return { log, containing: LOG_LITERALS, lastBytes: LOG_BYTES };
+function asking(log: LogPlace, lastBytes: number) {
+  return { log, containing: LOG_LITERALS, lastBytes };
 }

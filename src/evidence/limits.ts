@@ -86,5 +86,12 @@ export const LOG_LINE_CHARACTERS_MAX = 8 * 1024;
 /** How much of the end of one log is read: some days of a kubelet that says much. */
 export const LOG_BYTES = 64 * 1024 * 1024;
 
+/** How much more, when the sync loop has said nothing in that: it may have died days ago. */
+export const LOG_MORE_BYTES = 256 * 1024 * 1024;
+
+/** The same of a journal, which is printed by a program, some fifty megabytes in a second. */
+export const JOURNAL_BYTES = 16 * 1024 * 1024;
+export const JOURNAL_MORE_BYTES = 64 * 1024 * 1024;
+
 /** Files of klog that are read, the newest: one for each start of the kubelet. */
 export const LOG_FILES_MAX = 4;

@@ -74,3 +74,23 @@ test('nobody may ask for more than the reader can bear', async () => {
   const odd = logLines({ log: { file: '/x' }, containing: ['é is no ASCII'], lastBytes: 1 }, '/');
   await expect(odd).rejects.toMatchObject({ failure: 'unsupported' });
 });
+
+test('of many long lines the newest are sent, and all are counted', async () => {
+  const path = join(scratch, 'wide.log');
+  const literals = Array.from(
+    { length: 20 },
+    (_, index) => `needle ${String.fromCharCode(97 + index)}`,
+  );
+  const wide = (literal: string, index: number) => `${literal} ${index} ${'z'.repeat(8100)}\n`;
+  for (const literal of literals) {
+    appendFileSync(path, Array.from({ length: 150 }, (_, index) => wide(literal, index)).join(''));
+  }
+  const { lines, counts } = await logLines(
+    { log: { file: path }, containing: literals, lastBytes: 64 * 1024 * 1024 },
+    '/',
+  );
+  expect(counts).toEqual(literals.map(() => 150));
+  expect(lines.length).toBeLessThan(3000);
+  expect(lines.length).toBeGreaterThan(1500);
+  expect(lines.at(-1)?.number).toBe(3000);
+});

@@ -5,13 +5,14 @@ import { JOURNAL_FOLDER, VOLATILE_JOURNAL_FOLDER } from './journal-folders.ts';
 import {
   JOURNAL_MS,
   LOG_BYTES_MAX,
+  LOG_CHARACTERS_MAX,
   LOG_FIRST_LINES_MAX,
   LOG_LAST_LINES_MAX,
   LOG_LINE_CHARACTERS_MAX,
   LOG_LITERALS_MAX,
   VERSION_BYTES_MAX,
 } from './limits.ts';
-import { type LogLines, type Question, ReadError, sourceOf } from './node-reader.ts';
+import { type LogLine, type LogLines, type Question, ReadError, sourceOf } from './node-reader.ts';
 import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { textOf } from './text-codec.ts';
@@ -56,7 +57,7 @@ function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): Lo
     }
     const { lines, counts, first, last, scanned } = matching.end();
     return {
-      lines: lines.map((line) => ({ number: line.at, text: decoded(line.text) })),
+      lines: newestOf(lines.map((line) => ({ number: line.at, text: decoded(line.text) }))),
       containing,
       counts,
       first: first === undefined ? null : decoded(first),
@@ -67,6 +68,16 @@ function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): Lo
       modifiedMs: Math.trunc(mtimeMs),
     };
   });
+}
+
+/** All lines are counted; of many long ones, the oldest are not sent. */
+function newestOf(lines: readonly LogLine[]): readonly LogLine[] {
+  let left = LOG_CHARACTERS_MAX;
+  const first = lines.findLastIndex(({ text }) => {
+    left -= text.length;
+    return left < 0;
+  });
+  return lines.slice(first + 1);
 }
 
 const NEWLINE = 10;
@@ -148,7 +159,9 @@ async function printJournal(
   if (!hasPrinted(result, bytes, sourceOf(asked))) return undefined;
   const { lines, counts, first, last, scanned } = matching.end();
   return {
-    lines: lines.toReversed().map((line) => ({ number: line.at, text: decoded(line.text) })),
+    lines: newestOf(
+      lines.toReversed().map((line) => ({ number: line.at, text: decoded(line.text) })),
+    ),
     containing,
     counts,
     first: last === undefined ? null : decoded(last),

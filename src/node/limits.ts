@@ -93,6 +93,9 @@ export const LOG_LITERALS_MAX = 1_000;
 export const LOG_FIRST_LINES_MAX = 20;
 export const LOG_LAST_LINES_MAX = 200;
 
+/** All lines of one answer together; what we keep of a log fills a tenth of it. */
+export const LOG_CHARACTERS_MAX = 16 * 1024 * 1024;
+
 /** A line of a log may hold the names of all pods; what we look for stands at its beginning. */
 export const LOG_LINE_CHARACTERS_MAX = 8 * 1024;
 

@@ -285,7 +285,8 @@ export function sourceOf(asked: Question<QuestionKind>): string {
   return 'id' in asked ? `CRI ${asked.call} ${asked.id.slice(0, SHORT_ID)}` : `CRI ${asked.call}`;
 }
 
-function nameOfLog(place: LogPlace): string {
+/** A log in words: its path, or the command that prints it. */
+export function nameOfLog(place: LogPlace): string {
   if ('file' in place) return place.file;
   const folder = place.folder === undefined ? [] : ['--directory', place.folder];
   return ['journalctl', ...folder, place.journal.join(' + ')].join(' ');

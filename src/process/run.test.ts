@@ -82,6 +82,19 @@ test('output beyond the cap is cut, and it is said', async () => {
   expect(result).toHaveProperty('stdout.length', 1_000);
 });
 
+test('what a program prints may be taken as it comes, until it is enough', async () => {
+  let taken = 0;
+  const onOutput = (chunk: Buffer) => {
+    taken += chunk.length;
+    return taken < 50_000 ? ('more' as const) : ('enough' as const);
+  };
+  const result = await shell('echo err >&2; while :; do echo 0123456789; done', { onOutput });
+  expect(result).toMatchObject({ ended: 'signal', stdout: '', stderr: 'err\n', isCut: true });
+  expect(taken).toBeGreaterThanOrEqual(50_000);
+  const all = await shell('echo one', { onOutput: () => 'more' });
+  expect(all).toEqual({ ended: 'exit', code: 0, stdout: '', stderr: '', ...output });
+});
+
 test('a program past its deadline is told to end, and does', async () => {
   const { result, tookMs } = await timed(() => shell('echo begun; sleep 60', { deadlineMs: 200 }));
   expect(result).toEqual({ ended: 'deadline', stdout: 'begun\n', stderr: '', ...output });
