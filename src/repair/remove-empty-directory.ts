@@ -74,9 +74,8 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
   async isDone(action, look, before) {
     const sight = await sightOf(action, look);
     const entries = await entriesOf(action, sight);
-    const left = foldersOf(action).filter(({ name, inode }) => {
-      return entries.get(name)?.status?.inode === inode;
-    });
+    // What is not among them is mounted on, and there; made anew it is there too, and has to be told.
+    const left = foldersOf(action).filter(({ name }) => entries.get(name)?.status !== null);
     const count = action.leftovers.length;
     const seen =
       left.length === 0 ? `all ${count} folders are gone` : `${left.length} of ${count} are there`;
@@ -171,7 +170,9 @@ async function entriesOf(
     look.node.ask('entries', { path: `${view}${folder}`, names: asked }),
   );
   // With its folder everything in it is gone.
-  if (!answer.known && answer.error.failure === 'missing') return new Map();
+  if (!answer.known && answer.error.failure === 'missing') {
+    return new Map(names.map((name) => [name, { name, status: null, isEmpty: null }]));
+  }
   if (!answer.known) throw answer.error;
   return new Map(answer.value.map((entry) => [entry.name, entry]));
 }
@@ -198,8 +199,9 @@ function objectionTo(
   entry: Entry | undefined,
   { changedUntilMs }: Sight,
 ): string | null | undefined {
-  if (!entry?.status) return null;
+  if (!entry) return 'something is mounted on it';
   const { status, isEmpty } = entry;
+  if (!status) return null;
   if (status.type !== 'folder') return 'it is no folder';
   if (status.inode !== inode) return 'it was made anew since it was diagnosed';
   if (isEmpty !== true) return 'it is not empty';
