@@ -7,7 +7,9 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
-          exclude: ['**/*.kernel.test.ts', '**/*.runtime.test.ts', '**/*.cluster.test.ts'],
+          exclude: ['kernel', 'runtime', 'trace', 'cluster'].map(
+            (suite) => `**/*.${suite}.test.ts`,
+          ),
         },
       },
       {
@@ -28,6 +30,16 @@ export default defineConfig({
           fileParallelism: false,
           testTimeout: 120_000,
           hookTimeout: 120_000,
+        },
+      },
+      {
+        // Watches the whole machine with a real bpftrace, which takes a second or more to begin.
+        test: {
+          name: 'trace',
+          include: ['test/**/*.trace.test.ts'],
+          fileParallelism: false,
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
         },
       },
       {

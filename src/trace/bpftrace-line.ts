@@ -3,7 +3,6 @@ import { numberAt, textAt } from '../std/json.ts';
 
 /** What a line says that comes from the tracer: of bpftrace, or of the tracer itself. */
 export type TracerLine =
-  | { readonly says: 'attached' }
   | { readonly says: 'printed'; readonly text: string }
   | { readonly says: 'lost'; readonly events: number }
   | { readonly says: 'failure'; readonly failure: TracerFailure; readonly detail: string }
@@ -22,8 +21,6 @@ export function readTracerLine(bytes: Buffer): TracerLine {
   const value = parsed(textOf(bytes));
   const type = textAt(value, 'type');
   switch (type) {
-    case 'attached_probes':
-      return { says: 'attached' };
     case 'printf':
       return { says: 'printed', text: textOf(bytesOf(textAt(value, 'data') ?? '')) };
     case 'lost_events':

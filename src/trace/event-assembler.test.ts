@@ -107,7 +107,7 @@ test('memory stays bounded, and what is thrown away is counted', () => {
 });
 
 test.each([
-  ['{"type": "attached_probes", "data": {"probes": 14}}', { says: 'attached' }],
+  ['{"type": "attached_probes", "data": {"probes": 14}}', { says: 'nothing' }],
   ['{"type": "printf", "data": "N 1 2 z\\n\\"z\\\\"}', { says: 'printed', text: 'N 1 2 z\n"z\\' }],
   ['{"type": "printf", "data": "ab\\uffffffffcd"}', { says: 'printed', text: 'ab\udcffcd' }],
   ['{"type": "printf", "data": "\\uffffffc3\\uffffffa4"}', { says: 'printed', text: 'ä' }],

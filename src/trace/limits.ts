@@ -1,6 +1,9 @@
 /** From the start of bpftrace to its first word: it compiles, on a node that may be busy. */
 export const ATTACH_MS = 30_000;
 
+/** How often we look whether the probes are attached. */
+export const SIGN_MS = 100;
+
 /** How long the tracer has to go once it is told to. */
 export const TRACER_END_MS = 2_000;
 

@@ -10,7 +10,7 @@ function nodeOf(known: Readonly<Record<string, string>>) {
   const node: NodeReader = {
     now: () => new Date(0),
     ask: async <K extends QuestionKind>(_: K, question: unknown) => {
-      const { path } = question as { path: string };
+      const { path = '/proc' } = question as { path?: string };
       asked.push(path);
       const answer = known[path];
       if (answer === undefined) throw new ReadError('missing', path);
@@ -91,6 +91,23 @@ test('a container that has the node’s root at /host deletes in the node', asyn
     why: 'elsewhere',
     seen: '/bin',
   });
+});
+
+test('when the caller is gone, another process of its namespace shows the mounts', async () => {
+  const call = callOf({ name: '/host/bin' }, { mountNamespace: 2, rootDevice: '0:99' });
+  const { node } = nodeOf({
+    '/proc/900/mountinfo': `50 1 0:99 / / rw - overlay overlay rw\n51 50 254:0 / /host rw - ext4 /dev/vda rw\n`,
+    '/proc/self/mountinfo': HOST,
+  });
+  const others: NodeReader = {
+    now: () => new Date(0),
+    ask: async (kind, question) =>
+      kind === 'processes'
+        ? ([{ pid: 900, mountNamespace: 'mnt:[2]' }] as never)
+        : node.ask(kind, question),
+  };
+  const found = await new NodePaths(others, NODE).find(call, call.from);
+  expect(found).toMatchObject({ known: true, path: '/bin' });
 });
 
 test('what something covers on the node is not what the container deleted', async () => {

@@ -46,6 +46,10 @@ export class NodePaths {
   readonly #view: NodeView;
   readonly #tables = new Map<string, { readonly table: MountTable; readonly readMs: number }>();
 
+  /** Namespaces in which nobody was found, and when we looked last: a look is a walk over /proc. */
+  readonly #gone = new Set<number>();
+  #othersMs = Number.NEGATIVE_INFINITY;
+
   constructor(node: NodeReader, view: NodeView) {
     this.#node = node;
     this.#view = view;
@@ -93,7 +97,9 @@ export class NodePaths {
   }
 
   async #throughTables(call: TracedCall, namespace: number, seen: string): Promise<NodePath> {
-    const theirs = await this.#table(String(namespace), `/proc/${call.pid}/mountinfo`);
+    const theirs =
+      (await this.#table(String(namespace), `/proc/${call.pid}/mountinfo`)) ??
+      (await this.#tableOfOthers(namespace));
     const ours = await this.#table('node', `/proc/${this.#view.process}/mountinfo`);
     if (!theirs || !ours) return { known: false, why: 'gone', seen };
     const place = placeOf(seen, theirs);
@@ -101,6 +107,21 @@ export class NodePaths {
     return path === undefined
       ? { known: false, why: 'elsewhere', seen }
       : { known: true, path, seen };
+  }
+
+  /** The caller is gone, but whoever started it is in the same namespace as a rule. */
+  async #tableOfOthers(namespace: number): Promise<MountTable | undefined> {
+    const nowMs = performance.now();
+    if (nowMs - this.#othersMs < TABLE_KEPT_MS && this.#gone.has(namespace)) return undefined;
+    if (nowMs - this.#othersMs >= TABLE_KEPT_MS) this.#gone.clear();
+    this.#othersMs = nowMs;
+    const all = await attempt(this.#node.ask('processes', { all: 'processes' }));
+    const name = `mnt:[${namespace}]`;
+    const other = all.known ? all.value.find((one) => one.mountNamespace === name) : undefined;
+    const path = `/proc/${other?.pid}/mountinfo`;
+    const table = other ? await this.#table(String(namespace), path) : undefined;
+    if (!table) this.#gone.add(namespace);
+    return table;
   }
 
   async #table(key: string, path: string): Promise<MountTable | undefined> {

@@ -11,14 +11,18 @@ export interface ProgramWish {
   readonly pidNamespace: number;
 }
 
-/** Arguments of each call: descriptor and name of what goes, then those of what it becomes. */
+/**
+ * Arguments of each call: descriptor and name of what goes, then those of what it becomes. bpftrace
+ * attaches them one after another, and does not say when it is done. So at both ends stand those
+ * that we can make ourselves, by which we see it (`start-tracer.ts`).
+ */
 const ARGUMENTS: Readonly<Record<string, readonly string[]>> = {
-  unlinkat: ['args->dfd', 'args->pathname'],
   unlink: ['-100', 'args->pathname'],
+  unlinkat: ['args->dfd', 'args->pathname'],
   rmdir: ['-100', 'args->pathname'],
-  rename: ['-100', 'args->oldname', '-100', 'args->newname'],
-  renameat: ['args->olddfd', 'args->oldname', 'args->newdfd', 'args->newname'],
   renameat2: ['args->olddfd', 'args->oldname', 'args->newdfd', 'args->newname'],
+  renameat: ['args->olddfd', 'args->oldname', 'args->newdfd', 'args->newname'],
+  rename: ['-100', 'args->oldname', '-100', 'args->newname'],
 };
 
 export const CALLS: readonly string[] = Object.keys(ARGUMENTS);

@@ -1,8 +1,9 @@
+import { rename, unlink } from 'node:fs';
 import { pid as ownPid } from 'node:process';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
-import { ATTACH_MS, CALL_WHOLE_MS, LINE_BYTES_MAX, TRACER_END_MS } from './limits.ts';
+import { ATTACH_MS, CALL_WHOLE_MS, LINE_BYTES_MAX, SIGN_MS, TRACER_END_MS } from './limits.ts';
 import type { OwnCommand } from './name-stack.ts';
 import type { TracedCall } from './traced-call.ts';
 import type { TracerSettings } from './tracer.ts';
@@ -26,6 +27,15 @@ interface TracerWish {
 /** bpftrace's own clock begins before its probes are attached, and must not end before ours does. */
 const GRACE_SECONDS = Math.ceil(ATTACH_MS / 1_000);
 
+/** In the kernel's own folder of ourselves nothing has this name, or can get it. */
+const SIGN = '/proc/self/kubediag-watches';
+
+/** Deletes and renames what is not there: when bpftrace tells us of both, it tells of all calls. */
+function giveSign(): void {
+  unlink(SIGN, () => {});
+  rename(SIGN, `${SIGN}-on`, () => {});
+}
+
 /** Runs the tracer for as long as it is wished, and never rejects. */
 export function startTracer(
   wish: TracerWish,
@@ -34,8 +44,20 @@ export function startTracer(
 ): Promise<TracerEnd> {
   return new Promise((resolve) => {
     let lost = 0;
+    let isAttached = false;
+    const signs = new Set<string>();
     const timers: NodeJS.Timeout[] = [];
-    const assembler = new EventAssembler(events.onCall);
+    const onCall = (call: TracedCall) => {
+      if (!call.from.name.startsWith(SIGN)) return events.onCall(call);
+      signs.add(call.call.replace(/at2?$/, ''));
+      if (isAttached || signs.size < 2) return;
+      isAttached = true;
+      clearInterval(giving);
+      timers.push(setTimeout(finish, wish.seconds * 1_000));
+      events.onStart();
+    };
+    const assembler = new EventAssembler(onCall);
+    const giving = setInterval(giveSign, SIGN_MS);
     const sweep = setInterval(() => assembler.expire(performance.now()), CALL_WHOLE_MS / 4);
     let companion: Companion | undefined;
     let isSettled = false;
@@ -43,6 +65,7 @@ export function startTracer(
       if (isSettled) return;
       isSettled = true;
       clearInterval(sweep);
+      clearInterval(giving);
       for (const timer of timers) clearTimeout(timer);
       stop.removeEventListener('abort', finish);
       companion?.abandon();
@@ -53,18 +76,12 @@ export function startTracer(
       companion?.write(Buffer.from('stop\n'));
       timers.push(setTimeout(settle, TRACER_END_MS));
     };
-    let isAttached = false;
     const cutter = lineCutter((line) => {
       const said = readTracerLine(line);
       if (said.says === 'printed') assembler.hear(said.text, performance.now());
       else if (said.says === 'lost') lost += said.events;
       else if (said.says === 'note') events.onNote(said.note);
-      else if (said.says === 'failure') settle(said);
-      else if (said.says === 'attached' && !isAttached) {
-        isAttached = true;
-        timers.push(setTimeout(finish, wish.seconds * 1_000));
-        events.onStart();
-      }
+      else if (said.says === 'failure') settle({ failure: said.failure, detail: said.detail });
     });
     companion = startCompanion(commandOf(wish), {
       onOutput: (chunk) => {
