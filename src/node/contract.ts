@@ -7,6 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { attempt } from './attempt.ts';
 import { type NodeReader, ReadError } from './node-reader.ts';
 
+const PAGES: Readonly<Record<string, string>> = {
+  '/pods': '{"items":[]}',
+  '/stacks': 'goroutine 1 [select]:\nmain.main()\n\t/main.go:1 +0x1\n',
+  '/profile': 'a profile',
+};
+
 /** What every world promises, whatever is behind it. `makeWorld` may look at the live one first. */
 export function describeWorld(
   name: string,
@@ -15,8 +21,9 @@ export function describeWorld(
   describe(`the ${name} world`, () => {
     const scratch = mkdtempSync(join(tmpdir(), 'kubediag-world-'));
     const kubelet = createServer((request, response) => {
-      response.statusCode = request.url === '/pods' ? 200 : 401;
-      response.end(request.url === '/pods' ? '{"items":[]}' : 'Unauthorized');
+      const body = PAGES[request.url ?? ''];
+      response.statusCode = body === undefined ? 401 : 200;
+      response.end(body ?? 'Unauthorized');
     });
     let node: NodeReader;
     let port: number;
@@ -76,6 +83,10 @@ export function describeWorld(
       await attempt(visited.ask('log', searched('absent')));
       await attempt(visited.ask('kubelet', http('/pods')));
       await attempt(visited.ask('kubelet', http('/metrics')));
+      for (const path of ['/stacks', '/pods', '/metrics']) {
+        await attempt(visited.ask('goroutines', { ...http(path), as: 'goroutines' }));
+      }
+      await attempt(visited.ask('profile', { ...http('/profile'), seconds: 1 }));
       await attempt(visited.ask('runtime', { socket: join(scratch, 'no.sock'), call: 'Version' }));
       await attempt(visited.ask('version', { program: join(scratch, 'script'), arguments: ['a'] }));
     }
@@ -155,6 +166,18 @@ export function describeWorld(
         body: '{"items":[]}',
       });
       expect(await node.ask('kubelet', http('/metrics'))).toMatchObject({ status: 401 });
+    });
+
+    test('asks the kubelet what it is doing', async () => {
+      const ask = (path: string) => node.ask('goroutines', { ...http(path), as: 'goroutines' });
+      expect(await ask('/stacks')).toMatchObject({ total: 1, groups: [{ state: 'select' }] });
+      await expect(ask('/pods')).rejects.toMatchObject({ failure: 'malformed' });
+      await expect(ask('/metrics')).rejects.toMatchObject({
+        failure: 'denied',
+        detail: 'HTTP 401: Unauthorized',
+      });
+      const profile = await node.ask('profile', { ...http('/profile'), seconds: 1 });
+      expect(Buffer.from(profile, 'base64').toString()).toBe('a profile');
     });
 
     test('asks a program for its version, with an argument and no shell', async () => {
