@@ -46,7 +46,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
     const lacks = await lacking(each, file, look);
     const faultsOf = [each.fault.id];
     missing.push(...lacks.map(({ what, command }) => ({ what, command, faults: faultsOf })));
-    whole.push(withDoubt(each, lacks));
+    whole.push(withDoubt(each, lacks, file.suspicions.get(each.fault.id)));
   }
   const files = [
     ...file.files.map(({ name, takenFor }) => ({ name, takenFor })),
@@ -75,14 +75,22 @@ async function lacking(
 }
 
 /** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
-function withDoubt({ fault, verdict }: Judged, lacks: readonly Missing[]): Judged {
+function withDoubt(
+  { fault, verdict }: Judged,
+  lacks: readonly Missing[],
+  suspicion: string | undefined,
+): Judged {
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
   const own = doubts.flatMap(({ why, ...rest }) => {
     const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
     return said.length === 0 ? [] : [{ ...rest, why: said.join('; ') }];
   });
   const names = lacks.map(({ short }) => short).join(', ');
-  const all = names === '' ? own : [...own, { why: `not given: ${names}` }];
+  const all = [
+    ...(suspicion === undefined ? [] : [{ why: suspicion }]),
+    ...own,
+    ...(names === '' ? [] : [{ why: `not given: ${names}` }]),
+  ];
   return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };
 }
 

@@ -75,7 +75,7 @@ function tooLarge(): Error {
 }
 
 /** The texts in these bytes: one, or as many as an archive holds. */
-function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
+export function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const plain = isZipped ? gunzipSync(bytes, { maxOutputLength: TEXT_CHARACTERS_MAX }) : bytes;
   const entries = isTar(plain) ? readTar(plain) : undefined;

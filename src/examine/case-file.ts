@@ -12,6 +12,7 @@ import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountTable } from '../evidence/mount-table.ts';
 import { pods } from '../evidence/pods.ts';
 import { startRefusals } from '../evidence/start-refusals.ts';
+import { syncLoopIn } from '../evidence/sync-loop.ts';
 import { syncLoopDump } from '../evidence/sync-loop-dump.ts';
 import { teardownLog } from '../evidence/teardown-log.ts';
 import { unloggedContainers } from '../evidence/unlogged-containers.ts';
@@ -37,6 +38,8 @@ export interface CaseFile {
   readonly runtime: GivenRuntime;
   /** Evidence that is there but not as a whole, and what it lacks. */
   readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
+  /** What a text hints at without being evidence of it, by the id of the fault. */
+  readonly suspicions: ReadonlyMap<string, string>;
 }
 
 /** Where the runtime of a case file can be asked; nobody listens there but the file. */
@@ -68,7 +71,22 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
     node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
     runtime: gathered.runtime,
     gaps,
+    suspicions: suspicionsIn(gathered),
   };
+}
+
+// pvc-f39e86b9-019b-11e8.deleting~859156558
+const BARE_LEFTOVER = /^[^/\s]+\.deleting~\d{1,10}\/?$/m;
+
+function suspicionsIn({ parts }: Gathering): ReadonlyMap<string, string> {
+  const suspicions = new Map<string, string>();
+  for (const { text, name } of parts.get('listing') ?? []) {
+    const bare = BARE_LEFTOVER.exec(text)?.[0];
+    if (bare === undefined || /^\/.*:$/m.test(text)) continue;
+    const why = `suspected: ${name} lists ${bare}, but not in which folder it lies`;
+    suspicions.set('leftover-volume-directory', why);
+  }
+  return suspicions;
 }
 
 /** Nothing is known of the process; that somebody has one is why they sent these texts. */
@@ -153,7 +171,9 @@ function addWords(
     const dump = parseGoroutineDump(text);
     if (dump.format === 'none') continue;
     values.set(goroutines, { dump, origin: name });
-    if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
+    const loop = syncLoopIn(dump);
+    if (loop.state === 'unknown') gaps.set(syncLoopDump, loop.why);
+    else if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
   }
   return log;
 }

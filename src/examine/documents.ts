@@ -1,4 +1,5 @@
 import { jsonValue, type TextValue, yamlValue } from '../evidence/text-value.ts';
+import { documentKind } from './document-kinds.ts';
 import { JSON_LINES_MAX } from './limits.ts';
 
 /** How a text begins that our collector wrote. */
@@ -34,7 +35,8 @@ export function documentsIn(given: string): Documents {
     if (whole) return { documents: [{ value: whole.value, line: 1 }], rest: '' };
   }
   const asYaml = KUBERNETES_YAML.test(text) ? yamlDocuments(text) : [];
-  if (asYaml.length > 0) return { documents: asYaml, rest: '' };
+  // A page about YAML, or a resource of another kind, may still quote what we know line by line.
+  if (asYaml.some(({ value }) => documentKind(value))) return { documents: asYaml, rest: '' };
   return /^[{[]/m.test(text) ? jsonAmongLines(text) : { documents: [], rest: text };
 }
 

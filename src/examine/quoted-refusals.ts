@@ -32,18 +32,25 @@ export function quotedRefusals(text: string, name: string): readonly StartRefusa
 
 /** The message whose line begins here, with the lines over which it was folded. */
 function unfolded(text: string, start: number) {
-  // A fold can stand just before the path: the word "mounting" is then on the line above.
-  let from = start;
-  for (let fold = 0; fold < FOLDED_LINES_MAX && from > 0; fold += 1) {
-    if (REFUSAL.test(text.slice(from, lineEnd(text, start)))) break;
-    from = text.lastIndexOf('\n', from - 2) + 1;
-  }
+  const from = beginning(text, start);
+  if (from === undefined) return undefined;
   let end = lineEnd(text, start);
   for (let fold = 0; fold < FOLDED_LINES_MAX; fold += 1) {
     const words = text.slice(from, end);
-    if (REFUSAL.test(words) && ENDING.test(words)) return { text: words, end };
+    if (ENDING.test(words)) return { text: words, end };
     if (end >= text.length) return undefined;
     end = lineEnd(text, end + 1);
+  }
+  return undefined;
+}
+
+/** A fold can stand just before the path: the word "mounting" is then on the line above. */
+function beginning(text: string, start: number): number | undefined {
+  let from = start;
+  for (let fold = 0; fold < FOLDED_LINES_MAX; fold += 1) {
+    if (REFUSAL.test(text.slice(from, lineEnd(text, start)))) return from;
+    if (from === 0) return undefined;
+    from = text.lastIndexOf('\n', from - 2) + 1;
   }
   return undefined;
 }

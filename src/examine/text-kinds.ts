@@ -60,6 +60,8 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ['log', /^(?:__CURSOR|__REALTIME_TIMESTAMP|_SYSTEMD_UNIT|SYSLOG_IDENTIFIER|MESSAGE)=/],
   // Apr 28 17:35:02 node-vdm91pii kubelet: E0428 ...
   ['log', new RegExp(`^${PREFIX}`)],
+  // ok
+  ['health', /^ok$/],
   // [-]syncloop failed: reason withheld
   ['health', /^\[[+-]\][\w./-]+ (?:ok|failed|excluded)/],
   // healthz check failed
