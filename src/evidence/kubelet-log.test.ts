@@ -144,8 +144,10 @@ test('where the end of a log does not show the sync loop, more of it is read', a
   const maker = setLog(nodeWith(), file, ORPHAN, { isWhole: false });
   const settings = { kubeletLog: '/tmp/k.log' };
   // Not to be had: then what was read stands, and says that it is not the whole.
-  expect((await logOf(maker, settings)).said).toEqual(['orphaned-pod /tmp/k.log:1']);
-  const longer = { ...linesIn([`${SYNC}${ORPHAN}`], {}), modifiedMs: 0, isWhole: false };
+  expect((await logOf(maker, settings)).said).toEqual([
+    'orphaned-pod /tmp/k.log, line 1 of its last 0 MiB',
+  ]);
+  const longer = { ...linesIn([`${SYNC}${ORPHAN}`], {}), modifiedMs: 0 };
   maker.set('log', question(file, LOG_MORE_BYTES), { answer: longer });
   expect((await logOf(maker, settings)).said).toEqual([
     'sync-loop /tmp/k.log:1',

@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { endOfLog, entriesOf, kubeletLogOf, lastSyncLoop, mergedLogs } from './log-entries.ts';
+import {
+  endOfLog,
+  entriesOf,
+  kubeletLogOf,
+  lastSyncLoop,
+  linesIn,
+  logOfLines,
+  mergedLogs,
+} from './log-entries.ts';
 import { redactLog } from './redact-log.ts';
 
 const NOW = new Date('2026-11-15T12:00:00Z');
@@ -54,6 +62,33 @@ test('the zone of a file is told by its last line and by when it was written', (
   const copied = written(`E0330 23:58:27.9 1 ${ORPHAN}`, '2024-04-03T10:07:00Z');
   expect(copied.entries[0]?.time?.toISOString()).toBe('2024-03-30T23:58:27.900Z');
   expect(copied.sources[0]?.isZoneKnown).toBe(false);
+});
+
+test('a file of klog tells its year in its first line', () => {
+  const text = [
+    'Log file created at: 2019/12/30 15:58:27',
+    'Running on machine: node-1',
+    `E1231 15:58:27.9 1 ${ORPHAN}`,
+    `E0102 15:58:27.9 1 ${ORPHAN}`,
+    'Output: umount: the rest of a longer message',
+  ].join('\n');
+  const { entries, sources } = log(text);
+  expect(entries.map(({ time }) => time?.toISOString())).toEqual([
+    '2019-12-31T15:58:27.900Z',
+    '2020-01-02T15:58:27.900Z',
+  ]);
+  expect(sources[0]).toMatchObject({
+    firstTime: new Date('2019-12-30T15:58:27Z'),
+    lastTime: new Date('2020-01-02T15:58:27.900Z'),
+  });
+});
+
+test('where the beginning was left out, a line is numbered from where we began', () => {
+  const read = { ...linesIn([`E0102 15:58:27.9 1 ${ORPHAN}`], {}), isWhole: false };
+  const big = { ...read, modifiedMs: 0, bytesRead: 64 * 1024 * 1024 };
+  expect(logOfLines(big, 'kubelet.log', NOW).entries[0]?.origin).toBe(
+    'kubelet.log, line 1 of its last 64 MiB',
+  );
 });
 
 test('several logs become one, in the order of time, each line once', () => {

@@ -1,7 +1,7 @@
 import type { LogLines } from '../node/node-reader.ts';
 import { MatchingLines } from '../std/matching-lines.ts';
 import { LOG_FIRST_LINES_MAX, LOG_LAST_LINES_MAX, LOG_LINE_CHARACTERS_MAX } from './limits.ts';
-import { headerOf, parseLogLine } from './log-line.ts';
+import { headerOf, type LogTime, parseLogLine } from './log-line.ts';
 import { type Fields, fieldsIn } from './log-signature.ts';
 import { LOG_LITERALS, SIGNATURES, type SignatureId } from './log-signatures.ts';
 import { dateOf, type LogClock, logClock } from './log-time.ts';
@@ -99,20 +99,19 @@ export function linesIn(pieces: Iterable<string>, { modifiedMs }: Partial<LogOpt
 
 /** What the lines of one log say. */
 export function logOfLines(read: LogLines, origin: string, now: Date): KubeletLog {
-  const [first, last] = [read.first, read.last].map((line) =>
-    line === null ? undefined : parseLogLine(line).time,
-  );
-  const clock = logClock(last, read.modifiedMs ?? undefined, now);
-  const isNumbered = read.modifiedMs !== null || !origin.startsWith('journalctl');
+  const first = read.first === null ? undefined : parseLogLine(read.first).time;
+  const last = lastTimeIn(read);
+  const clock = logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
   const entries = read.lines.flatMap(({ number, text }) =>
-    entriesIn(text, isNumbered ? `${origin}:${number}` : origin, clock),
+    entriesIn(text, originOf(read, origin, number), clock),
   );
   const asked = new Set(read.containing);
+  const firstTime = first ? dateOf(first, clock) : entries.find(({ time }) => time)?.time;
   return {
     sources: [
       {
         origin,
-        ...(first ? { firstTime: dateOf(first, clock) } : {}),
+        ...(firstTime ? { firstTime } : {}),
         ...(last ? { lastTime: dateOf(last, clock) } : {}),
         linesRead: read.linesRead,
         bytesRead: read.bytesRead,
@@ -127,6 +126,23 @@ export function logOfLines(read: LogLines, origin: string, now: Date): KubeletLo
     ),
     unread: [],
   };
+}
+
+/** The last line may be the end of a longer message; then the last that we kept has to do. */
+function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
+  const time = last === null ? undefined : parseLogLine(last).time;
+  if (time) return time;
+  const timed = lines.findLast(({ text }) => parseLogLine(text).time);
+  return timed && parseLogLine(timed.text).time;
+}
+
+const MIB = 1024 * 1024;
+
+/** Lines are counted from where we began to read, and a journal has no numbers. */
+function originOf(read: LogLines, origin: string, number: number): string {
+  if (read.modifiedMs === null && origin.startsWith('journalctl')) return origin;
+  if (read.isWhole) return `${origin}:${number}`;
+  return `${origin}, line ${number} of its last ${Math.round(read.bytesRead / MIB)} MiB`;
 }
 
 function entriesIn(text: string, origin: string, clock: LogClock): readonly LogEntry[] {

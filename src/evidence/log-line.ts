@@ -113,6 +113,9 @@ const LOGRUS = /^time="([^"]+)" level=\w+ msg="([\s\S]*)$/;
 // MESSAGE=E0417 09:35:55.243111 ... of "-o export";   "MESSAGE" : "E0417 ... of "-o json-pretty"
 const EXPORT = /^(?:MESSAGE=|\s+"MESSAGE" : ")/;
 
+// Log file created at: 2026/03/30 15:58:27
+const CREATED = /^Log file created at: (\d{4})\/(\d\d)\/(\d\d) (\d\d:\d\d:\d\d)/;
+
 const MONTHS = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 
 function fromHeader(text: string): Unwrapped | undefined {
@@ -135,6 +138,14 @@ function fromHeader(text: string): Unwrapped | undefined {
   }
   const logrus = LOGRUS.exec(text);
   if (logrus) return { text: logrus[2] ?? '', time: isoTime(logrus[1]) };
+  const created = CREATED.exec(text);
+  if (created) {
+    const [all, year, month, day, clock = ''] = created;
+    return {
+      text: text.slice(all.length),
+      time: dated(`${year}-${month}-${day}`, clock, undefined),
+    };
+  }
   const [field] = EXPORT.exec(text) ?? [];
   return field === undefined ? undefined : { text: text.slice(field.length) };
 }

@@ -23,19 +23,33 @@ const WRITTEN_WITHIN_MS = 5 * 60_000;
  * A file was last written when its last line was, so the two clocks tell the zone. Without it, the
  * lines are taken for UTC.
  */
-export function logClock(
-  last: LogTime | undefined,
-  modifiedMs: number | undefined,
-  now: Date,
-): LogClock {
+export function logClock({ first, last, modifiedMs, now }: LogSpan): LogClock {
   const guess = { end: now, offsetMs: 0, isZoneKnown: last?.kind === 'exact' };
-  if (modifiedMs === undefined || last === undefined || last.kind === 'exact') return guess;
+  if (last === undefined || last.kind === 'exact') return guess;
+  if (modifiedMs === undefined) return { ...guess, end: endAfter(first, last) ?? now };
   const end = new Date(modifiedMs);
   const wall = last.kind === 'zoneless' ? last.ms : nearest(last.ms, modifiedMs);
   const ahead = wall - modifiedMs;
   const offsetMs = Math.round(ahead / QUARTER_MS) * QUARTER_MS;
   const isTrue = Math.abs(ahead - offsetMs) < WRITTEN_WITHIN_MS && Math.abs(ahead) < ZONE_MAX_MS;
   return isTrue ? { end, offsetMs, isZoneKnown: true } : { ...guess, end };
+}
+
+/** The times of the first and the last line, and when the log was written and read. */
+export interface LogSpan {
+  readonly first: LogTime | undefined;
+  readonly last: LogTime | undefined;
+  readonly modifiedMs: number | undefined;
+  readonly now: Date;
+}
+
+/** klog writes the year into the first line of a file; the last line is no older. */
+function endAfter(first: LogTime | undefined, last: LogTime): Date | undefined {
+  if (first === undefined || first.kind === 'yearless' || last.kind !== 'yearless')
+    return undefined;
+  const year = new Date(first.ms).getUTCFullYear();
+  const same = inYear(last.ms, year);
+  return new Date(same >= first.ms - DAY_MS ? same : inYear(last.ms, year + 1));
 }
 
 export function dateOf(time: LogTime, { end, offsetMs }: LogClock): Date {
