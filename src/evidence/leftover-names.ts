@@ -27,21 +27,6 @@ export interface VolumesFolder {
   readonly path: string;
 }
 
-// /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e86b9.deleting~859156558
-const PATH = /^(\/(?:.*\/)?pods\/([^/]+)\/volumes\/([^/]+))\/([^/]+)$/;
-
-/** A left-over by its path alone, as a listing shows it; undefined at any other depth. */
-export function leftoverPath(path: string): (VolumesFolder & LeftoverName) | undefined {
-  const [, folder, podUid, plugin, last] = PATH.exec(path) ?? [];
-  const found = last === undefined ? undefined : leftoverName(last);
-  if (folder === undefined || podUid === undefined || plugin === undefined) return undefined;
-  // A folder below a volume may be called like anything: only the outermost counts.
-  if (found === undefined || folder.slice(0, -plugin.length).split('/volumes/').length > 2) {
-    return undefined;
-  }
-  return { path: folder, podUid, plugin, ...found };
-}
-
 /** How a plugin is called by those who make it: "transwarp.io~tosdisk" is transwarp.io/tosdisk. */
 export function pluginName(escaped: string): string {
   return escaped.replaceAll('~', '/');

@@ -5,7 +5,7 @@ import { shellCommand } from '../../std/shell-command.ts';
 import { causeOf } from './cause.ts';
 import type { FolderFacts } from './folder-facts.ts';
 import type { Judged } from './state.ts';
-import { basesProof, isWithTwoWriters, writersProof } from './tell-base.ts';
+import { basesProof, isWithTwoWriters, writersProof } from './tell-volume.ts';
 
 /** One plugin's folder of one pod: the same at every look, however many left-overs lie in it. */
 export interface LeftoverVolumeDirectory {
