@@ -137,6 +137,25 @@ describe.concurrent('a node with mounts that hang', () => {
     ]);
   });
 
+  test('a log on a hung mount costs a timeout, and a log beside it is read', async () => {
+    const log = (path: string, isJournal = false) => {
+      const place = isJournal ? { journal: ['_COMM=kubelet'], folder: path } : { file: path };
+      return ['log', { log: place, containing: ['healthy'], lastBytes: 1024 }] as const;
+    };
+    const [path = '', journal = ''] = hung.slice(-2);
+    const { rounds, code } = await look({
+      rounds: [
+        [log(`${path}/kubelet.log`), log(journal, true), log(at('plain')), file(at('plain'))],
+      ],
+    });
+    const [inside, printed, beside, other] = rounds[0]?.answers ?? [];
+    expect([inside, printed]).toMatchObject([{ failure: 'timeout' }, { failure: 'timeout' }]);
+    expect(beside).toMatchObject({ answer: { lines: [{ number: 1, text: 'healthy' }] } });
+    expect(other).toMatchObject(healthy);
+    expect(Math.max(beside?.tookMs ?? 0, other?.tookMs ?? 0)).toBeLessThan(QUESTION_MS.log / 2);
+    expect(code).toBe(0);
+  });
+
   test('fifty hung paths at once cost a few children, and the program ends by itself', async () => {
     const begunMs = Date.now();
     const { rounds, code, lingeredMs } = await look({
