@@ -1,4 +1,4 @@
-import { Bytes, type ByteSource, numberOf } from './byte-source.ts';
+import { type ByteSource, Bytes, numberOf } from './byte-source.ts';
 import { ELF_SECTIONS_MAX, ELF_SEGMENTS_MAX, NAME_BYTES_MAX, RELOCATIONS_MAX } from './limits.ts';
 
 /** A program or library of 64 bits, as far as a symbol can be looked up in it. */
@@ -47,9 +47,10 @@ export function readElf(source: ByteSource): Elf | undefined {
 }
 
 function segmentsOf(bytes: Bytes, at: number, count: number): readonly Segment[] {
-  const table = bytes.slice(at, Math.min(count, ELF_SEGMENTS_MAX) * SEGMENT_BYTES);
+  const size = Math.min(count, ELF_SEGMENTS_MAX) * SEGMENT_BYTES;
+  const table = bytes.slice(at, size) ?? new Uint8Array();
   const segments: Segment[] = [];
-  for (let row = 0; table && row < table.length; row += SEGMENT_BYTES) {
+  for (let row = 0; row < table.length; row += SEGMENT_BYTES) {
     if (numberOf(table, row, 4) !== LOADED) continue;
     segments.push({
       offset: numberOf(table, row + 8, 8),
@@ -108,10 +109,10 @@ export function pointerAt(elf: Elf, address: number): number | undefined {
   const written = segment && elf.bytes.long(address - segment.address + segment.offset);
   if (written === undefined || written !== 0) return written;
   for (const { type, offset, sizeBytes } of elf.sections) {
+    if (type !== RELOCATIONS) continue;
     const count = Math.min(Math.floor(sizeBytes / RELOCATION_BYTES), RELOCATIONS_MAX);
-    const rows =
-      type === RELOCATIONS ? elf.bytes.slice(offset, count * RELOCATION_BYTES) : undefined;
-    for (let row = 0; rows && row < rows.length; row += RELOCATION_BYTES) {
+    const rows = elf.bytes.slice(offset, count * RELOCATION_BYTES) ?? new Uint8Array();
+    for (let row = 0; row < rows.length; row += RELOCATION_BYTES) {
       if (numberOf(rows, row, 8) === address) return numberOf(rows, row + 16, 8);
     }
   }

@@ -93,7 +93,8 @@ function placeByMagic({ bytes, sections }: Elf): number | undefined {
   const end = Math.min(bytes.sizeBytes, PC_TABLE_SEARCH_BYTES_MAX);
   for (let start = 0; start < end; start += STEP_BYTES) {
     const piece = bytes.slice(start, Math.min(STEP_BYTES, end - start));
-    for (let at = 0; piece && at < piece.length; at += TABLE_ALIGNMENT) {
+    if (!piece) return undefined;
+    for (let at = 0; at < piece.length; at += TABLE_ALIGNMENT) {
       // The last three bytes of each magic; a whole head is asked for only where they stand.
       if (piece[at + 1] !== 0xff || piece[at + 2] !== 0xff || piece[at + 3] !== 0xff) continue;
       if (isHead(bytes, start + at)) return start + at;

@@ -49,9 +49,9 @@ function symbolsOf(elf: Elf): readonly Symbol[] {
 
 function functionsIn({ bytes }: Elf, table: Section, names: Section): readonly Symbol[] {
   const count = Math.min(Math.floor(table.sizeBytes / SYMBOL_BYTES), SYMBOLS_MAX);
-  const rows = bytes.slice(table.offset, count * SYMBOL_BYTES);
+  const rows = bytes.slice(table.offset, count * SYMBOL_BYTES) ?? new Uint8Array();
   const found: Symbol[] = [];
-  for (let row = 0; rows && row < rows.length; row += SYMBOL_BYTES) {
+  for (let row = 0; row < rows.length; row += SYMBOL_BYTES) {
     const type = (rows[row + 4] ?? 0) & 0xf;
     const address = numberOf(rows, row + 8, 8);
     if ((type !== FUNCTION && type !== INDIRECT_FUNCTION) || address === 0) continue;

@@ -48,7 +48,10 @@ export function startTracer(
     const signs = new Set<string>();
     const timers: NodeJS.Timeout[] = [];
     const onCall = (call: TracedCall) => {
-      if (!call.from.name.startsWith(SIGN)) return events.onCall(call);
+      if (!call.from.name.startsWith(SIGN)) {
+        events.onCall(call);
+        return;
+      }
       signs.add(call.call.replace(/at2?$/, ''));
       if (isAttached || signs.size < 2) return;
       isAttached = true;

@@ -84,6 +84,25 @@ export async function traceDeletions(
   let told = 0;
   let waiting = 0;
   let turn = Promise.resolve();
+  const tellInTurn = async (
+    before: Promise<void>,
+    job: Promise<Found>,
+    { pid, addresses }: TracedCall,
+    time: Date,
+  ) => {
+    await before;
+    const found = await job;
+    waiting -= 1;
+    if (found === 'unresolved') counts.unresolved += 1;
+    if (typeof found === 'string' || told >= wish.linesMax) return;
+    told += 1;
+    events.onDeletion({
+      ...found.deletion,
+      time,
+      stack: await namer.name(pid, addresses, found.maps),
+    });
+    if (told >= wish.linesMax) lines.abort();
+  };
   const onCall = (call: TracedCall) => {
     counts.calls += 1;
     if (told >= wish.linesMax || isElsewhere(paths, call, wish.watched)) return;
@@ -95,16 +114,7 @@ export async function traceDeletions(
     const time = new Date();
     // Asked at once, for the process may end in a moment; told in the order in which they came.
     const job = deletionOf({ node, paths, watched: wish.watched }, call);
-    turn = turn.then(async () => {
-      const found = await job;
-      waiting -= 1;
-      if (found === 'unresolved') counts.unresolved += 1;
-      if (typeof found === 'string' || told >= wish.linesMax) return;
-      told += 1;
-      const stack = await namer.name(call.pid, call.addresses, found.maps);
-      events.onDeletion({ ...found.deletion, time, stack });
-      if (told >= wish.linesMax) lines.abort();
-    });
+    turn = tellInTurn(turn, job, call, time);
   };
   const ended = await startTracer(
     wish,

@@ -38,12 +38,14 @@ export async function runTracer(settingsText: string): Promise<void> {
   const program = settings.bpftrace ?? findProgram('bpftrace');
   if (program === undefined || !isExecutable(program)) {
     sayFailure('no-bpftrace', settings.bpftrace ?? '');
-    return end();
+    end();
+    return;
   }
   const events = await findTracepoints();
   if ('failure' in events) {
     sayFailure(events.failure, events.detail);
-    return end();
+    end();
+    return;
   }
   if (isOver) return;
   const start = (hasTypes: boolean) => {
@@ -58,7 +60,8 @@ export async function runTracer(settingsText: string): Promise<void> {
         if (isOver) return;
         if (!hasTypes) {
           sayFailure('bpftrace-failed', why);
-          return end();
+          end();
+          return;
         }
         // A kernel whose own description does not fit this bpftrace still has its tracepoints.
         say({
@@ -96,7 +99,8 @@ function startBpftrace(
     },
     {
       onOutput: (chunk) => {
-        hasBegun = true;
+        // It announces its probes before the kernel has taken the program.
+        hasBegun ||= chunk.includes('"printf"');
         // At once and waited for: what nobody reads yet stays in the kernel, not in our memory.
         sayBytes(chunk);
       },
