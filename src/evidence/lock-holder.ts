@@ -13,7 +13,8 @@ export interface LockHolder {
 
 const LOCK_CALLS = ['sync.*', 'internal/sync.*'];
 const LOCKS = ['sync.(*Mutex).*', 'sync.(*RWMutex).*', 'internal/sync.(*Mutex).*'];
-const LOCK_STATES = /^(?:semacquire|sync[.](?:Mutex|RWMutex)[.]R?Lock)$/; // sync.RWMutex.RLock
+// sync.RWMutex.RLock
+const LOCK_STATES = /^(?:semacquire|sync[.](?:Mutex|RWMutex)[.]R?Lock)$/;
 const IDLE_STATES: ReadonlySet<string | null> = new Set(['select', 'chan receive', 'sleep', null]);
 
 export function isLocked(group: GoroutineGroup): boolean {

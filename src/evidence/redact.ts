@@ -1,4 +1,4 @@
-import type { GoroutineDump } from '../go/goroutine-dump.ts';
+import type { GoroutineDump, GoroutineGroup } from '../go/goroutine-dump.ts';
 import type {
   Answer,
   HttpAnswer,
@@ -93,7 +93,12 @@ function listeners(table: string): string {
 
 /** Functions and addresses are the program's own; what it labelled its goroutines with may be anyone's. */
 function redactDump(dump: GoroutineDump): GoroutineDump {
-  return { ...dump, groups: dump.groups.map(({ labels: _, ...group }) => group) };
+  return { ...dump, groups: dump.groups.map(withoutLabels) };
+}
+
+function withoutLabels(group: GoroutineGroup): GoroutineGroup {
+  const { labels, ...rest } = group;
+  return labels === undefined ? group : rest;
 }
 
 function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {

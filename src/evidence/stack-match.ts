@@ -59,7 +59,7 @@ function isAllPartial(matches: readonly StackMatch[]): boolean {
   return matches.every(({ isPartial }) => isPartial);
 }
 
-export function longest(groups: readonly GoroutineGroup[]): number | null {
+function longest(groups: readonly GoroutineGroup[]): number | null {
   const known = groups.flatMap(({ minutes }) => (minutes === null ? [] : [minutes]));
   return known.length > 0 ? Math.max(...known) : null;
 }
@@ -68,7 +68,7 @@ export function longest(groups: readonly GoroutineGroup[]): number | null {
 export function matchesOf(group: GoroutineGroup): readonly StackMatch[] {
   const frames = callsOf(group);
   return FRAME_TABLE.flatMap((row) =>
-    row.stacks.flatMap((pattern) => match(row, pattern, group, frames) ?? []),
+    row.stacks.flatMap((pattern) => matchOf(row, pattern, group, frames) ?? []),
   ).toSorted(
     (left, right) =>
       Number(left.isPartial) - Number(right.isPartial) ||
@@ -77,7 +77,7 @@ export function matchesOf(group: GoroutineGroup): readonly StackMatch[] {
   );
 }
 
-function match(
+function matchOf(
   row: FrameRow,
   pattern: StackPattern,
   group: GoroutineGroup,

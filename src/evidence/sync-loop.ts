@@ -1,6 +1,6 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../go/goroutine-dump.ts';
 import type { FrameRow } from './frame-table.ts';
-import { type LockHolder, holderOf, isLocked } from './lock-holder.ts';
+import { holderOf, isLocked, type LockHolder } from './lock-holder.ts';
 import { callsOf, isOneOf, matchesOf } from './stack-match.ts';
 
 /**
@@ -58,7 +58,7 @@ export function syncLoopIn(dump: GoroutineDump): SyncLoop {
   const [loop] = loops.toSorted((left, right) => (right.minutes ?? 0) - (left.minutes ?? 0));
   if (!loop) return { state: 'unknown', why: whyMissing(dump) };
   const ids = [...new Set(loops.flatMap((group) => group.ids))];
-  if (ids.length > 1 || loops.some(({ count, ids }) => ids.length === 0 && count > 1)) {
+  if (ids.length > 1 || (ids.length === 0 && loops.some(({ count }) => count > 1))) {
     return { state: 'twice', ids };
   }
   const seen = loopOf(loop, dump);

@@ -58,7 +58,9 @@ describe('what the kubelet tells of itself', () => {
     const page = await serve((_, response) => {
       response.write('goroutine 1 [select]:\nmain.main()\n', () => response.destroy());
     });
-    await expect(goroutinesOfKubelet(page, settings)).rejects.toThrow();
+    await expect(goroutinesOfKubelet(page, settings)).rejects.toMatchObject({
+      code: 'ECONNRESET',
+    });
   });
 
   test('a profile has its own time, and no more', async () => {
