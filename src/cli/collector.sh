@@ -170,7 +170,8 @@ collect volumes.txt 20 sh -c '
     printf "%s\n" "$path"
   done' sh "$root"
 
-collect root-links.txt 5 ls -ld /bin /sbin /lib /usr/bin
+# What is not there is an answer, too, and is written where errors are.
+collect root-links.txt 5 sh -c 'ls -ld /bin /sbin /lib /usr/bin 2>&1' sh
 
 if has journalctl; then
   collect kubelet-log.txt 60 journalctl --no-pager -n "$log_lines" -o short-iso \

@@ -131,3 +131,73 @@ describe('whatever it came through', () => {
     expect((await asked(cut))?.verdict).toBe('unknown');
   });
 });
+
+describe('all that a fault needs', () => {
+  const UID = '29da79e5-386c-4e0d-82c1-215f93ff955d';
+  const ID = '4f0c2a9e1b7d8aa04f0c2a9e1b7d8aa04f0c2a9e1b7d8aa04f0c2a9e1b7d8aa0';
+  const volume = `/var/lib/kubelet/pods/${UID}/volumes/kubernetes.io~secret/key`;
+  const labels = {
+    'io.kubernetes.pod.uid': UID,
+    'io.kubernetes.pod.name': 'web-0',
+    'io.kubernetes.pod.namespace': 'shop',
+    'io.kubernetes.container.name': 'app',
+  };
+  const container = { id: ID, podSandboxId: 'a1', metadata: { name: 'app' }, labels };
+  const collected = (name: string, text: string) => `# kubediag-collector 1: ${name}\n${text}`;
+  const whole: Readonly<Record<string, string>> = {
+    mounts:
+      '22 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 rw\n' +
+      `30 22 0:40 / ${volume} rw,relatime - tmpfs tmpfs rw\n`,
+    version: 'Kubernetes v1.18.8\n',
+    pods: JSON.stringify({
+      kind: 'PodList',
+      items: [{ metadata: { name: 'web-0', namespace: 'shop', uid: UID }, status: {} }],
+    }),
+    containers: JSON.stringify({ containers: [{ ...container, state: 'CONTAINER_RUNNING' }] }),
+    sandboxes: JSON.stringify({
+      items: [{ id: 'a1', metadata: { name: 'web-0', uid: UID }, state: 'SANDBOX_READY' }],
+    }),
+    inspect: JSON.stringify({
+      status: { ...container, state: 'CONTAINER_RUNNING', logPath: '/var/log/pods/a/0.log' },
+    }),
+    log: collected('journalctl', 'I1115 08:00:00.000000 812 kubelet.go:1] SyncLoop (housekeeping)'),
+    volumes: collected('volumes.txt', `${volume}\n`),
+    links: 'lrwxrwxrwx 1 root root 7 Jun  2  2021 /bin -> usr/bin\n',
+  };
+  const verdicts = async (given: Readonly<Record<string, string>>) => {
+    const files = Object.entries(given).map(([name, text]) => ({ name, text }));
+    const { faults } = await examinedReport({ files, unread: [] }, 0);
+    return Object.fromEntries(faults.map(({ name, verdict }) => [name, verdict]));
+  };
+
+  test('makes it clear; whether a mount answers no text can tell', async () => {
+    expect(await verdicts(whole)).toMatchObject({
+      [STALE]: 'clear',
+      [WITHOUT_LOG_PATH]: 'clear',
+      [LEFTOVER]: 'clear',
+      [DEAD]: 'unknown',
+    });
+  });
+
+  test.each([
+    ['mounts', STALE],
+    ['version', STALE],
+    ['pods', STALE],
+    ['containers', STALE],
+    ['sandboxes', STALE],
+    ['inspect', WITHOUT_LOG_PATH],
+    ['log', WITHOUT_LOG_PATH],
+    ['links', WITHOUT_LOG_PATH],
+    ['volumes', LEFTOVER],
+  ])('without the %s it is not clear of %s', async (missing, fault) => {
+    const { [missing]: _, ...rest } = whole;
+    expect((await verdicts(rest))[fault]).toBe('unknown');
+  });
+
+  test('is not all when the table, or the log, is a part', async () => {
+    const part = { ...whole, mounts: whole.mounts?.split('\n')[1] ?? '' };
+    expect((await verdicts(part))[STALE]).toBe('unknown');
+    const excerpt = { ...whole, log: whole.log?.split('\n')[1] ?? '' };
+    expect((await verdicts(excerpt))[WITHOUT_LOG_PATH]).toBe('unknown');
+  });
+});

@@ -8,6 +8,7 @@ import { kubeletLog } from '../evidence/kubelet-log.ts';
 import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { leftoverFolders } from '../evidence/leftover-folders.ts';
 import { endOfLog, type KubeletLog, kubeletLogOf, mergedLogs } from '../evidence/log-entries.ts';
+import { mergedUsr } from '../evidence/merged-usr.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountTable } from '../evidence/mount-table.ts';
 import { pods } from '../evidence/pods.ts';
@@ -19,10 +20,11 @@ import { unloggedContainers } from '../evidence/unlogged-containers.ts';
 import { type WatchedDeletion, watchedDeletions } from '../evidence/watched-deletions.ts';
 import { parseGoroutineDump } from '../go/dump-parser.ts';
 import type { Evidence } from '../model/evidence.ts';
-import type { NodeReader } from '../node/node-reader.ts';
+import type { NodeReader, TreeFolder } from '../node/node-reader.ts';
 import { COLLECTED } from './documents.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
+import { givenLinks } from './given-links.ts';
 import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
 import { givenNode } from './given-node.ts';
 import { givenRoot } from './given-root.ts';
@@ -62,8 +64,11 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   addRuntimeGaps(gathered, gaps);
   const log = addWords(gathered, now, values, gaps);
   values.set(watchedDeletions, watchedIn(gathered));
-  const volumes = listedVolumes(gathered.paths, root);
-  if (volumes) gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
+  const volumes = givenVolumes(gathered, root, gaps);
+  for (const { whole } of gathered.parts.get('listing') ?? []) {
+    const links = givenLinks(whole);
+    if (links) values.set(mergedUsr, links);
+  }
   return {
     files: gathered.files,
     values,
@@ -74,6 +79,24 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
     suspicions: suspicionsIn(gathered),
   };
 }
+
+/** Names alone tell that there are no left-overs; of one that is there they tell little. */
+function givenVolumes(
+  { paths, parts }: Gathering,
+  root: string,
+  gaps: Gaps,
+): readonly TreeFolder[] | undefined {
+  const listed = listedVolumes(paths, root);
+  const isAll = (parts.get('listing') ?? []).some(({ whole }) => whole.startsWith(ALL_VOLUMES));
+  const hasLeftovers = paths.some((path) => path.includes('.deleting~'));
+  if (listed && hasLeftovers) {
+    gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
+  } else if (listed && !isAll) gaps.set(leftoverFolders, 'perhaps only some of them');
+  return listed;
+}
+
+/** How the list of all volumes begins that our collector writes. */
+const ALL_VOLUMES = `${COLLECTED}1: volumes.txt`;
 
 // pvc-f39e86b9-019b-11e8.deleting~859156558
 const BARE_LEFTOVER = /^[^/\s]+\.deleting~\d{1,10}\/?$/m;

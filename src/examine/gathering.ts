@@ -106,6 +106,10 @@ async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void>
     case 'version':
       draft.versions.push(...(await versionsInText(text, name)));
       break;
+    case 'runtime-version':
+      draft.runtime.name = /^RuntimeName:\s+(\S+)/m.exec(text)?.[1];
+      draft.runtime.version = /^RuntimeVersion:\s+(\S+)/m.exec(text)?.[1];
+      break;
     case 'metrics':
       draft.versions.push(...(await versionsInMetrics(text, name)));
       break;

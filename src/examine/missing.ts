@@ -22,6 +22,8 @@ const COMMANDS: Readonly<Record<string, string>> = {
   'unlogged-containers': 'crictl inspect $(crictl ps -a -q)',
   'kubelet-log': 'journalctl -u kubelet --no-pager',
   goroutines: `${PROXY}/debug/pprof/goroutine?debug=2`,
+  'sync-loop-dump': `${PROXY}/debug/pprof/goroutine?debug=2`,
+  'teardown-log': 'journalctl -u kubelet --no-pager',
   health: `${PROXY}/healthz`,
   'volume-metrics': `${PROXY}/metrics`,
   'leftover-folders': 'ls -f /var/lib/kubelet/pods/*/volumes/*',

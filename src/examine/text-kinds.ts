@@ -11,6 +11,7 @@ export const TEXT_KINDS = {
   listing: 'a listing of files or folders',
   trace: 'a trace of deletions (bpftrace, strace)',
   version: 'the version of a program',
+  'runtime-version': 'the version of the runtime (crictl version)',
   containers: 'a table of containers (crictl ps)',
   events: 'events, or a description of a pod',
   json: 'JSON',
@@ -96,10 +97,14 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ['version', /^\s*(?:Kubernetes|KubeEdge|k3s version|rke2 version) v?\d+\.\d+\.\d+/],
   // worker-7   Ready    <none>   3d   v1.18.8
   ['version', /^\S+\s+(?:Not)?Ready\S*\s+\S+\s+\S+\s+v\d+\.\d+\.\d+/],
+  // RuntimeName:  containerd
+  ['runtime-version', /^Runtime(?:Name|Version|ApiVersion):\s/],
   //   Warning  Failed   5s                kubelet, worker-7  Error: failed to start container
   ['events', /^\s*(?:\S+\s+(?:\S+\s+)?)?(?:Normal|Warning)\s+[A-Z][A-Za-z]+\s/],
   // LAST SEEN   TYPE      REASON   OBJECT   MESSAGE
   ['events', /^LAST SEEN\s|^Events:|^\s+Type\s+Reason\s+Age\s/],
+  // ls: cannot access '/bin': No such file or directory
+  ['listing', /^ls: (?:cannot access )?'?\/\S*'?: /],
   // drwxr-x--- 2 root root 4096 Jun  2 06:01 pvc-1.deleting~859156558
   ['listing', /^\s*(?:\d+\s+(?:\d+\s+)?)?[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s/],
   // /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558
