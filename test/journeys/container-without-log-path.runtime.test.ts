@@ -76,11 +76,12 @@ describe('containers of a real containerd that have no log path', () => {
   /** As keadm, crictl or an agent of somebody's own makes it. */
   async function make(
     name: string,
-    wish: { labels?: Record<string, string>; inPod?: Pod; uid?: string } = {},
+    wish: { labels?: Record<string, string>; command?: string[]; uid?: string } = {},
   ): Promise<Made> {
     const names = { name, namespace: '', uid: wish.uid ?? '', isBare: true };
-    const pod = wish.inPod ?? (await containerd.runPod(names));
-    const made = { name, command: RUNS_ON, isBare: true, labels: wish.labels ?? {} };
+    const pod = await containerd.runPod(names);
+    const { labels = {}, command = RUNS_ON } = wish;
+    const made = { name, command, isBare: true, labels };
     const id = await containerd.createContainer(pod, made);
     await containerd.startContainer(id);
     return { id, pod };
@@ -181,8 +182,11 @@ describe('containers of a real containerd that have no log path', () => {
   }
 
   it('needs a word of its own while the broker runs', async () => {
-    const made = await make('mqtt', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
-    expect(await findingOf(made)).toMatchObject({ state: 'latent', reason: 'RunsWithoutLogPath' });
+    const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
+    const made = await make('mqtt', { labels, command: ['/bin/nc', '-l', '-p', '1883'] });
+    const finding = await findingOf(made);
+    expect(finding).toMatchObject({ state: 'latent', reason: 'RunsWithoutLogPath' });
+    expect(JSON.stringify(finding.proof)).toContain('somebody listens on port 1883');
     const word = made.id.slice(0, 13);
     const refused = await recover(made);
     expect(refused.code).toBe(3);

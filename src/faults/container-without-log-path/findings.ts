@@ -53,7 +53,7 @@ export function containerFinding(made: {
   return {
     state: STATES[reason],
     reason,
-    summary: summaryOf(reason, container),
+    summary: summaryOf(reason, container, seen),
     subject: subjectOf(container),
     proof: [
       ...containerProof(container),
@@ -86,8 +86,9 @@ const EXCLUDED = [
   'a container of another containerd namespace: the kubelet does not see those, nor do we',
 ];
 
-function summaryOf(reason: Reason, container: UnloggedContainer): string {
+function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Seen): string {
   const { sweep, logPath } = container;
+  const isAsleep = kubelet.known && kubelet.value.presence !== 'running';
   const which = `${nameOf(container)} ${originOf(container)}`;
   const folder = sweep.known ? ` (${sweep.value.folder})` : '';
   switch (reason) {
@@ -102,7 +103,7 @@ function summaryOf(reason: Reason, container: UnloggedContainer): string {
     case 'LogPathIsFolder':
       return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
     default:
-      return `${which}, so the kubelet will delete entries of its own working folder${folder} when it collects it: within a minute.`;
+      return `${which}, so the kubelet will delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}.`;
   }
 }
 

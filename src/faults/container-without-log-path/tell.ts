@@ -54,6 +54,11 @@ export function subjectOf(container: UnloggedContainer): Subject {
   };
 }
 
+const SERVES: Proof = {
+  claim: 'somebody listens on port 1883 in its network: it may be a broker that devices use',
+  origin: '/proc/<pid>/net/tcp',
+};
+
 export function containerProof(container: UnloggedContainer): readonly Proof[] {
   const { kind, logPath, state, exitCode, producer, image, origin } = container;
   const what = { empty: 'has no log path', relative: 'has a relative log path' };
@@ -66,6 +71,7 @@ export function containerProof(container: UnloggedContainer): readonly Proof[] {
       origin,
     },
     ...(made ? [{ claim: `${made} (image ${image})`, origin: 'CRI ListContainers' }] : []),
+    ...(container.isServing ? [SERVES] : []),
   ];
 }
 

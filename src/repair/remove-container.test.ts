@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { MadeHands } from '../../test/made-hands.ts';
+import {
+  type MadeContainer,
+  type MadeWorker,
+  madeWorker,
+  POD_UID,
+} from '../../test/made-worker.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { Action } from '../model/action.ts';
+import { perform } from './perform.ts';
+
+const SOCKET = '/run/containerd/containerd.sock';
+const ID = 'f1'.padEnd(64, 'c');
+const SANDBOX = '7'.repeat(64);
+const POD_FOLDER = `/proc/812/root/var/lib/kubelet/pods/${POD_UID}`;
+
+const ACTION: Action<'remove-container'> = {
+  kind: 'remove-container',
+  ...{ socket: SOCKET, container: ID, sandbox: SANDBOX },
+  ...{ createdAt: '1779990000000000000', name: 'mqtt' },
+};
+const broker: MadeContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+  ...{ sandboxId: SANDBOX, labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } },
+};
+const ours: MadeContainer = { id: 'a1', name: 'app', state: 'CONTAINER_RUNNING' };
+const POD = {
+  metadata: { name: 'web-0', namespace: 'default', uid: POD_UID },
+  spec: {},
+  status: {},
+};
+
+interface Change extends Partial<MadeWorker> {
+  readonly hasPodFolder?: boolean;
+  /** The kubelet asks for credentials. */
+  readonly isSilent?: boolean;
+}
+
+/** Hands on a runtime that obeys; `change` makes the node another one than was diagnosed. */
+function made(change: Change = {}) {
+  const { hasPodFolder, isSilent, ...worker } = change;
+  const hands = new MadeHands();
+  const isGone = (id: string) =>
+    hands.deed.state === 'did' && hands.log.includes(`remove container ${id}`);
+  const look = () => {
+    const whole = {
+      ...{ mounts: [], containers: [ours, broker], version: 'v1.34.1' },
+      ...(isSilent ? {} : { pods: [POD] }),
+      sandboxes: [{}, { id: SANDBOX, podUid: '', podName: 'mqtt', podNamespace: '' }],
+      ...worker,
+    };
+    const containers = whole.containers.filter(({ id }) => !isGone(id.padEnd(64, 'c')));
+    const maker = madeWorker({ ...whole, containers }).folder('/proc/812/cwd', []);
+    const folder = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
+    const answer = { ...folder, links: 2, sizeBytes: 0, modifiedMs: 0 };
+    if (hasPodFolder) maker.set('status', { path: POD_FOLDER }, { answer });
+    else maker.missing('status', POD_FOLDER);
+    return lookAt(maker.build());
+  };
+  const permitted = new Set(['remove-container'] as const);
+  return { made: hands, hands: { ...hands.hands, look, permitted } };
+}
+
+async function outcomeOf(around: ReturnType<typeof made>, action: Action = ACTION) {
+  const intent = { action, fault: 'container-without-log-path', finding: '3f9a1c' };
+  return (await perform(intent, around.hands)).outcome;
+}
+
+async function objectionTo(around: ReturnType<typeof made>, action: Action = ACTION) {
+  const outcome = await outcomeOf(around, action);
+  expect(around.made.log).toEqual([]);
+  if (outcome.state !== 'refused') throw new Error(`not refused: ${JSON.stringify(outcome)}`);
+  for (const part of [outcome.what, outcome.why, outcome.todo]) expect(part).not.toBe('');
+  return outcome;
+}
+
+test('removes the container in one call, then its sandbox', async () => {
+  const around = made();
+  expect(await outcomeOf(around)).toEqual({ state: 'done' });
+  const deeds = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
+  expect(around.made.log).toEqual(['intend', ...deeds, 'done']);
+});
+
+test('a container that is gone already needs nothing', async () => {
+  const around = made({ containers: [ours] });
+  expect(await outcomeOf(around)).toMatchObject({ state: 'done' });
+  expect(around.made.log).toEqual([]);
+});
+
+test('leaves a sandbox in which something else lives, and tells what is still armed', async () => {
+  const around = made({ containers: [broker, { ...broker, id: 'f2', name: 'other' }] });
+  const outcome = await outcomeOf(around);
+  expect(outcome).toMatchObject({ state: 'done', note: expect.stringContaining('f2ccccccccccc') });
+  expect(around.made.log).not.toContain(`remove sandbox ${SANDBOX}`);
+});
+
+test.each([
+  ['another creation time', { createdAt: '1' }],
+  ['another sandbox', { sandboxId: '8'.repeat(64) }],
+  ['another name', { name: 'mqtt-2' }],
+])('refuses a container with %s than was diagnosed', async (_, change) => {
+  const { what } = await objectionTo(made({ containers: [ours, { ...broker, ...change }] }));
+  expect(what).toBe('the container is another one than was diagnosed');
+});
+
+test('refuses at another runtime, and a container that has a log path now', async () => {
+  const other = await objectionTo(made(), { ...ACTION, socket: '/run/other.sock' });
+  expect(other.what).toBe('this is another runtime');
+  const logged = { ...broker, logPath: '/var/log/pods/a_b_c/mqtt/0.log' };
+  const { why } = await objectionTo(made({ containers: [ours, logged] }));
+  expect(why).toContain('absolute log path');
+});
+
+test('refuses what belongs to a pod that the kubelet lists', async () => {
+  const containers = [ours, { ...broker, labels: { 'io.kubernetes.pod.uid': POD_UID } }];
+  const { what, why, byHand } = await objectionTo(made({ containers }));
+  expect(what).toBe('the container belongs to a pod of the kubelet');
+  expect(why).toContain(`lists pod ${POD_UID}`);
+  expect(byHand?.commands.join()).toContain(`rm --force ${ID}`);
+});
+
+test('believes a silent kubelet by the folders of its pods', async () => {
+  const labels = { 'io.kubernetes.pod.uid': POD_UID };
+  const containers = [ours, { ...broker, labels }];
+  const known = made({ containers, isSilent: true, hasPodFolder: true });
+  expect((await objectionTo(known)).why).toContain('cannot be asked, and has a folder');
+  const unknown = made({ containers, isSilent: true });
+  expect(await outcomeOf(unknown)).toMatchObject({ state: 'done' });
+});
+
+test('refuses what the kubelet itself made', async () => {
+  const theirs = { ...broker, isStranger: false, labels: {} };
+  const { why } = await objectionTo(made({ containers: [theirs] }));
+  expect(why).toContain('carries the marks of the kubelet');
+});
+
+test('one that runs is removed only with its own word, and never when nobody knows its maker', async () => {
+  const runs = { ...broker, state: 'CONTAINER_RUNNING' } as const;
+  const around = () => made({ containers: [ours, runs] });
+  const { what, todo } = await objectionTo(around());
+  expect(what).toContain('--yes alone does not remove it');
+  expect(todo).toContain(`--confirm ${ID.slice(0, 13)}`);
+  await objectionTo(around(), { ...ACTION, confirmed: 'yes' });
+  await objectionTo(around(), { ...ACTION, confirmed: '' });
+  const confirmed = { ...ACTION, confirmed: ID.slice(0, 13) };
+  expect(await outcomeOf(around(), confirmed)).toMatchObject({ state: 'done' });
+
+  const strange = made({ containers: [ours, { ...runs, labels: {} }] });
+  expect((await objectionTo(strange, confirmed)).what).toContain('who made it is not known');
+});
+
+test('tells what stands in the way: no root, a runtime that fails or does not end', async () => {
+  const tied = made();
+  tied.made.tied = 'only root may do that: run it with sudo';
+  expect((await objectionTo(tied)).why).toContain('only root');
+  const failing = made();
+  failing.made.deed = { state: 'failed', why: 'CRI RemoveContainer: no' };
+  expect(await outcomeOf(failing)).toMatchObject({
+    state: 'failed',
+    why: 'CRI RemoveContainer: no',
+  });
+  const unending = made();
+  unending.made.deed = { state: 'unending', why: 'CRI RemoveContainer: no answer' };
+  expect(await outcomeOf(unending)).toMatchObject({ state: 'failed' });
+  expect(unending.made.log).not.toContain(`remove sandbox ${SANDBOX}`);
+});
