@@ -316,6 +316,34 @@ describe('the frame table', () => {
     }
   });
 
+  test.each([
+    [
+      8,
+      [
+        'github.com/godbus/dbus/v5.(*Call).store',
+        'github.com/opencontainers/cgroups/systemd.stopUnit',
+        'k8s.io/kubernetes/pkg/kubelet/cm.(*cgroupCommon).Destroy',
+      ],
+    ],
+    [
+      18,
+      [...WAIT, 'k8s.io/mount-utils.tryUnmount', `${OPERATIONS}GenerateUnmountDeviceFunc.func1`],
+    ],
+    [
+      36,
+      [
+        'os.(*File).Sync',
+        'k8s.io/kubernetes/pkg/kubelet/allocation/state.(*stateCheckpoint).RemoveOrphanedPods',
+        ...CLEANUPS,
+      ],
+    ],
+    [31, [...GRPC, `${CRI}Version`, `${K}updateNodeStatus`]],
+    [33, [HTTP2, 'k8s.io/client-go/rest.(*Request).Do'], 30],
+  ])('row %i is known by the names of other versions', (number, functions, count = 1) => {
+    const dump = parseGoroutineDump(eachDump([{ functions, minutes: 5, count }]));
+    expect(matchRows(dump).map(({ row }) => row.number)).toEqual([number]);
+  });
+
   test('what waits for less than a minute is everyday work', () => {
     const alone = Object.values(STACKS).filter(({ count = 1 }) => count === 1);
     expect(matchRows(parseGoroutineDump(eachDump(alone)))).toEqual([]);

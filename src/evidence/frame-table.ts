@@ -124,7 +124,8 @@ export const FRAME_TABLE: readonly FrameRow[] = [
   ]),
   row(8, 'systemd', 'systemd or dbus does not answer while a cgroup is removed', [
     ['dbus.*', 'systemd.*', 'dbus/v5.*'],
-    ['cm.(*cgroupManagerImpl).Destroy'],
+    // The second in newer kubelets, such as v1.36.3.
+    ['cm.(*cgroupManagerImpl).Destroy', 'cm.(*cgroupCommon).Destroy'],
   ]),
   row(9, 'runtime', 'the container runtime does not list its pods', [
     cri('ListPodSandbox', 'ListContainers'),
@@ -173,7 +174,7 @@ export const FRAME_TABLE: readonly FrameRow[] = [
   ),
   row(18, 'unmount', 'umount(8) hangs on a dead server', [
     CHILD,
-    ['(*Mounter).Unmount', '.CleanupMountPoint', '.doCleanupMountPoint'],
+    ['(*Mounter).Unmount', '.tryUnmount', '.forceUmount'],
     ['operationexecutor.*'],
   ]),
   row(19, 'volume', 'mount(8) hangs', [CHILD, ['(*Mounter).doMount']]),
@@ -241,7 +242,7 @@ export const FRAME_TABLE: readonly FrameRow[] = [
   ]),
   row(36, 'storage', "the filesystem of the kubelet's own folder is slow or full (checkpoints)", [
     FILE_CALLS,
-    ['allocation.(*manager).RemoveOrphanedPods'],
+    ['.RemoveOrphanedPods'],
   ]),
   row(37, 'normal', 'the stream of container events is open', [cri('GetContainerEvents')]),
   row(38, 'runtime-volume', 'the runtime hangs on a dead volume while it makes a container', [
