@@ -56,7 +56,7 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
 
   it('lets a part be stopped that was paused', async () => {
     const scheduler = cluster.parts['kube-scheduler'];
-    process.kill(scheduler.pid, 'SIGSTOP');
+    scheduler.pause();
     await scheduler.stop();
     expect(scheduler.pid).toBe(0);
     await scheduler.start();

@@ -61,6 +61,7 @@ async function renewed(cluster: Cluster | undefined): Promise<Cluster | undefine
 async function makeWhole(cluster: Cluster): Promise<void> {
   for (const part of Object.values(cluster.parts)) {
     if (part.pid === 0) await part.start();
+    else part.resume();
   }
   await until(cluster, 'its API server is ready', async () => {
     const { stdout } = await cluster.run(['kubectl', 'get', '--raw=/readyz'], SOON);

@@ -83,6 +83,17 @@ export class Part {
     }
   }
 
+  /** Holds it where it is, as a machine that stalls would. */
+  pause(): void {
+    killIfThere(this.pid, 'SIGSTOP');
+  }
+
+  /** Lets it go on. nsenter, which pauses with it, has to be told too. */
+  resume(): void {
+    killIfThere(this.pid, 'SIGCONT');
+    this.#child?.kill('SIGCONT');
+  }
+
   async stop(signal: NodeJS.Signals = 'SIGTERM'): Promise<void> {
     this.#wanted = false;
     const child = this.#child;
@@ -93,8 +104,7 @@ export class Part {
       Promise.race([exit, sleep(limitMs, undefined, { ref: false })]);
     killIfThere(pid, signal);
     // One that was paused hears no signal; nsenter, which pauses with it, would not see it end.
-    killIfThere(pid, 'SIGCONT');
-    child.kill('SIGCONT');
+    this.resume();
     await endsWithin(END_MS);
     if (this.#hasEnded()) return;
     killIfThere(pid);
