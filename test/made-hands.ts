@@ -92,6 +92,10 @@ export class MadeHands {
           this.log.push(`abort ${connection}`);
           return { state: 'did' };
         },
+        setAside: async (from, to) => {
+          this.log.push(`set aside ${from} as ${to}`);
+          return this.deed;
+        },
         removeEmptyFolder: async (path) => {
           this.log.push(`rmdir ${path}`);
           return { state: 'did' };

@@ -6,6 +6,7 @@ import { nodeFacts } from '../src/checkup/node-facts.ts';
 import { containerWithoutLogPath } from '../src/faults/container-without-log-path/fault.ts';
 import { deadVolumeMount } from '../src/faults/dead-volume-mount/fault.ts';
 import { leftoverVolumeDirectory } from '../src/faults/leftover-volume-directory/fault.ts';
+import { orphanedVolumeMetadata } from '../src/faults/orphaned-volume-metadata/fault.ts';
 import { staleSubpathMount } from '../src/faults/stale-subpath-mount/fault.ts';
 import type { AnyFault } from '../src/model/fault.ts';
 import { filesOfBundle } from '../src/node/bundle.ts';
@@ -14,6 +15,7 @@ import type { NodeMaker } from '../test/made-node.ts';
 import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
 import { madeNodes as leftoverNodes } from './fixtures/leftover-volume-directory.ts';
+import { madeNodes as metadataNodes } from './fixtures/orphaned-volume-metadata.ts';
 import { madeNodes as staleMountNodes } from './fixtures/stale-subpath-mount.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
@@ -25,6 +27,7 @@ const MADE: readonly (readonly [AnyFault, MadeNodes])[] = [
   [containerWithoutLogPath, unloggedNodes],
   [deadVolumeMount, deadMountNodes],
   [leftoverVolumeDirectory, leftoverNodes],
+  [orphanedVolumeMetadata, metadataNodes],
   [staleSubpathMount, staleMountNodes],
 ];
 

@@ -38,6 +38,14 @@ const WORDS: Words = {
     same: 'still the same folders, empty, mounted nowhere and unused',
     done: 'the left-over folders are gone',
   }),
+  'set-aside': ({ podUid, volume }) => ({
+    deed: `set aside vol_data.json of volume ${volume}`,
+    details: [
+      `of pod ${podUid}, which is gone; to kubediag-set-aside/${podUid}/${volume}/ below the kubelet's root`,
+    ],
+    same: 'still the same file, alone, of a pod that is gone',
+    done: 'the file is out of the way of the kubelet',
+  }),
   'remove-container': ({ container, name, sandbox }) => ({
     deed: `remove container ${container}`,
     details: [

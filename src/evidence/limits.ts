@@ -95,3 +95,9 @@ export const JOURNAL_MORE_BYTES = 64 * 1024 * 1024;
 
 /** Files of klog that are read, the newest: one for each start of the kubelet. */
 export const LOG_FILES_MAX = 4;
+
+/** Folders of pods that are gone which are looked into; a kubelet that works has a few of them. */
+export const METADATA_PODS_MAX = 1_000;
+
+/** What is left for so long is not merely being removed just now. */
+export const METADATA_AGE_MS = 60_000;

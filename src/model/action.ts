@@ -29,6 +29,16 @@ export interface ActionArguments {
     readonly podUid: string;
   };
   /**
+   * Moves vol_data.json of a CSI volume, which is all that is left of a pod that nobody knows, out of
+   * the way of the kubelet: to "kubediag-set-aside" below the kubelet's root. It is never deleted.
+   */
+  readonly 'set-aside': {
+    readonly podUid: string;
+    /** The name of the volume's folder. */
+    readonly volume: string;
+    readonly inode: string;
+  };
+  /**
    * Removes folders that failed teardowns left beside a volume, from one plugin's folder of one pod:
    * each by rmdir, and only while it is empty, mounted in no namespace, unused and old enough.
    */

@@ -4,7 +4,6 @@ import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountProbes } from '../evidence/mount-probes.ts';
 import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
-import { orphanPods } from '../evidence/orphan-pods.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
 import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
@@ -17,6 +16,7 @@ import { forceAgainMs } from './limits.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
 import { copiesOf, superblockUser, whereIs } from './superblock-users.ts';
 import { unmountUnderWay } from './under-way.ts';
+import { livingPod } from './living-pod.ts';
 import { otherPath } from './unmount.ts';
 
 type Force = Action<'force-unmount'>;
@@ -110,25 +110,6 @@ function changedMount(action: Force, { table }: Sight): Outcome | undefined {
   const why = `${table.origin} now shows ${table.lineText(top)}`;
   const what = 'the mount changed since it was diagnosed';
   return { state: 'refused', what, why, todo: CHECK_AGAIN };
-}
-
-async function livingPod(action: Force, look: Look): Promise<Outcome | undefined> {
-  const { podUid, confirmed } = action;
-  const life = await (await look.of(orphanPods)).lifeOf(podUid);
-  if (life.state === 'live') {
-    const why = `${life.by} (${life.origin})`;
-    const todo = 'bring its storage back; a mount of a pod that lives is never forced';
-    return { state: 'refused', what: `pod ${podUid} lives`, why, todo };
-  }
-  if (life.state === 'uncertain') {
-    const what = `whether pod ${podUid} lives is not known`;
-    const todo = 'see to it that this can be told, then recover again';
-    return { state: 'refused', what, why: life.why, todo };
-  }
-  if (life.needsWord === undefined || confirmed === podUid) return undefined;
-  const what = 'a person must name the pod whose mount is forced';
-  const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${podUid}`;
-  return { state: 'refused', what, why: life.needsWord, todo };
 }
 
 function coveringMount({ id }: Force, { table }: Sight): Outcome | undefined {

@@ -4,6 +4,7 @@ import { forceUnmount } from './force-unmount.ts';
 import { removeEmptyDirectory } from './remove-empty-directory.ts';
 import { removeContainer } from './remove-container.ts';
 import { restoreSymlink } from './restore-symlink.ts';
+import { setAside } from './set-aside.ts';
 import { unmount } from './unmount.ts';
 
 /** Every kind of action has a handler, or this does not compile. */
@@ -12,5 +13,6 @@ export const handlers: { readonly [K in ActionKind]: Handler<K> } = {
   'remove-container': removeContainer,
   'restore-symlink': restoreSymlink,
   'force-unmount': forceUnmount,
+  'set-aside': setAside,
   'remove-empty-directory': removeEmptyDirectory,
 };

@@ -1,5 +1,5 @@
 import { existsSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { RuntimeCommands } from '../cri/commands.ts';
 import type { RuntimeCallError } from '../cri/runtime-call-error.ts';
 import { pathInRoot } from '../node/path-in-root.ts';
@@ -96,13 +96,22 @@ export class LiveWriter implements NodeWriter {
   }
 
   async removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed> {
+    return this.#change(namespaceOf, 'rmdir', '--', path);
+  }
+
+  async setAside(from: string, to: string, namespaceOf: number): Promise<Deed> {
+    const made = await this.#change(namespaceOf, 'mkdir', '-p', '-m', '700', '--', dirname(to));
+    if (made.state !== 'did') return made;
+    return this.#change(namespaceOf, 'mv', '--no-clobber', '-T', '--', from, to);
+  }
+
+  async #change(namespaceOf: number, name: string, ...words: readonly string[]): Promise<Deed> {
+    if (process.geteuid?.() !== 0) return { state: 'failed', why: 'only root may do this' };
     const enter = this.#enter(namespaceOf);
     if (!enter.isOpen) return { state: 'failed', why: enter.why };
-    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, 'rmdir'))) ?? '';
-    return deedOf(
-      await run([...enter.words, join(folder, 'rmdir'), '--', path], unmountMs),
-      'rmdir',
-    );
+    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, name)));
+    if (folder === undefined) return { state: 'failed', why: `there is no ${name} here` };
+    return deedOf(await run([...enter.words, join(folder, name), ...words], unmountMs), name);
   }
 
   cannotCommand(): string | undefined {

@@ -1,0 +1,70 @@
+import type { LogEntry } from '../../evidence/log-entries.ts';
+import type { LeftMetadata } from '../../evidence/volume-metadata.ts';
+import type { Finding, Proof, Subject } from '../../model/finding.ts';
+
+/** Names the file as it was diagnosed. */
+export interface OrphanedVolumeMetadata {
+  readonly podUid: string;
+  readonly volume: string;
+  readonly inode: string;
+}
+
+export const reasons = {
+  KubeletComplains: 'The kubelet cannot remove the folder of the pod, and says so every 2 seconds.',
+  FolderCannotBeRemoved: 'The kubelet cannot remove the folder of the pod because of this file.',
+} as const satisfies Record<string, string>;
+
+type Reason = keyof typeof reasons;
+
+/** Then a person must name the pod before anything of it is moved. */
+export const NOT_ALL_ASKED = 'not all who could know the pod could be asked';
+
+export function findingOf(
+  left: LeftMetadata,
+  complaint: LogEntry | undefined,
+): Finding<OrphanedVolumeMetadata> {
+  const { podUid, volume, inode, folder } = left;
+  const reason: Reason = complaint ? 'KubeletComplains' : 'FolderCannotBeRemoved';
+  const noise = complaint ? ', and says so every 2 seconds' : '';
+  return {
+    state: complaint ? 'active' : 'latent',
+    reason,
+    summary:
+      `Of pod ${podUid}, which is gone, vol_data.json of its CSI volume "${volume}" is left; the ` +
+      `kubelet cannot remove the folder because of it${noise}.`,
+    subject: subjectOf(left),
+    proof: proofOf(left, complaint),
+    blastRadius: 'a log that fills, and a folder that stays; no pod and no data is harmed',
+    excluded: [
+      'a volume that is still mounted: no namespace has anything mounted there',
+      'data in the folder: this file is alone, but for an empty mount folder',
+    ],
+    otherCures: [`never rm -rf ${folder}: had it been mounted after all, its data would be gone`],
+    prevention: [
+      'let pods with CSI volumes end by themselves; a forced deletion leaves this behind',
+    ],
+    pins: { podUid, volume, inode },
+  };
+}
+
+export function subjectOf({ podUid, volume, folder }: LeftMetadata): Subject {
+  return { podUid, volume, path: `${folder}/vol_data.json` };
+}
+
+function proofOf(left: LeftMetadata, complaint: LogEntry | undefined): readonly Proof[] {
+  const { life, origin, ageMs } = left;
+  const minutes = Math.round(ageMs / 60_000);
+  const file: Proof = {
+    claim: `vol_data.json is all that is there, unchanged for ${minutes} min; nothing is mounted`,
+    origin,
+  };
+  const said = complaint
+    ? [{ claim: 'the kubelet complains', text: complaint.text, origin: complaint.origin }]
+    : [];
+  if (life.state !== 'orphan') return [...said, file];
+  const missing =
+    life.needsWord === undefined
+      ? []
+      : [{ claim: NOT_ALL_ASKED, text: life.needsWord, origin: 'the kubelet' }];
+  return [...said, file, ...life.agreed, ...missing];
+}
