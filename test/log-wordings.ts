@@ -333,6 +333,11 @@ export const WORDINGS: readonly Wording[] = [
       path: `${EMPTY_DIR}/t`,
     },
   ),
+  said(
+    'path-busy',
+    `"There were many similar errors" err="orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUME}: device or resource busy" numErrs=2`,
+    { operation: 'rmdir', path: VOLUME },
+  ),
   said('stale-handle', `lstat ${PODS}/volume-subpaths/a/b/2: stale NFS file handle`, {
     path: `${PODS}/volume-subpaths/a/b/2`,
   }),

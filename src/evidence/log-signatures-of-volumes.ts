@@ -44,7 +44,8 @@ export const VOLUME_SIGNATURES = {
       // rename /var/.../token /var/.../wrapped_token.deleting~765506473: device or resource busy
       /(?<operation>rename) (?<path>\/[^\s"]+) (?<to>\/[^\s"]+?): device ?or resource busy/,
       // remove /var/lib/kubelet/pods/6eca/volumes/kubernetes.io~secret/token: device or resource busy
-      /(?<operation>remove|rmdir|unlinkat|unlink|unmount|umount:?) (?<path>\/[^\s"]+?): (?:device ?or resource|target is) busy/,
+      // failed to rmdir() volume at path /var/lib/kubelet/pods/6eca/...: device or resource busy
+      /(?<operation>remove|rmdir|unlinkat|unlink|unmount|umount)(?::|\(\) \w+ at path)? (?<path>\/[^\s"]+?): (?:device ?or resource|target is) busy/,
     ],
   },
   /** A volume's folder could not be renamed before it was to be removed. */

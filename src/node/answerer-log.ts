@@ -32,7 +32,8 @@ export async function logLines(asked: Question<'log'>, hostRoot: string): Promis
 // failed to remove container
 const ASCII = /^[ -~]{3,}$/;
 
-const CHUNK_BYTES = 1024 * 1024;
+/** Texts of this size die young: larger ones pile up until the whole memory is swept. */
+const CHUNK_BYTES = 64 * 1024;
 
 function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): LogLines {
   const { containing, lastBytes } = asked;

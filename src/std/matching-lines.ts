@@ -73,7 +73,7 @@ export class MatchingLines {
 
   /** A text of whole lines. Lines are counted only up to the next one that is wanted. */
   #scan(text: string): void {
-    const hits: Hit[][] = this.#kept.map(() => []);
+    const hits = new Map<number, Hit[]>();
     let start = 0;
     let next = text.indexOf('\n') + 1;
     let line = this.#scanned + 1;
@@ -83,7 +83,8 @@ export class MatchingLines {
         next = text.indexOf('\n', start) + 1;
         line += 1;
       }
-      const own = hits[literal] as Hit[];
+      const own = hits.get(literal) ?? [];
+      if (own.length === 0) hits.set(literal, own);
       if (own.at(-1)?.at !== line) own.push({ at: line, start, end: next - 1 });
     });
     this.#first ??= this.#cut(text, 0, text.indexOf('\n'));
@@ -91,13 +92,13 @@ export class MatchingLines {
     this.#last = this.#cut(text, lastStart, text.length - 1);
     for (; next < text.length; next = text.indexOf('\n', next) + 1) line += 1;
     this.#scanned = line;
-    for (const [literal, own] of hits.entries()) this.#keep(literal, own, text);
+    for (const [literal, own] of hits) this.#keep(literal, own, text);
   }
 
   /** Only what stays is cut out of the text: most lines of a flood never are. */
   #keep(literal: number, hits: readonly Hit[], text: string): void {
     const kept = this.#kept[literal];
-    if (!kept || hits.length === 0) return;
+    if (!kept) return;
     const { firstMax, lastMax } = this.#limits;
     kept.count += hits.length;
     const head = hits.slice(0, Math.max(0, firstMax - kept.first.length));
