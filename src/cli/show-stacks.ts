@@ -99,7 +99,9 @@ function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
 function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
   const { row, holder, branch, waitsFor, frames } = loop;
   const where = branch === null ? '' : ` in ${branch}`;
-  const cause = row ? `${row.cause} (row ${row.number})` : 'unknown: no stack that we know';
+  // What is at work now may be done in a moment.
+  const doubt = loop.state === 'busy' ? 'if it is still so in a minute: ' : '';
+  const cause = row ? `${doubt}${row.cause} (row ${row.number})` : 'unknown: no stack that we know';
   const held = holder
     ? labelled(
         'holder',

@@ -42,6 +42,15 @@ describe('real dumps', () => {
     expect(look(journalOf(counted))).toMatchObject({ state: 'busy', row: { number: 1 } });
   });
 
+  test('a loop of v1.36.3 on a dead CSI mount', () => {
+    const row = { number: 2, kind: 'dead-mount' };
+    const each = fixture('blocked-csi-1.36-each.txt');
+    for (const text of [each, journalOf(each)]) {
+      expect(look(text)).toMatchObject({ state: 'blocked', minutes: 1, isAmongOrphans: true, row });
+    }
+    expect(look(fixture('blocked-csi-1.36-counted.txt'))).toMatchObject({ state: 'busy', row });
+  });
+
   test('a healthy loop of v1.36.3', () => {
     expect(look(fixture('healthy-loop-1.36.txt'))).toEqual({ state: 'healthy', id: 189 });
     expect(rowsOf(fixture('healthy-loop-1.36.txt'))).toEqual([]);
