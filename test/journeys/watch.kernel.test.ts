@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import type { Change } from '../../src/cli/report-changes.ts';
+import { WEB } from '../rig/practice-node.ts';
+import { childOf } from '../rig/private-namespaces.ts';
+import type { Running } from '../rig/run-kubediag.ts';
+import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/sick-node.ts';
+
+const words = ['check', FAULT, '--watch', '--every', '1s'];
+
+/** To the program itself: what entered the namespaces for it is its parent. */
+async function interrupt({ child }: Running): Promise<void> {
+  process.kill(await childOf(child.pid ?? 0), 'SIGINT');
+}
+
+describe('a node that is watched', () => {
+  it('tells what appears, changes and goes, once each, and ends with the last code', async () => {
+    const { node, runtime } = await makeNode();
+    await node.startKubelet({ says: { version: OLD, pods: [podOf(WEB)] } });
+    const subpath = await node.subpath();
+    runtime.containers = [RUNNING];
+    const watching = node.start([...words, '-o', 'json']);
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(watching.said()).toBe('');
+
+    subpath.update();
+    await watching.hasSaid('"appeared"');
+    runtime.containers = [RUNNING, refusedBecauseOf(subpath.target)];
+    await watching.hasSaid('"changed"');
+    await node.run('umount', subpath.target);
+    await watching.hasSaid('"gone"');
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await interrupt(watching);
+
+    const { code, stdout } = await watching.end;
+    expect(code).toBe(0);
+    const changes = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Change);
+    expect(changes.map(({ change, finding, before }) => [change, finding?.state, before])).toEqual([
+      ['appeared', 'latent', undefined],
+      ['changed', 'active', 'latent'],
+      ['gone', 'active', undefined],
+    ]);
+  });
+
+  it('shows the first look as a screen, and has the code of what it found', async () => {
+    const { node, runtime } = await makeNode();
+    await node.startKubelet({ says: { version: OLD, pods: [podOf(WEB)] } });
+    const subpath = await node.subpath();
+    subpath.update();
+    runtime.containers = [RUNNING];
+    const watching = node.start(words);
+    await watching.hasSaid('LATENT  stale-subpath-mount');
+    await node.run('umount', subpath.target);
+    await watching.hasSaid(' gone');
+    await subpath.bind();
+    subpath.update();
+    await watching.hasSaid('appeared: latent');
+    await interrupt(watching);
+    expect((await watching.end).code).toBe(1);
+  });
+});
