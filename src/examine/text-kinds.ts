@@ -1,7 +1,8 @@
 /** Of what kind the lines of a text can be, and how a person is told of it. */
 export const TEXT_KINDS = {
   mountinfo: 'a mount table (mountinfo)',
-  'plain-mounts': 'a list of mounts without their roots (mount, findmnt, /proc/mounts)',
+  'plain-mounts':
+    'a list of mounts (mount, findmnt, /proc/mounts): not enough, for only mountinfo shows their roots',
   log: 'a log',
   goroutines: 'a dump of goroutines',
   health: 'the answer of a health check',
@@ -37,7 +38,7 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   // 	/go/src/k8s.io/kubernetes/pkg/kubelet/pleg/generic.go:261 +0x74e
   ['goroutines', new RegExp(`^${PREFIX}?\\s*/\\S+\\.(?:go|s):\\d+(?: \\+0x[0-9a-f]+)?\\s*$`)],
   // k8s.io/kubernetes/pkg/kubelet/pleg.(*GenericPLEG).relist(0xc42069ea20)
-  ['goroutines', new RegExp(`^${PREFIX}?[\\w~-]+(?:[./][\\w~.()*\\[\\]{}-]+)+\\([^)]*\\)\\s*$`)],
+  ['goroutines', new RegExp(`^${PREFIX}?[\\w~-]+[./][\\w~./()*\\[\\]{}-]+\\([^)]*\\)\\s*$`)],
   // created by github.com/godbus/dbus.(*Conn).Auth
   ['goroutines', new RegExp(`^${PREFIX}?created by [\\w~-]+[./]\\S+`)],
   // bin deleted by command 'edgecore' with pid 55978
