@@ -101,3 +101,6 @@ export const METADATA_PODS_MAX = 1_000;
 
 /** What is left for so long is not merely being removed just now. */
 export const METADATA_AGE_MS = 60_000;
+
+/** Loop devices of a node; the kernel's usual limit is 256. */
+export const LOOP_DEVICES_MAX = 1_024;

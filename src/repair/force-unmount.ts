@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { copiesOf, filesystemUser, whereIs } from '../evidence/filesystem-users.ts';
 import { kubelet } from '../evidence/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
@@ -14,7 +15,6 @@ import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
 import { forceAgainMs } from './limits.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
-import { copiesOf, superblockUser, whereIs } from './superblock-users.ts';
 import { unmountUnderWay } from './under-way.ts';
 import { livingPod } from './living-pod.ts';
 import { otherPath } from './unmount.ts';
@@ -145,7 +145,7 @@ async function usedElsewhere(
   look: Look,
   { pid }: Sight,
 ): Promise<Outcome | undefined> {
-  const user = await superblockUser(device, look);
+  const user = await filesystemUser(device, look);
   if (!user) return undefined;
   return {
     state: 'refused',

@@ -24,9 +24,6 @@ export const PROCESSES_AT_ONCE_MAX = 256;
 /** Between a forced unmount that found its target busy and the second: the requests end meanwhile. */
 export const forceAgainMs = 1_000;
 
-/** Loop devices of a node; the kernel's usual limit is 256. */
-export const LOOP_DEVICES_MAX = 1_024;
-
 /** Left-over folders between two looks at the mount tables of all namespaces. */
 export const FOLDERS_AT_ONCE_MAX = 500;
 /** So that the disk and the kubelet have room beside us. */

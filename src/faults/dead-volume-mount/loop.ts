@@ -45,7 +45,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
   if (busy?.state === 'blocked' && dumped) still.push(dumped);
   if (health.known && health.value.loop === 'failing') still.push(healthProof(health.value));
   if (fromLog) still.push(...fromLog.still);
-  const elsewhere = seen && !isOurs ? elsewhereIn(seen, origin) : undefined;
+  const elsewhere = seen && !isOurs ? elsewhereIn(seen, origin) : fromLog?.elsewhere;
   const isUnhealthy =
     (health.known && health.value.loop === 'failing') || fromLog?.isUnhealthy === true;
   return {
@@ -108,7 +108,22 @@ interface LoopInLog {
   readonly still: readonly Proof[];
   readonly isInHousekeeping: boolean;
   readonly isUnhealthy: boolean;
+  /** It turns, but does nothing on purpose: then its health check fails as well. */
+  readonly elsewhere?: Elsewhere;
   readonly since?: Date;
+}
+
+/** Said by a loop that waits for the runtime, instead of its usual words. */
+const WAITS_FOR_RUNTIME = ['sync-skipped', 'pleg-unhealthy', 'runtime-down'] as const;
+
+function skippedIn(log: KubeletLog, since: Date | undefined): Elsewhere | undefined {
+  const entry = entriesOf(log, ...WAITS_FOR_RUNTIME).at(-1);
+  if (!entry || (since && entry.time && entry.time.getTime() < since.getTime())) return undefined;
+  return {
+    cause: 'the runtime, or the list of its events, is not ready, so the loop waits on purpose',
+    advice: 'look at the container runtime: its log, and crictl with a short --timeout',
+    proof: { claim: 'it passes over its work', text: entry.text, origin: entry.origin },
+  };
 }
 
 /**
@@ -127,8 +142,11 @@ function loopInLog(log: KubeletLog): LoopInLog {
     const claim = 'the health check of the sync loop failed';
     still.push({ claim, text: complaint.text, origin: complaint.origin });
   }
-  if (!last) return { still, isInHousekeeping: false, isUnhealthy };
-  const { entry, isInHousekeeping } = last;
+  const elsewhere = skippedIn(log, last?.entry.time);
+  const skipped = elsewhere && isUnhealthy ? { elsewhere } : {};
+  if (!last) return { still, isInHousekeeping: false, isUnhealthy, ...skipped };
+  const { entry } = last;
+  const isInHousekeeping = last.isInHousekeeping && !elsewhere;
   const end = endOfLog(log);
   const silenceMs = entry.time && end ? end.getTime() - entry.time.getTime() : 0;
   if (isInHousekeeping && silenceMs >= SILENCE_MS) {
@@ -136,7 +154,7 @@ function loopInLog(log: KubeletLog): LoopInLog {
     still.push({ claim, text: entry.text, origin: entry.origin });
   }
   const { time } = entry;
-  return { still, isInHousekeeping, isUnhealthy, ...(time ? { since: time } : {}) };
+  return { still, isInHousekeeping, isUnhealthy, ...skipped, ...(time ? { since: time } : {}) };
 }
 
 function minutesOf(ms: number): string {

@@ -1,11 +1,7 @@
-import { kubelet } from '../evidence/kubelet.ts';
-import {
-  type MountNamespace,
-  type MountNamespaces,
-  mountNamespaces,
-} from '../evidence/mount-namespaces.ts';
-import type { Mount } from '../evidence/mount-table.ts';
-import { orphanPods } from '../evidence/orphan-pods.ts';
+import { kubelet } from './kubelet.ts';
+import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
+import type { Mount } from './mount-table.ts';
+import { orphanPods } from './orphan-pods.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { LOOP_DEVICES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
@@ -26,7 +22,7 @@ interface Copy {
  * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
  * may use any of them: no pod that lives, no process, no device made from a file on it.
  */
-export async function superblockUser(device: string, look: Look): Promise<User | undefined> {
+export async function filesystemUser(device: string, look: Look): Promise<User | undefined> {
   const seen = await look.of(mountNamespaces);
   const [unseen] = seen.notSeen;
   if (unseen !== undefined) {
