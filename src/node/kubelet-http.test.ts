@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import type { AddressInfo, Server } from 'node:net';
+import { type AddressInfo, createServer as createPlainServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -51,6 +51,22 @@ async function serve(scheme: 'http' | 'https', listener: RequestListener) {
 const settings = { hostRoot: '/' };
 
 describe('the kubelet over HTTP', () => {
+  test('a port that does not even greet us is not waited for twice', async () => {
+    const paused = createPlainServer();
+    servers.push({ close: () => paused.close(), closeAllConnections: () => {} });
+    const port = await portOf(paused);
+    const question = { scheme: 'https', address: '127.0.0.1', port, path: '/pods' } as const;
+    const begun = performance.now();
+    await expect(getFromKubelet(question, settings)).rejects.toMatchObject({ failure: 'timeout' });
+    const first = performance.now() - begun;
+    const again = getFromKubelet({ ...question, path: '/healthz' }, settings);
+    await expect(again).rejects.toMatchObject({
+      failure: 'timeout',
+      detail: expect.stringContaining('did not even greet us'),
+    });
+    expect(performance.now() - begun).toBeLessThan(first * 1.5);
+  });
+
   test('nobody there is an error of the connection', async () => {
     const question = await serve('http', () => {});
     servers.pop()?.close();

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getSecure } from 'node:https';
-import { HTTP_BYTES_MAX, SERVICE_MS } from './limits.ts';
+import { HTTP_BYTES_MAX, MUTE_MS, SERVICE_MS } from './limits.ts';
 import { type KubeletPage, ReadError, sourceOf } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
@@ -21,6 +21,12 @@ export function getFromKubelet(
   }));
 }
 
+/**
+ * Doors that took the connection and then did not even finish the greeting (TLS), with the moment
+ * until which they are left alone. A paused kubelet would else cost the full time for each page.
+ */
+const mute = new Map<string, number>();
+
 /** The same, with the answer read as it comes, all within the time limit. */
 export async function fromKubelet<T>(
   question: KubeletPage,
@@ -29,6 +35,10 @@ export async function fromKubelet<T>(
   read: (response: IncomingMessage) => Promise<T>,
 ): Promise<T> {
   const source = sourceOf(question);
+  const door = `${question.address}:${question.port}`;
+  if ((mute.get(door) ?? 0) > performance.now()) {
+    throw new ReadError('timeout', source, 'this port did not even greet us a moment ago');
+  }
   const options = {
     host: question.address,
     port: question.port,
@@ -38,8 +48,14 @@ export async function fromKubelet<T>(
   };
   const secrets = question.scheme === 'https' ? credentials(question, settings, source) : {};
   return new Promise((resolve, reject) => {
+    let hasGreeted = question.scheme === 'http'; // Without TLS there is no greeting to miss.
     const fail = (error: NodeJS.ErrnoException) => {
-      reject(error.name === 'AbortError' ? new ReadError('timeout', source) : error);
+      if (error.name !== 'AbortError') {
+        reject(error);
+        return;
+      }
+      if (!hasGreeted) mute.set(door, performance.now() + MUTE_MS);
+      reject(new ReadError('timeout', source));
     };
     const receive = (response: IncomingMessage) => {
       read(response).then(resolve, fail);
@@ -49,6 +65,11 @@ export async function fromKubelet<T>(
         ? getPlain(options, receive)
         : // The kubelet's certificate is signed by itself as a rule, so nothing could be compared.
           getSecure({ ...options, ...secrets, rejectUnauthorized: false }, receive);
+    request.on('socket', (socket) =>
+      socket.once('secureConnect', () => {
+        hasGreeted = true;
+      }),
+    );
     request.on('error', fail);
   });
 }

@@ -42,6 +42,9 @@ export const PROFILE_BYTES_MAX = 64 * 1024 * 1024;
 /** The kubelet ends a connection after four minutes, and a profile is only sent at its end. */
 export const PROFILE_SECONDS_MAX = 120;
 
+/** How long a port that did not even greet us is left alone: the rest of a look. */
+export const MUTE_MS = 20_000;
+
 /** A new reader says that it is ready within this, or the node is too sick to start a process. */
 export const READER_START_MS = 10_000;
 
