@@ -1,6 +1,6 @@
 /** Something that a kubelet, or a neighbour of it, says in its log when a certain thing happens. */
 export interface Signature {
-  /** One of them is in every line that says so. They find the line; at least eight characters. */
+  /** One of them is in every line that says so. They find the line; at least ten characters. */
   readonly literals: readonly string[];
   /**
    * What the line must look like, with every quote bare; the first that fits counts, and its named

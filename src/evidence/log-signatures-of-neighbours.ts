@@ -8,7 +8,7 @@ export const NEIGHBOUR_SIGNATURES = {
     patterns: [/nfs: server (?<server>\S+) not responding/],
   },
   'ceph-not-responding': {
-    literals: ['libceph: mon', 'libceph: osd', 'ceph: mds'],
+    literals: ['libceph: mon', 'libceph: osd', ' ceph: mds'],
     patterns: [
       // libceph: mon0 10.0.0.1:6789 session lost, hunting for new mon; ceph: mds0 hung
       /(?:lib)?ceph: (?<server>(?:mon|osd|mds)\d+)[^\n"]*?(?<problem>session lost|socket closed|hung|caps stale|caps went stale|down)/,

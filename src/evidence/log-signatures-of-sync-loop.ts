@@ -4,7 +4,12 @@ import type { Signature } from './log-signature.ts';
 export const SYNC_LOOP_SIGNATURES = {
   /** Each turn of the loop that had something to do; `event` is "housekeeping", "PLEG", "ADD"... */
   'sync-loop': {
-    literals: ['SyncLoop ', 'Starting kubelet main sync loop', 'Starting main kubelet sync loop'],
+    literals: [
+      'SyncLoop (',
+      '"SyncLoop ',
+      'Starting kubelet main sync loop',
+      'Starting main kubelet sync loop',
+    ],
     patterns: [
       // SyncLoop (housekeeping); "SyncLoop (housekeeping) end"; SyncLoop (housekeeping, skipped): ...
       /SyncLoop \((?<event>housekeeping)(?:, (?<note>skipped))?\)(?: (?<end>end))?/,

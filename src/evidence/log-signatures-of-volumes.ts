@@ -29,7 +29,7 @@ export const VOLUME_SIGNATURES = {
     ],
   },
   'unmount-failed': {
-    literals: ['Unmounting arguments: ', 'umount: /'],
+    literals: ['Unmounting arguments: ', 'Output: umount: '],
     patterns: [
       // Unmount failed: exit status 32 Unmounting arguments: /var/.../mount Output: umount: ...
       /Unmounting arguments: (?:-\S+ )*(?<path>\/[^\n"]+?)(?:\n\s*Output: (?:umount: [^\n":]+: )?(?<error>[^"\n]+)|"|\n|$)/,

@@ -30,6 +30,17 @@ test('only the end of a long log is read, from the first whole line of it on', a
   });
 });
 
+test('of a line that is longer than what is read, only what comes after it is read', async () => {
+  const path = join(scratch, 'endless.log');
+  writeFileSync(path, `needle ${'x'.repeat(300_000)}\nneedle 2\n`);
+  expect((await ask(path, 200_000)).lines).toEqual([{ number: 1, text: 'needle 2' }]);
+  const cut = await ask(path, 5);
+  expect(cut).toMatchObject({ lines: [], linesRead: 0, bytesRead: 5 });
+  const whole = await ask(path);
+  expect(whole.lines.map(({ number }) => number)).toEqual([1, 2]);
+  expect(whole.linesRead).toBe(2);
+});
+
 test('a log of many pieces is read whole, with a line over every edge', async () => {
   const path = join(scratch, 'pieces.log');
   const line = `${'x'.repeat(200)} needle ${'y'.repeat(200)}\n`;

@@ -45,17 +45,7 @@ function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): Lo
       lastMax: LOG_LAST_LINES_MAX,
       characterMax: LOG_LINE_CHARACTERS_MAX,
     });
-    const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    let at = start;
-    // Not to its end, which may move while we read: a kubelet goes on writing.
-    while (at < size) {
-      const length = readSync(file, chunk, 0, Math.min(CHUNK_BYTES, size - at), at);
-      if (length === 0) break;
-      const skipped =
-        at === start && start > 0 ? chunk.subarray(0, length).indexOf(NEWLINE) + 1 : 0;
-      matching.push(chunk.toString('latin1', skipped, length));
-      at += length;
-    }
+    const read = pushLines(matching, file, start, size);
     const { lines, counts, first, last, scanned } = matching.end();
     return {
       lines: newestOf(lines.map((line) => ({ number: line.at, text: decoded(line.text) }))),
@@ -64,11 +54,40 @@ function linesOfFile(asked: Question<'log'>, path: string, hostRoot: string): Lo
       first: first === undefined ? null : decoded(first),
       last: last === undefined ? null : decoded(last),
       linesRead: scanned,
-      bytesRead: at - start,
+      bytesRead: read,
       isWhole: start === 0,
       modifiedMs: Math.trunc(mtimeMs),
     };
   });
+}
+
+/**
+ * Not to its end, which may move while we read: a kubelet goes on writing. Whole lines at a time, so
+ * that no text has to be put together or cut apart.
+ */
+function pushLines(matching: MatchingLines, file: number, start: number, end: number): number {
+  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+  let at = start;
+  let filled = 0;
+  // In the middle of a log we begin with its next line.
+  let isSkipping = start > 0;
+  while (at < end) {
+    const length = readSync(file, chunk, filled, Math.min(CHUNK_BYTES - filled, end - at), at);
+    if (length === 0) break;
+    at += length;
+    filled += length;
+    const lines = chunk.subarray(0, filled);
+    const wholeEnd = lines.lastIndexOf(NEWLINE) + 1;
+    // A line that fills the piece is passed on as it is.
+    const to = wholeEnd === 0 && filled === CHUNK_BYTES ? filled : wholeEnd;
+    const from = !isSkipping ? 0 : wholeEnd === 0 ? to : lines.indexOf(NEWLINE) + 1;
+    if (to > from) matching.push(chunk.toString('latin1', from, to));
+    isSkipping &&= wholeEnd === 0;
+    chunk.copyWithin(0, to, filled);
+    filled -= to;
+  }
+  if (filled > 0 && !isSkipping) matching.push(chunk.toString('latin1', 0, filled));
+  return at - start;
 }
 
 /** All lines are counted; of many long ones, the oldest are not sent. */
