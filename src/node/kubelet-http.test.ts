@@ -51,7 +51,9 @@ async function serve(scheme: 'http' | 'https', listener: RequestListener) {
 const settings = { hostRoot: '/' };
 
 describe('the kubelet over HTTP', () => {
-  test('a port that does not even greet us is not waited for twice', async () => {
+  test('a port that does not even greet us is not waited for twice', {
+    timeout: 3 * SERVICE_MS,
+  }, async () => {
     const paused = createPlainServer();
     servers.push({ close: () => paused.close(), closeAllConnections: () => {} });
     const port = await portOf(paused);
