@@ -125,6 +125,27 @@ describe('whatever it came through', () => {
     );
   });
 
+  test('what is no text is told by its bytes', () => {
+    const bundle = writeTar([{ name: 'answers.jsonl', content: Buffer.from('{}') }]);
+    expect(textsOf('b.tgz', gzipSync(bundle))).toMatchObject([
+      { text: '', takenFor: expect.stringContaining('kubediag replay b.tgz') },
+    ]);
+    // One sample of 5 in main.main, as pprof writes it.
+    const profile = Buffer.from(
+      '0a04080110021206' +
+        '0a01011201052206080122020801' +
+        '2a0408011003' +
+        '3200' +
+        `3203${Buffer.from('cpu').toString('hex')}320b${Buffer.from('nanoseconds').toString('hex')}` +
+        `3209${Buffer.from('main.main').toString('hex')}`,
+      'hex',
+    );
+    expect(textsOf('p', gzipSync(profile))[0]?.takenFor).toContain(
+      'cpu in nanoseconds, 100 % of it in main.main',
+    );
+    expect(textsOf('x', Buffer.from([1, 2, 3, 255, 0]))[0]?.takenFor).toBeUndefined();
+  });
+
   test('a line that was cut off in the middle proves nothing', async () => {
     const cut = Buffer.from(text.slice(0, text.indexOf('//deleted') + 4));
     expect((await asked(cut))?.reason).not.toContain('suspected');

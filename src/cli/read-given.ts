@@ -4,6 +4,8 @@ import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { GivenFile } from '../examine/given-file.ts';
 import { FILES_MAX, TEXT_CHARACTERS_MAX } from '../examine/limits.ts';
+import { ProfileError, parseProfile } from '../go/profile.ts';
+import { functionsOf } from '../go/profile-top.ts';
 import { textOf } from '../node/text-codec.ts';
 import { messageOf } from '../std/message-of.ts';
 import { readTar } from '../std/tar.ts';
@@ -79,13 +81,45 @@ export function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
   const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
   const plain = isZipped ? gunzipSync(bytes, { maxOutputLength: TEXT_CHARACTERS_MAX }) : bytes;
   const entries = isTar(plain) ? readTar(plain) : undefined;
-  if (!entries) return [{ name: basename(name), text: plainText(plain) }];
+  if (!entries) return [textOfFile(name, plain)];
+  if (entries.some((entry) => entry.name === 'answers.jsonl')) {
+    const takenFor = `a bundle of a check, which is judged by: kubediag replay ${name}`;
+    return [{ name: basename(name), text: '', takenFor }];
+  }
   return entries
     .filter(({ content }) => content.length > 0)
     .map((entry) => ({
       name: `${basename(name)}:${entry.name.replace(/^\.\//, '')}`,
       text: plainText(Buffer.from(entry.content)),
     }));
+}
+
+function textOfFile(name: string, bytes: Buffer): GivenFile {
+  const profile = isBinary(bytes) ? profileIn(bytes) : undefined;
+  if (profile === undefined) return { name: basename(name), text: plainText(bytes) };
+  const seen = `a profile: ${profile}; see kubediag profile kubelet --file ${name}`;
+  return { name: basename(name), text: '', takenFor: seen };
+}
+
+/** Texts have no other control characters than those that move on a line. */
+function isBinary(bytes: Buffer): boolean {
+  const BEGINNING_BYTES = 1_000;
+  const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
+  return !isWide && bytes.subarray(0, BEGINNING_BYTES).some((byte) => byte < 9);
+}
+
+/** What a profile measured, and what took the most of it. */
+function profileIn(bytes: Buffer): string | undefined {
+  try {
+    const profile = parseProfile(bytes);
+    const { measure, unit, total } = profile;
+    const [most] = functionsOf(profile);
+    const share = most && total > 0 ? Math.round((100 * most.flat) / total) : 0;
+    return `${measure} in ${unit}${most ? `, ${share} % of it in ${most.function}` : ''}`;
+  } catch (error) {
+    if (error instanceof ProfileError) return undefined;
+    throw error;
+  }
 }
 
 function isTar(bytes: Buffer): boolean {

@@ -73,7 +73,9 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
   return draft;
 }
 
-async function takeFile({ name, text }: GivenFile, draft: Draft): Promise<TakenFile> {
+async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
+  const { name, text, takenFor } = file;
+  if (takenFor !== undefined) return { name, takenFor: [takenFor] };
   const { documents, rest } = documentsIn(text);
   const words = new Set<string>();
   for (const document of documents) {

@@ -2,6 +2,8 @@
 export interface GivenFile {
   readonly name: string;
   readonly text: string;
+  /** What it is, where that shows in its bytes and not in any text. */
+  readonly takenFor?: string;
 }
 
 /** What a file was taken for: each kind of thing that stands in it, in words. */
