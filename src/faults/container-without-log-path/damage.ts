@@ -24,8 +24,8 @@ export function findDamage(
   const usr = seen.usr.value;
   const proofs = usr.hasUsrBin && usr.siblings.length > 0 && worksInRoot(seen);
   // A line tells how far the kubelet came; /bin is among what is gone when it came further.
-  const past = removals.findLast(({ name }) => isBytewiseAfter(name, 'bin'));
-  const armed = findings.filter((finding) => hasSwept(finding, seen));
+  const past = removals.findLast(({ name }) => isPast(name));
+  const armed = findings.filter((finding) => hasSwept(finding, removals, seen));
   if (!proofs || (!past && armed.length === 0)) {
     return { findings, doubts: [unknownCause(usr)] };
   }
@@ -39,19 +39,29 @@ function worksInRoot({ kubelet }: Seen): boolean {
   return process === undefined || process.workingFolder === '/';
 }
 
-/** A container that has ended, of a kind for which the kubelet comes past "bin". */
-function hasSwept({ reason, pins }: Findings[number], { unlogged }: Seen): boolean {
-  if (reason === 'DeletesWorkingFolder') return true;
-  if (reason !== 'WillDeleteWorkingFolder' || !unlogged.known) return false;
-  const sweeps = unlogged.value.containers
-    .filter(({ id }) => pins.containers.some(({ container }) => container === id))
-    .flatMap(({ sweep }) => (sweep.known ? [sweep.value] : []));
-  // What stands in its way now has stood in its way then.
-  return sweeps.some(({ folder, stop }) => folder === '/' && comesPastBin(stop?.name));
+/** Whether the kubelet has come past "bin" for this container, or for one that nobody named. */
+function hasSwept(
+  { reason, pins }: Findings[number],
+  removals: readonly Removal[],
+  { unlogged, watched }: Seen,
+): boolean {
+  if (reason !== 'DeletesWorkingFolder' && reason !== 'WillDeleteWorkingFolder') return false;
+  const ids = [...pins.containers.map(({ container }) => container), pins.logged];
+  if (removals.some(({ containerId, name }) => ids.includes(containerId) && isPast(name))) {
+    return true;
+  }
+  if (pins.containers.length === 0) return watched.some(({ name }) => name === 'bin');
+  const here = unlogged.known ? unlogged.value.containers : [];
+  return here.some(({ id, logPath, sweep }) => {
+    if (!ids.includes(id) || !'bin'.startsWith(logPath) || !sweep.known) return false;
+    const { folder, stop } = sweep.value;
+    // What stands in its way now has stood in its way then.
+    return folder === '/' && (stop === undefined || isPast(stop.name));
+  });
 }
 
-function comesPastBin(stop: string | undefined): boolean {
-  return stop === undefined || isBytewiseAfter(stop, 'bin');
+function isPast(name: string): boolean {
+  return isBytewiseAfter(name, 'bin');
 }
 
 function damagedFinding(known: {

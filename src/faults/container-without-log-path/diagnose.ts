@@ -1,3 +1,4 @@
+import { endOfLog } from '../../evidence/log-entries.ts';
 import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
@@ -92,10 +93,13 @@ function doubtful(container: UnloggedContainer, why: string): Judgement {
 /** Collections come once a minute, so after a few minutes without a line they have stopped. */
 const FRESH_MS = 5 * 60_000;
 
-function isFresh({ time }: Removal, { unlogged, kubelet }: Seen): boolean {
+function isFresh({ time }: Removal, { unlogged, kubelet, log }: Seen): boolean {
   if (kubelet.known && kubelet.value.presence !== 'running') return false;
   if (!time || !unlogged.known) return true;
-  return unlogged.value.seenAt.getTime() - time.getTime() <= FRESH_MS;
+  // Where nobody knows the zone of its times, the log is its own clock: a kubelet is never silent.
+  const isTimed = log.known && log.value.sources.every(({ isZoneKnown }) => isZoneKnown);
+  const end = log.known && !isTimed ? endOfLog(log.value) : undefined;
+  return (end ?? unlogged.value.seenAt).getTime() - time.getTime() <= FRESH_MS;
 }
 
 function isRunning({ kubelet }: Seen): boolean {
