@@ -85,7 +85,8 @@ async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata
     const said = failure ?? (await mountedIn(look, at, names));
     const seen = await factsOf(look, `${view}${at}`, said === undefined ? names : [VOLUME_FILE]);
     // It was removed meanwhile, or is being removed just now.
-    const isFresh = seen !== undefined && seen.ageMs < METADATA_AGE_MS;
+    const isFresh =
+      seen !== undefined && seen.ageMs < (look.settings.minimumAgeMs ?? METADATA_AGE_MS);
     if (!seen || (isFresh && isOrphan)) continue;
     const hindrance = said ?? seen.hindrance;
     const { inode, ageMs } = seen;

@@ -39,7 +39,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     );
   },
 
-  async act(action, writer, look) {
+  async act(action, writer, look, { freshLook }) {
     const { pid, table } = await sightOf(look);
     const deed = await force(action, pid, writer, table);
     if (deed.state !== 'did') {
@@ -48,7 +48,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
       const hand = byHand(action.target, pid);
       return { what, why: deed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
     }
-    await removeFolder(action, pid, writer, look);
+    await removeFolder(action, pid, writer, freshLook());
     return undefined;
   },
 
@@ -207,8 +207,8 @@ async function removeFolder(
   const { root } = await look.of(kubelet);
   const place = podPathOf(target, { root });
   if (!version.known || !leavesVolumeFolders(version.value) || place?.plugin === undefined) return;
-  // Not from the look of before: whoever has it mounted now would lose it with the folder.
-  const now = await mountNamespaces.collect(look);
+  // In a look of now: whoever has it mounted would lose it with the folder.
+  const now = await look.of(mountNamespaces);
   const below = `/pods/${podUid}/${place.rest}`;
   const isMounted = now.namespaces.some(({ table }) =>
     table.mounts.some((mount) => mount.target.endsWith(below)),
