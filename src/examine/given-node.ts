@@ -23,7 +23,7 @@ export function givenNode(given: GivenAnswers): NodeReader {
   return {
     now: () => given.now,
     ask: async <K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> => {
-      const answer = answerTo(kind, question as Question<QuestionKind>, given);
+      const answer = answerTo(kind, question, given);
       if (answer === undefined) {
         throw new ReadError('not-recorded', sourceOf(question), 'not among what was given');
       }

@@ -104,6 +104,12 @@ const CANNOT_TELL_VERSION =
 const CANNOT_TELL_STATE =
   'suspected, for its subPath mount lost its source; whether it runs, or should, only the runtime tells';
 
+// /..2021_06_02_06_01_21.244319292/tls.crt
+const PAYLOAD = /^\/\.\.\d{4}(?:_\d\d){5}\.\d+\/./;
+
+const UNKNOWN_VOLUME =
+  'suspected, for its subPath mount lost its source; of what volume it was is not in the mount table';
+
 const STRANGE_WORDS =
   'it does not run, and the runtime complains of its stale subPath mount in words we do not know';
 
@@ -120,6 +126,10 @@ function judgeLastCopy(
   kind: string,
   { process }: Kubelet,
 ): Judgement | undefined {
+  // In a table of which lines are missing, the mount that would name the kind of volume may be one.
+  if (!candidate.refusal && kind === 'unknown' && PAYLOAD.test(candidate.mount.root)) {
+    return doubtful(candidate, UNKNOWN_VOLUME);
+  }
   if (!candidate.refusal) return undefined;
   const { where, mount, target } = candidate;
   const rescue = `/root/kubediag-rescue-${target.volume}-${target.container}-${target.index}`;
