@@ -8,6 +8,8 @@ import { busyNodeRows } from './bench/busy-node.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
 import { kubeletLogRows } from './bench/kubelet-log.ts';
+import { leftoverRows } from './bench/leftovers.ts';
+import { mountNamespaceRows } from './bench/mount-namespaces.ts';
 import { mountTableRows } from './bench/mount-table.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
@@ -26,6 +28,8 @@ const groups: readonly Group[] = [
   { name: 'mount table', needs: [], rows: () => inScratch(mountTableRows) },
   { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
   { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
+  { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
+  { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { readdirSync } from 'node:fs';
 import { statusOf } from './file-status.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
@@ -7,6 +8,7 @@ import { bytesOf, textOf } from './text-codec.ts';
 import { IS_GONE, orCode, unlessFailed } from './unless-failed.ts';
 
 const SLASH = Buffer.from('/');
+const HERE = Buffer.from('.');
 
 /**
  * Walks down level by level with names only. A folder that is not there, or is none, simply does
@@ -43,12 +45,20 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
 /** Whoever asks has made sure, from the mount tables, that none of these is a mount. */
 export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonly Entry[] {
   const folder = pathInRoot(hostRoot, asked.path, 'follow');
-  return asked.names.map((name) => {
-    const here = join(folder, bytesOf(name));
+  const entryAt = (name: string, here: Buffer): Entry => {
     const status = unlessFailed(IS_GONE, () => statusOf(here)) ?? null;
     const isFolder = status?.type === 'folder';
     return { name, status, isEmpty: isFolder ? readdirSync(here).length === 0 : null };
-  });
+  };
+  if (!isUtf8(folder)) return asked.names.map((name) => entryAt(name, join(folder, bytesOf(name))));
+  // Seen from within the folder, each is one step away; from the root it is a dozen.
+  process.chdir(folder.toString('utf8'));
+  try {
+    return asked.names.map((name) => entryAt(name, join(HERE, bytesOf(name))));
+  } finally {
+    // Nobody who wants to unmount or remove it shall find us there.
+    process.chdir('/');
+  }
 }
 
 function join(folder: Buffer, name: Buffer): Buffer {
