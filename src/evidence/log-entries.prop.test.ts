@@ -31,12 +31,14 @@ test('a log that is cut anywhere is read as far as it goes', () => {
 test('odd bytes, odd JSON and lone surrogates do not end a look', () => {
   const odd = fc.oneof(
     fc.string({ unit: 'binary' }),
-    fc.json(),
-    fc.jsonValue().map((value) => JSON.stringify({ MESSAGE: value, log: value, msg: value })),
+    fc.json({ maxDepth: 1 }),
+    fc
+      .jsonValue({ maxDepth: 1 })
+      .map((value) => JSON.stringify({ MESSAGE: value, log: value, msg: value })),
     fc.tuple(line, fc.string({ unit: 'binary' })).map(([left, right]) => left + right),
   );
   fc.assert(
-    fc.property(fc.array(odd), (given) => {
+    fc.property(fc.array(odd, { maxLength: 6 }), (given) => {
       for (const entry of kubeletLogOf(given.join('\n'), 'a', { now: NOW }).entries) {
         expect(Number.isNaN(entry.time?.getTime())).toBe(false);
       }

@@ -57,8 +57,10 @@ function fromJson(text: string): Unwrapped | undefined {
 
 /** klog and others: {"ts":1681724155243.1,"caller":"...","msg":"...","err":"..."} */
 function fromFields(value: object): Unwrapped {
-  const { ts, time, msg, ...rest } = value as Record<string, unknown>;
-  const pairs = Object.entries(rest).map(([name, each]) => `${name}=${quotedValue(each)}`);
+  const { ts, time, msg, err, caller: _, ...rest } = value as Record<string, unknown>;
+  // As text has it: the error first.
+  const said = err === undefined ? rest : { err, ...rest };
+  const pairs = Object.entries(said).map(([name, each]) => `${name}=${quotedValue(each)}`);
   return {
     text: [`"${String(msg)}"`, ...pairs].join(' '),
     time: numericTime(ts) ?? isoTime(typeof ts === 'string' ? ts : String(time)),

@@ -108,3 +108,89 @@ test('an ordinary log says nothing', () => {
   ];
   expect(entriesIn(lines.join('\n'))).toEqual([]);
 });
+
+test.each([
+  ['sync-loop', { msg: 'SyncLoop ADD', source: 'api', pods: [{ name: 'a' }] }, { event: 'ADD' }],
+  [
+    'sync-loop',
+    { msg: 'SyncLoop (housekeeping) end', v: 4 },
+    { event: 'housekeeping', end: 'end' },
+  ],
+  [
+    'sync-skipped',
+    {
+      msg: 'Skipping pod synchronization',
+      err: '[PLEG is not healthy: pleg was last seen active 4m ago]',
+    },
+    { why: 'PLEG is not healthy: pleg was last seen active 4m ago' },
+  ],
+  [
+    'housekeeping-slow',
+    { msg: 'Housekeeping took longer than 15s', err: 'housekeeping took too long', seconds: 21.3 },
+    { took: '21.3' },
+  ],
+  [
+    'log-path-empty',
+    {
+      msg: 'Failed to stat container log after reopen',
+      worker: 1,
+      containerID: 'ca80',
+      path: '',
+      err: 'stat : no such file or directory',
+    },
+    { containerId: 'ca80' },
+  ],
+  [
+    'orphaned-pod',
+    {
+      msg: 'There were many similar errors. Turn up verbosity to see them.',
+      numErrs: 3,
+      err: 'orphaned pod "0ea8" found, but failed to rmdir() volume at path /v: directory not empty',
+    },
+    { podUid: '0ea8', path: '/v', count: '3' },
+  ],
+  [
+    'orphan-cleaned',
+    { msg: 'Cleaned up orphaned volume from pod', path: '/v', podUID: '0ea8' },
+    { podUid: '0ea8', path: '/v' },
+  ],
+  [
+    'reconstruction-failed',
+    {
+      msg: 'Could not construct volume information',
+      volumeSpecName: 'v',
+      podName: '0ea8',
+      err: 'no',
+    },
+    { podUid: '0ea8', volume: 'v', error: 'no' },
+  ],
+  [
+    'nameless-sandbox',
+    {
+      msg: 'PLEG: Write status',
+      pod: 'mqtt',
+      err: 'metadata.Name, metadata.Namespace or metadata.Uid is not in metadata "name:\\"mqtt\\""',
+    },
+    { sandbox: 'mqtt' },
+  ],
+  [
+    'remove-relative-log',
+    {
+      msg: 'DeleteContainer returned error',
+      containerID: { Type: 'containerd', ID: 'ca80' },
+      err: 'failed to remove container "ca80" log "boot": remove boot: directory not empty',
+    },
+    { name: 'boot' },
+  ],
+] as const)('JSON logging: %s', (signature, said, fields) => {
+  // Whatever the order of its fields, and also in a log file of a runtime.
+  const orders = [Object.entries(said), Object.entries(said).toReversed()].map(Object.fromEntries);
+  for (const order of orders) {
+    const line = JSON.stringify({ ts: 1776418555243.111, caller: 'a/b.go:1', ...order });
+    for (const text of [line, `2026-04-17T09:35:55.243111000Z stderr F ${line}`]) {
+      const entry = entriesIn(text).find((each) => each.signature === signature);
+      expect(entry?.fields).toMatchObject(fields);
+      expect(entry?.time).toEqual(new Date('2026-04-17T09:35:55.243Z'));
+    }
+  }
+});
