@@ -35,9 +35,18 @@ const LABELS: readonly (readonly [string, string, 'found' | 'unknown', string])[
   ['strace.txt', WITHOUT_LOG_PATH, 'unknown', 'suspected'],
   ['container-without-log-path.json', WITHOUT_LOG_PATH, 'found', 'latent'],
   ['container-list.json container-without-log-path.json', WITHOUT_LOG_PATH, 'found', 'latent'],
+  ['container-without-log-path.yaml', WITHOUT_LOG_PATH, 'found', 'latent'],
+  ['kubelet-in-docker.log', WITHOUT_LOG_PATH, 'found', 'active'],
+  ['journal-export.txt', WITHOUT_LOG_PATH, 'found', 'active'],
+  ['bin-gone.txt', WITHOUT_LOG_PATH, 'unknown', 'of unknown cause'],
+  ['bin-gone.txt journal-export.txt', WITHOUT_LOG_PATH, 'found', 'damaged'],
   ['dump-blocked.txt', DEAD, 'found', 'active'],
   ['healthz-failing.txt', DEAD, 'unknown', 'stands still'],
   ['leftovers-long.txt', LEFTOVER, 'found', 'latent'],
+  ['healthz-syncloop.txt', DEAD, 'unknown', 'stands still'],
+  ['leftovers-sized.txt', LEFTOVER, 'found', 'latent'],
+  ['leftovers-tree.txt', LEFTOVER, 'unknown', 'suspected'],
+  ['findmnt-lost-source.txt', STALE, 'unknown', 'suspected'],
   ['leftovers-bare.txt', LEFTOVER, 'unknown', 'suspected'],
 ];
 
@@ -60,6 +69,8 @@ describe('a text, or several of them together', () => {
     'findmnt.txt',
     'healthz-well.txt',
     'kubelet-absolute-log.log',
+    'leftovers-elsewhere.txt',
+    'mountinfo-of-a-container.txt',
     'refused-missing-source.txt',
     'README.md',
   ])('%s shows no fault, and makes nothing clear', async (name) => {

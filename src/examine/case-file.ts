@@ -98,16 +98,25 @@ function givenVolumes(
 /** How the list of all volumes begins that our collector writes. */
 const ALL_VOLUMES = `${COLLECTED}1: volumes.txt`;
 
-// pvc-f39e86b9-019b-11e8.deleting~859156558
-const BARE_LEFTOVER = /^[^/\s]+\.deleting~\d{1,10}\/?$/m;
+// pvc-f39e86b9-019b-11e8.deleting~859156558, also in the drawing of a tree
+const BARE_LEFTOVER = /^[\s│├└─|`-]*([^/\s]+\.deleting~\d{1,10})\/?\s*$/m;
+
+// /var/lib/kubelet/pods/29da79e5-.../volume-subpaths/conf/app/1 /dev/vda1[/pods/.../app.conf//deleted]
+const LOST_SOURCE = /(\/\S*\/volume-subpaths\/\S+)\s+\S*\[[^\]\n]*\/\/deleted\]/;
 
 function suspicionsIn({ parts }: Gathering): ReadonlyMap<string, string> {
   const suspicions = new Map<string, string>();
   for (const { text, name } of parts.get('listing') ?? []) {
-    const bare = BARE_LEFTOVER.exec(text)?.[0];
+    const bare = BARE_LEFTOVER.exec(text)?.[1];
     if (bare === undefined || /^\/.*:$/m.test(text)) continue;
     const why = `suspected: ${name} lists ${bare}, but not in which folder it lies`;
     suspicions.set('leftover-volume-directory', why);
+  }
+  for (const { text, name } of parts.get('plain-mounts') ?? []) {
+    const lost = LOST_SOURCE.exec(text)?.[1];
+    if (lost === undefined) continue;
+    const why = `suspected: ${name} shows a lost source at ${lost}, but not of which volume it was`;
+    suspicions.set('stale-subpath-mount', why);
   }
   return suspicions;
 }

@@ -22,8 +22,8 @@ export interface Documents {
 const LOG_LINE =
   /^\{(?=.*"(?:msg|MESSAGE|log)":)(?=.*"(?:ts|caller|__REALTIME_TIMESTAMP|stream)":)/;
 
-// apiVersion: v1
-const KUBERNETES_YAML = /^(?:apiVersion|kind): \S/m;
+// apiVersion: v1, and of crictl inspect -o yaml: status:
+const KUBERNETES_YAML = /^(?:(?:apiVersion|kind): \S|status:\s*$|containers:\s*$)/m;
 
 /** Takes JSON and Kubernetes YAML out of a text. The lines of a JSON log stay in it. */
 export function documentsIn(given: string): Documents {

@@ -23,7 +23,9 @@ export function listedPaths(text: string): readonly string[] {
       continue;
     }
     const long = LONG_LINE.exec(line)?.[1]?.split(' -> ')[0];
-    const name = long ?? (line.includes(' ') ? '' : line);
+    // 4.0K	/var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-1
+    const sized = /^\s*\d[\d.]*[KMGTP]?\s+(\/\S+)$/.exec(line)?.[1];
+    const name = long ?? sized ?? (line.includes(' ') ? '' : line);
     if (name === '' || name === '.' || name === '..' || name.startsWith('total ')) continue;
     if (name.startsWith('/')) paths.push(name);
     else if (folder !== undefined) paths.push(`${folder}/${name}`);

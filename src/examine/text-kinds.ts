@@ -66,6 +66,8 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ['health', /^ok$/],
   // [-]syncloop failed: reason withheld
   ['health', /^\[[+-]\][\w./-]+ (?:ok|failed|excluded)/],
+  // internal server error: sync Loop took longer than expected
+  ['health', /^internal server error: sync Loop took longer/],
   // healthz check failed
   ['health', /^(?:healthz|livez|readyz) check (?:failed|passed)\s*$/],
   // # TYPE kubelet_running_pods gauge
@@ -110,6 +112,10 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ['listing', /^\s*(?:\d+\s+(?:\d+\s+)?)?[dlbcps-][rwxsStT-]{9}[.+@]?\s+\d+\s/],
   // /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558
   ['listing', /^(?:\.?\/[^\s:]*):?(?: -> \S+)?\s*$/],
+  // 4.0K	/var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-1
+  ['listing', /^\s*\d[\d.]*[KMGTP]?\s+\/\S+\s*$/],
+  //     ├── pvc-f39e86b9-019b-11e8.deleting~859156558
+  ['listing', /^[\s│├└─|`-]+\S+\.deleting~\d+\/?\s*$/],
   // pvc-f39e86b9-019b-11e8.deleting~859156558
   ['listing', /^total \d+\s*$|^\S+\.deleting~\d+\/?\s*$/],
 ];
