@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { FaultReport } from '../../src/checkup/report.ts';
+import { join } from 'node:path';
+import type { FaultReport, Report } from '../../src/checkup/report.ts';
 import type { Ended } from '../../tools/cluster/cluster.ts';
 import { containerProcess } from '../rig/container-process.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
@@ -31,8 +32,29 @@ export class ClusterLook {
     return this.cluster.run([EXECUTABLE, ...words], { limitMs: KUBEDIAG_MS });
   }
 
+  /** The words with which the kubelet tells us everything. */
+  get credential(): readonly string[] {
+    const pair = join(this.cluster.scratch, 'kubernetes/apiserver-kubelet');
+    return ['--kubelet-cert', `${pair}.crt`, '--kubelet-key', `${pair}.key`];
+  }
+
   async check(...words: readonly string[]): Promise<FaultAnswer> {
     return this.answerOf(await this.kubediag('check', '-o', 'json', ...words));
+  }
+
+  /** What is said of every fault. */
+  async report(...words: readonly string[]): Promise<Report> {
+    return reportOf(await this.kubediag('check', '-o', 'json', ...words));
+  }
+
+  /** Repairs without a question. */
+  recover(...words: readonly string[]): Promise<Ended> {
+    return this.kubediag('recover', this.#fault, '--yes', ...words);
+  }
+
+  /** What the kubelet has logged since it began with this many characters. */
+  kubeletSaid(since = 0): string {
+    return readFileSync(this.cluster.parts.kubelet.log, 'utf8').slice(since);
   }
 
   answerOf(ended: Ended): FaultAnswer {
@@ -62,6 +84,23 @@ export class ClusterLook {
     process.kill(containerProcess(id), 'SIGKILL');
   }
 
+  /** A pod that does nothing but run. */
+  async applyPod(name: string): Promise<void> {
+    const containers = [{ name: 'app', image: this.cluster.image }];
+    const spec = { terminationGracePeriodSeconds: 0, containers };
+    await this.cluster.apply({ apiVersion: 'v1', kind: 'Pod', metadata: { name }, spec });
+  }
+
+  async uidOf(pod: string): Promise<string> {
+    return (await this.#pod(pod)).metadata.uid;
+  }
+
+  /** Of all pods; whoever restarts a container makes another. */
+  async containerIds(): Promise<readonly string[]> {
+    const statuses = (await this.#pods()).flatMap(({ status }) => status.containerStatuses ?? []);
+    return statuses.map(({ containerID = '' }) => containerID).toSorted();
+  }
+
   staleMounts(): readonly string[] {
     const table = readFileSync(`/proc/${this.cluster.pid}/mountinfo`, 'utf8');
     return table.split('\n').filter((line) => line.includes('//deleted '));
@@ -80,7 +119,7 @@ export class ClusterLook {
 }
 
 interface Pod {
-  readonly metadata: { readonly name: string };
+  readonly metadata: { readonly name: string; readonly uid: string };
   readonly status: {
     readonly containerStatuses?: readonly {
       readonly containerID?: string;

@@ -1,0 +1,182 @@
+import { lstatSync, readdirSync } from 'node:fs';
+import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { bpftracePackages } from '../rig/bpftrace.ts';
+import { EXECUTABLE, type Running, startProgram } from '../rig/run-kubediag.ts';
+import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
+import { makeUnloggedContainer } from './unlogged-container.ts';
+
+const FAULT = 'container-without-log-path';
+const SOON = { timeout: 30_000, interval: 100 };
+const SLOW = { timeout: 90_000, interval: 2_000 };
+/** The kubelet collects once a minute. */
+const COLLECTION_MS = 65_000;
+/** Of a pod that nobody knows. */
+const POD_UID = '6f1f9c5e-5b0e-4a52-9d0f-0c1d2e3f4a5b';
+
+/** The chain that the first who met this fault had to rebuild his kubelet for. */
+const CHAIN = [
+  'os.Remove',
+  'container.(*RealOS).Remove',
+  'logs.(*containerLogManager).Clean',
+  'kuberuntime.(*kubeGenericRuntimeManager).removeContainerLog',
+  'kuberuntime.(*kubeGenericRuntimeManager).removeContainer',
+];
+
+let restoredAt = 0;
+let current: ClusterLook;
+
+/** From the first container to the cure: each test begins where the one before ended. */
+describe(`containers without a log path under kubelet ${CURRENT}`, () => {
+  let known: readonly string[];
+  let runner = '';
+
+  beforeAll(async () => {
+    current = await ClusterLook.begin(CURRENT, FAULT);
+    const { cluster } = current;
+    await furnishWorkingFolder(current);
+    await current.applyPod('known');
+    await cluster.kubectl('wait', '--for=condition=Ready', 'pod/known', '--timeout=60s');
+    known = await current.containerIds();
+    cluster.parts.kubelet.pause();
+    await makeUnloggedContainer(cluster, { name: 'plain', command: ['true'] });
+    await makeUnloggedContainer(cluster, { name: 'runner', command: ['sleep', '1000'] });
+    const labelled = { name: 'labelled', podUid: POD_UID, command: ['true'] };
+    await makeUnloggedContainer(cluster, labelled);
+  });
+
+  it('are latent while the kubelet does nothing, with exactly what it would delete', async () => {
+    const fault = await current.check(FAULT);
+    expect(fault).toMatchObject({ code: 1, verdict: 'found' });
+    expect(statesOf(fault)).toEqual({ plain: 'latent', labelled: 'latent', runner: 'latent' });
+    for (const finding of fault.findings) {
+      expect(textsOf(finding)).toContain('"logPath": ""');
+      expect(textsOf(finding)).toContain(workingFolder(current));
+      expect(textsOf(finding)).toContain('bin; stops at boot (directory not empty)');
+    }
+    runner = fault.findings.find(({ subject }) => subject.container === 'runner')?.id ?? '';
+  });
+
+  it('that run are left alone by recover, for nobody knows what they are for', async () => {
+    const ended = await current.recover('--finding', runner);
+    expect(ended.code).toBe(3);
+    expect(ended.stdout + ended.stderr).toMatch(/refused .*runs/s);
+    expect(entries(current)).toEqual(['bin', 'boot', 'etc']);
+  });
+
+  it('cost the kubelet its bin once it goes on, and trace names the functions that did it', async () => {
+    const tracing = await trace(current);
+    current.cluster.parts.kubelet.resume();
+    await expect.poll(() => entries(current), SOON).toEqual(['boot', 'etc']);
+    const { stdout } = await tracing.end;
+    const [first] = (JSON.parse(stdout) as { deletions: readonly Deletion[] }).deletions;
+    expect(first?.path).toContain(`${workingFolder(current)}/b`);
+    expect(first?.process.name).toBe('kubelet');
+    const functions = (first?.stack ?? []).map((frame) => frame.function ?? '');
+    const from = functions.indexOf('os.Remove');
+    expect(functions.slice(from, from + CHAIN.length).map(shortName)).toEqual(CHAIN);
+  });
+
+  it('are active then, with the line in which the kubelet says so', async () => {
+    const said = () => current.kubeletSaid().includes('log \\"boot\\": remove boot');
+    await expect.poll(said, SOON).toBe(true);
+    const fault = await current.check(FAULT);
+    const labelled = fault.findings.find(({ subject }) => subject.container === 'labelled');
+    expect(labelled).toMatchObject({ state: 'active', reason: 'DeletesWorkingFolder' });
+    expect(textsOf(labelled)).toContain('log \\"boot\\": remove boot: directory not empty');
+    expect(textsOf(labelled)).toContain('stops at boot (directory not empty)');
+  });
+
+  it('are removed by recover, and no container of a pod is touched', async () => {
+    // The kubelet kills the one that runs within seconds.
+    const states = async () => (await current.check(FAULT)).findings.map(({ reason }) => reason);
+    await expect.poll(states, SLOW).not.toContain('RunsWithoutLogPath');
+    const ended = await current.recover();
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done') });
+    // What has not fired yet is repaired by name only.
+    for (const { id } of (await current.check(FAULT)).findings) {
+      expect(await current.recover('--finding', id)).toMatchObject({ code: 0 });
+    }
+    expect(await current.check(FAULT)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+    expect(await current.containerIds()).toEqual(known);
+    await symlink('usr/bin', join(workingFolder(current), 'bin'));
+    restoredAt = Date.now();
+  });
+});
+
+describe(`a container without a log path under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
+  it('is harmless: the kubelet removes it, and nothing else', async () => {
+    const look = await ClusterLook.begin(LAST_WITH_STALE_SUBPATH, FAULT);
+    await furnishWorkingFolder(look);
+    look.cluster.parts.kubelet.pause();
+    await makeUnloggedContainer(look.cluster, { name: 'plain', command: ['true'] });
+    const fault = await look.check(FAULT);
+    expect(fault).toMatchObject({ code: 0, verdict: 'clear' });
+    expect(fault.findings).toMatchObject([{ state: 'benign', reason: 'OldKubelet' }]);
+    look.cluster.parts.kubelet.resume();
+    await expect.poll(async () => (await look.check(FAULT)).findings, SLOW).toEqual([]);
+    expect(entries(look)).toEqual(['bin', 'boot', 'etc']);
+  });
+});
+
+describe(`one collection later, kubelet ${CURRENT}`, () => {
+  it('has left the restored bin where it is', async () => {
+    await sleep(Math.max(0, restoredAt + COLLECTION_MS - Date.now()));
+    expect(await readlink(join(workingFolder(current), 'bin'))).toBe('usr/bin');
+    expect(entries(current)).toEqual(['bin', 'boot', 'etc']);
+  });
+});
+
+interface Deletion {
+  readonly path: string;
+  readonly process: { readonly name: string };
+  readonly stack: readonly { readonly function: string | null }[];
+}
+
+/** Where the kubelet of a cluster works: a folder of its own in place of "/". */
+function workingFolder({ cluster }: ClusterLook): string {
+  return join(cluster.logs, 'kubelet.work');
+}
+
+/** What stands first in "/" of a node, in small. */
+async function furnishWorkingFolder(look: ClusterLook): Promise<void> {
+  const work = workingFolder(look);
+  await mkdir(join(work, 'boot'), { recursive: true });
+  await writeFile(join(work, 'boot/vmlinuz'), '');
+  await mkdir(join(work, 'etc'), { recursive: true });
+  const bin = join(work, 'bin');
+  if (!lstatSync(bin, { throwIfNoEntry: false })) await symlink('usr/bin', bin);
+}
+
+function entries(look: ClusterLook): readonly string[] {
+  return readdirSync(workingFolder(look)).toSorted();
+}
+
+function statesOf({ findings }: FaultAnswer): Readonly<Record<string, string>> {
+  return Object.fromEntries(findings.map(({ subject, state }) => [subject.container, state]));
+}
+
+function textsOf(finding: FaultAnswer['findings'][number] | undefined): string {
+  return (finding?.proof ?? []).map(({ claim, text = '' }) => `${claim}: ${text}`).join('\n');
+}
+
+/** Begins to watch the folder, and comes back when nothing can be missed any more. */
+async function trace(look: ClusterLook): Promise<Running> {
+  const packages = await bpftracePackages();
+  if ('missing' in packages) throw new Error(packages.missing);
+  const folder = workingFolder(look);
+  const limits = ['--seconds', '30', '--lines', '1', '-o', 'json'];
+  const words = ['trace', 'deletions', folder, ...limits, '--bpftrace', packages.program];
+  const { environment } = packages;
+  const tracing = startProgram([...look.cluster.enter, EXECUTABLE, ...words], { environment });
+  await tracing.hasSaid('watching');
+  return tracing;
+}
+
+// k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
