@@ -71,9 +71,10 @@ test('who is gone is said to be gone, and nothing of a node can move the cursor'
 });
 
 test('what was lost is told', () => {
-  const line = countsLine(2, { ended: 'time', calls: 90, lost: 3, unresolved: 4 });
+  const line = countsLine(2, { ended: 'time', calls: 90, lost: 3, unresolved: 4, isBehind: true });
   expect(line).toContain('2 told of 90');
   expect(line).toContain('3 were lost');
+  expect(line).toContain('bpftrace was behind');
   expect(line).toContain('4 by processes that were gone');
 });
 

@@ -92,6 +92,7 @@ export function countsLine(told: number, end: Exclude<TraceEnd, { ended: 'failur
   }[end.ended];
   const left = [
     ...(end.lost > 0 ? [`${end.lost} were lost, because there were too many at once`] : []),
+    ...(end.isBehind ? ['bpftrace was behind: the last ones are missing'] : []),
     ...(end.unresolved > 0
       ? [`${end.unresolved} by processes that were gone too soon to say where`]
       : []),

@@ -98,7 +98,7 @@ function tellEnd(
   }
   const isFound = deletions.some(isLogRemoval);
   if (options.output === 'json') {
-    const { ended, calls, lost, unresolved } = end;
+    const { ended, calls, lost, isBehind, unresolved } = end;
     const document = {
       apiVersion: 'diagnosis.kubediag.org/v1',
       kind: 'DeletionTrace',
@@ -108,6 +108,7 @@ function tellEnd(
       watched,
       calls,
       lost,
+      isBehind,
       unresolved,
       deletions: deletions.map(deletionJson),
     };
@@ -117,7 +118,8 @@ function tellEnd(
   }
   if (isFound) return EXIT.found;
   // What was lost may have been what was looked for.
-  return deletions.length === 0 && end.lost + end.unresolved > 0 ? EXIT.unknown : EXIT.clear;
+  const isWhole = end.lost + end.unresolved === 0 && !end.isBehind;
+  return deletions.length > 0 || isWhole ? EXIT.clear : EXIT.unknown;
 }
 
 function askedPath(name: string, hostRoot: string): Watched {

@@ -4,8 +4,12 @@ export const ATTACH_MS = 30_000;
 /** How often we look whether the probes are attached. */
 export const SIGN_MS = 100;
 
-/** How long the tracer has to go once it is told to. */
-export const TRACER_END_MS = 2_000;
+/** Nothing came for so long, or for so many times the delay, so nothing is on its way any more. */
+export const QUIET_MS = 300;
+export const QUIET_DELAYS = 4;
+
+/** How long we wait at the end for what was seen and not told yet; then it was too much. */
+export const TRACER_END_MS = 5_000;
 
 /** A mount of a kernel's own filesystem answers at once. */
 export const MOUNT_MS = 5_000;
@@ -18,6 +22,9 @@ export const DELETIONS_TOLD_MAX = 10_000;
 
 /** Bytes of one text that the kernel copies for us: bpftrace has 512 bytes of memory for all. */
 export const TEXT_BYTES = 180;
+
+/** Of each processor: 2 MiB hold what a large `rm -r` does in the moment before we read it. */
+export const BUFFER_PAGES = 512;
 
 /** Names from a folder up to the root. Volumes of pods lie ten deep; the kernel checks every step. */
 export const FOLDER_DEPTH_MAX = 20;

@@ -50,10 +50,10 @@ function probesOf(call: string, words: readonly string[], wish: ProgramWish): st
 ${wish.hasTypes ? callerLines(wish.pidNamespace) : PLAIN_CALLER}
   printf("E %d %llu ${call} %d %d %d%s", tid, $k, $i, (int32)${oldFolder}, ${flags}, ustack(perf, ${STACK_DEPTH_MAX}));
   printf("C %d %llu %s", tid, $k, comm);
-${nameLines('N', oldName)}${wish.hasTypes ? folderLines('P', '$b', oldFolder) : ''}${
+${nameLines('N', oldName)}${wish.hasTypes ? folderLines('P', '$b', oldFolder, oldName) : ''}${
   newName
     ? `  printf("D %d %llu %d", tid, $k, (int32)${newFolder});\n${nameLines('M', newName)}${
-        wish.hasTypes ? folderLines('Q', '$c', newFolder) : ''
+        wish.hasTypes ? folderLines('Q', '$c', newFolder, newName) : ''
       }`
     : ''
 }  printf("Z %d %llu %d %d", tid, $k, $b, $c);
@@ -95,7 +95,7 @@ function nameLines(letter: string, name: string): string {
  * walks: at the root of a mount it goes on at the folder that the mount stands on. Those two words
  * stand in front of what a path calls its mount, since Linux 3.3.
  */
-function folderLines(letter: string, isCut: string, descriptor: string): string {
+function folderLines(letter: string, isCut: string, descriptor: string, name: string): string {
   const open =
     descriptor === '-100'
       ? ''
@@ -105,9 +105,11 @@ function folderLines(letter: string, isCut: string, descriptor: string): string 
     $m = (uint64)$x->f_path.mnt;
   }
 `;
+  // A path that begins at the root needs no folder: half of all lines are saved on a busy node.
   return `  $d = (uint64)${TASK}->fs->pwd.dentry;
   $m = (uint64)${TASK}->fs->pwd.mnt;
-${open}  unroll(${FOLDER_DEPTH_MAX}) {
+${open}  if (str(${name}, 2) == "/") { $d = (uint64)0; }
+  unroll(${FOLDER_DEPTH_MAX}) {
     if ($d != 0) {
       $q = (uint64)((struct dentry *)$d)->d_parent;
       if ($d == $q) {

@@ -66,6 +66,8 @@ export interface TraceCounts {
   readonly calls: number;
   /** Calls, or parts of them, that bpftrace or we could not keep up with. */
   readonly lost: number;
+  /** The end of the watch came before all that was seen could be told. */
+  readonly isBehind: boolean;
   /** Calls whose path could not be found out, because the process was gone or the name too long. */
   readonly unresolved: number;
 }
@@ -124,7 +126,9 @@ export async function traceDeletions(
   await turn;
   if ('failure' in ended) return { ended: 'failure', ...ended };
   const why = stop.aborted ? 'stopped' : lines.signal.aborted ? 'lines' : 'time';
-  return { ended: why, ...counts, lost: counts.lost + ended.lost };
+  // Whoever wanted only so many has them.
+  const isBehind = ended.isBehind && why !== 'lines';
+  return { ended: why, ...counts, lost: counts.lost + ended.lost, isBehind };
 }
 
 /** Known without a question to be none of ours, as for nearly every call on a node. */

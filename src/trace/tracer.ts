@@ -2,7 +2,7 @@ import { accessSync, constants, existsSync, readlinkSync, writeSync } from 'node
 import { delimiter, join } from 'node:path';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { runProgram } from '../process/run.ts';
-import { ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
+import { BUFFER_PAGES, ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
 import { CALLS, programText } from './program-text.ts';
 
 export interface TracerSettings {
@@ -93,6 +93,7 @@ function startBpftrace(
         LC_ALL: 'C',
         BPFTRACE_STRLEN: String(TEXT_BYTES),
         BPFTRACE_MAX_STRLEN: String(TEXT_BYTES),
+        BPFTRACE_PERF_RB_PAGES: String(BUFFER_PAGES),
         // It would open every program that it sees, on whichever disk that lies.
         BPFTRACE_NO_USER_SYMBOLS: '1',
       },
