@@ -12,6 +12,26 @@ type Chosen =
 
 /** What to recover: the named finding, or all that hurts now. A latent one is only taken by name. */
 export function chooseFindings(fault: AnyFault, looked: Looked, name: string | undefined): Chosen {
+  const chosen = choose(fault, looked, name);
+  if ('nothing' in chosen) return chosen;
+  const ours = chosen.findings.filter(
+    (finding) => (fault.recover?.(finding).actions.length ?? 0) > 0,
+  );
+  return ours.length > 0
+    ? { findings: ours }
+    : { nothing: forOthers(chosen.findings), code: EXIT.notDone };
+}
+
+/** Found, but such that only a person can go on from here. */
+function forOthers(findings: readonly Finding[]): string {
+  const lines = findings.flatMap(({ summary, otherCures }) => [
+    `  why   ${printable(summary)}\n`,
+    ...otherCures.map((cure) => `  do    ${printable(cure)}\n`),
+  ]);
+  return `refused: KubeDiag has no repair for what it found here\n${lines.join('')}`;
+}
+
+function choose(fault: AnyFault, looked: Looked, name: string | undefined): Chosen {
   const verdict = looked.judged[0]?.verdict;
   const findings = (verdict?.findings ?? []).filter(({ state }) => state !== 'benign');
   const doubts = verdict && 'doubts' in verdict ? verdict.doubts : [];

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -132,6 +132,57 @@ describe('a dead volume of a pod that is gone', () => {
     const replayed = await node.kubediag('replay', bundle, '-o', 'json');
     const fault = reportOf(replayed).faults.find(({ name }) => name === FAULT);
     expect(fault?.findings).toMatchObject([{ state: 'active', subject: { podUid: ORPHAN } }]);
+  });
+});
+
+describe('the file that a CSI volume leaves of an orphan', () => {
+  const METADATA = 'orphaned-volume-metadata';
+  const LONG_AGO = new Date('2026-01-01T00:00:00Z');
+
+  async function makeLeft(version: string) {
+    const { node, runtime } = await makeNode();
+    runtime.containers = [RUNNING];
+    await node.startKubelet({ says: says({ version }) });
+    const folder = volumeOf(node, 'kubernetes.io~csi/pvc-7');
+    const file = join(folder, 'vol_data.json');
+    node.write(file, '{"driverName":"cephfs.csi.ceph.com"}');
+    mkdirSync(node.see(join(folder, 'mount')));
+    const kept = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
+    const recover = (...words: readonly string[]) =>
+      node.kubediag('recover', METADATA, '--yes', '--finding', '1', ...words);
+    const age = () => {
+      for (const path of [file, folder]) utimesSync(node.see(path), LONG_AGO, LONG_AGO);
+    };
+    return { node, folder, file, kept, recover, age };
+  }
+
+  it.each(['v1.18.8', 'v1.36.3'])('is set aside and kept, under %s', async (version) => {
+    const { node, folder, file, kept, recover, age } = await makeLeft(version);
+    const words = ['check', METADATA, '-o', 'json'];
+    expect(reportOf(await node.kubediag(...words)).faults[0]).toMatchObject({ verdict: 'clear' });
+    age();
+    const [fault] = reportOf(await node.kubediag(...words)).faults;
+    expect(fault?.findings).toMatchObject([{ state: 'latent', subject: { path: file } }]);
+    const ended = await recover();
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    expect(readFileSync(node.see(kept), 'utf8')).toContain('cephfs.csi.ceph.com');
+    expect(existsSync(node.see(file))).toBe(false);
+    // A newer kubelet removes the empty folders itself.
+    expect(existsSync(node.see(folder))).toBe(version === 'v1.36.3');
+  });
+
+  it('stays where it is while anything else lies there, or is mounted', async () => {
+    const { node, folder, file, age } = await makeLeft('v1.36.3');
+    node.write(join(folder, 'mount/data.db'), 'precious');
+    age();
+    const full = await node.kubediag('recover', METADATA, '--yes');
+    expect(full.code).toBe(2);
+    expect(oneLine(full.stderr)).toContain('mount lies there too, and is not empty');
+    expect(readFileSync(node.see(join(folder, 'mount/data.db')), 'utf8')).toBe('precious');
+    await node.run('mount', '-t', 'tmpfs', 'tmpfs', join(folder, 'mount'));
+    const mounted = await node.kubediag('recover', METADATA, '--yes');
+    expect(mounted.stderr).toContain('is clear on this node');
+    expect(existsSync(node.see(file))).toBe(true);
   });
 });
 
