@@ -20,7 +20,8 @@ const ASCII = /^[\0-\x7f]*$/;
 /** One character for each byte. */
 function keyOf(name: string): string {
   if (ASCII.test(name)) return name;
-  return [...name].map((character) => bytesOf(character.codePointAt(0) ?? 0)).join('');
+  // By code points: a lone surrogate is one of its own.
+  return Array.from(name, (character) => bytesOf(character.codePointAt(0) ?? 0)).join('');
 }
 
 const ESCAPE = 0xdc00;

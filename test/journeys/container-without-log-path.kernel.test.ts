@@ -38,7 +38,6 @@ describe('a node whose /bin is gone', () => {
     });
     runtime.containers = [RUNNING, BROKER];
     deleteBin(node);
-    expect(readlinkSync('/bin')).toBe('usr/bin');
   });
 
   async function check(...words: string[]): Promise<FaultReport> {
@@ -51,6 +50,7 @@ describe('a node whose /bin is gone', () => {
   it('is damaged, disarmed first and then restored, though there is no shell', async () => {
     const shell = await node.inside.run('/bin/sh', '-c', 'true').catch(String);
     expect(shell).toContain('No such file or directory');
+    expect(readlinkSync('/bin')).toBe('usr/bin');
     expect(await check()).toMatchObject({
       verdict: 'found',
       findings: [

@@ -40,7 +40,9 @@ interface Failure {
 
 /** As Go removes what Glob("*") gives: in the order of the bytes, until one cannot be removed. */
 function sweep(): Failure | undefined {
-  const names = readdirSync('.', { encoding: 'buffer' }).toSorted(Buffer.compare);
+  const names = readdirSync('.', { encoding: 'buffer' }).toSorted((left, right) =>
+    left.compare(right),
+  );
   for (const name of names) {
     if (tried(() => unlinkSync(name)) === undefined) continue;
     const code = tried(() => rmdirSync(name));

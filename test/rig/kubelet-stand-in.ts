@@ -74,7 +74,7 @@ function serve(): void {
   lookWhereTold();
   const socket = String(values['container-runtime-endpoint'] ?? '').replace(/^unix:\/\//, '');
   const log = typeof values['log-file'] === 'string' ? values['log-file'] : undefined;
-  if (log !== undefined) collectWhile(() => saysNow().collects === true, socket, log);
+  if (log !== undefined) void collectWhile(() => saysNow().collects === true, socket, log);
 }
 
 const COLLECTION_MS = 250;

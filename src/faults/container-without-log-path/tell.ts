@@ -32,7 +32,7 @@ const PRODUCERS: Readonly<Record<Producer, string | undefined>> = {
   unknown: undefined,
 };
 
-export const SHORT_ID = 13;
+const SHORT_ID = 13;
 
 export function shortId(id: string): string {
   return id.slice(0, SHORT_ID);
