@@ -9,6 +9,7 @@ import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
 import { orphanPods } from './orphan-pods.ts';
 import { podPathOf } from './pod-path.ts';
+import { redactAnswer } from './redact.ts';
 import { staticPods } from './static-pods.ts';
 import { isSuspectType, suspectsIn } from './suspect-mounts.ts';
 
@@ -203,7 +204,10 @@ describe('whether a pod lives', () => {
     maker.set('status', { path: folder }, { answer }).folder(folder, ['etcd.yaml', '.swp']);
     maker.file(`${folder}/etcd.yaml`, `metadata: {name: etcd, uid: ${ORPHAN}}\n`);
     expect((await lifeOn(maker, uid)).state).toBe('uncertain');
-    expect(await lifeOn(maker)).toMatchObject({ state: 'live', by: expect.stringContaining('static pod') });
+    expect(await lifeOn(maker)).toMatchObject({
+      state: 'live',
+      by: expect.stringContaining('static pod'),
+    });
     const { uids, isNone } = await lookAt(maker.build()).of(staticPods);
     expect([[...uids], isNone]).toEqual([[ORPHAN], false]);
   });
@@ -214,5 +218,26 @@ describe('whether a pod lives', () => {
       if (key.startsWith(`["${kind}"`)) maker.answers.set(key, { failure: 'timeout' });
     }
     expect((await lifeOn(maker)).state).toBe('uncertain');
+  });
+});
+
+describe('what leaves the node in a bundle', () => {
+  const view = '/proc/812/root';
+
+  test('are the requests that wait for a FUSE server, and the pages of health', () => {
+    const path = `${view}/sys/fs/fuse/connections/57/waiting`;
+    expect(redactAnswer('file', { path }, '3\n')).toBe('3\n');
+    expect(redactAnswer('file', { path }, 'token=x')).not.toContain('x');
+    const page = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
+    const answer = { status: 500, body: '[-]syncloop failed: reason withheld' };
+    expect(redactAnswer('kubelet', page, answer)).toEqual(answer);
+  });
+
+  test('is of the file of a static pod its uid, and no value of its environment', () => {
+    const path = `${view}/etc/kubernetes/manifests/etcd.yaml`;
+    const text = `metadata: {name: etcd, uid: ${ORPHAN}}\nspec: {env: [{name: A, value: hunter2}]}\n`;
+    const safe = redactAnswer('file', { path }, text);
+    expect(safe).toContain(ORPHAN);
+    expect(safe).not.toContain('hunter2');
   });
 });

@@ -11,7 +11,7 @@ import {
   makePrivateNamespaces,
   type PrivateNamespaces,
 } from '../../test/rig/private-namespaces.ts';
-import { QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
+import { PATIENT_MS, QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
 import type { ProcessEntry, Thread } from './node-reader.ts';
 
 /** A busy machine may add this to any of our limits. */
@@ -153,6 +153,20 @@ describe.concurrent('a node with mounts that hang', () => {
     expect(beside).toMatchObject({ answer: { lines: [{ number: 1, text: 'healthy' }] } });
     expect(other).toMatchObject(healthy);
     expect(Math.max(beside?.tookMs ?? 0, other?.tookMs ?? 0)).toBeLessThan(QUESTION_MS.log / 2);
+    expect(code).toBe(0);
+  });
+
+  test('a second, patient question waits for the first reader, and sends no other after it', async () => {
+    const path = hung[6] ?? '';
+    const patient = ['status', { path, patience: 'long' }] as const;
+    const { rounds, code } = await look({ rounds: [[status(path)], [[...patient]]] });
+    const [first, second] = rounds;
+    expect(first?.answers).toMatchObject([{ failure: 'timeout' }]);
+    expect(second?.answers).toMatchObject([
+      { failure: 'timeout', detail: expect.stringContaining('still waits there') },
+    ]);
+    expect(second?.answers[0]?.tookMs).toBeGreaterThan(PATIENT_MS - 100);
+    expect(second?.abandoned).toHaveLength(1);
     expect(code).toBe(0);
   });
 

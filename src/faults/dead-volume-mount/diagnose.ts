@@ -1,5 +1,6 @@
 import type { BlockedThreads } from '../../evidence/blocked-threads.ts';
 import type { Kubelet } from '../../evidence/kubelet.ts';
+import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -55,9 +56,15 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
   const isStill = loop.still.length > 0 || loop.amongOrphans !== undefined;
   const isElsewhere = loop.elsewhere !== undefined || loop.moves !== undefined;
   if (isStill && !isElsewhere && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
-  const isPassedBy = version?.known === true && !mount.isCsi && version.value.minor >= 30;
-  if (isPassedBy && !isWaitedOn) return benignFinding(mount, seen);
+  const isPassedBy = version?.known === true && looksWithoutServer(version.value);
+  if (isPassedBy && !mount.isCsi && !isWaitedOn) return benignFinding(mount, seen);
   return latentFinding(mount, seen);
+}
+
+/** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
+function looksWithoutServer({ major, minor, patch, prerelease }: KubeletVersion): boolean {
+  if (major !== 1) return false;
+  return minor > 30 || (minor === 30 && (patch > 0 || prerelease === undefined));
 }
 
 function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?: Doubt } {
