@@ -57,6 +57,9 @@ describe('a node whose /bin is gone', () => {
         {
           state: 'damaged',
           reason: 'DeletedBin',
+          proof: expect.arrayContaining([
+            expect.objectContaining({ text: 'stops at boot (directory not empty)' }),
+          ]),
           actions: [{ kind: 'remove-container' }, { kind: 'restore-symlink' }],
         },
       ],

@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import type { PracticeNode } from './practice-node.ts';
 
 /** The magic number of statfs(2). */
-const OVERLAY = 0x794c7630;
+const TMPFS = 0x01021994;
 
 /**
- * Gives a practice node a root of its own: all of the machine's, with what is written or deleted kept
- * in memory. From then on "/" of the node is not "/" of the machine. /tmp stays shared, for the test
- * talks to the node through it.
+ * Gives a practice node a root of its own, in memory. It has the folders of the machine, each as an
+ * overlay, so that what is written there is kept in memory too; but neither dot files nor what else
+ * somebody put at the root of the machine before "bin". /tmp stays shared, for the test talks to the
+ * node through it.
  */
 export async function givePrivateRoot(node: PracticeNode): Promise<void> {
   const home = join(node.scratch, 'private');
@@ -16,12 +17,21 @@ export async function givePrivateRoot(node: PracticeNode): Promise<void> {
     set -e
     mkdir ${home}
     mount -t tmpfs tmpfs ${home}
-    mkdir ${home}/upper ${home}/work ${home}/root
-    mount -t overlay overlay -o lowerdir=/,upperdir=${home}/upper,workdir=${home}/work ${home}/root
-    cd ${home}/root
+    cd ${home}
+    mkdir upper work view root
+    mount -t overlay overlay -o lowerdir=/,upperdir=${home}/upper,workdir=${home}/work view
+    mount -t tmpfs -o mode=755 tmpfs root
+    for path in view/[b-z]*; do
+      name=\${path#view/}
+      case $name in boot|proc|sys|dev|run|tmp) continue ;; esac
+      if [ -L $path ]; then cp -P $path root/$name
+      elif [ -d $path ]; then mkdir root/$name; mount --bind $path root/$name
+      fi
+    done
+    cd root
+    mkdir -p boot/grub proc sys dev run tmp old
     for name in proc sys dev run; do mount --rbind /$name $name; done
     mount --bind /tmp tmp
-    mkdir old
     pivot_root . old
     umount -l /old
     rmdir /old`;
@@ -34,7 +44,7 @@ function checkPrivate(node: PracticeNode): string {
   const root = `/proc/${node.inside.pid}/root`;
   const isApart =
     readlinkSync(`/proc/${node.inside.pid}/ns/mnt`) !== readlinkSync('/proc/self/ns/mnt');
-  if (!isApart || statfsSync(`${root}/`).type !== OVERLAY) {
+  if (!isApart || statfsSync(`${root}/`).type !== TMPFS) {
     throw new Error('the root of this node is not private');
   }
   return root;
