@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
 
 /** A look may take this part of the time at most, on a node that is slow to answer. */
-const LOOK_SHARE = 1 / 5;
+const LOOK_SHARE = 1 / 3;
 
 export interface Watching {
   readonly looking: Looking;

@@ -1,10 +1,13 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/cli/report-changes.ts';
-import { WEB } from '../rig/practice-node.ts';
+import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { childOf } from '../rig/private-namespaces.ts';
 import type { Running } from '../rig/run-kubediag.ts';
 import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/sick-node.ts';
 
+const HUNG_FUSE = join(import.meta.dirname, '../rig/hung-fuse.ts');
 const words = ['check', FAULT, '--watch', '--every', '1s'];
 
 /** To the program itself: what entered the namespaces for it is its parent. */
@@ -60,4 +63,28 @@ describe('a node that is watched', () => {
     await interrupt(watching);
     expect((await watching.end).code).toBe(1);
   });
+
+  it('sends no reader after another into a dead mount, however often it looks', async () => {
+    const { node, runtime } = await makeNode();
+    await node.startKubelet({ says: { version: OLD, pods: [podOf(WEB)] } });
+    runtime.containers = [RUNNING];
+    const dead = join(node.root, 'pods/00000000-dead/volumes/kubernetes.io~nfs/data');
+    mkdirSync(dead, { recursive: true });
+    await node.startHere([process.execPath, HUNG_FUSE, dead]).hasSaid('ready');
+    const watching = node.start(['check', '--watch', '--every', '1s']);
+    await watching.hasSaid('dead-volume-mount');
+    const first = await readersOf(node);
+    await new Promise((resolve) => setTimeout(resolve, 32_000));
+    expect(await readersOf(node)).toBeLessThanOrEqual(first + 1);
+    // What was not asked again for that reason has not gone.
+    expect(watching.said()).not.toMatch(/^\d\d:\d\d:\d\d {2}/m);
+    await interrupt(watching);
+    expect((await watching.end).signal).toBeNull();
+  });
 });
+
+/** How many readers there are on the node. */
+async function readersOf(node: PracticeNode): Promise<number> {
+  const all = await node.inside.run('sh', '-c', 'cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"');
+  return all.split('\n').filter((word) => word === 'reader').length;
+}
