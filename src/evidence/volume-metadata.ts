@@ -21,6 +21,8 @@ export interface LeftMetadata {
   /** Of the file; it tells this one from a later one. */
   readonly inode: string;
   readonly ageMs: number;
+  /** Perhaps it is just being removed. */
+  readonly isFresh: boolean;
   /** Why it is not this file alone that is left: what is mounted there, what else lies there. */
   readonly hindrance?: string;
   readonly life: PodLife;
@@ -84,13 +86,11 @@ async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata
     if (isOrphan && (await isMountedHere(look, at))) continue;
     const said = failure ?? (await mountedIn(look, at, names));
     const seen = await factsOf(look, `${view}${at}`, said === undefined ? names : [VOLUME_FILE]);
-    // It was removed meanwhile, or is being removed just now.
-    const isFresh =
-      seen !== undefined && seen.ageMs < (look.settings.minimumAgeMs ?? METADATA_AGE_MS);
-    if (!seen || (isFresh && isOrphan)) continue;
+    if (!seen) continue; // It was removed meanwhile.
     const hindrance = said ?? seen.hindrance;
     const { inode, ageMs } = seen;
-    const facts = { podUid, volume, folder: at, inode, ageMs, life: orphan.life };
+    const isFresh = ageMs < (look.settings.minimumAgeMs ?? METADATA_AGE_MS);
+    const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
     left.push({
       ...facts,
       origin: `${view}${at}`,

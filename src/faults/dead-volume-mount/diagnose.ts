@@ -38,7 +38,7 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
     ...elsewhereNotes(loop),
   ];
   const isBlamed = findings.some(({ state }) => state === 'active');
-  if (loop.amongOrphans && !isBlamed) findings.unshift(pathlessFinding(loop, log));
+  if (loop.isStuckThere && !isBlamed) findings.unshift(pathlessFinding(loop, log));
   const unclear = unexplained(findings, loop, evidence);
   const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
   if (unclear) findings.push(elsewhereNote(unclear));
@@ -120,7 +120,7 @@ function unexplained(
 /** Loose texts of a colleague, or a node whose mounts could not be read. */
 function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<DeadVolumeMount> {
   const isShown =
-    loop.amongOrphans !== undefined ||
+    loop.isStuckThere ||
     (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
   const unclear = unexplained(findings, loop, evidence);

@@ -19,6 +19,8 @@ export interface Loop {
   readonly moves?: Proof;
   /** A dump shows it in the clean-up of orphans, in a call on a file. */
   readonly amongOrphans?: Proof;
+  /** It was there for a minute or more, or for a time that the dump does not tell. */
+  readonly isStuckThere: boolean;
   /** A dump shows it somewhere else: not our cause. */
   readonly elsewhere?: Elsewhere;
   /** The log ends its work with the clean-up, and the health check says that it is dead. */
@@ -52,6 +54,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
     still,
     ...movesIn(seen, origin),
     ...(isOurs && dumped ? { amongOrphans: dumped } : {}),
+    isStuckThere: isOurs && (busy.state === 'blocked' || busy.minutes === null),
     ...(elsewhere ? { elsewhere } : {}),
     silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
     ...(fromLog?.since ? { since: fromLog.since } : {}),

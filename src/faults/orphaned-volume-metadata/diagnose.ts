@@ -12,14 +12,34 @@ export interface Evidence {
 export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMetadata> {
   const complaints = log.known ? entriesOf(log.value, 'orphaned-pod') : [];
   if (!metadata.known) return suspected(complaints, metadata.why);
-  const { left, unread } = metadata.value;
+  const { unread } = metadata.value;
+  // What the kubelet complains of is not merely being removed just now.
+  const left = metadata.value.left.filter(
+    ({ isFresh, life, podUid }) =>
+      !isFresh || life.state === 'uncertain' || lastOf(complaints, podUid) !== undefined,
+  );
   const clean = left.filter(({ life, hindrance }) => life.state === 'orphan' && !hindrance);
   const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
   const doubts = [
     ...left.filter((each) => !clean.includes(each)).map(doubtOf),
     ...unread.map((why) => ({ why })),
+    ...(log.known ? [] : freshDoubts(metadata.value.left, left, log.why)),
   ];
   return verdictOf({ findings, doubts });
+}
+
+/** A moment old, and nobody tells whether the kubelet has already failed at it. */
+function freshDoubts(
+  all: readonly LeftMetadata[],
+  judged: readonly LeftMetadata[],
+  why: string,
+): readonly Doubt[] {
+  return all
+    .filter((each) => !judged.includes(each))
+    .map((each) => ({
+      why: `${each.folder}: left a moment ago, perhaps just being removed: ${why}`,
+      subject: subjectOf(each),
+    }));
 }
 
 function doubtOf(left: LeftMetadata): Doubt {
