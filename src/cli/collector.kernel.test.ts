@@ -62,6 +62,8 @@ describe('what the collector gathers', () => {
         expect(fault?.reason).toContain('suspected');
         expect(fault?.reason).not.toContain('mount-table');
         expect(JSON.stringify(examined?.files)).toContain('a mount table');
+        const left = faults.find(({ name }) => name === 'leftover-volume-directory');
+        expect(left).toMatchObject({ verdict: 'found' });
       }
       expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toContain(subpath.target);
     },
