@@ -42,6 +42,7 @@ const LABELS: readonly (readonly [string, string, 'found' | 'unknown', string])[
   ['bin-gone.txt journal-export.txt', WITHOUT_LOG_PATH, 'found', 'damaged'],
   ['dump-blocked.txt', DEAD, 'found', 'active'],
   ['healthz-failing.txt', DEAD, 'unknown', 'stands still'],
+  ['kubelet-rename-exists.log', LEFTOVER, 'found', 'active'],
   ['leftovers-long.txt', LEFTOVER, 'found', 'latent'],
   ['healthz-syncloop.txt', DEAD, 'unknown', 'stands still'],
   ['leftovers-sized.txt', LEFTOVER, 'found', 'latent'],

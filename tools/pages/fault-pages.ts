@@ -1,3 +1,8 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Report } from '../../src/checkup/report.ts';
+import { examinedReport } from '../../src/cli/examine.ts';
+import { readGiven } from '../../src/cli/read-given.ts';
 import { faults } from '../../src/faults/index.ts';
 import type { AnyFault } from '../../src/model/fault.ts';
 import { FINDING_STATES, type FindingState } from '../../src/model/finding.ts';
@@ -53,15 +58,26 @@ async function reasonRows(fault: AnyFault): Promise<readonly (readonly string[])
   });
 }
 
-/** Which state comes with which reason is the code's to say, so it is asked, on every fixture. */
+/** Which state comes with which reason is the code's to say: it is asked, on every fixture. */
 async function statesByReason(fault: AnyFault): Promise<ReadonlyMap<string, Set<FindingState>>> {
   const states = new Map<string, Set<FindingState>>();
   for (const folder of fixturesOf(fault)) {
     const { report } = await judgedFixture(folder);
-    const findings = report.faults.find(({ name }) => name === fault.id)?.findings ?? [];
-    for (const { reason, state } of findings) {
-      states.set(reason, (states.get(reason) ?? new Set<FindingState>()).add(state));
-    }
+    addStates(states, fault, report);
+  }
+  // Some can only be told from what somebody sent: on a node more would be known.
+  for (const name of readdirSync(LOOSE_TEXTS)) {
+    const given = await readGiven([join(LOOSE_TEXTS, name)]);
+    addStates(states, fault, await examinedReport(given, 0));
   }
   return states;
+}
+
+const LOOSE_TEXTS = 'test/loose-texts';
+
+function addStates(states: Map<string, Set<FindingState>>, fault: AnyFault, report: Report): void {
+  const findings = report.faults.find(({ name }) => name === fault.id)?.findings ?? [];
+  for (const { reason, state } of findings) {
+    states.set(reason, (states.get(reason) ?? new Set<FindingState>()).add(state));
+  }
 }
