@@ -43,6 +43,7 @@ const LABELS: readonly (readonly [string, string, 'found' | 'unknown', string])[
   ['dump-blocked.txt', DEAD, 'found', 'active'],
   ['healthz-failing.txt', DEAD, 'unknown', 'stands still'],
   ['kubelet-rename-exists.log', LEFTOVER, 'found', 'active'],
+  ['volume-held-elsewhere.txt', LEFTOVER, 'found', 'active'],
   ['leftovers-long.txt', LEFTOVER, 'found', 'latent'],
   ['healthz-syncloop.txt', DEAD, 'unknown', 'stands still'],
   ['leftovers-sized.txt', LEFTOVER, 'found', 'latent'],
