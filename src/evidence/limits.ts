@@ -37,6 +37,9 @@ export const CONFIG_DEPTH_MAX = 64;
 /** Mount namespaces that are read; each container has one, and a node runs some hundred. */
 export const MOUNT_NAMESPACES_MAX = 5_000;
 
+/** Namespaces asked for at the same time: the tables come one after another, and none is waited for. */
+export const MOUNT_NAMESPACES_AT_ONCE_MAX = 512;
+
 /** Mounts of all namespaces together: ten times what a full node with big tables has. */
 export const NAMESPACE_MOUNTS_MAX = 2_000_000;
 

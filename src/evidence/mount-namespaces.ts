@@ -4,9 +4,9 @@ import type { ProcessEntry } from '../node/node-reader.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
 import {
+  MOUNT_NAMESPACES_AT_ONCE_MAX,
   MOUNT_NAMESPACES_MAX,
   NAMESPACE_MOUNTS_MAX,
-  PROCESSES_AT_ONCE_MAX,
   ROOTS_ASKED_MAX,
 } from './limits.ts';
 import { hasConsistentTables, type MountTable, readMountTable } from './mount-table.ts';
@@ -47,8 +47,8 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
     const groups = [...inhabitants(all, process?.pid)];
     const seen: (Seen | undefined)[] = [];
     let mountsLeft = NAMESPACE_MOUNTS_MAX;
-    for (let start = 0; start < groups.length; start += PROCESSES_AT_ONCE_MAX) {
-      const some = groups.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    for (let start = 0; start < groups.length; start += MOUNT_NAMESPACES_AT_ONCE_MAX) {
+      const some = groups.slice(start, start + MOUNT_NAMESPACES_AT_ONCE_MAX);
       if (start >= MOUNT_NAMESPACES_MAX || mountsLeft < 0) {
         const why = `${groups.length - start} mount namespaces beyond the limit were not read`;
         seen.push({ notSeen: why });
@@ -136,10 +136,11 @@ async function readThrough(
   { pid }: ProcessEntry,
   isConsistent: boolean,
 ): Promise<{ readonly root: string; readonly table: MountTable } | undefined> {
-  const root = await unlessMissing(look.node.ask('link', { path: `/proc/${pid}/root` }));
-  if (root === undefined) return undefined;
-  const table = await unlessMissing(readMountTable(look, pid, isConsistent));
-  return table && { root, table };
+  const [root, table] = await Promise.all([
+    unlessMissing(look.node.ask('link', { path: `/proc/${pid}/root` })),
+    unlessMissing(readMountTable(look, pid, isConsistent)),
+  ]);
+  return root === undefined || table === undefined ? undefined : { root, table };
 }
 
 function hidden(all: readonly ProcessEntry[]): readonly string[] {
