@@ -138,9 +138,14 @@ function proofLines(proof: FindingReport['proof'][number], { width, style }: Ter
   const gap = ' '.repeat(Math.max(2, columns - claim.length - origin.length));
   const head = fits
     ? [`${claim}${gap}${style('dim', origin)}`]
-    : [...wrapWords(claim, columns), `${INDENT}${style('dim', `from ${origin}`)}`];
+    : [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
   const quote = wrapQuote(excerpt(proof.text ?? ''), width - QUOTE_COLUMNS);
   return [...head, ...quote.map((line) => INDENT + line)];
+}
+
+function originLines(origin: string, columns: number, style: Terminal['style']) {
+  const lines = wrapQuote(`from ${origin}`, columns - INDENT.length);
+  return lines.map((line) => INDENT + style('dim', line));
 }
 
 /** The beginning and the end of a text that would fill the screen: what matters is in one of them. */

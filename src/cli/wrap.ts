@@ -1,8 +1,9 @@
-/** Breaks a sentence between its words; a word that is too long stands alone. */
+/** Breaks a sentence between its words; a word that is longer than a line breaks as a path does. */
 export function wrapWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let line = '';
-  for (const word of printable(text).split(/\s+/).filter(Boolean)) {
+  const words = printable(text).split(/\s+/).filter(Boolean);
+  for (const word of words.flatMap((each) => wrapQuote(each, width))) {
     if (line && line.length + 1 + word.length > width) {
       lines.push(line);
       line = word;
