@@ -43,8 +43,10 @@ async function screenOfCommand(command: string, folder: string, width: number): 
   const { report, judged } = await judgedFixture(folder);
   const { terminal, shown } = paper(width);
   const [verb, name, ...options] = command.split(' ');
-  if (verb === 'check' && name === undefined) {
-    await showReport(report, undefined, terminal);
+  if (verb === 'check' && options.length === 0) {
+    // A recorded node has answers for the faults that it was recorded for, and not for others.
+    const asked = report.faults.filter((fault) => name === undefined || fault.name === name);
+    await showReport({ ...report, faults: asked }, undefined, terminal);
   } else if (verb === 'recover' && options.join(' ') === '--dry-run') {
     const one = judged.filter(({ fault }) => fault.id === name);
     const [first] = one;
