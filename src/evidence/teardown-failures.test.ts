@@ -42,6 +42,13 @@ test('a busy volume without a left-over is told apart, also where a space was lo
   expect(failures).toMatchObject([{ error: 'busy', deed: 'remove', leftovers: new Set() }]);
 });
 
+test('what a newer kubelet cannot remove of an orphan is told', () => {
+  const line = `orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUMES}/p/a.deleting~1: directory not empty`;
+  const { failures, orphans } = teardownFailures([said(line)]);
+  expect(failures).toMatchObject([{ deed: 'remove', error: 'not-empty', path: `${VOLUMES}/p/a` }]);
+  expect(orphans.has(UID)).toBe(true);
+});
+
 test('the same failure again and again is one, with its latest line', () => {
   const words = (digits: number) =>
     failing(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~${digits}: file exists`);
@@ -59,6 +66,7 @@ test('a line that comes twice because it says two things counts once', () => {
 
 test.each([
   `Could not construct volume information, cleanup the mounts. (pod.UID ${UID}, volume.SpecName pvc-x.deleting~123456789): no volume plugin matched`,
+  `Orphaned volume "${UID}/wrapped_token.deleting~765506473" found, tearing down volume`,
   `"Could not construct volume information" podName="${UID}" volumeSpecName="pvc-x.deleting~1" err="no volume plugin matched"`,
 ])('a left-over that was taken for a volume: %s', (line) => {
   expect([...teardownFailures([said(line)]).unreadable.keys()]).toEqual([UID]);

@@ -48,6 +48,12 @@ const RENAME = /\brename (\/\S+) (\/[^\s"]+?)(?::\s*([^"]*)|"?$)/;
 // unlinkat /var/lib/kubelet/pods/U/volumes/P/a.deleting~765506473: device or resource busy
 const REMOVE = /\b(?:remove|unlinkat|rmdir) (\/[^\s":]+):\s*([^"]*)/;
 
+// found, but failed to rmdir() volume at path /var/lib/kubelet/pods/U/volumes/P/a.deleting~1: directory not empty
+const RMDIR = /failed to rmdir\(\) volume at path (\/[^\s":]+):\s*([^"]*)/;
+
+// Orphaned volume "612f2e76-3ce1/wrapped_token.deleting~765506473" found, tearing down volume
+const ORPHANED_VOLUME = /Orphaned volume "([^"/]+)\/([^"]+)" found/;
+
 // with: rename /var/lib/kubelet/pods/U/volumes/kubernetes.io~empty-dir/a.deleting~355603580.deleting~68
 const CUT = /\b(rename|remove) (\/\S+)$/;
 
@@ -83,7 +89,8 @@ export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
     }
     const orphan = ORPHAN.exec(line.message)?.[1];
     if (orphan !== undefined) count(orphans, orphan, line);
-    const [, podUid, name] = UNREADABLE.exec(line.message) ?? [];
+    const taken = UNREADABLE.exec(line.message) ?? ORPHANED_VOLUME.exec(line.message);
+    const [, podUid, name] = taken ?? [];
     if (podUid !== undefined && leftoverName(name ?? '')) count(unreadable, podUid, line);
   }
   return { failures: [...failures.values()], orphans, unreadable };
@@ -91,6 +98,8 @@ export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
 
 function failureIn(line: ToldLine): Found | undefined {
   const { message } = line;
+  const [tried, left = '', told = ''] = RMDIR.exec(message) ?? [];
+  if (tried !== undefined) return failureOf(line, 'remove', { from: left, to: left, why: told });
   if (!/tear ?down/i.test(message)) return undefined;
   const [renamed, from = '', to = '', why] = RENAME.exec(message) ?? [];
   if (renamed !== undefined) return failureOf(line, 'rename', { from, to, why });
