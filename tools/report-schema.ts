@@ -28,15 +28,34 @@ const subject = named(
   }),
 );
 
+const confirmed = text.exactOptional();
+const mount = { confirmed, id: count, parent: count, device: text, root: text, target: text };
+
 const action = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('unmount'), ...mount }),
+  z.object({ kind: z.literal('force-unmount'), ...mount, fsType: text, podUid: text }),
+  z.object({ kind: z.literal('set-aside'), confirmed, podUid: text, volume: text, inode: text }),
   z.object({
-    kind: z.literal('unmount'),
-    confirmed: text.exactOptional(),
-    id: count,
-    parent: count,
-    device: text,
-    root: text,
-    target: text,
+    kind: z.literal('remove-empty-directory'),
+    confirmed,
+    podUid: text,
+    plugin: text,
+    leftovers: z.array(text),
+  }),
+  z.object({
+    kind: z.literal('remove-container'),
+    confirmed,
+    socket: text,
+    container: text,
+    sandbox: text,
+    createdAt: text,
+    name: text,
+  }),
+  z.object({
+    kind: z.literal('restore-symlink'),
+    confirmed,
+    path: z.literal('/bin'),
+    target: z.literal('usr/bin'),
   }),
 ]);
 
