@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import type { Report } from '../src/checkup/report.ts';
+import type { FaultReport, FindingReport, Report } from '../src/checkup/report.ts';
+import type { Action } from '../src/model/action.ts';
 import { FINDING_STATES } from '../src/model/finding.ts';
 
 /**
@@ -150,5 +151,15 @@ type Plain<T> = T extends readonly (infer Item)[]
 type Same<A, B> =
   (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 
-/** Does not compile when a field is in one of the two only, or is not the same in both. */
-export const isHeldToTheType: Same<Plain<z.infer<typeof reportSchema>>, Plain<Report>> = true;
+type Held<S extends z.ZodType, T> = Same<Plain<z.infer<S>>, Plain<T>>;
+
+/**
+ * Does not compile when a field is in one of the two only, or is not the same in both. The compiler
+ * takes what lies very deep for the same without a look, so the deep ones are compared by themselves.
+ */
+export const isHeldToTheType: readonly [
+  Held<typeof reportSchema, Report>,
+  Held<typeof faultReport, FaultReport>,
+  Held<typeof findingReport, FindingReport>,
+  Held<typeof action, Action>,
+] = [true, true, true, true];
