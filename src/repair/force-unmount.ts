@@ -14,9 +14,9 @@ import { attempt } from '../node/attempt.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
 import { forceAgainMs } from './limits.ts';
+import { livingPod } from './living-pod.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
 import { unmountUnderWay } from './under-way.ts';
-import { livingPod } from './living-pod.ts';
 import { otherPath } from './unmount.ts';
 
 type Force = Action<'force-unmount'>;
@@ -70,7 +70,10 @@ export const forceUnmount: Handler<'force-unmount'> = {
         seen: `the mount is gone, but its path does not answer: ${probe.why}`,
       };
     }
-    const left = copiesOf(action.device, await look.of(mountNamespaces)).map(whereIs);
+    // Its number is free again, and the pods that the kubelet starts now may have got it.
+    const left = copiesOf(action.device, await look.of(mountNamespaces))
+      .filter(({ mount }) => mount.fsType === action.fsType)
+      .map(whereIs);
     const beside = `its filesystem is still mounted, with errors for an answer: ${left.join(', ')}`;
     const seen = 'the mount is gone, and its path answers';
     return { isDone: true, seen, ...(left.length === 0 ? {} : { beside }) };

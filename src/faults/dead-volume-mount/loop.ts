@@ -1,5 +1,11 @@
 import type { Health } from '../../evidence/health.ts';
-import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../../evidence/log-entries.ts';
+import {
+  endOfLog,
+  entriesOf,
+  type KubeletLog,
+  type LogEntry,
+  lastSyncLoop,
+} from '../../evidence/log-entries.ts';
 import type { BusyLoop, SyncLoop } from '../../evidence/sync-loop.ts';
 import type { SyncLoopDump } from '../../evidence/sync-loop-dump.ts';
 import type { Maybe } from '../../model/evidence.ts';
@@ -38,7 +44,9 @@ export interface Elsewhere {
 const SILENCE_MS = 60_000;
 
 export function loopOf({ health, log, dump }: LoopSources): Loop {
-  const fromLog = log.known ? loopInLog(log.value) : undefined;
+  const fromLog = log.known
+    ? loopInLog(log.value, health.known && isWellNow(health.value))
+    : undefined;
   const { loop: seen, origin } = dump.known && dump.value.isAsked ? dump.value : NO_DUMP;
   const busy = seen?.state === 'blocked' || seen?.state === 'busy' ? seen : undefined;
   const dumped = busy && stackProof(busy, origin);
@@ -59,6 +67,11 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
     silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
     ...(fromLog?.since ? { since: fromLog.since } : {}),
   };
+}
+
+/** A page that was asked for is newer than any line; of one that somebody sent that is not known. */
+function isWellNow({ loop, origin }: Health): boolean {
+  return loop === 'ok' && origin.startsWith('GET ');
 }
 
 const NO_DUMP = { loop: undefined, origin: '' };
@@ -133,12 +146,11 @@ function skippedIn(log: KubeletLog, since: Date | undefined): Elsewhere | undefi
  * Every turn of the loop is logged from verbosity 4 on only, so an idle kubelet may well be silent.
  * But one that logs its clean-up logs it every two seconds: when that is the last of it, it hangs.
  */
-function loopInLog(log: KubeletLog): LoopInLog {
+function loopInLog(log: KubeletLog, isWell: boolean): LoopInLog {
   const last = lastSyncLoop(log);
   const complaint = entriesOf(log, 'sync-loop-unhealthy').at(-1);
   // A loop that was seen since is another story; so is a complaint of before.
-  const isOld =
-    complaint?.time && last?.entry.time && complaint.time.getTime() < last.entry.time.getTime();
+  const isOld = isWell || (complaint && last && isBefore(complaint, last.entry, log));
   const isUnhealthy = complaint !== undefined && !isOld;
   const still: Proof[] = [];
   if (complaint && isUnhealthy) {
@@ -158,6 +170,12 @@ function loopInLog(log: KubeletLog): LoopInLog {
   }
   const { time } = entry;
   return { still, isInHousekeeping, isUnhealthy, ...skipped, ...(time ? { since: time } : {}) };
+}
+
+/** The complaint is the second line of an entry in most versions, without a time of its own. */
+function isBefore(one: LogEntry, other: LogEntry, { entries }: KubeletLog): boolean {
+  if (one.time && other.time) return one.time.getTime() < other.time.getTime();
+  return entries.indexOf(one) < entries.indexOf(other);
 }
 
 function minutesOf(ms: number): string {
