@@ -27,6 +27,10 @@ export class ClusterLook {
     return new ClusterLook(await sharedCluster(kubelet), fault);
   }
 
+  static on(cluster: SharedCluster, fault: string): ClusterLook {
+    return new ClusterLook(cluster, fault);
+  }
+
   /** Runs the built executable on the node. */
   kubediag(...words: readonly string[]): Promise<Ended> {
     return this.cluster.run([EXECUTABLE, ...words], { limitMs: KUBEDIAG_MS });
@@ -95,6 +99,10 @@ export class ClusterLook {
     return (await this.#pod(pod)).metadata.uid;
   }
 
+  async phaseOf(pod: string): Promise<string> {
+    return (await this.#pod(pod)).status.phase;
+  }
+
   /** Of all pods; whoever restarts a container makes another. */
   async containerIds(): Promise<readonly string[]> {
     const statuses = (await this.#pods()).flatMap(({ status }) => status.containerStatuses ?? []);
@@ -121,6 +129,7 @@ export class ClusterLook {
 interface Pod {
   readonly metadata: { readonly name: string; readonly uid: string };
   readonly status: {
+    readonly phase: string;
     readonly containerStatuses?: readonly {
       readonly containerID?: string;
       readonly state: { readonly waiting?: { readonly reason: string } };

@@ -1,5 +1,4 @@
-import { lstatSync, readdirSync } from 'node:fs';
-import { mkdir, readlink, symlink, writeFile } from 'node:fs/promises';
+import { readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -8,6 +7,7 @@ import { bpftracePackages } from '../rig/bpftrace.ts';
 import { EXECUTABLE, type Running, startProgram } from '../rig/run-kubediag.ts';
 import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
 import { makeUnloggedContainer } from './unlogged-container.ts';
+import { entries, furnishWorkingFolder, workingFolder } from './working-folder.ts';
 
 const FAULT = 'container-without-log-path';
 const SOON = { timeout: 30_000, interval: 100 };
@@ -134,25 +134,6 @@ interface Deletion {
   readonly path: string;
   readonly process: { readonly name: string };
   readonly stack: readonly { readonly function: string | null }[];
-}
-
-/** Where the kubelet of a cluster works: a folder of its own in place of "/". */
-function workingFolder({ cluster }: ClusterLook): string {
-  return join(cluster.logs, 'kubelet.work');
-}
-
-/** What stands first in "/" of a node, in small. */
-async function furnishWorkingFolder(look: ClusterLook): Promise<void> {
-  const work = workingFolder(look);
-  await mkdir(join(work, 'boot'), { recursive: true });
-  await writeFile(join(work, 'boot/vmlinuz'), '');
-  await mkdir(join(work, 'etc'), { recursive: true });
-  const bin = join(work, 'bin');
-  if (!lstatSync(bin, { throwIfNoEntry: false })) await symlink('usr/bin', bin);
-}
-
-function entries(look: ClusterLook): readonly string[] {
-  return readdirSync(workingFolder(look)).toSorted();
 }
 
 function statesOf({ findings }: FaultAnswer): Readonly<Record<string, string>> {

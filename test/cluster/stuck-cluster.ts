@@ -1,0 +1,45 @@
+import { inject } from 'vitest';
+import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
+import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { startCluster } from '../../tools/cluster/start-cluster.ts';
+import { ClusterLook } from './cluster-look.ts';
+import { type HungVolume, mountHungVolume } from './hung-volume.ts';
+
+/** Of a pod that nobody knows. */
+const POD_UID = 'b2f1c7a4-91d3-4e57-8a60-3d5c2b7e9f18';
+
+export interface StuckCluster {
+  readonly look: ClusterLook;
+  readonly volume: HungVolume;
+  /** When the mount died. */
+  readonly since: number;
+}
+
+/** The files of the suite run in one process, which keeps this between them. */
+let begun: Promise<StuckCluster> | undefined;
+
+/**
+ * An old kubelet whose sync loop hangs on a dead cephfs mount. It says so itself after five minutes
+ * only, so one test file begins it, and another ends it when the rest of the suite has run.
+ */
+export function stuckCluster(): Promise<StuckCluster> {
+  begun ??= begin();
+  // Whoever awaits it later is told.
+  begun.catch(() => {});
+  return begun;
+}
+
+async function begin(): Promise<StuckCluster> {
+  const name = `${inject('clustersOfRun')}-stuck`;
+  // Written down before there is anything, so that it is found whenever we are killed.
+  await write({ name, keeper: markOf(process.pid) });
+  const kubelet = LAST_WITH_STALE_SUBPATH;
+  const cluster = await startCluster({ name, kubelet, scratch: folderOf(name) });
+  await writeReady(cluster);
+  const look = ClusterLook.on(cluster, 'dead-volume-mount');
+  await look.applyPod('early');
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod/early', '--timeout=90s');
+  const volume = await mountHungVolume(cluster, POD_UID, 'kubernetes.io~cephfs/data');
+  await look.applyPod('late');
+  return { look, volume, since: Date.now() };
+}
