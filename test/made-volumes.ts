@@ -8,8 +8,8 @@ import {
   ReadError,
 } from '../src/node/node-reader.ts';
 import { RecordedNode } from '../src/node/recorded-node.ts';
-import { KUBELET_ROOT, type MadeWorker, madeWorker, POD_UID } from './made-worker.ts';
 import { NodeMaker } from './made-node.ts';
+import { KUBELET_ROOT, type MadeWorker, madeWorker, POD_UID } from './made-worker.ts';
 
 /** An entry of a plugin's folder; by default an empty folder that is a day old. */
 export interface MadeEntry {

@@ -32,7 +32,7 @@ export function profileScreen(
       `  ${shortened(printable(name), columns)}`,
     ].join(' '),
   );
-  return `${[head, FIGURES.trimEnd() + '  function', ...lines].join('\n')}\n`;
+  return `${[head, `${FIGURES.trimEnd()}  function`, ...lines].join('\n')}\n`;
 }
 
 const FIGURES = '     flat  flat %       cum   cum %';

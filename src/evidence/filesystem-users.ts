@@ -1,10 +1,10 @@
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
 import { kubelet } from './kubelet.ts';
+import { LOOP_DEVICES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import type { Mount } from './mount-table.ts';
 import { orphanPods } from './orphan-pods.ts';
-import type { Look } from '../model/evidence.ts';
-import { attempt } from '../node/attempt.ts';
-import { LOOP_DEVICES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
 
 /** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
 export interface User {

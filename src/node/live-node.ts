@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { JOURNAL_FOLDER } from './journal-folders.ts';
 import {
   PATIENT_MS,
   READER_DEATH_MS,
@@ -15,7 +16,6 @@ import {
   ReadError,
   sourceOf,
 } from './node-reader.ts';
-import { JOURNAL_FOLDER } from './journal-folders.ts';
 import { liesOn, reachOf } from './reach.ts';
 import { type ReaderCommand, ReaderProcess, type Waiting } from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';

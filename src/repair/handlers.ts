@@ -1,8 +1,8 @@
 import type { ActionKind } from '../model/action.ts';
-import type { Handler } from './handler.ts';
 import { forceUnmount } from './force-unmount.ts';
-import { removeEmptyDirectory } from './remove-empty-directory.ts';
+import type { Handler } from './handler.ts';
 import { removeContainer } from './remove-container.ts';
+import { removeEmptyDirectory } from './remove-empty-directory.ts';
 import { restoreSymlink } from './restore-symlink.ts';
 import { setAside } from './set-aside.ts';
 import { unmount } from './unmount.ts';

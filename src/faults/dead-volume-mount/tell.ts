@@ -1,5 +1,5 @@
-import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
