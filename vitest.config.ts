@@ -1,7 +1,9 @@
 import { defineConfig } from 'vitest/config';
+import { TestOrder } from './tools/test-order.ts';
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: TestOrder },
     projects: [
       {
         test: {

@@ -86,7 +86,7 @@ export const suites: readonly Suite[] = [
   { name: 'kernel', needs: [root, namespaces, fuse], before: 'build' },
   { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime, journal], before: 'build' },
   { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
-  { name: 'cluster', needs: [root, namespaces, kubernetes, bpftrace], before: 'build' },
+  { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], before: 'build' },
 ];
 
 /** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */
