@@ -121,12 +121,12 @@ export function describeWorld(
     });
 
     test('tells what many entries are, and which folders are empty', async () => {
-      expect(await node.ask('entries', entries)).toEqual([
-        { name: 'folder', status: expect.objectContaining({ type: 'folder' }), isEmpty: false },
-        { name: 'tree', status: expect.objectContaining({ type: 'folder' }), isEmpty: false },
-        { name: 'link', status: expect.objectContaining({ type: 'link' }), isEmpty: null },
+      expect(await node.ask('entries', entries)).toMatchObject([
+        { name: 'folder', status: { type: 'folder' }, isEmpty: false },
+        { name: 'tree', status: { type: 'folder' }, isEmpty: false },
+        { name: 'link', status: { type: 'link' }, isEmpty: null },
         { name: 'absent', status: null, isEmpty: null },
-        { name: 'plain', status: expect.objectContaining({ type: 'file' }), isEmpty: null },
+        { name: 'plain', status: { type: 'file' }, isEmpty: null },
       ]);
     });
 
@@ -134,10 +134,8 @@ export function describeWorld(
       const ours = (await node.ask('processes', { all: 'processes' })).find(
         ({ pid }) => pid === process.pid,
       );
-      expect(ours).toMatchObject({
-        parent: process.ppid,
-        startTime: expect.stringMatching(/^\d+$/),
-      });
+      expect(ours?.parent).toBe(process.ppid);
+      expect(ours?.startTime).toMatch(/^\d+$/);
       expect(ours?.mountNamespace).toMatch(/^mnt:\[\d+\]$/);
       const threads = await node.ask('threads', { threadsOf: process.pid });
       expect(threads.map(({ tid }) => tid)).toContain(process.pid);

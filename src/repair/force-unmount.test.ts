@@ -57,7 +57,7 @@ function withMounts(maker: NodeMaker, change: (text: string) => string): NodeMak
   for (const recorded of [...maker.answers.entries()]) {
     const [key, value] = recorded;
     if (!key.includes('/proc/812/mountinfo') || !('answer' in value)) continue;
-    maker.file('/proc/812/mountinfo', change(String(value.answer)));
+    maker.file('/proc/812/mountinfo', change(value.answer as string));
   }
   return maker;
 }

@@ -260,7 +260,7 @@ async function lostMounts(before: Sight, after: Sight): Promise<readonly string[
 
 function byHand({ folder }: Sight) {
   return {
-    commands: [`${shellCommand(['rmdir', '--', `${folder}/NAME.deleting~NUMBER`])}`],
+    commands: [shellCommand(['rmdir', '--', `${folder}/NAME.deleting~NUMBER`])],
     risk:
       'rmdir takes away what other mount namespaces have mounted on the folder; look for it in ' +
       '/proc/*/mountinfo first, and never use rm -r: what is left in a folder may be data',

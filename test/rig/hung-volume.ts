@@ -44,8 +44,10 @@ export function seenBy(node: PracticeNode): string | undefined {
 }
 
 export async function until(what: string, isSo: () => boolean): Promise<void> {
-  for (const end = Date.now() + WAIT_MS; !isSo(); await sleep(50)) {
+  const end = Date.now() + WAIT_MS;
+  while (!isSo()) {
     if (Date.now() > end) throw new Error(`it never came to it: ${what}`);
+    await sleep(50);
   }
 }
 

@@ -50,7 +50,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
   const { loop: seen, origin } = dump.known && dump.value.isAsked ? dump.value : NO_DUMP;
   const busy = seen?.state === 'blocked' || seen?.state === 'busy' ? seen : undefined;
   const dumped = busy && stackProof(busy, origin);
-  const isOurs = busy !== undefined && isAmongOrphans(busy);
+  const isOurs = busy !== undefined && waitsAmongOrphans(busy);
   const still: Proof[] = [];
   if (busy?.state === 'blocked' && dumped) still.push(dumped);
   if (health.known && health.value.loop === 'failing') still.push(healthProof(health.value));
@@ -82,7 +82,7 @@ function movesIn(seen: SyncLoop | undefined, origin: string): Pick<Loop, 'moves'
 }
 
 /** In a call on a file, and not in the mere removal of something large. */
-function isAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean {
+function waitsAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean {
   if (row && row.kind !== 'dead-mount' && row.kind !== 'slow-folder') return false;
   return isAmongOrphans && waitsFor === 'file';
 }

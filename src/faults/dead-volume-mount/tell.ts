@@ -65,13 +65,13 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
 
 export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const [thread] = mount.threads;
-  const common_ = common(mount, seen);
+  const shared = common(mount, seen);
   const where = `${mount.main.fsType} mount ${mount.main.target} of pod ${mount.podUid}`;
   const proof = [...mountProof(mount, seen), ...earlier(mount, seen.log)];
   const excluded = ['a volume of a pod that lives: nobody knows this pod any more'];
   if (!thread) {
     return {
-      ...common_,
+      ...shared,
       state: 'latent',
       reason: 'SyncLoopWillBlock' satisfies Reason,
       summary: `The ${where}, which is gone, is dead: the kubelet will hang on it when it looks there, at the latest after its next start.`,
@@ -81,7 +81,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     };
   }
   return {
-    ...common_,
+    ...shared,
     state: 'latent',
     reason: 'ThreadWaits' satisfies Reason,
     summary:
@@ -91,7 +91,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     blastRadius: `if it is the sync loop: ${STALLED}`,
     excluded,
     otherCures: [
-      ...common_.otherCures,
+      ...shared.otherCures,
       'to settle it, look again in five minutes, or pass --kubelet-token-file: then the health ' +
         'check and the stacks of the kubelet tell',
     ],

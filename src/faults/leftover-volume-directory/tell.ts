@@ -73,7 +73,7 @@ function counted(count: number): string {
   return count === 1 ? 'a left-over volume folder' : `${count} left-over volume folders`;
 }
 
-export function podOf({ podName, podNamespace, folder, isOrphan }: FolderFacts): string {
+function podOf({ podName, podNamespace, folder, isOrphan }: FolderFacts): string {
   if (podName) return `${podNamespace ? `${podNamespace}/` : 'pod '}${podName}`;
   return isOrphan ? `the orphaned pod ${folder.podUid}` : `pod ${folder.podUid}`;
 }
@@ -169,7 +169,7 @@ function byHandFor({ filled, folder }: FolderFacts): readonly string[] {
 const MINUTE_MS = 60_000;
 
 /** 45 s, 12 min, 3 h, 5 d */
-export function span(ms: number): string {
+function span(ms: number): string {
   const minutes = ms / MINUTE_MS;
   if (minutes < 1) return `${Math.max(0, Math.round(ms / 1000))} s`;
   if (minutes < 120) return `${Math.round(minutes)} min`;
