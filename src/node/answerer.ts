@@ -23,7 +23,7 @@ import { textOf } from './text-codec.ts';
 
 interface Answered {
   readonly value: unknown;
-  /** A file's or a response's bytes, which travel as they are. */
+  /** A file's or a response's bytes, which travel as they are: good until the next is read. */
   readonly payload?: Buffer;
 }
 
@@ -113,7 +113,11 @@ export class Answerer {
   }
 }
 
+/** Larger than nearly all that is read, so that few files need more than one. */
 const CHUNK_BYTES = 1024 * 1024;
+
+/** Used for one file after another: fresh memory costs more than the kernel needs for a table. */
+let spare: Buffer | undefined;
 
 /**
  * Files of /proc have no size, so they are read until they end; and they come a page at a time, so
@@ -121,11 +125,13 @@ const CHUNK_BYTES = 1024 * 1024;
  */
 function readToEnd(file: number, path: string): Buffer {
   const full: Buffer[] = [];
-  let chunk = Buffer.allocUnsafe(CHUNK_BYTES / 16);
+  spare ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let chunk = spare;
   let filled = 0;
   for (let total = 0; total <= FILE_BYTES_MAX; ) {
     const length = readSync(file, chunk, filled, chunk.length - filled, null);
-    if (length === 0) return Buffer.concat([...full, chunk.subarray(0, filled)]);
+    const read = chunk.subarray(0, filled);
+    if (length === 0) return full.length === 0 ? read : Buffer.concat([...full, read]);
     total += length;
     filled += length;
     if (filled < chunk.length) continue;

@@ -57,6 +57,9 @@ export const READERS_ON_PATHS_MAX = 6;
 /** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
 export const READER_QUIET_MS = 250;
 
+/** Files that wait for one reader before tables are asked of a second: its start must pay. */
+export const TABLES_IN_LINE_MAX = 64;
+
 /** A reader that was killed is gone within this, or it hangs where nobody can end it. */
 export const READER_DEATH_MS = 1_000;
 

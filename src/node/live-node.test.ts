@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readerCommand } from '../../test/reader-command.ts';
 import { listenAt } from '../../test/rig/socket-servers.ts';
-import { QUESTION_MS, READERS_DEAD_MAX } from './limits.ts';
+import { QUESTION_MS, READERS_DEAD_MAX, TABLES_IN_LINE_MAX } from './limits.ts';
 import { LiveNode } from './live-node.ts';
 import type { ReaderCommand } from './reader-process.ts';
 import { frameOf } from './reader-protocol.ts';
@@ -33,6 +33,10 @@ function noted(log: string, { program, arguments: words }: ReaderCommand): Reade
 function startsIn(log: string): readonly number[] {
   if (!existsSync(at(log))) return [];
   return readFileSync(at(log), 'utf8').trim().split('\n').map(Number);
+}
+
+function isAlive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
 }
 
 /** A reader that behaves as the test wants; `say(header)` writes a frame, `asked` is each header. */
@@ -99,6 +103,32 @@ describe('a reader that dies', () => {
   });
 });
 
+describe('many mount tables at once', () => {
+  const ours = { path: '/proc/self/mountinfo' };
+  const many = (node: LiveNode, count: number) =>
+    Promise.all(Array.from({ length: count }, () => node.ask('file', ours)));
+
+  test('are shared by two readers, and few are not', async () => {
+    await withNode(noted('shared', readerCommand), async (node) => {
+      await many(node, TABLES_IN_LINE_MAX);
+      expect(startsIn('shared')).toHaveLength(1);
+      const tables = await many(node, 3 * TABLES_IN_LINE_MAX);
+      expect(startsIn('shared')).toHaveLength(2);
+      expect(new Set(tables).size).toBe(1);
+      expect(tables[0]).toContain(' / ');
+    });
+    await expect.poll(() => startsIn('shared').filter(isAlive)).toEqual([]);
+  });
+
+  test('are all answered when the second reader has died since it was asked last', async () => {
+    await withNode(noted('one of two', readerCommand), async (node) => {
+      await many(node, 2 * TABLES_IN_LINE_MAX);
+      process.kill(startsIn('one of two')[1] ?? 0, 'SIGKILL');
+      expect(await many(node, 2 * TABLES_IN_LINE_MAX)).toHaveLength(2 * TABLES_IN_LINE_MAX);
+    });
+  });
+});
+
 describe('a reader that was let go while it waited', () => {
   test('for a runtime that is silent is gone a moment later, and nobody is told of it', async () => {
     const stop = await listenAt(at('mute.sock'), () => {});
@@ -111,7 +141,7 @@ describe('a reader that was let go while it waited', () => {
     // It was just killed, and may not have died yet.
     expect(node.abandoned).toMatchObject([{ pid }]);
     expect(await node.leftBehind()).toEqual([]);
-    expect(existsSync(`/proc/${pid}`)).toBe(false);
+    expect(isAlive(pid)).toBe(false);
     expect(await ended).toMatchObject([{ status: 'rejected' }]);
     stop();
   });

@@ -6,6 +6,7 @@ import {
   READERS_ABANDONED_MAX,
   READERS_DEAD_MAX,
   READERS_ON_PATHS_MAX,
+  TABLES_IN_LINE_MAX,
 } from './limits.ts';
 import {
   type Answer,
@@ -16,7 +17,7 @@ import {
   ReadError,
   sourceOf,
 } from './node-reader.ts';
-import { liesOn, reachOf } from './reach.ts';
+import { isLongTable, liesOn, reachOf } from './reach.ts';
 import { type ReaderCommand, ReaderProcess, type Waiting } from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
@@ -36,6 +37,8 @@ export class LiveNode implements NodeReader {
   readonly #settings: ReaderSettings;
   /** The reader that is asked next. */
   #reader: ReaderProcess | undefined;
+  /** Takes its share of many tables: the kernel makes each on one core, and takes its time. */
+  #second: ReaderProcess | undefined;
   /** Readers that may hang: each has its last question's time limit, and nothing else to do. */
   readonly #slow = new Set<ReaderProcess>();
   /** Readers that hang, with what they wait for, for as long as they do not die. */
@@ -117,19 +120,27 @@ export class LiveNode implements NodeReader {
     this.#readerFor(waiting).ask(waiting);
   }
 
-  #readerFor({ place }: Waiting): ReaderProcess {
+  #readerFor({ kind, place }: Waiting): ReaderProcess {
     for (const reader of this.#slow) {
       // Not another one into the same trap: it waits behind the question that may hang there.
       if (reader.latest && liesOn(place, reader.latest.place)) return reader;
     }
-    this.#reader ??= new ReaderProcess(this.#command, this.#settings, {
+    this.#reader ??= this.#started();
+    // Such tables alone: of two readers, one at most may touch what can hang.
+    const isShared = isLongTable(kind, place) && this.#reader.filesInLine >= TABLES_IN_LINE_MAX;
+    if (!isShared) return this.#reader;
+    this.#second ??= this.#started();
+    return this.#second.filesInLine < this.#reader.filesInLine ? this.#second : this.#reader;
+  }
+
+  #started(): ReaderProcess {
+    return new ReaderProcess(this.#command, this.#settings, {
       onAnswer: (reader) => this.#relieve(reader),
       onQuiet: (reader) => this.#passBy(reader),
       onHang: (reader) => this.#replace(reader),
       onDeath: (reader, why) => this.#bury(reader, why),
       onGone: (reader) => this.#abandoned.delete(reader),
     });
-    return this.#reader;
   }
 
   #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {
@@ -192,12 +203,14 @@ export class LiveNode implements NodeReader {
 
   #leave(reader: ReaderProcess): readonly Waiting[] {
     if (this.#reader === reader) this.#reader = undefined;
+    if (this.#second === reader) this.#second = undefined;
     this.#slow.delete(reader);
     return reader.abandon();
   }
 
   #leaveAll(): readonly Waiting[] {
-    const readers = [...this.#slow, ...(this.#reader ? [this.#reader] : [])];
+    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
+    const readers = [...this.#slow, ...asked];
     for (const reader of readers) {
       // It may hang, and then it outlives us: until it is seen to die, it counts.
       if (reader.isQuiet && reader.latest) this.#abandoned.set(reader, reader.latest);

@@ -23,6 +23,14 @@ export function reachOf(kind: QuestionKind, place: string): Reach {
   return MEMORY.test(place) ? 'memory' : 'table';
 }
 
+// /proc/812/mountinfo
+const MOUNTS = /^\/proc\/[^/]+\/mountinfo$/;
+
+/** Tables that cannot hang, and yet keep the kernel busy for a millisecond or more. */
+export function isLongTable(kind: QuestionKind, place: string): boolean {
+  return kind === 'file' && MOUNTS.test(place);
+}
+
 /**
  * Questions that a service or a program answers, each with a deadline of its own in the reader. A
  * log that is a file is read at once all the same, before the next question is begun.

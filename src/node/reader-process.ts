@@ -52,6 +52,7 @@ export class ReaderProcess {
   #chunksHeard = 0;
   #lastHeardMs = performance.now();
   #lastId = 0;
+  #filesInLine = 0;
 
   constructor(command: ReaderCommand, settings: ReaderSettings, events: ReaderEvents) {
     this.#events = events;
@@ -75,6 +76,11 @@ export class ReaderProcess {
     return this.#waiting.size === 0;
   }
 
+  /** How many files it was asked for and has not answered. */
+  get filesInLine(): number {
+    return this.#filesInLine;
+  }
+
   /** It works on a question and has said nothing for a while. */
   get isQuiet(): boolean {
     return this.#clocks.size > 0 && performance.now() - this.#lastHeardMs >= READER_QUIET_MS;
@@ -94,6 +100,7 @@ export class ReaderProcess {
     this.#lastId += 1;
     this.#waiting.set(this.#lastId, waiting);
     const { kind, question } = waiting;
+    if (kind === 'file') this.#filesInLine += 1;
     this.#companion.hold(true);
     this.#companion.write(frameOf({ say: 'ask', id: this.#lastId, kind, question }));
     if (!this.#quiet) this.#listen();
@@ -196,6 +203,7 @@ export class ReaderProcess {
   #settle(id: number): void {
     clearTimeout(this.#clocks.get(id));
     this.#clocks.delete(id);
+    if (this.#waiting.get(id)?.kind === 'file') this.#filesInLine -= 1;
     this.#waiting.delete(id);
     // An idle reader must not keep the program from ending.
     if (this.#waiting.size === 0) this.#companion.hold(false);

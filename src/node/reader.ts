@@ -1,9 +1,9 @@
-import { writeSync } from 'node:fs';
+import { writeSync, writevSync } from 'node:fs';
 import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { ReadError, type ReadFailure } from './node-reader.ts';
 import { isPathKind } from './reach.ts';
-import { FrameParser, type FromReader, frameOf, type ToReader } from './reader-protocol.ts';
+import { FrameParser, type FromReader, partsOf, type ToReader } from './reader-protocol.ts';
 
 /**
  * The disposable reader: a child process that touches the node on behalf of the live world. When a
@@ -45,9 +45,9 @@ async function answer(
 }
 
 function sayAnswer(header: FromReader & { say: 'answer' }, payload: Buffer | undefined): void {
-  const frame = frameOf(header, payload);
-  if (frame.length <= FRAME_BYTES_MAX) {
-    sayFrame(frame);
+  const parts = partsOf(header, payload);
+  if (parts.reduce((sum, { length }) => sum + length, 0) <= FRAME_BYTES_MAX) {
+    sayParts(parts);
   } else {
     const detail = `the answer has more than ${FRAME_BYTES_MAX} bytes`;
     say({ say: 'failure', id: header.id, failure: 'too-large', detail });
@@ -55,12 +55,18 @@ function sayAnswer(header: FromReader & { say: 'answer' }, payload: Buffer | und
 }
 
 function say(header: FromReader): void {
-  sayFrame(frameOf(header));
+  sayParts(partsOf(header));
 }
 
 /** Written at once, not through a stream: a reader that hangs a moment later has said it. */
-function sayFrame(frame: Buffer): void {
-  for (let at = 0; at < frame.length; ) at += writeSync(1, frame, at);
+function sayParts(parts: readonly Buffer[]): void {
+  for (let left = writevSync(1, parts), at = 0; at < parts.length; at += 1) {
+    const part = parts[at] as Buffer;
+    for (let from = Math.min(left, part.length); from < part.length; ) {
+      from += writeSync(1, part, from);
+    }
+    left = Math.max(0, left - part.length);
+  }
 }
 
 const FAILURES: Readonly<Record<string, ReadFailure>> = {
