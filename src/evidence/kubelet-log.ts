@@ -9,7 +9,7 @@ import {
   usualFiles,
 } from './kubelet-log-files.ts';
 import { JOURNAL_BYTES, JOURNAL_MORE_BYTES, LOG_BYTES, LOG_MORE_BYTES } from './limits.ts';
-import { type KubeletLog, lastSyncLoop, logOfLines, mergedLogs } from './log-entries.ts';
+import { entriesOf, type KubeletLog, logOfLines, mergedLogs } from './log-entries.ts';
 import { LOG_LITERALS } from './log-signatures.ts';
 
 /**
@@ -81,9 +81,13 @@ async function readLog({ node }: Look, log: LogPlace, origin: string): Promise<K
   const [some, more] =
     'file' in log ? [LOG_BYTES, LOG_MORE_BYTES] : [JOURNAL_BYTES, JOURNAL_MORE_BYTES];
   const end = logOfLines(await node.ask('log', asking(log, some)), origin, node.now());
-  if (end.sources.every(({ isWhole }) => isWhole) || lastSyncLoop(end)) return end;
+  if (end.sources.every(({ isWhole }) => isWhole) || hasTurns(end)) return end;
   const longer = await attempt(node.ask('log', asking(log, more)));
   return longer.known ? logOfLines(longer.value, origin, node.now()) : end;
+}
+
+function hasTurns(log: KubeletLog): boolean {
+  return entriesOf(log, 'sync-loop').length > 0;
 }
 
 function asking(log: LogPlace, lastBytes: number) {

@@ -40,6 +40,24 @@ test('the last turn of the sync loop is told, and whether it cleaned up', () => 
   expect(lastSyncLoop(log('nothing of the kind'))).toBeUndefined();
 });
 
+test('what the loop says of orphans is a sign of its life, at any verbosity', () => {
+  const turn = 'I0404 16:39:15.0 1 kubelet.go:2012] SyncLoop (housekeeping)';
+  const cleaned =
+    'I0404 16:39:16.0 1 kubelet_volumes.go:9] "Cleaned up orphaned volume from pod" podUID="49e7" path="/v"';
+  const told =
+    'E0404 16:39:17.0 1 kubelet_volumes.go:5] orphaned pod "49e7" found, but volume paths are still present on disk';
+  const lastOf = (...lines: readonly string[]) => {
+    const { entry, isInHousekeeping } = lastSyncLoop(log(lines.join('\n'))) ?? {};
+    return [entry?.signature, isInHousekeeping];
+  };
+  expect(lastOf(turn)).toEqual(['sync-loop', true]);
+  expect(lastOf(turn, cleaned)).toEqual(['orphan-cleaned', true]);
+  // It has looked at all of them by then: whatever holds it up now is no orphan.
+  expect(lastOf(turn, cleaned, told)).toEqual(['orphaned-pod', false]);
+  expect(lastOf(told, turn)).toEqual(['sync-loop', true]);
+  expect(lastOf(cleaned)).toEqual(['orphan-cleaned', false]);
+});
+
 const ORPHAN =
   'kubelet_volumes.go:1] orphaned pod "0ea83064" found, but volume paths are still present';
 

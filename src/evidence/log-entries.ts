@@ -209,14 +209,16 @@ export interface LastSyncLoop {
   readonly isInHousekeeping: boolean;
 }
 
+/** Said by the loop itself once it is through with the orphans of one turn. */
+const DONE_WITH_ORPHANS: readonly SignatureId[] = ['orphaned-pod', 'orphans-not-cleaned'];
+
+/** Its turns are logged from verbosity 4 on, but what it sees while it cleans up is always logged. */
 export function lastSyncLoop(log: KubeletLog): LastSyncLoop | undefined {
-  const entry = entriesOf(log, 'sync-loop').at(-1);
+  const entry = entriesOf(log, 'sync-loop', 'orphan-cleaned', ...DONE_WITH_ORPHANS).at(-1);
   if (!entry) return undefined;
-  const { event, end, note } = entry.fields;
-  return {
-    entry,
-    isInHousekeeping: event === 'housekeeping' && end === undefined && note !== 'skipped',
-  };
+  const { event, end, note } = entriesOf(log, 'sync-loop').at(-1)?.fields ?? {};
+  const isCleaning = event === 'housekeeping' && end === undefined && note !== 'skipped';
+  return { entry, isInHousekeeping: isCleaning && !DONE_WITH_ORPHANS.includes(entry.signature) };
 }
 
 /** Until when we know what the kubelet said; undefined when no line has a time. */

@@ -219,7 +219,8 @@ function earlier({ podUid, main }: DeadMount, log: Maybe<KubeletLog>): readonly 
 }
 
 function sinceOf({ since, still }: Loop): string {
-  return since && still.length > 0 ? ` Its last sign of life was at ${stamp(since)}.` : '';
+  if (!since || still.length === 0) return '';
+  return ` The last line of its sync loop in the log is of ${stamp(since)}.`;
 }
 
 function stamp(time: Date): string {
