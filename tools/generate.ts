@@ -3,6 +3,7 @@ import { dirname, extname } from 'node:path';
 import { writeFixtures } from './fixtures.ts';
 import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
+import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
@@ -30,6 +31,7 @@ const generators: readonly Generator[] = [
     from: 'tools/report-schema.ts',
     make: schemaPage,
   },
+  ...crdFiles,
 ];
 
 /** Every document that is made, by its path, with the text that it should have. */
@@ -56,6 +58,8 @@ function withNotice(path: string, notice: string, text: string): string {
   switch (extname(path)) {
     case '.md':
       return `<!-- ${notice} -->\n\n${text}`;
+    case '.yaml':
+      return `# ${notice}\n${text}`;
     case '.json':
       return text;
     default:

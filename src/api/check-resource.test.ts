@@ -1,0 +1,276 @@
+import { describe, expect, test } from 'vitest';
+import { checkResource } from './check-resource.ts';
+import { placeText } from './problem.ts';
+
+const apiVersion = 'diagnosis.kubediag.org/v1';
+const made = (kind: string, spec: object, name = 'one') => ({
+  apiVersion,
+  kind,
+  metadata: { name },
+  spec,
+});
+const operation = (processor: object) => made('Operation', { processor });
+const diagnosis = (spec: object) => made('Diagnosis', { operationSet: 'set', ...spec });
+const trigger = (spec: object) => made('Trigger', { operationSet: 'set', ...spec });
+
+function told(value: unknown): readonly string[] {
+  return checkResource(value).problems.map(
+    ({ severity, place, what, fix }) => `${severity} ${placeText(place)}: ${what}: ${fix}`,
+  );
+}
+
+describe('manifests that exist are taken as they are', () => {
+  test.each([
+    [
+      'the flat form of v0.2.0',
+      operation({ path: '/processor/a', scheme: 'http', timeoutSeconds: 60 }),
+    ],
+    ['a flat one with an IP', operation({ externalIP: 'fd00::1', externalPort: 80, path: '/' })],
+    ['a flat one with a name', operation({ externalAddress: 'server.example', path: '/' })],
+    [
+      'a server',
+      operation({ httpServer: { address: 'a_b.example.', port: 65_535, path: '/?a=b' } }),
+    ],
+    ['a server with nothing', operation({ httpServer: {} })],
+    ['an empty script', operation({ scriptRunner: { script: '', argKeys: ['a.b'] } })],
+    [
+      'a function',
+      operation({ function: { codeSource: { 'function.py': '' }, runtime: 'Python3' } }),
+    ],
+    [
+      'dead fields',
+      made('Operation', {
+        processor: { path: '/' },
+        dependences: ['x'],
+        storage: { hostPath: { path: '/x' } },
+      }),
+    ],
+    [
+      'the start node with an empty operation',
+      made('OperationSet', {
+        adjacencyList: [{ id: 0, to: [1], operation: '' }, { operation: 'a' }],
+      }),
+    ],
+    [
+      'fields without a value',
+      made('OperationSet', {
+        adjacencyList: [
+          { to: [1], operation: null },
+          { operation: 'a', to: null },
+        ],
+      }),
+    ],
+    ['a node', diagnosis({ nodeName: 'my-node', parameters: { b: '200' } })],
+    ['a pod', diagnosis({ podReference: { namespace: 'default', name: 'web' } })],
+    ['nodes of the second generation', diagnosis({ targetSelector: { nodeNames: ['a', 'b'] } })],
+    [
+      'nodes by label',
+      diagnosis({
+        targetSelector: { nodeSelector: { matchExpressions: [{ key: 'a', operator: 'Exists' }] } },
+      }),
+    ],
+    [
+      'an alert',
+      trigger({ sourceTemplate: { prometheusAlertTemplate: { regexp: { alertName: 'A' } } } }),
+    ],
+    [
+      'an event',
+      trigger({
+        sourceTemplate: { kubernetesEventTemplate: { regexp: { source: { host: 'a' } } } },
+      }),
+    ],
+    [
+      'a common event alone, which v0.3.1 refused',
+      trigger({ sourceTemplate: { commonEventTemplate: { regexp: { source: 'a' } } } }),
+    ],
+    [
+      'a schedule',
+      trigger({ nodeName: 'a', sourceTemplate: { cronTemplate: { schedule: '*/5 * * * 1-5' } } }),
+    ],
+    [
+      'a common event',
+      made('CommonEvent', {
+        summary: 'a',
+        source: 'b',
+        severity: 'c',
+        customDetails: { 'ping time': '2000ms' },
+      }),
+    ],
+  ])('%s', (_, value) => {
+    expect(told(value)).toEqual([]);
+    expect(checkResource(value).resource).toBeDefined();
+  });
+
+  test('an unknown field is kept, and noted with the name that was meant', () => {
+    const value = operation({ path: '/a', timeoutSecond: 60 });
+    expect(told(value)).toEqual([
+      'note spec.processor.timeoutSecond: no such field is known; it is kept, and nothing reads it: did you mean "timeoutSeconds"?',
+    ]);
+    expect(checkResource(value).resource?.spec).toMatchObject({ processor: { timeoutSecond: 60 } });
+  });
+
+  test('our own fields are optional, and known', () => {
+    const additions = {
+      recovery: 'Approval',
+      dryRun: true,
+      deadlineSeconds: 60,
+      ttlSecondsAfterFinished: 0,
+      suspend: false,
+      cancel: false,
+    };
+    expect(told(diagnosis({ nodeName: 'a', ...additions }))).toEqual([]);
+  });
+
+  test('what is somebody else’s is left alone', () => {
+    expect(checkResource({ apiVersion: 'v1', kind: 'ConfigMap', data: 7 })).toEqual({
+      problems: [],
+    });
+  });
+});
+
+test('defaults are filled in', () => {
+  const spec = (processor: object) => checkResource(operation(processor)).resource?.spec;
+  expect(spec({ httpServer: {} })).toEqual({
+    processor: { timeoutSeconds: 30, httpServer: { path: '/', scheme: 'http' } },
+  });
+  expect(spec({ path: '/a' })).toEqual({ processor: { timeoutSeconds: 30, path: '/a' } });
+});
+
+describe('what is wrong is told with its place and the way out', () => {
+  const script = { scriptRunner: { script: '' } };
+  test.each([
+    ['no object', 'text', ': it is no object: begin with apiVersion and kind'],
+    ['no kind', { apiVersion }, ': it does not say its kind'],
+    [
+      'a mistyped kind',
+      made('Operations', {}),
+      'kind: there is no kind "Operations": use one of Operation,',
+    ],
+    [
+      'another version',
+      { ...operation(script), apiVersion: 'diagnosis.kubediag.org/v2' },
+      'apiVersion: there is no such version: write',
+    ],
+    ['no name', { ...operation(script), metadata: {} }, 'metadata.name: it is missing'],
+    [
+      'no metadata',
+      { apiVersion, kind: 'Operation', spec: { processor: script } },
+      'metadata: it is missing: give it an object',
+    ],
+    [
+      'a name with capitals',
+      { ...operation(script), metadata: { name: 'One' } },
+      'metadata.name: it is no name of a Kubernetes object',
+    ],
+    ['no spec', { apiVersion, kind: 'Operation', metadata: { name: 'a' } }, 'spec: it is missing'],
+    [
+      'no way to run it',
+      operation({ timeoutSeconds: 5 }),
+      'spec.processor: the processor says nothing of how it is run: give it httpServer, scriptRunner or function',
+    ],
+    [
+      'two ways',
+      operation({ ...script, httpServer: {} }),
+      'spec.processor: the processor names more than one way to run it',
+    ],
+    [
+      'the flat form beside another',
+      operation({ ...script, path: '/' }),
+      'names more than one way',
+    ],
+    [
+      'a port too large',
+      operation({ httpServer: { port: 65_536 } }),
+      'spec.processor.httpServer.port: 65536 is out of bounds: write a number of at most 65535',
+    ],
+    ['no time', operation({ ...script, timeoutSeconds: 0 }), 'write a number of at least 1'],
+    [
+      'half a second',
+      operation({ ...script, timeoutSeconds: 0.5 }),
+      'it is no whole number, and must be a whole number',
+    ],
+    [
+      'a scheme',
+      operation({ httpServer: { scheme: 'ftp' } }),
+      '"ftp" is none of the words that are known here: use "http" or "https"',
+    ],
+    ['a path', operation({ path: 'a' }), 'spec.processor.path: it does not begin with "/"'],
+    [
+      'an address with a port',
+      operation({ httpServer: { address: 'http://a:80' } }),
+      'write the host alone',
+    ],
+    [
+      'an IP that is none',
+      operation({ externalIP: '10.0.0.256' }),
+      'spec.processor.externalIP: it is no IP address',
+    ],
+    [
+      'a file outside',
+      operation({ function: { codeSource: { '../a.py': '' }, runtime: 'Python3' } }),
+      'codeSource: a file has a name that could lead out of its folder',
+    ],
+    [
+      'a short graph',
+      made('OperationSet', { adjacencyList: [{}] }),
+      'spec.adjacencyList: it has 1 entries: let it have at least 2',
+    ],
+    [
+      'no node',
+      diagnosis({ nodeName: '' }),
+      'spec: it does not say which node is meant: give it nodeName, podReference or targetSelector',
+    ],
+    [
+      'no set',
+      made('Diagnosis', { nodeName: 'a' }),
+      'spec.operationSet: it is missing: give it a text',
+    ],
+    [
+      'an unquoted number',
+      diagnosis({ nodeName: 'a', parameters: { 'param.size': 5 } }),
+      'spec.parameters["param.size"]: it is a number, and must be a text: put it in quotes: "5"',
+    ],
+    [
+      'an unknown way to recover',
+      diagnosis({ nodeName: 'a', recovery: 'Maybe' }),
+      'spec.recovery: "Maybe" is none of the words',
+    ],
+    ['no source', trigger({ sourceTemplate: {} }), 'spec.sourceTemplate: it waits for nothing'],
+    [
+      'a schedule of four fields',
+      trigger({ nodeName: 'a', sourceTemplate: { cronTemplate: { schedule: '* * * *' } } }),
+      'it is no schedule',
+    ],
+    [
+      'a schedule without a node',
+      trigger({ sourceTemplate: { cronTemplate: { schedule: '@hourly' } } }),
+      'spec: a schedule names no node',
+    ],
+    [
+      'an event without a severity',
+      made('CommonEvent', { summary: 'a', source: 'b' }),
+      'spec.severity: it is missing',
+    ],
+  ])('%s', (_, value, expected) => {
+    const { resource, problems } = checkResource(value);
+    expect(resource).toBeUndefined();
+    expect(problems).toHaveLength(1);
+    expect(told(value)[0]).toContain(expected);
+  });
+
+  test('all at once', () => {
+    expect(told(operation({ httpServer: { port: 0, scheme: 'x', path: 'y' } }))).toHaveLength(3);
+  });
+
+  test('a manifest that is nested without end', () => {
+    let deep: object = {};
+    for (let level = 0; level < 100; level += 1) deep = { deep };
+    expect(told(made('Operation', deep))[0]).toContain('it is nested in more than 64 levels');
+  });
+});
+
+test('resources that are not read are noted, not refused', () => {
+  expect(told({ apiVersion, kind: 'Task' })[0]).toContain('note kind: a Task is not read');
+  const old = { apiVersion: 'diagnosis.netease.com/v1', kind: 'Abnormal' };
+  expect(told(old)[0]).toContain('note apiVersion: resources of KubeDiag v0.1 are not read');
+});

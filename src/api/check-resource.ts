@@ -1,0 +1,119 @@
+import * as z from 'zod';
+import type { CommonEventSpec } from './common-event.ts';
+import type { DiagnosisSpec } from './diagnosis.ts';
+import { metadata } from './fields.ts';
+import { API_VERSION, GROUP, type Kind, type KindName, kinds } from './kinds.ts';
+import { NESTING_MAX } from './limits.ts';
+import type { OperationSpec } from './operation.ts';
+import type { OperationSetSpec } from './operation-set.ts';
+import type { Problem } from './problem.ts';
+import { problemOf } from './problem-of-issue.ts';
+import { structuralSchema, unknownFields } from './structural-schema.ts';
+import type { TriggerSpec } from './trigger.ts';
+
+interface Specs {
+  readonly Operation: OperationSpec;
+  readonly OperationSet: OperationSetSpec;
+  readonly Diagnosis: DiagnosisSpec;
+  readonly Trigger: TriggerSpec;
+  readonly CommonEvent: CommonEventSpec;
+}
+
+/** A resource whose form is right, with its defaults filled in. */
+export type Resource = {
+  readonly [K in KindName]: {
+    readonly kind: K;
+    readonly metadata: z.output<typeof metadata>;
+    readonly spec: Specs[K];
+  };
+}[KindName];
+
+export interface CheckedResource {
+  /** Absent when its form is wrong, or when it is none of ours. */
+  readonly resource?: Resource;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Checks one object of a manifest against the form of its kind. What is not of our API group has no
+ * problems and is no resource: manifests hold other people's objects as well.
+ */
+export function checkResource(value: unknown): CheckedResource {
+  if (!isObject(value)) return refused([], 'it is no object', 'begin with apiVersion and kind');
+  const { apiVersion, kind: name } = value;
+  if (typeof apiVersion !== 'string' || typeof name !== 'string') {
+    const missing = typeof apiVersion === 'string' ? 'kind' : 'apiVersion';
+    const fix = `write, for example, "apiVersion: ${API_VERSION}" and "kind: Operation"`;
+    return refused([], `it does not say its ${missing}`, fix);
+  }
+  if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_WORDS);
+  if (!apiVersion.startsWith(`${GROUP}/`)) return { problems: [] };
+  if (apiVersion !== API_VERSION) {
+    return refused(['apiVersion'], 'there is no such version', `write "${API_VERSION}"`);
+  }
+  // Made by KubeDiag for itself, in a version that was never released.
+  if (name === 'Task') return noted(['kind'], 'a Task is not read', 'write a Diagnosis');
+  const kind = kinds.find((each) => each.kind === name);
+  if (!kind) {
+    const known = kinds.map((each) => each.kind).join(', ');
+    return refused(['kind'], `there is no kind "${name}"`, `use one of ${known}`);
+  }
+  if (isNestedDeeper(value, NESTING_MAX)) {
+    return refused([], `it is nested in more than ${NESTING_MAX} levels`, 'write it flatter');
+  }
+  return checkedAs(kind, withoutNulls(value));
+}
+
+const OLD_GROUP = 'diagnosis.netease.com/v1';
+const OLD_GROUP_WORDS = [
+  'resources of KubeDiag v0.1 are not read',
+  `write Operations, an OperationSet and a Diagnosis of ${API_VERSION} instead`,
+] as const;
+
+function checkedAs(kind: Kind, value: Readonly<Record<string, unknown>>): CheckedResource {
+  const form = z.looseObject({ metadata, spec: kind.spec });
+  const parsed = form.safeParse(value);
+  const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value));
+  const problems = [
+    ...wrong,
+    ...namelessness(kind, value.metadata),
+    ...unknownFields(structuralSchema(kind.spec), value.spec, ['spec']),
+  ];
+  const isRight = problems.every(({ severity }) => severity === 'note');
+  if (!parsed.success || !isRight) return { problems };
+  const { metadata: named, spec } = parsed.data;
+  return { resource: { kind: kind.kind, metadata: named, spec } as Resource, problems };
+}
+
+/** A name of our own making will do for a Diagnosis: nobody refers to it. */
+function namelessness({ kind }: Kind, given: unknown): readonly Problem[] {
+  if (!isObject(given) || given.name !== undefined) return [];
+  if (kind === 'Diagnosis' && given.generateName !== undefined) return [];
+  const fix = 'write the name under which it is to be found';
+  return [{ severity: 'problem', place: ['metadata', 'name'], what: 'it is missing', fix }];
+}
+
+function refused(place: Problem['place'], what: string, fix: string): CheckedResource {
+  return { problems: [{ severity: 'problem', place, what, fix }] };
+}
+
+function noted(place: Problem['place'], what: string, fix: string): CheckedResource {
+  return { problems: [{ severity: 'note', place, what, fix }] };
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isNestedDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1));
+}
+
+/** A field without a value is absent, as the API server has it. */
+function withoutNulls<T>(value: T): T {
+  if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item)) as T;
+  if (!isObject(value)) return value;
+  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)])) as T;
+}

@@ -1,0 +1,127 @@
+import * as z from 'zod';
+import {
+  condition,
+  count,
+  flag,
+  givenName,
+  objectName,
+  podReference,
+  results,
+  targetSelector,
+  text,
+  textMap,
+  time,
+} from './fields.ts';
+import { KEPT_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
+import { observedGeneration } from './operation.ts';
+import { graphNode, graphPaths } from './operation-set.ts';
+import { ruled } from './rules.ts';
+
+export const diagnosisSpec = ruled(
+  z.looseObject({
+    operationSet: givenName('The OperationSet that is walked.'),
+    nodeName: objectName('The node that is looked at.').exactOptional(),
+    podReference: podReference.exactOptional(),
+    parameters: textMap.describe('Handed to every step.').exactOptional(),
+    targetSelector: targetSelector.exactOptional(),
+    recovery: z
+      .enum(['Automatic', 'Approval', 'Never'])
+      .describe(
+        'Whether steps that repair may act: by themselves (the default), when approved, or not.',
+      )
+      .exactOptional(),
+    dryRun: flag
+      .describe('Steps that repair tell what they would do, and do nothing.')
+      .exactOptional(),
+    deadlineSeconds: z
+      .int()
+      .min(1)
+      .max(TIMEOUT_SECONDS_MAX)
+      .describe('How long the whole may take from its start time.')
+      .exactOptional(),
+    ttlSecondsAfterFinished: z
+      .int()
+      .min(0)
+      .max(KEPT_SECONDS_MAX)
+      .describe('How long it is kept when it has ended.')
+      .exactOptional(),
+    suspend: flag.describe('While true, no further step is begun.').exactOptional(),
+    cancel: flag
+      .describe('Once true, no further step is begun, and it ends as Failed.')
+      .exactOptional(),
+  }),
+  'What is to be looked at, and how.',
+  [
+    {
+      holds: (spec) =>
+        Boolean(spec.nodeName) ||
+        spec.podReference !== undefined ||
+        spec.targetSelector !== undefined,
+      cel: "(has(self.nodeName) && self.nodeName != '') || has(self.podReference) || has(self.targetSelector)",
+      what: 'it does not say which node is meant',
+      fix: 'give it nodeName, podReference or targetSelector',
+    },
+  ],
+);
+
+/** Null-safe words of every release; the last is declared by the first KubeDiag and never written. */
+const PHASES = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
+
+const checkpoint = z.looseObject({
+  pathIndex: count,
+  nodeIndex: count,
+  desired: count.exactOptional(),
+  active: count.exactOptional(),
+  succeeded: count.exactOptional(),
+  failed: count.exactOptional(),
+  synchronizedTasks: z.array(text).exactOptional(),
+});
+
+/** One step as it went: the record that tells what passed, failed or never ran. */
+const step = z.looseObject({
+  pathIndex: count,
+  nodeIndex: count,
+  operation: text,
+  outcome: z.enum(['Succeeded', 'Failed', 'NotRun']),
+  message: text.exactOptional(),
+  endTime: time.exactOptional(),
+});
+
+const finding = z.looseObject({
+  fault: text,
+  id: text,
+  state: text,
+  reason: text,
+  summary: text,
+});
+
+const action = z.looseObject({
+  kind: text,
+  state: text.exactOptional(),
+  why: text.exactOptional(),
+});
+
+export const diagnosisStatus = z.looseObject({
+  phase: z.enum(PHASES).exactOptional(),
+  conditions: z.array(condition).exactOptional(),
+  startTime: time.exactOptional(),
+  observedGeneration: observedGeneration.exactOptional(),
+  checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
+  succeededPath: z.array(graphNode).exactOptional(),
+  failedPaths: graphPaths.exactOptional(),
+  operationResults: results.describe('What all steps found; the last writer wins.').exactOptional(),
+  nodeNames: z.array(text).exactOptional(),
+  context: z
+    .looseObject({
+      parameters: results.exactOptional(),
+      operations: z.record(z.string(), z.record(z.string(), results)).exactOptional(),
+    })
+    .describe('Results by step and by node.')
+    .exactOptional(),
+  steps: z.array(step).describe('Every step of every path that was tried.').exactOptional(),
+  findings: z.array(finding).exactOptional(),
+  plannedActions: z.array(action).exactOptional(),
+  actions: z.array(action).exactOptional(),
+});
+
+export type DiagnosisSpec = z.output<typeof diagnosisSpec>;

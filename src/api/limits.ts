@@ -1,0 +1,31 @@
+/** Nodes of an OperationSet, the start node among them. A rule of the API server visits each edge. */
+export const NODES_MAX = 500;
+
+/** A step of a week is a step that nobody waits for; a timer of Node holds no more than 24 days. */
+export const TIMEOUT_SECONDS_MAX = 604_800;
+export const TIMEOUT_SECONDS_DEFAULT = 30;
+
+/** A year: a Diagnosis that is kept longer wants no time at all. */
+export const KEPT_SECONDS_MAX = 31_536_000;
+
+/** Pairs in a map of strings. All of an object must fit into 1.5 MB of etcd in any case. */
+export const PAIRS_MAX = 1_000;
+
+/** Files of a function. */
+export const CODE_FILES_MAX = 100;
+
+/** Arguments of a script: they end up on a command line. */
+export const ARGUMENTS_MAX = 256;
+
+/** Nodes or pods that one Diagnosis names; for more there are selectors. */
+export const TARGETS_MAX = 5_000;
+
+/** What a Kubernetes object may be called. */
+export const NAME_CHARACTERS_MAX = 253;
+
+/** How much an object that is checked may be nested: a status has seven levels, a selector six. */
+export const NESTING_MAX = 64;
+
+/** A path with its query, and a schedule: longer ones are something else. */
+export const PATH_CHARACTERS_MAX = 2_048;
+export const SCHEDULE_CHARACTERS_MAX = 256;

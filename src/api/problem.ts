@@ -1,0 +1,23 @@
+/** A key of an object or an index of a list, from the top of a resource down to a place in it. */
+export type Place = readonly (string | number)[];
+
+/** What is wrong with a resource, where, and what to do about it. */
+export interface Problem {
+  /** A note is no reason to refuse: it may be meant. */
+  readonly severity: 'problem' | 'note';
+  readonly place: Place;
+  readonly what: string;
+  readonly fix: string;
+}
+
+/** "spec.adjacencyList[2].to[0]", as Kubernetes writes it. */
+export function placeText(place: Place): string {
+  return place
+    .map((step, index) => {
+      if (typeof step === 'number') return `[${step}]`;
+      // A key such as "param.size" is one step, though it looks like two.
+      if (!/^[\w-]+$/.test(step)) return `[${JSON.stringify(step)}]`;
+      return index === 0 ? step : `.${step}`;
+    })
+    .join('');
+}

@@ -1,0 +1,48 @@
+import type * as z from 'zod';
+
+/**
+ * What types alone cannot say. One rule serves three readers: our own check, the API server (through
+ * `cel`), and the person, who is told what is wrong and how to put it right.
+ */
+export interface Rule<T> {
+  readonly holds: (value: T) => boolean;
+  /** The same in the API server's language; absent where it has no words for it. */
+  readonly cel?: string;
+  readonly what: string;
+  readonly fix: string;
+  /** Where in the value it is; absent when it is the whole. */
+  readonly at?: readonly string[];
+}
+
+/** A schema with rules and with the words that `kubectl explain` shows. */
+export function ruled<S extends z.ZodType>(
+  schema: S,
+  description: string,
+  rules: readonly Rule<z.output<S>>[],
+): S {
+  const checked = rules.reduce<z.ZodType>(
+    (soFar, { holds, what, fix, at = [] }) =>
+      soFar.refine((value) => holds(value as z.output<S>), {
+        error: what,
+        params: { fix },
+        path: [...at],
+      }),
+    schema,
+  );
+  const validations = rules.flatMap(({ cel, what, fix }) =>
+    cel === undefined ? [] : [{ rule: cel, message: `${what}: ${fix}` }],
+  );
+  const extra = validations.length === 0 ? {} : { 'x-kubernetes-validations': validations };
+  return checked.meta({ description, ...extra }) as S;
+}
+
+/** A text that must match a pattern, which the API server checks as well. */
+export function patterned(
+  schema: z.ZodString,
+  pattern: RegExp,
+  { what, fix }: { readonly what: string; readonly fix: string },
+): z.ZodString {
+  return schema
+    .refine((value) => pattern.test(value), { error: what, params: { fix } })
+    .meta({ pattern: pattern.source });
+}

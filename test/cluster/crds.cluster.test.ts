@@ -1,0 +1,147 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { checkResource } from '../../src/api/check-resource.ts';
+import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
+import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
+
+const CRDS = 'deploy/crds';
+const MANIFESTS = 'test/manifests';
+
+let cluster: SharedCluster;
+
+beforeAll(async () => {
+  cluster = await sharedCluster(CURRENT);
+  await cluster.kubectl('apply', '--server-side', `--filename=${CRDS}`);
+  await cluster.kubectl('wait', '--for=condition=Established', `--filename=${CRDS}`);
+});
+
+afterAll(async () => {
+  // They belong to no namespace, so nobody else would take them away.
+  await cluster.kubectl('delete', '--ignore-not-found', `--filename=${CRDS}`);
+});
+
+it('takes the manifests of every KubeDiag, keeps what it does not know and fills in the rest', async () => {
+  // Twice: an object that was stored is right as well.
+  await cluster.kubectl('apply', `--filename=${MANIFESTS}`);
+  const again = await cluster.kubectl('apply', `--filename=${MANIFESTS}`);
+  expect(again.trimEnd().split('\n').length).toBeGreaterThan(20);
+  expect(again).not.toContain('configured');
+
+  const specOf = async (...words: readonly string[]) =>
+    JSON.parse(await cluster.kubectl('get', ...words, '-o=jsonpath={.spec}')) as unknown;
+  expect(await specOf('operation', 'pod-list-collector')).toEqual({
+    processor: {
+      timeoutSeconds: 30,
+      httpServer: { path: '/processor/podListCollector', scheme: 'http' },
+    },
+  });
+  // Nothing is added to the flat form, where it would be a second way to run it.
+  expect(await specOf('operation', 'mount-info-collector')).toEqual({
+    processor: { timeoutSeconds: 60, path: '/processor/mountInfoCollector', scheme: 'http' },
+  });
+  expect(await specOf('opset', 'golang-function')).toMatchObject({
+    adjacencyList: [{ to: [1, 1] }, { 'of-our-own': 'kept' }],
+  });
+});
+
+it('shows a Diagnosis as it always was shown, and has its status apart', async () => {
+  const status = { phase: 'Succeeded', checkpoint: { pathIndex: 0, nodeIndex: 3 }, own: 'kept' };
+  const patch = JSON.stringify({ status });
+  const name = ['diag', 'subpath-remount-diagnosis'];
+  const words = ['--subresource=status', '--type=merge', `--patch=${patch}`];
+  await cluster.kubectl('patch', ...name, ...words);
+  const [head = '', row = ''] = (await cluster.kubectl('get', ...name)).split('\n');
+  const columns = 'NAME OPERATIONSET NODENAME PODNAMESPACE PODNAME PODCONTAINER PHASE AGE';
+  expect(head.trim().split(/\s+/)).toEqual(columns.split(' '));
+  expect(row).toMatch(/^subpath-remount-diagnosis +subpath-remount-op-set +my-node .* Succeeded /);
+  expect(await cluster.kubectl('get', ...name, '-o=jsonpath={.status.own}')).toBe('kept');
+
+  const wrong = JSON.stringify({ status: { phase: 'Done' } });
+  const refused = ['patch', ...name, '--subresource=status', '--type=merge', `--patch=${wrong}`];
+  await expect(cluster.kubectl(...refused)).rejects.toThrow('Unsupported value: "Done"');
+});
+
+const made = (kind: string, spec: object) => ({
+  apiVersion: 'diagnosis.kubediag.org/v1',
+  kind,
+  metadata: { name: 'wrong' },
+  spec,
+});
+const script = { scriptRunner: { script: '' } };
+
+it('refuses what our own check refuses, in the same words where they are ours', async () => {
+  const nowhere = { operationSet: 'a', parameters: {} };
+  const hourly = { operationSet: 'a', sourceTemplate: { cronTemplate: { schedule: '@hourly' } } };
+  const outside = { codeSource: { '../a.py': '' }, runtime: 'Python3' };
+  const wrong: readonly (readonly [string, object])[] = [
+    ['Operation', { processor: { timeoutSeconds: 5 } }],
+    ['Operation', { processor: { ...script, path: '/' } }],
+    ['Operation', { processor: { function: outside } }],
+    ['Operation', { processor: { httpServer: { port: 65_536 } } }],
+    ['Operation', { processor: { httpServer: { address: 'http://a' } } }],
+    ['Operation', { processor: { externalIP: '10.0.0.256' } }],
+    ['Operation', { processor: { path: 'a' } }],
+    ['OperationSet', { adjacencyList: [{}] }],
+    ['Diagnosis', nowhere],
+    ['Diagnosis', { operationSet: 'a', nodeName: 'a', parameters: { a: 5 } }],
+    ['Diagnosis', { operationSet: 'a', nodeName: 'a', recovery: 'Maybe' }],
+    ['Trigger', hourly],
+    ['Trigger', { operationSet: 'a', sourceTemplate: {} }],
+    ['CommonEvent', { summary: 'a' }],
+  ];
+  for (const [kind, spec] of wrong) {
+    const resource = made(kind, spec);
+    const { problems } = checkResource(resource);
+    expect(problems, JSON.stringify(resource)).not.toEqual([]);
+    const said = await refusalOf(resource);
+    // A rule is written once, for us and for the server; of a mere form each has its own words.
+    const isRule = problems.some(({ what }) => said.includes(what));
+    const isForm = /must be|should (be|match|have)|Required value|Unsupported value|anyOf/.test(
+      said,
+    );
+    expect(isRule || isForm, said).toBe(true);
+  }
+});
+
+it.each([
+  [
+    'a step in the start node',
+    [{ to: [1], operation: 'a' }, { operation: 'b' }],
+    'starts and runs nothing',
+  ],
+  ['a node without a step', [{ to: [1] }, {}], 'a node has no operation'],
+  ['an edge into the start', [{ to: [1] }, { operation: 'a', to: [0] }], 'back to the first one'],
+  ['an edge to nowhere', [{ to: [1] }, { operation: 'a', to: [7] }], 'a node that is not there'],
+  ['a self edge', [{ to: [1] }, { id: 1, operation: 'a', to: [1] }], 'a node leads to itself'],
+])('refuses a graph with %s', async (_, adjacencyList, words) => {
+  expect(await refusalOf(made('OperationSet', { adjacencyList }))).toContain(words);
+});
+
+it('takes the largest graph that is allowed, and has time for its rules', async () => {
+  const chain = Array.from({ length: 500 }, (_, id) => ({
+    id,
+    ...(id === 0 ? {} : { operation: `step-${id}` }),
+    ...(id === 499 ? {} : { to: [id + 1] }),
+  }));
+  const layers = Array.from({ length: 200 }, (_, id) => ({
+    id,
+    ...(id === 0 ? {} : { operation: 'step' }),
+    to: id === 0 ? range(1, 100) : id < 100 ? range(100, 200) : [],
+  }));
+  await cluster.apply(
+    { ...made('OperationSet', { adjacencyList: chain }), metadata: { name: 'chain' } },
+    { ...made('OperationSet', { adjacencyList: layers }), metadata: { name: 'layers' } },
+  );
+});
+
+function range(from: number, to: number): readonly number[] {
+  return Array.from({ length: to - from }, (_, index) => from + index);
+}
+
+async function refusalOf(resource: object): Promise<string> {
+  const { code, stderr } = await cluster.run(['kubectl', 'create', '--filename=-'], {
+    input: JSON.stringify(resource),
+  });
+  expect(code, JSON.stringify(resource)).toBe(1);
+  expect(stderr).toContain('is invalid');
+  return stderr;
+}

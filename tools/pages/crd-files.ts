@@ -1,0 +1,10 @@
+import { stringify } from 'yaml';
+import { crd } from '../../src/api/crd.ts';
+import { kinds } from '../../src/api/kinds.ts';
+
+/** deploy/crds/*.yaml: one file for each kind, with its schema. */
+export const crdFiles = kinds.map((kind) => ({
+  writes: `deploy/crds/${kind.plural}.yaml`,
+  from: 'src/api',
+  make: () => stringify(crd(kind), { lineWidth: 100, aliasDuplicateObjects: false }),
+}));
