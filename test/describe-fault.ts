@@ -5,6 +5,7 @@ import { checkUp } from '../src/checkup/check-up.ts';
 import { lookAt } from '../src/checkup/look.ts';
 import { makeReport } from '../src/checkup/make-report.ts';
 import { nodeFacts } from '../src/checkup/node-facts.ts';
+import { settingsIn } from '../src/cli/take-look.ts';
 import type { AnyFault } from '../src/model/fault.ts';
 import type { Verdict } from '../src/model/verdict.ts';
 import { bundleOfFiles } from '../src/node/bundle.ts';
@@ -26,10 +27,16 @@ export function describeFault(fault: AnyFault, folder: string): void {
     .map(({ name }) => name);
 
   describe.each(names)(`${fault.id} on %s`, (name) => {
-    const { recording } = bundleOfFiles(bundleFilesIn(join(home, name)));
+    const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
+    const { recording } = bundle;
+    const verdictOn = async (node: NodeReader): Promise<Verdict> => {
+      const [judged] = await checkUp([fault], lookAt(node, settingsIn(bundle)));
+      if (!judged) throw new Error('no verdict');
+      return judged.verdict;
+    };
 
     test('gives the golden answer', async () => {
-      const look = lookAt(new RecordedNode(recording));
+      const look = lookAt(new RecordedNode(recording), settingsIn(bundle));
       const judged = await checkUp([fault], look);
       const { faults } = makeReport({ ...(await nodeFacts(look)), tookMs: 0 }, judged);
       const golden = `${JSON.stringify(faults[0], null, 2)}\n`;
@@ -40,14 +47,14 @@ export function describeFault(fault: AnyFault, folder: string): void {
     test.each(FAILURES)(
       'never says clear when a read ends as %s and nothing stands in for it',
       async (failure) => {
-        const calm = await verdictOn(fault, new RecordedNode(recording));
+        const calm = await verdictOn(new RecordedNode(recording));
         for (let failAt = 1; failAt <= READS_MAX; failAt += 1) {
           const node = new FailingNode(
             new RecordedNode(recording),
             (_, count) => count === failAt,
             failure,
           );
-          const verdict = await verdictOn(fault, node);
+          const verdict = await verdictOn(node);
           if (node.asked.length < failAt) return;
           // A read with an alternative may fail: then the answer must be the same, not a guess.
           if (verdict.state === 'clear') expect(gist(verdict)).toEqual(gist(calm));
@@ -64,7 +71,7 @@ export function describeFault(fault: AnyFault, folder: string): void {
           if (isOne) asked.push(key);
           return isOne;
         };
-        const verdict = await verdictOn(fault, new FailingNode(new RecordedNode(recording), fails));
+        const verdict = await verdictOn(new FailingNode(new RecordedNode(recording), fails));
         if (asked.length > 0) expect(verdict.state, asked.join(' ')).not.toBe('clear');
       }
     });
@@ -96,10 +103,4 @@ const ALTERNATIVES: readonly ((key: string) => boolean)[] = [
 function pathOf(key: string): string {
   const { question } = questionOf(key);
   return 'path' in question ? question.path : '';
-}
-
-async function verdictOn(fault: AnyFault, node: NodeReader): Promise<Verdict> {
-  const [judged] = await checkUp([fault], lookAt(node));
-  if (!judged) throw new Error('no verdict');
-  return judged.verdict;
 }

@@ -1,3 +1,4 @@
+import type { LookSettings } from '../src/model/evidence.ts';
 import type { Question, QuestionKind } from '../src/node/node-reader.ts';
 import { RecordedNode } from '../src/node/recorded-node.ts';
 import { keyOf, type Recorded } from '../src/node/recording.ts';
@@ -6,6 +7,7 @@ import { keyOf, type Recorded } from '../src/node/recording.ts';
 export class NodeMaker {
   readonly answers = new Map<string, Recorded>();
   clock = new Date('2026-01-02T03:04:05Z');
+  settings: LookSettings = {};
 
   set<K extends QuestionKind>(kind: K, question: Question<K>, recorded: Recorded<K>): this {
     this.answers.set(keyOf(kind, question), recorded);

@@ -55,10 +55,11 @@ export async function writeFixtures(): Promise<readonly string[]> {
 
 async function recordedBundle(fault: AnyFault, maker: NodeMaker) {
   const recorder = new RecordingNode(maker.build());
-  const look = lookAt(recorder);
+  const look = lookAt(recorder, maker.settings);
   await checkUp([fault], look);
   await nodeFacts(look);
-  return { recording: recorder.recording, madeBy: 'by hand', tookMs: 12, settings: {} };
+  const settings = { ...maker.settings };
+  return { recording: recorder.recording, madeBy: 'by hand', tookMs: 12, settings };
 }
 
 if (import.meta.main) console.error(`${(await writeFixtures()).length} files written`);

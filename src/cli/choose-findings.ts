@@ -6,12 +6,14 @@ import { EXIT } from './exit-codes.ts';
 import type { Looked } from './take-look.ts';
 import { printable } from './wrap.ts';
 
+type Seen = Pick<Looked, 'report' | 'judged'>;
+
 type Chosen =
   | { readonly findings: readonly Finding[] }
   | { readonly nothing: string; readonly code: number };
 
 /** What to recover: the named finding, or all that hurts now. A latent one is only taken by name. */
-export function chooseFindings(fault: AnyFault, looked: Looked, name: string | undefined): Chosen {
+export function chooseFindings(fault: AnyFault, looked: Seen, name: string | undefined): Chosen {
   const chosen = choose(fault, looked, name);
   if ('nothing' in chosen) return chosen;
   const ours = chosen.findings.filter(
@@ -31,7 +33,7 @@ function forOthers(findings: readonly Finding[]): string {
   return `refused: KubeDiag has no repair for what it found here\n${lines.join('')}`;
 }
 
-function choose(fault: AnyFault, looked: Looked, name: string | undefined): Chosen {
+function choose(fault: AnyFault, looked: Seen, name: string | undefined): Chosen {
   const verdict = looked.judged[0]?.verdict;
   const findings = (verdict?.findings ?? []).filter(({ state }) => state !== 'benign');
   const doubts = verdict && 'doubts' in verdict ? verdict.doubts : [];

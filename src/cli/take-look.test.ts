@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { NodeMaker } from '../../test/made-node.ts';
-import { redacted } from './take-look.ts';
+import { redacted, settingsIn } from './take-look.ts';
 
 const SECRET = 'hunter2';
 
@@ -28,3 +28,16 @@ test('a bundle keeps no secret, neither in an answer nor in why there is none', 
     { failure: 'missing' },
   ]);
 });
+
+test('what a watch carried over goes into a bundle and comes out of it', () => {
+  const settings = { minimumAgeMs: 5, waitedMs: { '812/1532 830 262 /x': 60_000 } };
+  expect(settingsIn({ settings })).toMatchObject(settings);
+  expect(settingsIn({ settings: {} }).waitedMs).toBeUndefined();
+});
+
+test.each([[[1]], ['long'], [{ a: '5' }], [{ a: -1 }], [{ a: null }], [null]])(
+  'a bundle that tells %j of waits is none',
+  (waitedMs) => {
+    expect(() => settingsIn({ settings: { waitedMs } })).toThrow('its settings make no sense');
+  },
+);

@@ -6,13 +6,14 @@ import type { Report } from '../checkup/report.ts';
 import { redactAnswer, redactDetail } from '../evidence/redact.ts';
 import type { LookSettings } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
-import { type Bundle, BundleError } from '../node/bundle.ts';
+import type { Bundle } from '../node/bundle.ts';
+import { BundleError } from '../node/bundle-error.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import { sourceOf } from '../node/node-reader.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
-import { questionOf, type Recorded } from '../node/recording.ts';
+import { questionOf, type Recorded, type Recording } from '../node/recording.ts';
 import { RecordingNode } from '../node/recording-node.ts';
-import { numberAt, textAt } from '../std/json.ts';
+import { fieldAt, numberAt, textAt } from '../std/json.ts';
 import { VERSION } from './product-version.ts';
 import type { Terminal } from './terminal.ts';
 import { printable } from './wrap.ts';
@@ -20,7 +21,9 @@ import { printable } from './wrap.ts';
 export interface Looked {
   readonly report: Report;
   readonly judged: readonly Judged[];
-  /** All that was asked and answered, without what is private. Made when it is wanted: it is large. */
+  /** All that was asked and answered, as it was. */
+  readonly recording: Recording;
+  /** The same without what is private. Made when it is wanted: it is large. */
   readonly bundle: () => Bundle;
 }
 
@@ -52,6 +55,7 @@ export async function takeLook(
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,
+    recording: recorder.recording,
     bundle: () => ({
       recording: { clock, answers: redacted(answers) },
       madeBy: VERSION,
@@ -78,18 +82,26 @@ export async function replayLook(
   return makeReport({ ...(await nodeFacts(look)), tookMs: bundle.tookMs }, judged);
 }
 
-/** What the person had told the check, when it is such as a person can tell it. */
-function settingsIn({ settings }: Bundle): LookSettings {
+/** What the check had been told, when it is such as it can be told. */
+export function settingsIn({ settings }: Pick<Bundle, 'settings'>): LookSettings {
   const known = {
     kubeletPid: numberAt(settings, 'kubeletPid'),
     kubeletRoot: textAt(settings, 'kubeletRoot'),
     runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
     kubeletLog: textAt(settings, 'kubeletLog'),
     minimumAgeMs: numberAt(settings, 'minimumAgeMs'),
+    waitedMs: waitsIn(settings),
   };
   const isSound = Object.entries(known).every(([name, value]) => settings[name] === value);
   if (!isSound) throw new BundleError('its settings make no sense');
   return known;
+}
+
+function waitsIn(settings: Bundle['settings']): LookSettings['waitedMs'] {
+  const waits = fieldAt(settings, 'waitedMs');
+  if (typeof waits !== 'object' || waits === null || Array.isArray(waits)) return undefined;
+  const isSound = Object.values(waits).every((ms) => Number.isFinite(ms) && Number(ms) >= 0);
+  return isSound ? (waits as Readonly<Record<string, number>>) : undefined;
 }
 
 /** What was asked and answered, as it may leave the node. */

@@ -2,6 +2,7 @@ import type { Report } from '../checkup/report.ts';
 import { EXIT } from './exit-codes.ts';
 import type { openNode } from './open-node.ts';
 import { type Change, changesOf } from './report-changes.ts';
+import { SeenWaits } from './seen-waits.ts';
 import { codeOf, showReport } from './show-report.ts';
 import { type Looking, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
@@ -20,20 +21,24 @@ export interface Watching {
 
 /**
  * Looks again and again, and tells only what is otherwise than before. One node for all looks: a
- * path on which a reader of an earlier look still waits is not touched again.
+ * path on which a reader of an earlier look still waits is not touched again. What only time can
+ * prove is carried from look to look.
  */
 export async function watch(
   node: ReturnType<typeof openNode>,
   { looking, everyMs, isJson, stop }: Watching,
   terminal: Terminal,
 ): Promise<number> {
+  const waits = new SeenWaits();
   let before: Report | undefined;
   let code: number = EXIT.unknown;
   while (!stop.aborted) {
     node.beginLook();
     const leave = () => node.endLook('somebody pressed Ctrl-C');
     stop.addEventListener('abort', leave, { once: true });
-    const { report } = await takeLook(node, looking, terminal);
+    const settings = waits.addedTo(looking.settings);
+    const { report, recording } = await takeLook(node, { ...looking, settings }, terminal);
+    await waits.keep(recording, settings);
     stop.removeEventListener('abort', leave);
     // A look that was broken off says less than the one before.
     if (stop.aborted && before) break;

@@ -1,4 +1,4 @@
-import { defineEvidence } from '../model/evidence.ts';
+import { defineEvidence, type Look } from '../model/evidence.ts';
 import { ReadError, type Thread } from '../node/node-reader.ts';
 import { kubelet } from './kubelet.ts';
 import { podPathOf, resolvedPath } from './pod-path.ts';
@@ -15,6 +15,10 @@ export interface BlockedThread {
   /** As the mount table names it. */
   readonly path: string;
   readonly podUid: string;
+  /** Names this one call: a look that sees it again sees the same wait. */
+  readonly waitId: string;
+  /** How long earlier looks have seen it by now: at least so long does it wait. */
+  readonly seenFor?: { readonly ms: number; readonly since: Date };
   /** All of it in one line, as a person would copy it from /proc. */
   readonly text: string;
   readonly origin: string;
@@ -29,7 +33,8 @@ export interface BlockedThreads {
 
 /**
  * Found without any credential: the kernel tells the call, the memory of the kubelet the path. One
- * sight of it proves no hang, for a healthy kubelet does such calls all the time.
+ * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
+ * same call again, minutes later, does.
  */
 export const blockedThreads = defineEvidence<BlockedThreads>({
   id: 'blocked-threads',
@@ -41,20 +46,37 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
     }
     const origin = `/proc/${here.process.pid}/task`;
     const threads = await look.node.ask('threads', { threadsOf: here.process.pid });
+    const { pid, startTime } = here.process;
     const waiting = threads.filter(({ callName, state }) => callName !== null && state !== 'R');
     return {
-      threads: waiting.flatMap((thread) => blockedThread(thread, here, origin) ?? []),
+      threads: waiting.flatMap((thread) => {
+        const blocked = blockedThread(thread, here, origin);
+        if (!blocked) return [];
+        const waitId = `${pid}/${startTime} ${waitIdOf(thread)}`;
+        return [{ ...blocked, waitId, ...seenFor(look, waitId) }];
+      }),
       unreadable: waiting.filter(({ path }) => path === null).length,
       origin,
     };
   },
 });
 
+/** By the addresses of its arguments, which older recordings lack. */
+function waitIdOf({ tid, callLine, systemCall, path }: Thread): string {
+  return `${tid} ${callLine ?? systemCall} ${path}`;
+}
+
+function seenFor({ node, settings }: Look, waitId: string): Pick<BlockedThread, 'seenFor'> {
+  const ms = settings.waitedMs?.[waitId];
+  if (ms === undefined) return {};
+  return { seenFor: { ms, since: new Date(node.now().getTime() - ms) } };
+}
+
 function blockedThread(
   { tid, state, callName, waitsIn, path, systemCall }: Thread,
   roots: Parameters<typeof podPathOf>[1],
   origin: string,
-): BlockedThread | undefined {
+): Omit<BlockedThread, 'waitId' | 'seenFor'> | undefined {
   const place = path === null ? undefined : podPathOf(path, roots);
   if (path === null || callName === null || !place) return undefined;
   return {

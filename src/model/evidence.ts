@@ -24,6 +24,11 @@ export interface LookSettings {
   readonly kubeletLog?: string | undefined;
   /** A left-over folder that is younger may still be in use. */
   readonly minimumAgeMs?: number | undefined;
+  /**
+   * For how long earlier looks have seen calls of the kubelet that do not return. Told by whoever
+   * looks again and again, so that the next look, or a replay of it, can say how long they last.
+   */
+  readonly waitedMs?: Readonly<Record<string, number>> | undefined;
 }
 
 /** Something that was asked for and may not have been answered. */

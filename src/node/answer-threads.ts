@@ -78,7 +78,8 @@ function threadOf(proc: string, pid: number, tid: string): Thread | undefined {
   // State:	S (sleeping)
   const state = /^State:\t(\S)/m.exec(status)?.[1] ?? '?';
   // 262 0xffffffffffffff9c 0xc000d8a120 0xc000b7c0b8 0x0 0x0 0x0 0xc000995298 0x4a1b2e
-  const [first = '', ...words] = (textUnlessGone(`${folder}/syscall`) ?? '').trim().split(' ');
+  const callLine = (textUnlessGone(`${folder}/syscall`) ?? '').trim();
+  const [first = '', ...words] = callLine.split(' ');
   const systemCall = /^\d+$/.test(first) ? Number(first) : null;
   const call = systemCall === null ? undefined : PATH_CALLS[process.arch]?.[systemCall];
   const address = call && words[call.argument];
@@ -90,6 +91,7 @@ function threadOf(proc: string, pid: number, tid: string): Thread | undefined {
     systemCall,
     callName: call?.name ?? null,
     path: address === undefined ? null : textInMemory(`${proc}/${pid}/mem`, address),
+    ...(call ? { callLine } : {}),
   };
 }
 

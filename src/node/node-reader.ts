@@ -174,6 +174,8 @@ export interface Thread {
   readonly callName: string | null;
   /** The path that it was called with, read from the memory of the process. */
   readonly path: string | null;
+  /** The call with its arguments, as the kernel shows it: a second call has other addresses. */
+  readonly callLine?: string | undefined;
 }
 
 export interface OpenFile {

@@ -182,11 +182,13 @@ function isProcessEntry(value: unknown): boolean {
 function isThread(value: unknown): boolean {
   const call = fieldAt(value, 'systemCall');
   const [callName, path] = [fieldAt(value, 'callName'), fieldAt(value, 'path')];
+  const line = fieldAt(value, 'callLine');
   return (
     isCount(fieldAt(value, 'tid')) &&
     haveTexts(value, 'name', 'state', 'waitsIn') &&
     (call === null || isCount(call)) &&
-    [callName, path].every((text) => text === null || isText(text))
+    [callName, path].every((text) => text === null || isText(text)) &&
+    (line === undefined || isText(line))
   );
 }
 

@@ -1,13 +1,15 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/cli/report-changes.ts';
+import { hangVolumes, isWaiting, until, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { childOf } from '../rig/private-namespaces.ts';
 import type { Running } from '../rig/run-kubediag.ts';
 import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/sick-node.ts';
 
 const HUNG_FUSE = join(import.meta.dirname, '../rig/hung-fuse.ts');
+const TWO_LOOKS = join(import.meta.dirname, '../rig/two-looks.ts');
 const words = ['check', FAULT, '--watch', '--every', '1s'];
 
 /** To the program itself: what entered the namespaces for it is its parent. */
@@ -80,6 +82,37 @@ describe('a node that is watched', () => {
     expect(watching.said()).not.toMatch(/^\d\d:\d\d:\d\d {2}/m);
     await interrupt(watching);
     expect((await watching.end).signal).toBeNull();
+  });
+});
+
+describe('a thread of the kubelet that waits on a dead mount, seen by two looks', () => {
+  async function stateOf(passedMs: number) {
+    const { node, runtime } = await makeNode();
+    runtime.containers = [RUNNING];
+    // No page of this kubelet tells of its loop, and it has no log.
+    const silent = { version: OLD, pods: [podOf(WEB)] };
+    const kubelet = await node.startKubelet({ says: silent });
+    const target = volumeOf(node, 'kubernetes.io~cephfs/data');
+    await hangVolumes(node, target);
+    kubelet.says({ ...silent, looksAt: target });
+    const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
+    await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
+    const words = [process.execPath, '--no-warnings', TWO_LOOKS, String(passedMs)];
+    const { code, stdout, stderr } = await node.startHere(words).end;
+    expect(code, stderr).toBe(0);
+    const told = JSON.parse(stdout) as Change['finding'][][];
+    return told.map((findings) => findings.map((finding) => [finding?.state, finding?.reason]));
+  }
+
+  it('is the sync loop, as far as anybody can tell, once five minutes have gone by', async () => {
+    const [first, second, replayed] = await stateOf(300_000);
+    expect(first).toEqual([['latent', 'ThreadWaits']]);
+    expect(second).toEqual([['active', 'ThreadStuck']]);
+    expect(replayed).toEqual(second);
+  });
+
+  it('may be anything before', async () => {
+    expect(await stateOf(299_000)).toEqual(Array(3).fill([['latent', 'ThreadWaits']]));
   });
 });
 

@@ -51,11 +51,7 @@ async function screenOfCommand(command: string, folder: string, width: number): 
     const one = judged.filter(({ fault }) => fault.id === name);
     const [first] = one;
     if (!first) throw new Error(`${command}: there is no such fault`);
-    const chosen = chooseFindings(
-      first.fault,
-      { report, judged: one, bundle: noBundle },
-      undefined,
-    );
+    const chosen = chooseFindings(first.fault, { report, judged: one }, undefined);
     if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
     showPlan({ fault: first.fault, findings: chosen.findings }, { report, judged }, terminal);
   } else {
@@ -63,14 +59,6 @@ async function screenOfCommand(command: string, folder: string, width: number): 
   }
   return shown();
 }
-
-/** Nothing is saved here, so there is nothing to save. */
-const noBundle = () => ({
-  recording: { clock: new Date(0), answers: new Map<string, never>() },
-  madeBy: '',
-  tookMs: 0,
-  settings: {},
-});
 
 /** A terminal that keeps what is written to standard output, without colour. */
 function paper(width: number): { readonly terminal: Terminal; readonly shown: () => string } {

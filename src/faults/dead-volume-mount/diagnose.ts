@@ -7,6 +7,7 @@ import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
+import { stuckThread } from './stuck-thread.ts';
 import {
   activeFinding,
   benignFinding,
@@ -14,6 +15,7 @@ import {
   latentFinding,
   pathlessFinding,
   type Seen,
+  stuckFinding,
 } from './tell.ts';
 import { corruptedNote, elsewhereNote, liveNote } from './tell-notes.ts';
 
@@ -56,6 +58,8 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
   const isStill = loop.still.length > 0 || loop.amongOrphans !== undefined;
   const isElsewhere = loop.elsewhere !== undefined || loop.moves !== undefined;
   if (isStill && !isElsewhere && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
+  const stuck = isElsewhere ? undefined : stuckThread(mount, loop);
+  if (stuck) return stuckFinding(mount, stuck, seen);
   const isPassedBy = version?.known === true && looksWithoutServer(version.value);
   if (isPassedBy && !mount.isCsi && !isWaitedOn) return benignFinding(mount, seen);
   return latentFinding(mount, seen);

@@ -31,6 +31,8 @@ export interface Loop {
   readonly elsewhere?: Elsewhere;
   /** The log ends its work with the clean-up, and the health check says that it is dead. */
   readonly silentSinceHousekeeping: boolean;
+  /** Its health check answers that it turns: it has begun a turn within the last five minutes. */
+  readonly isWell: boolean;
   readonly since?: Date;
 }
 
@@ -44,9 +46,8 @@ export interface Elsewhere {
 const SILENCE_MS = 60_000;
 
 export function loopOf({ health, log, dump }: LoopSources): Loop {
-  const fromLog = log.known
-    ? loopInLog(log.value, health.known && isWellNow(health.value))
-    : undefined;
+  const isWell = health.known && isWellNow(health.value);
+  const fromLog = log.known ? loopInLog(log.value, isWell) : undefined;
   const { loop: seen, origin } = dump.known && dump.value.isAsked ? dump.value : NO_DUMP;
   const busy = seen?.state === 'blocked' || seen?.state === 'busy' ? seen : undefined;
   const dumped = busy && stackProof(busy, origin);
@@ -65,6 +66,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
     isStuckThere: isOurs && (busy.state === 'blocked' || busy.minutes === null),
     ...(elsewhere ? { elsewhere } : {}),
     silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
+    isWell,
     ...(fromLog?.since ? { since: fromLog.since } : {}),
   };
 }
@@ -178,7 +180,7 @@ function isBefore(one: LogEntry, other: LogEntry, { entries }: KubeletLog): bool
   return entries.indexOf(one) < entries.indexOf(other);
 }
 
-function minutesOf(ms: number): string {
+export function minutesOf(ms: number): string {
   const minutes = Math.round(ms / 60_000);
   return minutes === 1 ? '1 minute' : `${minutes} minutes`;
 }

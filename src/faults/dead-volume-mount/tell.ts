@@ -4,7 +4,8 @@ import type { MountTable } from '../../evidence/mount-table.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { DeadMount } from './dead-mount.ts';
-import type { Loop } from './loop.ts';
+import { type Loop, minutesOf } from './loop.ts';
+import type { StuckThread } from './stuck-thread.ts';
 
 /** Names the mounts as they were diagnosed: all that a forced unmount is pinned to. */
 export interface DeadVolumeMount {
@@ -25,6 +26,8 @@ export const reasons = {
   SyncLoopBlockedSomewhere:
     'The sync loop waits among the orphaned pods, on a mount that is not known here.',
   SyncLoopWillBlock: 'The kubelet will hang on this dead mount as soon as it looks at the orphan.',
+  ThreadStuck:
+    'The kubelet has waited on this dead mount for five minutes or more, and nothing shows that its sync loop moves.',
   ThreadWaits: 'The kubelet waits on this dead mount; whether its sync loop does is not proven.',
   NotTouchedByKubelet: 'This kubelet looks at such a mount without asking its server.',
   SyncLoopBlockedElsewhere: 'The sync loop is blocked by something else.',
@@ -63,6 +66,37 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
   };
 }
 
+/** No page, log or stack tells of the loop, but earlier looks saw the same call. */
+export function stuckFinding(
+  mount: DeadMount,
+  { seenFor }: StuckThread,
+  seen: Seen,
+): Finding<DeadVolumeMount> {
+  const long = minutesOf(seenFor.ms);
+  const common_ = common(mount, seen);
+  return {
+    ...common_,
+    state: 'active',
+    reason: 'ThreadStuck' satisfies Reason,
+    summary:
+      `The kubelet has waited for ${long} or more on the dead ${mount.main.fsType} mount of pod ` +
+      `${mount.podUid}, which is gone: ${mount.main.target}. So its sync loop does when it cleans ` +
+      'up, and nothing shows that the loop moves.',
+    proof: [...mountProof(mount, seen), ...earlier(mount, seen.log)],
+    blastRadius: `if it is the sync loop: ${STALLED}`,
+    excluded: [
+      'statistics of the volume: they are another call',
+      'a volume of a pod that lives: nobody knows this pod any more',
+      'a mount that is only slow: the call has not returned in all that time',
+    ],
+    otherCures: [
+      ...common_.otherCures,
+      'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single look does ' +
+        'not see how long it waits',
+    ],
+  };
+}
+
 export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const [thread] = mount.threads;
   const shared = common(mount, seen);
@@ -92,8 +126,9 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     excluded,
     otherCures: [
       ...shared.otherCures,
-      'to settle it, look again in five minutes, or pass --kubelet-token-file: then the health ' +
-        'check and the stacks of the kubelet tell',
+      'to settle it, watch whether the same thread waits there for five minutes (kubediag check ' +
+        'dead-volume-mount --watch), or pass --kubelet-token-file: then the health check and the ' +
+        'stacks of the kubelet tell',
     ],
   };
 }
@@ -178,8 +213,10 @@ function loopProof({ still, amongOrphans }: Loop): readonly Proof[] {
 function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
   const { main, threads, life, probe, waiting } = mount;
   return [
-    ...threads.map(({ tid, text, origin }) => ({
-      claim: `thread ${tid} of the kubelet waits on it`,
+    ...threads.map(({ tid, text, origin, seenFor }) => ({
+      claim:
+        `thread ${tid} of the kubelet waits on it` +
+        (seenFor ? `, seen in the same call since ${stamp(seenFor.since)}` : ''),
       text,
       origin,
     })),
