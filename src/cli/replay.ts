@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { BundleError, bundleOfFiles } from '../node/bundle.ts';
+import { bundleOfFiles } from '../node/bundle.ts';
+import { BundleError } from '../node/bundle-error.ts';
 import { bundleFilesAt } from '../node/bundle-folder.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { podName } from './options.ts';

@@ -1,6 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { type Bundle, BundleError, filesOfBundle, packBundle } from '../node/bundle.ts';
+import { type Bundle, filesOfBundle, packBundle } from '../node/bundle.ts';
+import { BundleError } from '../node/bundle-error.ts';
 import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
 
 /** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */

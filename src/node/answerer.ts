@@ -24,7 +24,7 @@ import { textOf } from './text-codec.ts';
 interface Answered {
   readonly value: unknown;
   /** A file's or a response's bytes, which travel as they are: good until the next is read. */
-  readonly payload?: Buffer;
+  readonly payload?: readonly Buffer[];
 }
 
 /** Answers questions by touching the node. Lives in the reader, never in the main process. */
@@ -123,15 +123,14 @@ let spare: Buffer | undefined;
  * Files of /proc have no size, so they are read until they end; and they come a page at a time, so
  * a chunk is filled before the next one is made.
  */
-function readToEnd(file: number, path: string): Buffer {
+function readToEnd(file: number, path: string): readonly Buffer[] {
   const full: Buffer[] = [];
   spare ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
   let chunk = spare;
   let filled = 0;
   for (let total = 0; total <= FILE_BYTES_MAX; ) {
     const length = readSync(file, chunk, filled, chunk.length - filled, null);
-    const read = chunk.subarray(0, filled);
-    if (length === 0) return full.length === 0 ? read : Buffer.concat([...full, read]);
+    if (length === 0) return [...full, chunk.subarray(0, filled)];
     total += length;
     filled += length;
     if (filled < chunk.length) continue;

@@ -9,7 +9,8 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { BundleError, type BundleFiles, unpackBundle } from './bundle.ts';
+import { type BundleFiles, unpackBundle } from './bundle.ts';
+import { BundleError } from './bundle-error.ts';
 import { BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX } from './limits.ts';
 
 /** The files of a bundle: an archive, or the folder that somebody unpacked it to. */

@@ -2,14 +2,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NodeMaker } from '../../test/made-node.ts';
-import {
-  type Bundle,
-  BundleError,
-  bundleOfFiles,
-  filesOfBundle,
-  packBundle,
-  unpackBundle,
-} from './bundle.ts';
+import { type Bundle, bundleOfFiles, filesOfBundle, packBundle, unpackBundle } from './bundle.ts';
+import { BundleError } from './bundle-error.ts';
 
 function bundleWith(maker: NodeMaker): Bundle {
   const recording = { clock: maker.clock, answers: maker.answers };

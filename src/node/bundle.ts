@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { fieldAt, textAt } from '../std/json.ts';
 import { readTar, type TarEntry, writeTar } from '../std/tar.ts';
+import { BundleError } from './bundle-error.ts';
 import { BUNDLE_BYTES_MAX, INLINE_CHARACTERS_MAX } from './limits.ts';
 import { type Answer, type QuestionKind, sourceOf } from './node-reader.ts';
 import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
@@ -20,11 +21,6 @@ export interface Bundle {
 
 /** The files of a bundle by name: the same in an archive and in a folder of fixtures. */
 export type BundleFiles = ReadonlyMap<string, Uint8Array>;
-
-/** Why these bytes are no bundle, in words for a person. */
-export class BundleError extends Error {
-  override readonly name = 'BundleError';
-}
 
 const FORMAT = 1;
 

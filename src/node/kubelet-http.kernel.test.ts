@@ -31,7 +31,7 @@ async function askServerOf(user: number, address: string): Promise<string> {
     const [port] = (await once(server.stdout, 'data')) as [Buffer];
     const question = { scheme: 'https', address, port: Number(port), path: '/pods' } as const;
     const settings = { hostRoot: '/', kubeletTokenFile };
-    return (await getFromKubelet(question, settings)).payload.toString();
+    return Buffer.concat((await getFromKubelet(question, settings)).payload).toString();
   } finally {
     server.kill('SIGKILL');
   }

@@ -128,7 +128,7 @@ describe('credentials', () => {
 
   async function shownTo(scheme: 'http' | 'https', more: object): Promise<string> {
     const { payload } = await getFromKubelet(await serve(scheme, echo), { ...settings, ...more });
-    return payload.toString();
+    return Buffer.concat(payload).toString();
   }
 
   test("are the node's own where it has some, below its root", async () => {

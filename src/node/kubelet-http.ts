@@ -14,7 +14,7 @@ const USUAL_KEY = '/etc/kubernetes/pki/apiserver-kubelet-client.key';
 export function getFromKubelet(
   question: KubeletPage,
   settings: ReaderSettings,
-): Promise<{ value: { status: number }; payload: Buffer }> {
+): Promise<{ value: { status: number }; payload: readonly Buffer[] }> {
   return fromKubelet(question, settings, SERVICE_MS, async (response) => ({
     value: { status: response.statusCode ?? 0 },
     payload: await bodyOf(response, sourceOf(question), HTTP_BYTES_MAX),
@@ -74,11 +74,12 @@ export async function fromKubelet<T>(
   });
 }
 
+/** In the pieces in which it came: in one piece a long list of pods would be there twice. */
 export async function bodyOf(
   response: IncomingMessage,
   source: string,
   bytesMax: number,
-): Promise<Buffer> {
+): Promise<readonly Buffer[]> {
   const chunks: Buffer[] = [];
   let total = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
@@ -88,7 +89,7 @@ export async function bodyOf(
     }
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return chunks;
 }
 
 function credentials(

@@ -43,7 +43,7 @@ export function profileOfKubelet(
     question.seconds * 1_000 + SERVICE_MS,
     async (response) => {
       await requireSuccess(response, source);
-      return (await bodyOf(response, source, PROFILE_BYTES_MAX)).toString('base64');
+      return Buffer.concat(await bodyOf(response, source, PROFILE_BYTES_MAX)).toString('base64');
     },
   );
 }
@@ -54,7 +54,7 @@ const WORDS_SHOWN_MAX = 300;
 async function requireSuccess(response: IncomingMessage, source: string): Promise<void> {
   const { statusCode = 0 } = response;
   if (statusCode === 200) return;
-  const body = (await bodyOf(response, source, WORDS_BYTES_MAX)).toString('utf8');
+  const body = Buffer.concat(await bodyOf(response, source, WORDS_BYTES_MAX)).toString('utf8');
   const words = body.replace(/\s+/g, ' ').trim().slice(0, WORDS_SHOWN_MAX);
   const detail = `HTTP ${statusCode}${words ? `: ${words}` : ''}`;
   const isDenied = statusCode === 401 || statusCode === 403;

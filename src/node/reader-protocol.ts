@@ -38,17 +38,21 @@ export interface ReaderSettings {
 
 const LENGTHS_BYTES = 8;
 
-export function frameOf(header: ToReader | FromReader, payload?: Buffer): Buffer {
+export function frameOf(header: ToReader | FromReader, ...payload: readonly Buffer[]): Buffer {
   return Buffer.concat(partsOf(header, payload));
 }
 
 /** A frame in pieces, which may be written one after another: a large payload is not copied. */
-export function partsOf(header: ToReader | FromReader, payload?: Buffer): Buffer[] {
+export function partsOf(header: ToReader | FromReader, payload: readonly Buffer[]): Buffer[] {
   const text = Buffer.from(JSON.stringify(header), 'utf8');
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
-  lengths.writeUInt32LE(payload?.length ?? 0, 4);
-  return payload ? [lengths, text, payload] : [lengths, text];
+  lengths.writeUInt32LE(bytesIn(payload), 4);
+  return [lengths, text, ...payload];
+}
+
+export function bytesIn(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 export interface Frame<H> {

@@ -3,7 +3,13 @@ import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { ReadError, type ReadFailure } from './node-reader.ts';
 import { isPathKind } from './reach.ts';
-import { FrameParser, type FromReader, partsOf, type ToReader } from './reader-protocol.ts';
+import {
+  bytesIn,
+  FrameParser,
+  type FromReader,
+  partsOf,
+  type ToReader,
+} from './reader-protocol.ts';
 
 /**
  * The disposable reader: a child process that touches the node on behalf of the live world. When a
@@ -38,15 +44,15 @@ async function answer(
 ): Promise<void> {
   say({ say: 'begin', id });
   const said = answerer.answer(kind, question).then(
-    ({ value, payload }) => sayAnswer({ say: 'answer', id, value }, payload),
+    ({ value, payload = [] }) => sayAnswer({ say: 'answer', id, value }, payload),
     (error: unknown) => say({ say: 'failure', id, ...failureOf(error) }),
   );
   if (isPathKind(kind)) await said;
 }
 
-function sayAnswer(header: FromReader & { say: 'answer' }, payload: Buffer | undefined): void {
+function sayAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buffer[]): void {
   const parts = partsOf(header, payload);
-  if (parts.reduce((sum, { length }) => sum + length, 0) <= FRAME_BYTES_MAX) {
+  if (bytesIn(parts) <= FRAME_BYTES_MAX) {
     sayParts(parts);
   } else {
     const detail = `the answer has more than ${FRAME_BYTES_MAX} bytes`;
@@ -55,7 +61,7 @@ function sayAnswer(header: FromReader & { say: 'answer' }, payload: Buffer | und
 }
 
 function say(header: FromReader): void {
-  sayParts(partsOf(header));
+  sayParts(partsOf(header, []));
 }
 
 /** Written at once, not through a stream: a reader that hangs a moment later has said it. */
