@@ -71,7 +71,8 @@ export const removeContainer: Handler<'remove-container'> = {
 
 function stillArmed(others: readonly UnloggedContainer[]): string {
   const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
-  return `other containers without a log path are still there: ${names}`;
+  const todo = 'run kubediag check container-without-log-path for them';
+  return `other containers without a log path are still there: ${names}; ${todo}`;
 }
 
 /** Asked anew: whatever came into the sandbox since the last look must not go with it. */

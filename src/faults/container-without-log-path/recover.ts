@@ -33,8 +33,9 @@ export function recover({ pins, reason }: Finding<ContainerWithoutLogPath>): Rec
       .join('; '),
     leaves: 'all other containers, images, volumes and files, and the kubelet',
     afterwards:
-      'nothing needs to happen: within one collection (a minute) the kubelet no longer says ' +
-      '"Failed to remove container", and what was restored stays',
+      'once no container without a log path is left, nothing needs to happen: within one ' +
+      'collection (a minute) the kubelet no longer says "Failed to remove container", and what was ' +
+      'restored stays; while another one is left, the kubelet deletes for that one',
     ...(reason === 'RunsWithoutLogPath' && first
       ? {
           confirmation: {
