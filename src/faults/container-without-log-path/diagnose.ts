@@ -20,14 +20,18 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   const judgements = seen.unlogged.known
     ? seen.unlogged.value.containers.map((container) => judge(container, removals, seen))
     : [];
+  const proven = unknownToRuntime(removals, seen);
   const findings = [
     ...judgements.flatMap(({ finding }) => finding ?? []),
-    ...unknownToRuntime(removals, seen).map((removal) => loggedFinding(removal, seen)),
+    ...proven.map((removal) => loggedFinding(removal, seen)),
   ];
   // A trace does not name the container: it only says more where nothing else does.
   if (!findings.some(({ state }) => state === 'active')) findings.push(...watchedFindings(seen));
   const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
-  if (!seen.unlogged.known) doubts.push({ why: `${seen.unlogged.why}${suspicion(seen)}` });
+  if (!seen.unlogged.known) {
+    const past = proven.length > 0 ? [] : removals;
+    doubts.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
+  }
   if (!seen.version.known) doubts.push({ why: seen.version.why });
   if (!seen.usr.known) doubts.push({ why: seen.usr.why });
   const watched = findings.length > 0 ? undefined : watchedSuspicion(seen);
@@ -40,10 +44,13 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
 }
 
 /** Lines that prove it by themselves: of containers that the runtime cannot be asked about. */
-function unknownToRuntime(removals: readonly Removal[], { unlogged }: Seen): readonly Removal[] {
+function unknownToRuntime(removals: readonly Removal[], seen: Seen): readonly Removal[] {
+  const { unlogged, kubelet } = seen;
   // The last line of each container is the one that counts.
   const last = new Map(removals.map((removal) => [removal.containerId, removal]));
-  if (!unlogged.known) return [...last.values()];
+  // A text shows what was; a node is asked what is, and what ended long ago proves nothing of now.
+  const isNode = kubelet.known && kubelet.value.process !== undefined;
+  if (!unlogged.known) return [...last.values()].filter((one) => !isNode || isFresh(one, seen));
   const { listed, containers } = unlogged.value;
   // One that is no longer listed has been removed since: the collections have come to an end.
   const isOpen = ({ containerId }: Removal) =>
@@ -51,8 +58,9 @@ function unknownToRuntime(removals: readonly Removal[], { unlogged }: Seen): rea
   return [...last.values()].filter(isOpen);
 }
 
-function suspicion({ log }: Seen): string {
-  const [first] = log.known ? suspicionsIn(log.value) : [];
+function suspicion(past: readonly Removal[], { log }: Seen): string {
+  const lines = log.known ? suspicionsIn(log.value) : [];
+  const first = past.at(-1)?.line ?? lines[0];
   if (first === undefined) return '';
   return `; suspected: a container without a log path, for ${first.origin} says: ${first.text}`;
 }
@@ -95,11 +103,13 @@ const FRESH_MS = 5 * 60_000;
 
 function isFresh({ time }: Removal, { unlogged, kubelet, log }: Seen): boolean {
   if (kubelet.known && kubelet.value.presence !== 'running') return false;
-  if (!time || !unlogged.known) return true;
+  if (!time) return true;
   // Where nobody knows the zone of its times, the log is its own clock: a kubelet is never silent.
   const isTimed = log.known && log.value.sources.every(({ isZoneKnown }) => isZoneKnown);
-  const end = log.known && !isTimed ? endOfLog(log.value) : undefined;
-  return (end ?? unlogged.value.seenAt).getTime() - time.getTime() <= FRESH_MS;
+  const seenAt = unlogged.known ? unlogged.value.seenAt : undefined;
+  const end = log.known && !(isTimed && seenAt) ? endOfLog(log.value) : undefined;
+  const now = end ?? seenAt;
+  return now === undefined || now.getTime() - time.getTime() <= FRESH_MS;
 }
 
 function isRunning({ kubelet }: Seen): boolean {
