@@ -26,6 +26,7 @@ beforeAll(() => {
 describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   let look: ClusterLook;
   let volume: HungVolume;
+  let finding = '';
 
   beforeAll(async () => {
     look = await ClusterLook.begin(CURRENT, FAULT);
@@ -36,14 +37,14 @@ describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   });
 
   it('is found without any credential, by the thread of the kubelet that waits on it', async () => {
-    await expectThreadFound(look, volume);
+    finding = await expectThreadFound(look, volume);
   });
 
   it('is proven by the goroutine dump to block the sync loop, where we may ask for it', async () => {
     const fault = await look.check(FAULT, ...look.credential);
-    const finding = expectActive(fault, volume);
+    const active = expectActive(fault, volume);
     const dump = 'https://127.0.0.1:10250/debug/pprof/goroutine?debug=2';
-    const stack = finding?.proof.find(({ origin }) => origin.includes(dump));
+    const stack = active?.proof.find(({ origin }) => origin.includes(dump));
     expect(stack?.text).toContain('mount-utils.PathExists');
     expect(stack?.text).toContain('(*Kubelet).cleanupOrphanedPodDirs');
     expect(stack?.text).toContain('(*Kubelet).syncLoopIteration');
@@ -53,8 +54,7 @@ describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   });
 
   it('is not forced on a general yes where the kubelet could not be asked for its pods', async () => {
-    const [finding] = (await look.check(FAULT)).findings;
-    const ended = await look.recover('--finding', finding?.id ?? '');
+    const ended = await look.recover('--finding', finding);
     expect(ended.code).toBe(3);
     expect(oneLine(ended.stdout + ended.stderr)).toContain(`--confirm ${POD_UID}`);
     expect(await look.phaseOf('late')).toBe('Pending');
@@ -116,7 +116,7 @@ describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
 });
 
 /** What /proc shows is enough to name the mount and the pod, and not to say which loop it was. */
-async function expectThreadFound(look: ClusterLook, volume: HungVolume): Promise<void> {
+async function expectThreadFound(look: ClusterLook, volume: HungVolume): Promise<string> {
   const fault = await look.check(FAULT);
   expect(fault).toMatchObject({ code: 1, verdict: 'found' });
   const [finding] = fault.findings;
@@ -126,6 +126,7 @@ async function expectThreadFound(look: ClusterLook, volume: HungVolume): Promise
   const thread = finding?.proof.find(({ origin }) => /^\/proc\/\d+\/task\/\d+/.test(origin));
   expect(thread?.text).toContain(volume.target);
   expect(thread?.text).toContain('request_wait_answer');
+  return finding?.id ?? '';
 }
 
 function expectActive(
