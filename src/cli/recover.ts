@@ -219,7 +219,7 @@ async function performAll(
   return isDone;
 }
 
-/** Ctrl-C stops before the next act; what has begun is carried to its end and told. */
+/** Ctrl-C stops before the next act, or batch of one; what has begun is carried to its end and told. */
 function stopOnSignal(terminal: Terminal): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
