@@ -80,7 +80,7 @@ it('ends a command together with the one that ran it, and what cannot be read ab
     running.child.kill(signal);
     expect(await running.ended).toMatchObject({ code });
     // Its words are on nobody's command line: neither on its own nor on that of who entered for it.
-    await expect.poll(() => leftOf(String(seconds))).toEqual([]);
+    await expect.poll(() => leftOf(String(seconds)), { timeout: 20_000 }).toEqual([]);
   }
   // Ctrl-C goes to all of the group, and the command decides what to make of it.
   for (const [script, code] of [
