@@ -2,6 +2,7 @@ import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
+import { mapJsonItems } from '../std/json-items.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 
 /** A pod as the kubelet knows it. Its container states are what the API server was last told. */
@@ -85,7 +86,12 @@ async function askPods(look: Look, door: Door): Promise<Pods> {
 }
 
 export function parsePods(body: string, origin: string): readonly Pod[] {
-  const list = parseJson(body, origin);
+  // One after another: all of them at once would take more memory than the rest of a check.
+  const parsed = asJson(origin, () =>
+    mapJsonItems(body, 'items', (item) => parsePod(item, origin)),
+  );
+  if (parsed) return parsed;
+  const list = asJson(origin, (): unknown => JSON.parse(body));
   // An empty list is written as null by a kubelet that has no pods.
   if (fieldAt(list, 'items') === null) return [];
   const items = listAt(list, 'items');
@@ -93,10 +99,11 @@ export function parsePods(body: string, origin: string): readonly Pod[] {
   return items.map((item) => parsePod(item, origin));
 }
 
-function parseJson(body: string, origin: string): unknown {
+function asJson<T>(origin: string, parse: () => T): T {
   try {
-    return JSON.parse(body);
+    return parse();
   } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
     throw new ReadError('malformed', origin, 'it is not JSON', { cause });
   }
 }

@@ -1,0 +1,68 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { mapJsonItems } from './json-items.ts';
+
+const itemsIn = (text: string) => mapJsonItems(text, 'items', (item) => item);
+
+describe('the items of a list in an object', () => {
+  test('are those that JSON.parse sees, however it is written', () => {
+    const list = fc.record({
+      before: fc.jsonValue(),
+      items: fc.array(fc.jsonValue()),
+      after: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(list, fc.constantFrom(0, 1, 3), (made, indent) => {
+        const text = JSON.stringify(made, null, indent);
+        const parsed = JSON.parse(text) as { readonly items: readonly unknown[] };
+        expect(itemsIn(text)).toEqual(parsed.items);
+      }),
+    );
+  });
+
+  test('are not those of a list further in, or of a text', () => {
+    expect(itemsIn('{"a":{"items":[1]},"b":"\\"items\\":[2]","items":[3,{"items":[4]}]}')).toEqual([
+      3,
+      { items: [4] },
+    ]);
+  });
+
+  test.each([
+    ['no list', '{"items":null}'],
+    ['no such field', '{"things":[1]}'],
+    ['no object', '[{"items":[1]}]'],
+    ['two such fields', '{"items":[1],"items":[2]}'],
+    ['a text without its end', '{"items":["a]}'],
+    ['a list without its end', '{"items":[1'],
+    ['nothing', ''],
+  ])('%s is not decided', (_, text) => {
+    expect(itemsIn(text)).toBeUndefined();
+  });
+
+  test('a text that JSON.parse refuses is never taken', () => {
+    const sound = JSON.stringify({ kind: 'List', items: [{ a: [1, 'x"]'] }, 'b', null], z: 1 });
+    const change = fc.tuple(
+      fc.nat(sound.length - 1),
+      fc.constantFrom('', '"', ',', ']', '}', '\\'),
+    );
+    fc.assert(
+      fc.property(fc.array(change, { minLength: 1, maxLength: 3 }), (changes) => {
+        let text = sound;
+        for (const [at, by] of changes) text = text.slice(0, at) + by + text.slice(at + 1);
+        const [ours, theirs] = [outcome(() => itemsIn(text)), outcome(() => JSON.parse(text))];
+        if (ours === 'refused') expect(theirs).toBe('refused');
+        else if (ours !== undefined) expect(theirs).toMatchObject({ items: ours });
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+function outcome(parse: () => unknown): unknown {
+  try {
+    return parse();
+  } catch (error) {
+    expect(error).toBeInstanceOf(SyntaxError);
+    return 'refused';
+  }
+}
