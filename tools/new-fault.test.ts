@@ -1,0 +1,85 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { newFault } from './new-fault.ts';
+
+const PROJECT = join(import.meta.dirname, '..');
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-new-fault-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+
+const FIXTURES = /\/fixtures(?:\/|$)/;
+
+function copyOfProject(): string {
+  for (const name of ['src', 'test', 'package.json', 'tsconfig.base.json']) {
+    const filter = (path: string) => !FIXTURES.test(path);
+    cpSync(join(PROJECT, name), join(scratch, name), { recursive: true, filter });
+  }
+  symlinkSync(join(PROJECT, 'node_modules'), join(scratch, 'node_modules'));
+  return scratch;
+}
+
+/** Runs the tests of the new fault in the copy: how it ended, and what it said. */
+function runTests(project: string, path: string) {
+  const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
+  const words = [vitest, 'run', '--root', project, path];
+  const env = { PATH: process.env.PATH, HOME: project, NO_COLOR: '1' };
+  const { status, stdout, stderr } = spawnSync(process.execPath, words, { cwd: project, env });
+  return { status, said: `${stdout}${stderr}` };
+}
+
+test('a new fault compiles, is listed in order, and has a test that fails until it is written', () => {
+  const project = copyOfProject();
+  newFault('quiet-journal', project);
+  const index = readFileSync(join(project, 'src/faults/index.ts'), 'utf8');
+  const names = [...index.matchAll(/'\.\/([a-z-]+)\/fault\.ts'/g)].map(([, name]) => name);
+  expect(names).toEqual(names.toSorted());
+  const values = [...index.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
+  const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value]) => value);
+  expect(values).toEqual(inOrder);
+  expect(values).toContain('quietJournal');
+
+  const include = ['src/faults/index.ts', 'src/faults/quiet-journal'];
+  const config = { extends: './tsconfig.base.json', include, compilerOptions: { types: ['node'] } };
+  writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
+  execFileSync(join(PROJECT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: 'pipe' });
+
+  const before = runTests(project, 'src/faults/quiet-journal/fault.test.ts');
+  expect(before.said).toContain('a broken node is told: found');
+  expect(before.status, before.said).toBe(1);
+
+  // Written: here by borrowing the judgement and the nodes of a fault that is.
+  const folder = join(project, 'src/faults/quiet-journal');
+  const fixtures = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures');
+  cpSync(join(fixtures, 'healthy'), join(folder, 'fixtures/healthy'), { recursive: true });
+  cpSync(join(fixtures, BROKEN), join(folder, 'fixtures/broken'), { recursive: true });
+  writeFileSync(
+    join(folder, 'fault.ts'),
+    "import { staleSubpathMount } from '../stale-subpath-mount/fault.ts';\n" +
+      "export const quietJournal = { ...staleSubpathMount, id: 'quiet-journal' };\n",
+  );
+  const after = runTests(project, 'src/faults/quiet-journal/fault.test.ts');
+  expect(after.status, after.said).toBe(0);
+}, 120_000);
+
+const BROKEN = 'broken-configmap';
+
+test.each([
+  ['journal', 'is no name'],
+  ['Quiet-Journal', 'is no name'],
+  ['../quiet-journal', 'is no name'],
+  ['stale-subpath-mount', 'is there already'],
+])('%s is refused: it %s', (name, why) => {
+  expect(() => newFault(name, PROJECT)).toThrow(why);
+});
+
+test.each(['a-fault', 'zonal-fault'])('%s finds its place at either end of the list', (name) => {
+  const project = mkdtempSync(join(scratch, 'list-'));
+  cpSync(join(PROJECT, 'src/faults/index.ts'), join(project, 'src/faults/index.ts'));
+  newFault(name, project);
+  const index = readFileSync(join(project, 'src/faults/index.ts'), 'utf8');
+  const names = [...index.matchAll(/'\.\/([a-z-]+)\/fault\.ts'/g)].map(([, folder]) => folder);
+  expect(names).toEqual(names.toSorted());
+  expect(names).toContain(name);
+});
