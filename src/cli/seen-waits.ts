@@ -20,7 +20,7 @@ export class SeenWaits {
   /** These settings, with what was seen so far. */
   addedTo(settings: LookSettings): LookSettings {
     if (this.#firstSeenMs.size === 0) return settings;
-    const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first]);
+    const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
     return { ...settings, waitedMs: Object.fromEntries(waits) };
   }
 

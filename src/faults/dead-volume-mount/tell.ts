@@ -73,9 +73,9 @@ export function stuckFinding(
   seen: Seen,
 ): Finding<DeadVolumeMount> {
   const long = minutesOf(seenFor.ms);
-  const common_ = common(mount, seen);
+  const shared = common(mount, seen);
   return {
-    ...common_,
+    ...shared,
     state: 'active',
     reason: 'ThreadStuck' satisfies Reason,
     summary:
@@ -90,7 +90,7 @@ export function stuckFinding(
       'a mount that is only slow: the call has not returned in all that time',
     ],
     otherCures: [
-      ...common_.otherCures,
+      ...shared.otherCures,
       'to repair it, name it (kubediag recover dead-volume-mount --finding ID): a single look does ' +
         'not see how long it waits',
     ],
