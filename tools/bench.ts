@@ -11,6 +11,7 @@ import { kubeletLogRows } from './bench/kubelet-log.ts';
 import { leftoverRows } from './bench/leftovers.ts';
 import { mountNamespaceRows } from './bench/mount-namespaces.ts';
 import { mountTableRows } from './bench/mount-table.ts';
+import { operationGraphRows } from './bench/operation-graph.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
 import { startRows } from './bench/start.ts';
 import { fuse, missingFor, type Need, namespaces, root } from './test-suites.ts';
@@ -28,6 +29,7 @@ const groups: readonly Group[] = [
   { name: 'mount table', needs: [], rows: () => inScratch(mountTableRows) },
   { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
   { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
+  { name: 'operation graph', needs: [], rows: operationGraphRows },
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
   { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },

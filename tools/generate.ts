@@ -23,7 +23,11 @@ interface Generator {
 const generators: readonly Generator[] = [
   { writes: 'docs/reference/cli.md', from: 'src/cli/commands.ts', make: cliPage },
   { writes: 'docs/reference/faults.md', from: 'src/faults/*/fault.ts', make: faultsPage },
-  { writes: 'docs/reference/reasons.md', from: 'src/faults/*/fault.ts', make: reasonsPage },
+  {
+    writes: 'docs/reference/reasons.md',
+    from: 'src/faults/*/fault.ts and src/api/reasons.ts',
+    make: reasonsPage,
+  },
   { writes: 'docs/reference/actions.md', from: 'src/model/action.ts', make: actionsPage },
   { writes: 'docs/reference/questions.md', from: 'src/node/node-reader.ts', make: questionsPage },
   {

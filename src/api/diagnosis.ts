@@ -64,7 +64,7 @@ export const diagnosisSpec = ruled(
   ],
 );
 
-/** Null-safe words of every release; the last is declared by the first KubeDiag and never written. */
+/** The words of every KubeDiag; the last is known to all of them and was never written. */
 const PHASES = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 const checkpoint = z.looseObject({
@@ -119,9 +119,11 @@ export const diagnosisStatus = z.looseObject({
     .describe('Results by step and by node.')
     .exactOptional(),
   steps: z.array(step).describe('Every step of every path that was tried.').exactOptional(),
+  stepsNotListed: count.describe('How many more there were; the list has a limit.').exactOptional(),
   findings: z.array(finding).exactOptional(),
   plannedActions: z.array(action).exactOptional(),
   actions: z.array(action).exactOptional(),
 });
 
 export type DiagnosisSpec = z.output<typeof diagnosisSpec>;
+export type DiagnosisStatus = z.output<typeof diagnosisStatus>;

@@ -81,6 +81,8 @@ export const condition = z.looseObject({
   message: text.exactOptional(),
 });
 
+export type Condition = z.output<typeof condition>;
+
 /** Of our own objects' metadata only what we use; the API server checks the rest. */
 export const metadata = z.looseObject({
   name: givenName('').exactOptional(),

@@ -21,6 +21,8 @@ export const graphNode = z.looseObject({
     .exactOptional(),
 });
 
+export type GraphNode = z.output<typeof graphNode>;
+
 /**
  * What the API server can see of a graph. Our own check (room `graph`) sees more and says it better,
  * so it has no rules here.

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { CONDITION_REASONS } from '../../src/api/reasons.ts';
 import type { Report } from '../../src/checkup/report.ts';
 import { examinedReport } from '../../src/cli/examine.ts';
 import { readGiven } from '../../src/cli/read-given.ts';
@@ -45,6 +46,21 @@ export async function reasonsPage(): Promise<string> {
     'A finding has one reason, from the list of its fault: a word for programs, where the summary is\n' +
       'a sentence for people.\n',
     tableOf(['reason', 'fault', 'state', 'means'], rows.flat()),
+    conditionsPart(),
+  ].join('\n');
+}
+
+function conditionsPart(): string {
+  const rows = Object.entries(CONDITION_REASONS).map(([reason, { type, message, means }]) => [
+    code(reason),
+    type,
+    message,
+    means,
+  ]);
+  return [
+    '## Conditions of a Diagnosis\n',
+    'They are in `status.conditions`, each with status `True`. NAME stands for what the message names.\n',
+    tableOf(['reason', 'type', 'message', 'means'], rows),
   ].join('\n');
 }
 

@@ -1,0 +1,66 @@
+/**
+ * The conditions of a Diagnosis. Types, reasons and messages of the first rows are those of every
+ * KubeDiag, and programs wait for them; a message may hold one name, written here as NAME.
+ */
+export const CONDITION_REASONS = {
+  DiagnosisAccepted: {
+    type: 'Accepted',
+    message: 'Diagnosis is accepted by agent on node NAME',
+    means: 'Somebody has begun with it.',
+  },
+  DiagnosisComplete: {
+    type: 'Complete',
+    message: 'Diagnosis is completed',
+    means: 'One path succeeded from its first step to its last.',
+  },
+  OperationSetNotFound: {
+    type: 'OperationSetNotFound',
+    message: 'OperationSet NAME is not found',
+    means: 'The OperationSet did not come while it was waited for.',
+  },
+  OperationSetNotReady: {
+    type: 'OperationSetNotReady',
+    message:
+      'OperationSet is not ready because the graph has not been updated according to the latest specification',
+    means: 'The graph has no paths; the conditions of the OperationSet say why.',
+  },
+  OperationSetChanged: {
+    type: 'OperationSetChanged',
+    message: 'OperationSet specification has been changed during diagnosis execution',
+    means: 'The graph is another one than at the start, so the next step is unknown.',
+  },
+  OperationNotFound: {
+    type: 'OperationNotFound',
+    message: 'Operation NAME is not found',
+    means: 'A step names an Operation that does not exist. The next path is tried.',
+  },
+  SyncDiagnosisFailed: {
+    type: 'Accepted',
+    message: 'NAME',
+    means: 'It could not be carried on; the message is the last error.',
+  },
+  AllPathsFailed: {
+    type: 'Failed',
+    message: 'All NAME paths have failed; status.steps says at which step',
+    means: 'Every path was tried, and each failed at a step.',
+  },
+  TargetNotFound: {
+    type: 'Failed',
+    message: 'It is not known on which node this is to be done: NAME',
+    means: 'No node is named, or the pod that is named was not found.',
+  },
+  DeadlineExceeded: {
+    type: 'Failed',
+    message: 'It took longer than the NAME seconds of spec.deadlineSeconds',
+    means: 'The time for the whole is over; no further step is begun.',
+  },
+  DiagnosisCancelled: {
+    type: 'Failed',
+    message: 'It was cancelled by spec.cancel',
+    means: 'Somebody ended it; no further step is begun.',
+  },
+} as const satisfies Readonly<
+  Record<string, { readonly type: string; readonly message: string; readonly means: string }>
+>;
+
+export type ConditionReason = keyof typeof CONDITION_REASONS;

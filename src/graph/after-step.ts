@@ -1,0 +1,73 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { failedFor, timeText, withReason } from './conditions.ts';
+import { STEP_MESSAGE_CHARACTERS_MAX, STEPS_LISTED_MAX } from './limits.ts';
+import type { GraphPath } from './paths.ts';
+
+/** What came of a step. */
+export type StepResult =
+  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
+  | { readonly succeeded: false; readonly message: string };
+
+type Step = NonNullable<DiagnosisStatus['steps']>[number];
+
+/** The status of a Diagnosis after the step at its checkpoint. */
+export function afterStep(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  result: StepResult,
+  now: Date,
+): DiagnosisStatus {
+  const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
+  const path = paths[pathIndex];
+  const node = path?.[nodeIndex];
+  if (!path || !node) throw new Error(`there is no step ${pathIndex}/${nodeIndex}`);
+  const step = { pathIndex, nodeIndex, operation: node.operation ?? '', endTime: timeText(now) };
+  if (!result.succeeded) {
+    const message = result.message.slice(0, STEP_MESSAGE_CHARACTERS_MAX);
+    const rest = path.slice(nodeIndex + 1).map(
+      ({ operation = '' }, index): Step => ({
+        pathIndex,
+        nodeIndex: nodeIndex + 1 + index,
+        operation,
+        outcome: 'NotRun',
+      }),
+    );
+    const listed = withSteps(status, [{ ...step, outcome: 'Failed', message }, ...rest]);
+    return afterFailure(listed, paths, pathIndex, now);
+  }
+  const merged: DiagnosisStatus = {
+    ...withSteps(status, [{ ...step, outcome: 'Succeeded' }]),
+    operationResults: { ...status.operationResults, ...result.results },
+    succeededPath: [...(status.succeededPath ?? []), node],
+  };
+  if (nodeIndex + 1 < path.length) return movedTo(merged, pathIndex, nodeIndex + 1);
+  return { ...withReason(merged, 'DiagnosisComplete', now), phase: 'Succeeded' };
+}
+
+/** The path has failed as a whole; what it found stays, and the next begins at its first step. */
+function afterFailure(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  pathIndex: number,
+  now: Date,
+): DiagnosisStatus {
+  const { succeededPath: _, ...rest } = status;
+  const failedPaths = [...(status.failedPaths ?? []), [...(paths[pathIndex] ?? [])]];
+  const failed = { ...rest, failedPaths };
+  if (pathIndex + 1 < paths.length) return movedTo(failed, pathIndex + 1, 0);
+  return failedFor(failed, 'AllPathsFailed', now, String(paths.length));
+}
+
+function movedTo(status: DiagnosisStatus, pathIndex: number, nodeIndex: number): DiagnosisStatus {
+  return { ...status, checkpoint: { ...status.checkpoint, pathIndex, nodeIndex } };
+}
+
+function withSteps(status: DiagnosisStatus, more: readonly Step[]): DiagnosisStatus {
+  const all = [...(status.steps ?? []), ...more];
+  const left = Math.max(all.length - STEPS_LISTED_MAX, 0) + (status.stepsNotListed ?? 0);
+  return {
+    ...status,
+    steps: all.slice(0, STEPS_LISTED_MAX),
+    ...(left === 0 ? {} : { stepsNotListed: left }),
+  };
+}

@@ -1,0 +1,48 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { Condition } from '../api/fields.ts';
+import { CONDITION_REASONS, type ConditionReason } from '../api/reasons.ts';
+
+/**
+ * The conditions with one more, or with the one of its type renewed. The time is that of the last
+ * change of its status, as everywhere in Kubernetes.
+ */
+export function withCondition(
+  conditions: readonly Condition[],
+  next: Condition,
+  now: Date,
+): Condition[] {
+  const before = conditions.find(({ type }) => type === next.type);
+  const isSame = before?.status === next.status && before.lastTransitionTime !== undefined;
+  const at = isSame ? before.lastTransitionTime : timeText(now);
+  const renewed = { ...before, ...next, ...(at === undefined ? {} : { lastTransitionTime: at }) };
+  if (!before) return [...conditions, renewed];
+  return conditions.map((each) => (each === before ? renewed : each));
+}
+
+/** A status that says why: the condition of a reason, with the name that its message speaks of. */
+export function withReason(
+  status: DiagnosisStatus,
+  reason: ConditionReason,
+  now: Date,
+  name = '',
+): DiagnosisStatus {
+  const { type, message } = CONDITION_REASONS[reason];
+  // A name is put in as it is: "$&" in it means nothing.
+  const said = message.replace('NAME', () => name);
+  const condition: Condition = { type, status: 'True', reason, message: said };
+  return { ...status, conditions: withCondition(status.conditions ?? [], condition, now) };
+}
+
+export function failedFor(
+  status: DiagnosisStatus,
+  reason: ConditionReason,
+  now: Date,
+  name?: string,
+): DiagnosisStatus {
+  return { ...withReason(status, reason, now, name), phase: 'Failed' };
+}
+
+/** "2021-06-02T07:28:55Z": Kubernetes writes whole seconds. */
+export function timeText(time: Date): string {
+  return `${time.toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,110 @@
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import type { GraphNode } from '../api/operation-set.ts';
+import { afterStep } from './after-step.ts';
+import { failedFor, timeText, withReason } from './conditions.ts';
+import { ARRIVAL_MS } from './limits.ts';
+import type { GraphPath } from './paths.ts';
+
+/** The OperationSet as it is now. Its hash is that of its spec, not what its label says. */
+export type SeenSet =
+  | { readonly state: 'missing' }
+  | { readonly state: 'not-ready' }
+  | { readonly state: 'ready'; readonly hash: string; readonly paths: readonly GraphPath[] };
+
+/** All that the next step depends on. */
+export interface SeenDiagnosis {
+  readonly spec: DiagnosisSpec;
+  readonly status: DiagnosisStatus;
+  /** The label of the Diagnosis: the graph that it was begun with. */
+  readonly hash: string | undefined;
+  /** The node it is about; absent while it is not known, as of a pod that nobody has seen yet. */
+  readonly nodeName: string | undefined;
+  readonly set: SeenSet;
+  readonly hasOperation: (name: string) => boolean;
+  readonly now: Date;
+}
+
+export type Decision =
+  /** It has ended. */
+  | { readonly kind: 'ended' }
+  /** Nothing can be done now; ask again when something changes, or after a while. */
+  | { readonly kind: 'wait'; readonly why: string }
+  /** Save this, and ask again. */
+  | { readonly kind: 'save'; readonly status: DiagnosisStatus; readonly hash?: string }
+  /** Run this step, then save what `afterStep` makes of its result. */
+  | { readonly kind: 'run'; readonly node: GraphNode };
+
+/** What is to be done next with a Diagnosis. Each answer is one small step that can be repeated. */
+export function decideNext(seen: SeenDiagnosis): Decision {
+  const { spec, status, now } = seen;
+  const { phase = '', startTime } = status;
+  if (phase === 'Succeeded' || phase === 'Failed') return { kind: 'ended' };
+  if (spec.cancel) return { kind: 'save', status: failedFor(status, 'DiagnosisCancelled', now) };
+  if (phase === '' || startTime === undefined) {
+    return { kind: 'save', status: { ...status, phase: 'Pending', startTime: timeText(now) } };
+  }
+  const waitedMs = now.getTime() - Date.parse(startTime);
+  const { deadlineSeconds } = spec;
+  if (deadlineSeconds !== undefined && waitedMs >= deadlineSeconds * 1_000) {
+    const failed = failedFor(status, 'DeadlineExceeded', now, String(deadlineSeconds));
+    return { kind: 'save', status: failed };
+  }
+  if (spec.suspend) return { kind: 'wait', why: 'it is suspended' };
+  return decideStep(seen, waitedMs);
+}
+
+function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
+  const { spec, status, hash, nodeName, set, now } = seen;
+  // Whoever applies a Diagnosis together with its OperationSet must not lose a race.
+  const waitOr = (why: string, failed: () => DiagnosisStatus): Decision =>
+    waitedMs < ARRIVAL_MS ? { kind: 'wait', why } : { kind: 'save', status: failed() };
+  if (nodeName === undefined) {
+    const why = targetWords(spec);
+    return waitOr(why, () => failedFor(status, 'TargetNotFound', now, why));
+  }
+  if (status.phase === 'Pending') {
+    const accepted = withReason(status, 'DiagnosisAccepted', now, nodeName);
+    return { kind: 'save', status: { ...accepted, phase: 'Running' } };
+  }
+  if (set.state === 'missing') {
+    const { operationSet: name } = spec;
+    const failed = () => failedFor(status, 'OperationSetNotFound', now, name);
+    return waitOr(`OperationSet ${name} is not found`, failed);
+  }
+  if (set.state === 'not-ready' || set.paths.length === 0) {
+    const failed = () => failedFor(status, 'OperationSetNotReady', now);
+    return waitOr(`OperationSet ${spec.operationSet} is not ready`, failed);
+  }
+  const { checkpoint } = status;
+  if (!checkpoint) {
+    // A label that somebody wrote before is not believed.
+    const begun = { ...status, checkpoint: { pathIndex: 0, nodeIndex: 0 } };
+    return { kind: 'save', status: begun, hash: set.hash };
+  }
+  if (hash !== set.hash) {
+    return { kind: 'save', status: failedFor(status, 'OperationSetChanged', now) };
+  }
+  return decideNode(seen, set.paths);
+}
+
+function decideNode({ status, hasOperation, now }: SeenDiagnosis, paths: readonly GraphPath[]) {
+  const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
+  const node = paths[pathIndex]?.[nodeIndex];
+  if (!node) {
+    const words = `the checkpoint ${pathIndex}/${nodeIndex} names no step of the graph`;
+    const failed = failedFor(status, 'SyncDiagnosisFailed', now, words);
+    return { kind: 'save', status: failed } satisfies Decision;
+  }
+  const { operation = '' } = node;
+  if (hasOperation(operation)) return { kind: 'run', node } satisfies Decision;
+  // Another path may do without it.
+  const told = withReason(status, 'OperationNotFound', now, operation);
+  const message = `Operation ${operation} is not found`;
+  const next = afterStep(told, paths, { succeeded: false, message }, now);
+  return { kind: 'save', status: next } satisfies Decision;
+}
+
+function targetWords({ podReference, targetSelector }: DiagnosisSpec): string {
+  if (podReference) return `pod ${podReference.namespace}/${podReference.name} is not found`;
+  return targetSelector ? 'no node fits spec.targetSelector' : 'spec names no node';
+}

@@ -1,0 +1,9 @@
+/** Of status.paths as JSON: an object of etcd has 1.5 MB, and a Diagnosis may repeat all paths as failed. */
+export const PATHS_BYTES_MAX = 512 * 1024;
+
+/** Steps that a status lists; with their messages at most some 400 KB. */
+export const STEPS_LISTED_MAX = 1_000;
+export const STEP_MESSAGE_CHARACTERS_MAX = 256;
+
+/** How long an OperationSet or a node may be missing: manifests are applied one after another. */
+export const ARRIVAL_MS = 60_000;
