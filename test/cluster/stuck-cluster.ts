@@ -1,4 +1,7 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { inject } from 'vitest';
+import type { Cluster } from '../../tools/cluster/cluster.ts';
 import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
@@ -36,10 +39,20 @@ async function begin(): Promise<StuckCluster> {
   const kubelet = LAST_WITH_STALE_SUBPATH;
   const cluster = await startCluster({ name, kubelet, scratch: folderOf(name) });
   await writeReady(cluster);
+  await openReadOnlyPort(cluster);
   const look = ClusterLook.on(cluster, 'dead-volume-mount');
   await look.applyPod('early');
   await cluster.kubectl('wait', '--for=condition=Ready', 'pod/early', '--timeout=90s');
   const volume = await mountHungVolume(cluster, POD_UID, 'kubernetes.io~cephfs/data');
   await look.applyPod('late');
   return { look, volume, since: Date.now() };
+}
+
+/** Nodes of that time mostly have it, and there the kubelet tells everybody that its loop is stuck. */
+async function openReadOnlyPort({ scratch, parts }: Cluster): Promise<void> {
+  const file = join(scratch, 'kubernetes/kubelet.json');
+  const config = JSON.parse(await readFile(file, 'utf8')) as object;
+  await writeFile(file, JSON.stringify({ ...config, readOnlyPort: 10255 }));
+  await parts.kubelet.stop();
+  await parts.kubelet.start();
 }

@@ -32,9 +32,6 @@ export function kubeletSettings(version: string, certificates: Certificates): Ku
     enforceNodeAllocatable: [],
     ...(minor >= 31 ? { failCgroupV1: false } : {}),
     failSwapOn: false,
-    // Nodes of that time mostly have it open, and there the kubelet tells without a credential that
-    // its sync loop is stuck; on newer ones it is closed.
-    ...(minor < 20 ? { readOnlyPort: 10255 } : {}),
     makeIPTablesUtilChains: false,
     // The disk is the machine's: however full it is, no pod is evicted and no image removed for
     // it, for nothing could pull the image again.
