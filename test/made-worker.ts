@@ -72,6 +72,10 @@ export function madeWorker(worker: MadeWorker): NodeMaker {
       [...(worker.otherMounts ?? BASE_MOUNTS), ...worker.mounts, ''].join('\n'),
     );
   makeLink(maker, '', '/bin', 'usr/bin');
+  const { containers = [] } = worker;
+  const uids = containers.filter(({ isStranger }) => !isStranger).map(({ podUid }) => podUid);
+  const folders = new Set([POD_UID, ...uids.filter((uid) => uid !== undefined)]);
+  maker.folder(`/proc/812/root${KUBELET_ROOT}/pods`, [...folders]);
   addKubelet(maker, worker);
   addRuntime(maker, worker);
   return maker;

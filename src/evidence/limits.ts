@@ -25,7 +25,7 @@ export const VERSION_CHARACTERS_MAX = 200;
 /** Calls for the status of one container that may be under way at once, to be gentle to the runtime. */
 export const STATUS_CALLS_AT_ONCE = 4;
 
-/** Containers that do not run, and that we ask about. The kubelet collects them long before there are so many. */
+/** Containers that we ask about one by one: those that do not run. The kubelet collects them long before there are so many. */
 export const STATUSES_MAX = 5_000;
 
 /** How deep an answer of a runtime is nested; CRI needs five levels. */
@@ -66,9 +66,6 @@ export const ENTRIES_AT_ONCE_MAX = 256;
 
 /** Names that a sweep is followed for; who loses more has lost the folder. */
 export const SWEPT_NAMES_MAX = 1_000;
-
-/** Containers that the kubelet did not make, and that we ask about one by one. */
-export const STRANGERS_MAX = 2_000;
 
 /** A left-over folder that is younger may belong to a teardown that is under way. */
 export const LEFTOVER_AGE_MS = 10 * 60 * 1000;

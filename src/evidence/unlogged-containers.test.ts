@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { NodeMaker } from '../../test/made-node.ts';
 import { type MadeContainer, type MadeWorker, madeWorker } from '../../test/made-worker.ts';
 import { checkUp } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
@@ -18,8 +19,14 @@ const bare: MadeContainer = {
   ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
 };
 
-async function collected(worker: Partial<MadeWorker>) {
+const PODS = '/proc/812/root/var/lib/kubelet/pods';
+
+async function collected(
+  worker: Partial<MadeWorker>,
+  change: (maker: NodeMaker) => void = () => {},
+) {
   const maker = madeWorker({ mounts: [], ...worker }).folder('/proc/812/cwd', []);
+  change(maker);
   maker.missing(
     'status',
     '/proc/812/root/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d',
@@ -29,15 +36,48 @@ async function collected(worker: Partial<MadeWorker>) {
   const asked = [...node.recording.answers.keys()]
     .map(questionOf)
     .filter(({ question }) => 'call' in question && question.call === 'ContainerStatus');
-  return { found: found.containers.map(({ id }) => id.slice(0, 8)), asked: asked.length };
+  const verbose = asked.filter(({ question }) => 'verbose' in question).length;
+  return {
+    found: found.containers.map(({ id }) => id.slice(0, 8)),
+    asked: asked.length - verbose,
+    verbose,
+  };
 }
 
 test('a thousand containers of the kubelet cost one call', async () => {
   const containers = Array.from({ length: 1_000 }, (_, index) => ours(index));
-  expect(await collected({ containers })).toEqual({ found: [], asked: 1 });
-  const { found, asked } = await collected({ containers: [...containers, bare] });
-  expect(found).toEqual(['f1cccccc']);
-  expect(asked).toBe(2);
+  expect(await collected({ containers })).toEqual({ found: [], asked: 1, verbose: 0 });
+  expect(await collected({ containers: [...containers, bare] })).toEqual({
+    ...{ found: ['f1cccccc'], asked: 2 },
+    // All that the runtime knows is asked of a suspect alone: what others were told is theirs.
+    verbose: 1,
+  });
+});
+
+test('nobody vouches for a container that does not run', async () => {
+  const ended = { ...bare, isStranger: false };
+  const { found, asked } = await collected({ containers: [ours(1), ended] });
+  expect({ found, asked }).toEqual({ found: ['f1cccccc'], asked: 2 });
+  const created = { ...ended, state: 'CONTAINER_CREATED' } as const;
+  expect(await collected({ containers: [ours(1), created] })).toMatchObject({ found });
+});
+
+test('nor for one that runs with the marks of the kubelet in a pod that it does not know', async () => {
+  const stray = { ...bare, isStranger: false, state: 'CONTAINER_RUNNING' } as const;
+  const uid = '8f14e45f-ceea-467f-a8f1-0c6c6d1e5a11';
+  const containers = [ours(1), { ...stray, podUid: uid }];
+  const forget = (maker: NodeMaker) => {
+    maker
+      .folder(PODS, ['29da79e5-386c-4e0d-82c1-215f93ff955d'])
+      .missing('status', `${PODS}/${uid}`);
+  };
+  expect(await collected({ containers }, forget)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
+  // Where the folders cannot be listed nobody is vouched for.
+  const hide = (maker: NodeMaker) => {
+    forget(maker);
+    maker.set('folder', { path: PODS }, { failure: 'timeout' });
+  };
+  expect(await collected({ containers }, hide)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
 });
 
 test('a runtime that loses all log paths is asked about all of them', async () => {
@@ -49,7 +89,7 @@ test('an answer without the field is no answer', async () => {
   const maker = madeWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
   const message = { status: { id, state: 'CONTAINER_EXITED' } };
-  const asked = { socket: SOCKET, call: 'ContainerStatus', id, verbose: true } as const;
+  const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
   maker.set('runtime', asked, { answer: { criVersion: 'v1', message } });
   const look = lookAt(maker.build());
   await expect(look.of(unloggedContainers)).rejects.toMatchObject({ failure: 'malformed' });
@@ -58,7 +98,7 @@ test('an answer without the field is no answer', async () => {
 test('a container that is removed while we ask is none of ours', async () => {
   const maker = madeWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
-  const asked = { socket: SOCKET, call: 'ContainerStatus', id, verbose: true } as const;
+  const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
   maker.set('runtime', asked, { failure: 'missing' });
   const { containers } = await lookAt(maker.build()).of(unloggedContainers);
   expect(containers).toEqual([]);
@@ -73,7 +113,7 @@ test('a pod UID that would lead out of the folder of pods is asked for nowhere',
 });
 
 test('too many strangers are told, and not asked about one by one', async () => {
-  const containers = Array.from({ length: 2_001 }, (_, index) => ({
+  const containers = Array.from({ length: 5_001 }, (_, index) => ({
     ...ours(index),
     isStranger: true,
   }));

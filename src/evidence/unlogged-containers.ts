@@ -6,7 +6,7 @@ import { type Producer, producerOf } from './container-producer.ts';
 import { type Container, type Containers, containers, nanoseconds, stateIn } from './containers.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
-import { STATUS_CALLS_AT_ONCE, STRANGERS_MAX } from './limits.ts';
+import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from './limits.ts';
 import { isServing } from './listening-port.ts';
 import { runtime } from './runtime.ts';
 import { type Sweep, sweepFor, workingFolder } from './working-folder.ts';
@@ -57,27 +57,33 @@ export interface UnloggedContainers {
 
 /**
  * The list of a runtime does not hold log paths, and asking about every container of a large node
- * would be a thousand calls. So those that carry the kubelet's marks are not asked about: a kubelet
- * writes these marks in the same function that fills in the log path, so who has the one was given
- * the other. Only a runtime that loses all log paths could make that wrong; one container of the
- * kubelet is asked about to rule it out, and all of them when it has none.
+ * would be a thousand calls. So those that run in a pod which the kubelet knows, and carry its marks,
+ * are not asked about: a kubelet writes these marks in the same function that fills in the log path,
+ * and what runs is not collected. Only a runtime that loses all log paths could make that wrong; one
+ * of them is asked about to rule it out, and all of them when it has none. Whatever does not run is
+ * asked about: it is what the kubelet collects, and anybody can copy a mark.
  */
 export const unloggedContainers = defineEvidence<UnloggedContainers>({
   id: 'unlogged-containers',
   title: 'Containers without a log path',
   collect: async (look) => {
-    const [{ socket, name, version }, all] = await Promise.all([
+    const [{ socket, name, version }, all, pods] = await Promise.all([
       look.of(runtime),
       look.of(containers),
+      attempt(podFolders(look)),
     ]);
     const asker: Asker = { look, socket, runtime: name, all };
-    const strangers = all.containers.filter(({ isKubelets }) => !isKubelets);
-    const theirs = all.containers.filter(({ isKubelets }) => isKubelets);
-    const found = [...(await askEach(asker, strangers)), ...(await witness(asker, theirs))];
+    const isVouched = ({ state, isKubelets, podUid }: Container) =>
+      state === 'running' && isKubelets && pods.known && pods.value.has(podUid);
+    const asked = all.containers.filter((each) => !isVouched(each));
+    const found = [
+      ...(await askEach(asker, asked)),
+      ...(await witness(asker, all.containers.filter(isVouched))),
+    ];
     return {
       socket,
       runtime: `${name} ${version}`.trim(),
-      containers: found,
+      containers: found.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
       listed: new Set(all.containers.map(({ id }) => id)),
       seenAt: look.node.now(),
     };
@@ -91,7 +97,7 @@ interface Asker {
   readonly all: Containers;
 }
 
-/** The first that is still there speaks for all; see above. */
+/** The first that is still there speaks for all that run; see above. */
 async function witness(asker: Asker, theirs: readonly Container[]) {
   for (const container of theirs) {
     const asked = await unlessMissing(askOne(asker, container));
@@ -105,8 +111,8 @@ async function askEach(
   asker: Asker,
   list: readonly Container[],
 ): Promise<readonly UnloggedContainer[]> {
-  if (list.length > STRANGERS_MAX) {
-    const why = `${list.length} containers to ask about, more than ${STRANGERS_MAX}`;
+  if (list.length > STATUSES_MAX) {
+    const why = `${list.length} containers to ask about, more than ${STATUSES_MAX}`;
     throw new ReadError('too-large', 'CRI ListContainers', why);
   }
   const found: UnloggedContainer[] = [];
@@ -118,20 +124,21 @@ async function askEach(
     }
   };
   await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
-  return found.toSorted((left, right) => (left.id < right.id ? -1 : 1));
+  return found;
 }
 
 async function askOne(asker: Asker, container: Container): Promise<UnloggedContainer | 'logged'> {
   const { look, socket } = asker;
   const { id } = container;
-  // With all that the runtime knows: what is removed later can be made anew from it.
-  const asked = { socket, call: 'ContainerStatus', id, verbose: true } as const;
+  const asked = { socket, call: 'ContainerStatus', id } as const;
   const { message } = await look.node.ask('runtime', asked);
   const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
   const logPath = textAt(message, 'status', 'logPath');
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
   const kind = await kindOf(asker, container, logPath);
   if (kind === 'file') return 'logged';
+  // Of a suspect alone, what else the runtime knows: whoever reads the evidence later wants it.
+  await attempt(look.node.ask('runtime', { ...asked, verbose: true }));
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');
   const pod = podOf(asker.all, container);
@@ -203,8 +210,16 @@ const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
 /** A kubelet makes the folder of a pod before the pod's first container. */
 async function hasPodFolder(look: Look, podUid: string): Promise<boolean> {
   if (!POD_UID.test(podUid)) return false;
-  const { root, process } = await look.of(kubelet);
-  const view = process ? `/proc/${process.pid}/root` : '';
-  const path = `${view}${root}/pods/${podUid}`;
+  const path = `${await podsPath(look)}/${podUid}`;
   return (await unlessMissing(look.node.ask('status', { path }))) !== undefined;
+}
+
+/** The pods that the kubelet has a folder for. */
+async function podFolders(look: Look): Promise<ReadonlySet<string>> {
+  return new Set(await look.node.ask('folder', { path: await podsPath(look) }));
+}
+
+async function podsPath(look: Look): Promise<string> {
+  const { root, process } = await look.of(kubelet);
+  return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
 }
