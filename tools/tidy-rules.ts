@@ -36,6 +36,7 @@ const MAY_CATCH: readonly RegExp[] = [
 
 /** Parsers of JSON and YAML, where a library throws and the text is at fault, not we. */
 const PARSES_TEXT: readonly string[] = [
+  'src/cli/parse-manifests.ts',
   'src/evidence/kubelet-config.ts',
   'src/evidence/pods.ts',
   'src/evidence/text-value.ts',

@@ -31,6 +31,7 @@ export function commands(run: Run): Command {
     stacks,
     profile,
     trace,
+    lint,
     version,
     completion,
   ]) {
@@ -143,6 +144,13 @@ function trace(): Command {
     .addOption(new Option('-o, --output <FORMAT>', 'one document at the end').choices(['json']))
     .addOption(hostRootOption())
     .option('--kubelet-pid <PID>', 'take this process for the kubelet');
+}
+
+function lint(): Command {
+  return new Command('lint')
+    .description('tell what is wrong with manifests of Operations, OperationSets and Diagnoses')
+    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
+    .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
 }
 
 function collector(): Command {

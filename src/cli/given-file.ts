@@ -1,4 +1,5 @@
-import { createReadStream, writeFileSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
 import { UsageError } from './usage-error.ts';
@@ -27,6 +28,19 @@ export async function bytesGiven(path: string, bytesMax: number): Promise<Uint8A
     chunks.push(chunk);
   });
   return Buffer.concat(chunks);
+}
+
+/** The path itself, or those files below the folder that it is whose names match, in their order. */
+export function filesGiven(path: string, names: RegExp): readonly string[] {
+  try {
+    if (path === '-' || !statSync(path).isDirectory()) return [path];
+    return readdirSync(path, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile() && names.test(entry.name))
+      .map((entry) => join(entry.parentPath, entry.name))
+      .toSorted();
+  } catch (error) {
+    throw adviceOf(error, path, 'cannot be read');
+  }
 }
 
 export function writeGiven(path: string, content: string | Uint8Array): void {

@@ -1,0 +1,9 @@
+/** A manifest: an object of Kubernetes has 1.5 MB at most, and a file may hold several. */
+export const MANIFEST_BYTES_MAX = 32 * 1024 * 1024;
+export const MANIFEST_FILES_MAX = 2_000;
+
+/** Places in one YAML document that stand for another: more are there to use up memory. */
+export const YAML_ALIASES_MAX = 1_000;
+
+/** More than anybody reads; programs get them all. */
+export const PROBLEMS_SHOWN_MAX = 200;

@@ -1,0 +1,158 @@
+import { checkResource, type Resource } from '../api/check-resource.ts';
+import { type Place, type Problem, placeText } from '../api/problem.ts';
+import { checkGraph } from '../graph/check-graph.ts';
+import { type ManifestObject, parseManifests } from './parse-manifests.ts';
+
+/** A problem as it is told: in the file that it is in, and of whom. */
+export interface LintProblem {
+  readonly severity: 'problem' | 'note';
+  readonly file: string;
+  readonly line: number;
+  /** "OperationSet subpath-remount"; absent when the text is none. */
+  readonly resource?: string;
+  readonly place?: string;
+  readonly what: string;
+  readonly fix: string;
+}
+
+export interface LintReport {
+  readonly files: number;
+  /** Objects of our API group. */
+  readonly resources: number;
+  readonly problems: readonly LintProblem[];
+}
+
+interface Given {
+  readonly file: string;
+  readonly object: ManifestObject;
+  readonly resource?: Resource;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks all manifests together: an OperationSet in one may name Operations in another. */
+export function lintManifests(
+  files: readonly { readonly name: string; readonly text: string }[],
+): LintReport {
+  const problems: LintProblem[] = [];
+  const given: Given[] = [];
+  for (const { name: file, text } of files) {
+    const { objects, errors } = parseManifests(text);
+    for (const { line, message } of errors) {
+      const fix = 'correct the text here; kubectl could not read it either';
+      problems.push({ severity: 'problem', file, line, what: message, fix });
+    }
+    for (const object of objects) {
+      if (isOurs(object.value)) given.push({ file, object, ...checked(object.value) });
+    }
+  }
+  const together = [...duplicates(given), ...missingNames(given)];
+  const told = [
+    ...given.flatMap((each) => each.problems.map((one) => tell(each, one))),
+    ...together,
+  ];
+  return {
+    files: files.length,
+    resources: given.length,
+    problems: [...problems, ...told].toSorted(
+      (left, right) => fileAt(files, left) - fileAt(files, right) || left.line - right.line,
+    ),
+  };
+}
+
+function fileAt(files: readonly { readonly name: string }[], { file }: LintProblem): number {
+  return files.findIndex(({ name }) => name === file);
+}
+
+/** An object that does not say what it is may be meant to be ours; another group's is not. */
+function isOurs(value: unknown): boolean {
+  const { apiVersion } = fieldsOf(value);
+  return typeof apiVersion !== 'string' || /^diagnosis[.](kubediag|netease)[.]/.test(apiVersion);
+}
+
+function checked(value: unknown): Pick<Given, 'resource' | 'problems'> {
+  const { resource, problems } = checkResource(value);
+  if (!resource) return { problems };
+  const graph = resource.kind === 'OperationSet' ? checkGraph(resource.spec.adjacencyList) : [];
+  return { resource, problems: [...problems, ...graph] };
+}
+
+function tell({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
+  const { kind, metadata } = fieldsOf(object.value);
+  const { name } = fieldsOf(metadata);
+  const who = [kind, name].filter((word) => typeof word === 'string').join(' ');
+  return {
+    severity,
+    file,
+    line: object.lineOf(place),
+    ...(who === '' ? {} : { resource: who }),
+    ...(place.length === 0 ? {} : { place: placeText(place) }),
+    what,
+    fix,
+  };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Two of the same name: whichever is applied last would replace the other without a word. */
+function duplicates(given: readonly Given[]): readonly LintProblem[] {
+  const first = new Map<string, Given>();
+  return given.flatMap((each) => {
+    const { kind, metadata } = each.resource ?? {};
+    if (!kind || metadata?.name === undefined) return [];
+    const key = [kind, metadata.namespace ?? '', metadata.name].join('/');
+    const before = first.get(key);
+    if (!before) {
+      first.set(key, each);
+      return [];
+    }
+    const what = `there is another ${kind} ${metadata.name} in ${before.file}:${before.object.lineOf([])}`;
+    const fix = 'give one of them another name, or remove it';
+    return [tell(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
+  });
+}
+
+/** A name that none of these files explains is no mistake yet: it may be in the cluster. */
+function missingNames(given: readonly Given[]): readonly LintProblem[] {
+  const known = new Set(
+    given.map(({ object }) => {
+      const { kind, metadata } = fieldsOf(object.value);
+      return `${String(kind)} ${String(fieldsOf(metadata).name)}`;
+    }),
+  );
+  return given.flatMap((each) =>
+    namesIn(each.resource)
+      .filter(({ kind, name }) => !known.has(`${kind} ${name}`))
+      .map(({ kind, name, place }) => {
+        const what = `${kind} "${name}" is not among the files given`;
+        const fix = 'give its file as well, or see that it is applied already';
+        return tell(each, { severity: 'note', place, what, fix });
+      }),
+  );
+}
+
+interface NamedObject {
+  readonly kind: 'Operation' | 'OperationSet';
+  readonly name: string;
+  readonly place: Place;
+}
+
+function namesIn(resource: Resource | undefined): readonly NamedObject[] {
+  switch (resource?.kind) {
+    case 'OperationSet':
+      return resource.spec.adjacencyList.flatMap(({ operation }, index) => {
+        const place = ['spec', 'adjacencyList', index, 'operation'];
+        return operation && index > 0
+          ? [{ kind: 'Operation' as const, name: operation, place }]
+          : [];
+      });
+    case 'Diagnosis':
+    case 'Trigger': {
+      const { operationSet: name } = resource.spec;
+      return [{ kind: 'OperationSet', name, place: ['spec', 'operationSet'] }];
+    }
+    default:
+      return [];
+  }
+}
