@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PracticeNode, WEB } from '../../test/rig/practice-node.ts';
@@ -21,9 +21,9 @@ const SHELLS: readonly (readonly string[])[] = [
 ];
 
 /** Gathers on the node with one shell, and gives the folder that was made. */
-async function gather(node: PracticeNode, shell: readonly string[]) {
+async function gather(node: PracticeNode, shell: readonly string[], script = SCRIPT) {
   const place = join(node.scratch, 'gathered');
-  const ended = await node.startHere([...shell, SCRIPT, place]).end;
+  const ended = await node.startHere([...shell, script, place]).end;
   const name = readdirSync(place).find((each) => !each.endsWith('.tgz')) ?? '';
   return { ended, folder: join(place, name) };
 }
@@ -32,6 +32,64 @@ async function hang(node: PracticeNode, ...targets: readonly string[]): Promise<
   for (const target of targets) mkdirSync(target, { recursive: true });
   await node.startHere([process.execPath, HUNG_FUSE, ...targets]).hasSaid('ready');
 }
+
+/** How a file ends that was read to its end. */
+const WHOLE = /\n# end\n$/;
+const IMPOSTOR = 'printf kubelet >/proc/$$/comm; echo ready; sleep 600 & wait';
+
+describe('a process that calls itself a kubelet', () => {
+  it.each([
+    ['of root, a program of the system', [], 'GNU bash', ''],
+    ["of somebody else's", ['setpriv', '--reuid', '65534'], undefined, "is not root's"],
+    [
+      'in a container',
+      ['unshare', '--pid', '--fork', '--mount-proc'],
+      undefined,
+      'in another PID namespace',
+    ],
+  ] as const)('%s', async (_which, way, version, word) => {
+    const { node } = await makeNode();
+    await node.stopKubelet();
+    await node.startHere([...way, '/usr/bin/bash', '-c', IMPOSTOR]).hasSaid('ready');
+    const { folder } = await gather(node, ['dash']);
+    const notes = readFileSync(join(folder, 'notes.txt'), 'utf8');
+    expect(notes).toContain(word);
+    // What it runs from was started only where nobody but root can have put it.
+    expect(readdirSync(folder).includes('kubelet-version.txt')).toBe(version !== undefined);
+    if (version === undefined) expect(notes).toContain('no kubelet runs');
+    else expect(readFileSync(join(folder, 'kubelet-version.txt'), 'utf8')).toContain(version);
+  });
+
+  it('is not started from where others can write, whoever it is', async () => {
+    const { node } = await makeNode();
+    const program = join(node.scratch, 'anywhere/kubelet');
+    mkdirSync(join(node.scratch, 'anywhere'));
+    copyFileSync('/usr/bin/bash', program);
+    await node.stopKubelet();
+    await node.startHere([program, '-c', 'echo ready; sleep 600 & wait']).hasSaid('ready');
+    const { folder } = await gather(node, ['dash']);
+    expect(readdirSync(folder)).toContain('kubelet-threads.txt');
+    expect(readdirSync(folder)).not.toContain('kubelet-version.txt');
+    const notes = readFileSync(join(folder, 'notes.txt'), 'utf8');
+    expect(notes).toContain('kubelet-version.txt: not asked');
+  });
+
+  it('is one of too many, and that is told, as is every limit', async () => {
+    const sick = await makeNode();
+    const { node } = sick;
+    await makeSick(sick);
+    await node.startHere(['/usr/bin/bash', '-c', IMPOSTOR]).hasSaid('ready');
+    await node.startHere(['unshare', '--mount', 'sh', '-c', 'echo ready; sleep 600']).hasSaid('re');
+    const script = join(node.scratch, 'small.sh');
+    const text = readFileSync(SCRIPT, 'utf8');
+    writeFileSync(script, text.replace('_max=16', '_max=0').replace('_max=100', '_max=0'));
+    const { folder } = await gather(node, ['dash'], script);
+    const notes = readFileSync(join(folder, 'notes.txt'), 'utf8');
+    expect(notes).toContain('kubelet: more than 0 processes');
+    expect(notes).toContain('mount namespaces: more than 0');
+    expect(notes).toMatch(WHOLE);
+  });
+});
 
 describe('what the collector gathers', () => {
   it.each(SHELLS.map((shell) => [basename(shell[0] ?? ''), shell] as const))(
@@ -51,9 +109,9 @@ describe('what the collector gathers', () => {
       expect(ended.tookMs).toBeLessThan(ENDS_MS);
       expect(ended.stderr).toContain(`kubediag examine ${folder}`);
       expect(readdirSync(folder)).not.toContain('.work');
-      expect(readFileSync(join(folder, 'volumes.txt'), 'utf8')).toContain(
-        'kubernetes.io~nfs/dead\n',
-      );
+      const volumeNames = readFileSync(join(folder, 'volumes.txt'), 'utf8');
+      expect(volumeNames).toContain('kubernetes.io~nfs/dead\n');
+      expect(volumeNames).toMatch(WHOLE);
 
       for (const given of [folder, `${folder}.tgz`]) {
         const { faults, examined } = await examinedReport(await readGiven([given]), 0);
@@ -82,6 +140,8 @@ describe('what the collector gathers', () => {
       /volumes\.txt: no answer in time, left behind: process \d+/,
     );
     expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toContain(root);
+    expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toMatch(WHOLE);
+    expect(readFileSync(join(folder, 'volumes.txt'), 'utf8')).not.toMatch(WHOLE);
   });
 
   it('is gathered by a script without a fault that a linter knows', async () => {

@@ -6,8 +6,9 @@
 #
 #   sh collector.sh [FOLDER]      makes FOLDER/kubediag-HOST-TIME and, where tar is, its .tgz
 
-version=1
+version=2
 blocks=65536 # of 512 bytes: what a single file may hold
+candidates_max=16
 namespaces_max=100
 containers_max=200
 log_lines=100000
@@ -16,7 +17,7 @@ umask 077
 # The words of tools are read by programs.
 LC_ALL=C
 export LC_ALL
-PATH=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+PATH=/usr/sbin:/usr/bin:/sbin:/bin:/usr/local/sbin:/usr/local/bin:$PATH
 export PATH
 
 host=$(uname -n)
@@ -25,24 +26,31 @@ out=${1:-.}/$name
 work=$out/.work
 mkdir -p "${1:-.}" && mkdir "$out" "$work" || exit 1
 left_behind=0
+runs=0
 
 say() { printf '%s\n' "$*" >&2; }
+
+note() { printf '%s\n' "$*" >>"$out/notes.txt"; }
 
 pause() { sleep 0.1 2>/dev/null || sleep 1; }
 
 has() { command -v "$1" >/dev/null 2>&1; }
 
-# collect FILE SECONDS COMMAND...: what the command prints, or as much as comes within the time.
-collect() {
+# Says what a file is. Whoever reads it takes it for a part unless end_file was there, too.
+begin_file() { printf '# kubediag-collector %s: %s\n' "$version" "$2" >"$out/$1"; }
+
+end_file() { printf '\n# end\n' >>"$out/$1"; }
+
+# within NAME FILE SECONDS COMMAND...: adds to FILE what the command prints, or as much as comes
+# within the time. 124 when that was not all; what else it ends with is for the caller to tell.
+within() {
   file=$1
-  deadline=$(($(date +%s) + $2))
-  shift 2
-  mark=$work/$(printf '%s' "$file" | tr '/' '_')
-  # What is a script of its own would fill the first line, and more.
-  label=$*
-  [ "$1" = sh ] && label=$file
+  target=$2
+  deadline=$(($(date +%s) + $3))
+  shift 3
+  runs=$((runs + 1))
+  mark=$work/$runs
   {
-    printf '# kubediag-collector %s: %s\n' "$version" "$label"
     (
       ulimit -f "$blocks"
       exec "$@"
@@ -51,60 +59,155 @@ collect() {
     printf '%s\n' "$child" >"$mark.pid"
     wait "$child"
     printf '%s\n' "$?" >"$mark.done"
-  } >"$out/$file" 2>"$mark.err" </dev/null &
+  } >>"$target" 2>"$mark.err" </dev/null &
   runner=$!
   while [ ! -s "$mark.done" ]; do
     if [ "$(date +%s)" -ge "$deadline" ]; then
       give_up
-      return 1
+      return 124
     fi
     pause
   done
   wait "$runner" 2>/dev/null
-  code=$(cat "$mark.done")
-  [ "$code" = 0 ] && return 0
-  printf '%s: ended with %s: %s\n' "$file" "$code" "$(head -n 1 "$mark.err")" >>"$out/notes.txt"
-  return "$code"
+  return "$(cat "$mark.done")"
 }
 
 # A process in the hands of a dead mount cannot be killed; nobody waits for it.
 give_up() {
   kill -9 "$(cat "$mark.pid")" "$runner" 2>/dev/null
   left_behind=$((left_behind + 1))
-  printf '%s: no answer in time, left behind: process %s\n' "$file" "$(cat "$mark.pid")" \
-    >>"$out/notes.txt"
+  note "$file: no answer in time, left behind: process $(cat "$mark.pid")"
   say "  no answer in time: $file"
 }
 
-# The kubelet, by the name of its process; the tables of /proc never wait for it.
-kubelet_pid() {
+# gather FILE SECONDS COMMAND...: like within, into a file of the folder, with a note of a failure.
+gather() {
+  name_of=$1
+  seconds=$2
+  shift 2
+  # What is a script of its own would fill the first line, and more.
+  label=$*
+  [ "$1" = sh ] && label=$name_of
+  begin_file "$name_of" "$label"
+  within "$name_of" "$out/$name_of" "$seconds" "$@"
+  code=$?
+  case $code in
+  0 | 66 | 124) ;;
+  *) note "$name_of: ended with $code: $(head -n 1 "$mark.err")" ;;
+  esac
+  return "$code"
+}
+
+# The same; a file that was read whole says so at its end.
+collect() { gather "$@" && end_file "$1"; }
+
+# Of a log its end is what counts; where that is not all of it, it is a part.
+collect_log() {
+  gather "$@"
+  code=$?
+  # It is not there, which is no failure.
+  [ "$code" = 66 ] && rm -f "$out/$1"
+  [ "$code" = 0 ] || return 0
+  if [ "$(wc -l <"$out/$1")" -gt "$log_lines" ]; then
+    note "$1: only its last $log_lines lines"
+  else
+    end_file "$1"
+  fi
+}
+
+# Processes that call themselves a kubelet. Their names the kernel tells without asking them.
+# shellcheck disable=SC2016 # what stands in single quotes is for the inner shell
+named='
   for place in /proc/[0-9]*; do
     word=
     read -r word 2>/dev/null <"$place/comm" || continue
     case $word in
     kubelet | edgecore | hyperkube | kubelite | k3s | k3s-server | k3s-agent | k0s)
-      # A process without a command line is a thread of the kernel, or dead.
-      if [ -n "$(tr '\000' ' ' <"$place/cmdline" 2>/dev/null)" ]; then
-        printf '%s\n' "${place#/proc/}"
-        return 0
-      fi
-      ;;
+      printf "%s\n" "${place#/proc/}" ;;
     esac
   done
-  return 1
+  exit 0'
+
+# Anybody can take that name, also in a pod: only root, outside of all pods, is believed.
+# shellcheck disable=SC2016
+believed='
+  me=$(tr "\000" " " <"/proc/$1/cmdline") || exit 10
+  # A process without a command line is a thread of the kernel, or dead.
+  [ -n "$me" ] || exit 10
+  grep -q "^Uid:[[:space:]]*0[[:space:]]*0[[:space:]]*0[[:space:]]*0\$" "/proc/$1/status" || exit 11
+  cgroups=$(cat "/proc/$1/cgroup") || exit 10
+  printf "%s\n" "$cgroups" | grep -Eq \
+    "kubepods|/k8s\.io/[0-9a-f]{64}|cri-containerd[-:][0-9a-f]|crio-[0-9a-f]|/cri-o|/isulad/" && exit 12
+  there=$(readlink "/proc/$1/ns/pid") || exit 10
+  [ "$there" = "$(readlink /proc/self/ns/pid)" ] || exit 13'
+
+# Sets pid, or leaves it empty.
+find_kubelet() {
+  pid=
+  count=0
+  within 'processes' "$work/named" 10 sh -c "$named" sh
+  while read -r one; do
+    if [ "$count" -ge "$candidates_max" ]; then
+      note "kubelet: more than $candidates_max processes have its name, the rest was passed over"
+      break
+    fi
+    count=$((count + 1))
+    within "process $one" "$work/checked" 5 sh -c "$believed" sh "$one"
+    case $? in
+    0)
+      [ -n "$pid" ] && note "kubelet: process $one may be one, too; process $pid was taken"
+      pid=${pid:-$one}
+      ;;
+    11) note "kubelet: process $one has its name and is not root's: passed over" ;;
+    12) note "kubelet: process $one has its name and runs in a pod: passed over" ;;
+    13) note "kubelet: process $one has its name in another PID namespace: passed over" ;;
+    esac
+  done <"$work/named"
 }
 
-root_of() {
-  tr '\000' '\n' <"/proc/$1/cmdline" | {
-    found=/var/lib/kubelet
-    while read -r word; do
-      case $word in
-      --root-dir=*) found=${word#--root-dir=} ;;
-      --root-dir) read -r found ;;
-      esac
-    done
-    printf '%s\n' "$found"
-  }
+root_of() { # root_of FILE: its words, each on a line
+  found=/var/lib/kubelet
+  while read -r word; do
+    case $word in
+    --root-dir=*) found=${word#--root-dir=} ;;
+    --root-dir) read -r found ;;
+    esac
+  done <"$1"
+  printf '%s\n' "$found"
+}
+
+# Nothing of a process is ever started, for its file can be anybody's. A program is, when it lies
+# where a system has its programs and nobody but root could have put it there.
+# shellcheck disable=SC2016
+program_of='
+  path=$(readlink "/proc/$1/exe") || exit 1
+  [ "$(readlink "/proc/$1/ns/mnt")" = "$(readlink /proc/self/ns/mnt)" ] || exit 1
+  case $path in *[!A-Za-z0-9/._-]*) exit 1 ;; esac
+  case ${path%/*} in
+  /usr/bin | /usr/sbin | /usr/local/bin | /usr/local/sbin | /opt/bin) ;;
+  *) exit 1 ;;
+  esac
+  place=$path
+  while :; do
+    # -rwxr-xr-x 1 0 0 ...: no link, of root, and written by no group and no other
+    line=$(ls -ldn "$place") || exit 1
+    # shellcheck disable=SC2086
+    set -- $line
+    case $1 in l* | ?????w* | ????????w*) exit 1 ;; esac
+    [ "$3" = 0 ] || exit 1
+    [ "$place" = / ] && break
+    place=${place%/*}
+    place=${place:-/}
+  done
+  printf "%s\n" "$path"'
+
+ask_version() {
+  if within 'kubelet-version.txt' "$work/program" 5 sh -c "$program_of" sh "$pid"; then
+    collect kubelet-version.txt 10 "$(cat "$work/program")" --version
+  else
+    note 'kubelet-version.txt: not asked, for others than root could have written its program;' \
+      'its log and its metrics tell it, too'
+  fi
 }
 
 fetch() { # fetch FILE URL
@@ -113,22 +216,25 @@ fetch() { # fetch FILE URL
   elif has wget; then
     collect "$1" 10 wget -q -T 8 -O - "$2"
   else
-    printf '%s: neither curl nor wget is here\n' "$1" >>"$out/notes.txt"
+    note "$1: neither curl nor wget is here"
   fi
 }
 
 say "gathering into $out"
-: >"$out/notes.txt"
+begin_file notes.txt notes.txt
 collect about.txt 5 uname -a
 
-pid=$(kubelet_pid)
+find_kubelet
 if [ -n "$pid" ]; then
-  root=$(root_of "$pid")
-  # shellcheck disable=SC2016 # what stands in single quotes is for the inner shell
-  collect kubelet-cmdline.txt 5 sh -c 'tr "\000" " " <"/proc/$1/cmdline"' sh "$pid"
-  # The program that runs is asked itself: its file may be another one by now.
-  collect kubelet-version.txt 10 "/proc/$pid/exe" --version
-  collect working-folder.txt 10 ls -la "/proc/$pid/cwd/"
+  root=/var/lib/kubelet
+  # shellcheck disable=SC2016
+  collect kubelet-cmdline.txt 5 sh -c 'tr "\000" "\n" <"/proc/$1/cmdline"' sh "$pid" &&
+    root=$(root_of "$out/kubelet-cmdline.txt")
+  ask_version
+  # shellcheck disable=SC2016
+  collect working-folder.txt 10 sh -c '
+    printf "%s:\n" "$(readlink "/proc/$1/cwd")"
+    exec ls -la "/proc/$1/cwd/"' sh "$pid"
   # shellcheck disable=SC2016
   collect kubelet-threads.txt 10 sh -c '
     for task in "/proc/$1/task"/*; do
@@ -138,29 +244,41 @@ if [ -n "$pid" ]; then
         cat "$task/$table" 2>/dev/null
         printf "\n"
       done
-      grep -E "^(State|Pid):" "$task/status"
-    done' sh "$pid"
+      grep -E "^(State|Pid):" "$task/status" 2>/dev/null
+    done
+    exit 0' sh "$pid"
 else
   pid=1
   root=/var/lib/kubelet
-  printf 'no kubelet runs: the mounts are those of process 1\n' >>"$out/notes.txt"
+  note 'mountinfo.txt: no kubelet runs: the mounts are those of process 1'
 fi
 
 collect mountinfo.txt 10 cat "/proc/$pid/mountinfo"
 
-# One table of each other mount namespace that knows the kubelet's pods.
-own=$(readlink "/proc/$pid/ns/mnt")
-seen=" $own "
+# One process of each other mount namespace that knows the kubelet's pods.
+# shellcheck disable=SC2016
+others='
+  seen=" $(readlink "/proc/$1/ns/mnt") "
+  for place in /proc/[0-9]*; do
+    printf "%s\n" "${place#/proc/}" >"$2"
+    there=$(readlink "$place/ns/mnt" 2>/dev/null) || continue
+    case $seen in *" $there "*) continue ;; esac
+    seen="$seen$there "
+    grep -q /pods/ "$place/mountinfo" 2>/dev/null || continue
+    printf "%s\n" "${place#/proc/}"
+  done
+  exit 0'
+within 'mount namespaces' "$work/others" 30 sh -c "$others" sh "$pid" "$work/at"
+[ $? = 124 ] && note "mount namespaces: those behind process $(cat "$work/at") were not looked at"
 count=0
-for place in /proc/[0-9]*; do
-  [ "$count" -ge "$namespaces_max" ] && break
-  there=$(readlink "$place/ns/mnt" 2>/dev/null) || continue
-  case $seen in *" $there "*) continue ;; esac
-  seen="$seen$there "
-  grep -q /pods/ "$place/mountinfo" 2>/dev/null || continue
+while read -r one; do
+  if [ "$count" -ge "$namespaces_max" ]; then
+    note "mount namespaces: more than $namespaces_max, the rest was left out"
+    break
+  fi
   count=$((count + 1))
-  collect "mountinfo-${place#/proc/}.txt" 5 cat "$place/mountinfo"
-done
+  collect "mountinfo-$one.txt" 5 cat "/proc/$one/mountinfo"
+done <"$work/others"
 
 # Names alone, and by the shell itself: a tool that asks what they are would hang on a dead mount.
 # shellcheck disable=SC2016
@@ -168,19 +286,23 @@ collect volumes.txt 20 sh -c '
   for path in "$1"/pods/*/volumes/*/*; do
     case $path in *"/*") continue ;; esac
     printf "%s\n" "$path"
-  done' sh "$root"
+  done
+  exit 0' sh "$root"
 
 # What is not there is an answer, too, and is written where errors are.
-collect root-links.txt 5 sh -c 'ls -ld /bin /sbin /lib /usr/bin 2>&1' sh
+collect root-links.txt 5 sh -c 'ls -ld /bin /sbin /lib /usr/bin 2>&1
+  exit 0' sh
 
 if has journalctl; then
-  collect kubelet-log.txt 60 journalctl --no-pager -n "$log_lines" -o short-iso \
+  collect_log kubelet-log.txt 60 journalctl --no-pager -n "$((log_lines + 1))" -o short-iso \
     _COMM=kubelet + _COMM=edgecore + _COMM=k3s-server + _COMM=k3s-agent
 fi
 for path in /var/log/kubelet.INFO /var/log/kubelet.log /var/log/kubernetes/kubelet.INFO \
   /var/log/edgecore.log /var/log/kubeedge/edgecore.log; do
-  [ -f "$path" ] || continue
-  collect "log-$(basename "$path").txt" 30 tail -n "$log_lines" "$path"
+  # shellcheck disable=SC2016
+  collect_log "log-$(printf '%s' "${path#/var/log/}" | tr / -).txt" 30 sh -c '
+    [ -f "$1" ] || exit 66
+    exec tail -n "$2" "$1"' sh "$path" "$((log_lines + 1))"
 done
 has dmesg && collect dmesg.txt 10 dmesg
 
@@ -195,15 +317,19 @@ if has crictl; then
   count=0
   # shellcheck disable=SC2013 # an id has no spaces
   for id in $(sed -n 's/^ *"id": "\([0-9a-f]\{12,\}\)",*$/\1/p' "$out/containers.txt"); do
-    [ "$count" -ge "$containers_max" ] && break
+    if [ "$count" -ge "$containers_max" ]; then
+      note "containers.txt: more than $containers_max, the rest was not inspected"
+      break
+    fi
     count=$((count + 1))
     # Without what is verbose: it holds the environment of the container, and so passwords.
     collect "container-$id.txt" 10 crictl inspect -q "$id"
   done
 else
-  printf 'crictl is not here: the container runtime was not asked\n' >>"$out/notes.txt"
+  note 'containers.txt: crictl is not here: the container runtime was not asked'
 fi
 
+end_file notes.txt
 rm -rf "$work"
 say
 say "$out holds, and leaves nothing out:"
