@@ -5,7 +5,7 @@ import { FINDING_STATES } from '../src/model/finding.ts';
 
 /**
  * The public JSON of a check, as a schema: docs/reference/report.schema.json is made from it. It is
- * written beside the type and not instead of it, so that the product needs no schema library. The
+ * written beside the type and not instead of it, so that a check needs no schema library. The
  * compiler holds the two to each other, both ways (the end of this file).
  */
 
@@ -74,6 +74,7 @@ const findingReport = named(
     blastRadius: text,
     excluded: z.array(text),
     otherCures: z.array(text),
+    refusal: text.exactOptional(),
     prevention: z.array(text).exactOptional(),
     actions: z.array(action),
     waitsFor: z.array(waitsFor).exactOptional(),

@@ -8,7 +8,7 @@ import type { OperationSpec } from './operation.ts';
 import type { OperationSetSpec } from './operation-set.ts';
 import type { Problem } from './problem.ts';
 import { problemOf } from './problem-of-issue.ts';
-import { structuralSchema, unknownFields } from './structural-schema.ts';
+import { type StructuralSchema, structuralSchema, unknownFields } from './structural-schema.ts';
 import type { TriggerSpec } from './trigger.ts';
 
 interface Specs {
@@ -71,18 +71,35 @@ const OLD_GROUP_WORDS = [
 ] as const;
 
 function checkedAs(kind: Kind, value: Readonly<Record<string, unknown>>): CheckedResource {
-  const form = z.looseObject({ metadata, spec: kind.spec });
+  const { form, fields } = formOf(kind);
   const parsed = form.safeParse(value);
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value));
   const problems = [
     ...wrong,
     ...namelessness(kind, value.metadata),
-    ...unknownFields(structuralSchema(kind.spec), value.spec, ['spec']),
+    ...unknownFields(fields, value.spec, ['spec']),
   ];
   const isRight = problems.every(({ severity }) => severity === 'note');
   if (!parsed.success || !isRight) return { problems };
   const { metadata: named, spec } = parsed.data;
   return { resource: { kind: kind.kind, metadata: named, spec } as Resource, problems };
+}
+
+interface Form {
+  readonly form: z.ZodType<{ readonly metadata: unknown; readonly spec: unknown }>;
+  readonly fields: StructuralSchema;
+}
+
+/** Made once for each kind: a folder may hold thousands of one. */
+const forms = new Map<Kind, Form>();
+
+function formOf(kind: Kind): Form {
+  const form = forms.get(kind) ?? {
+    form: z.looseObject({ metadata, spec: kind.spec }),
+    fields: structuralSchema(kind.spec),
+  };
+  forms.set(kind, form);
+  return form;
 }
 
 /** A name of our own making will do for a Diagnosis: nobody refers to it. */

@@ -1,0 +1,52 @@
+import type { OperationSpec } from './operation.ts';
+
+/** How an Operation is run, whichever way it was written. */
+export type Processor = { readonly timeoutSeconds: number } & (
+  | {
+      readonly way: 'http';
+      /** Absent: the agent that runs the step. */
+      readonly address?: string;
+      readonly port?: number;
+      readonly path: string;
+      readonly scheme: 'http' | 'https';
+    }
+  | {
+      readonly way: 'script';
+      readonly script: string;
+      readonly argKeys: readonly string[];
+      readonly operationResultKey?: string;
+    }
+  | {
+      readonly way: 'function';
+      readonly codeSource: Readonly<Record<string, string>>;
+      readonly runtime: string;
+    }
+);
+
+/** The one way to run it; the flat fields of v0.2.0 are a server like any other. */
+export function processorOf({ processor }: OperationSpec): Processor {
+  const { timeoutSeconds, scriptRunner, function: code } = processor;
+  if (scriptRunner) {
+    const { script, argKeys = [], operationResultKey: key } = scriptRunner;
+    const kept = key ? { operationResultKey: key } : {};
+    return { way: 'script', timeoutSeconds, script, argKeys, ...kept };
+  }
+  if (code) {
+    const { codeSource, runtime } = code;
+    return { way: 'function', timeoutSeconds, codeSource, runtime };
+  }
+  const { address, port, path = '/', scheme = 'http' } = processor.httpServer ?? flat(processor);
+  return {
+    way: 'http',
+    timeoutSeconds,
+    ...(address === undefined ? {} : { address }),
+    ...(port === undefined ? {} : { port }),
+    path,
+    scheme,
+  };
+}
+
+function flat(processor: OperationSpec['processor']) {
+  const { externalIP, externalAddress, externalPort: port, path, scheme } = processor;
+  return { address: externalIP ?? externalAddress, port, path, scheme };
+}
