@@ -1,9 +1,10 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { kubelet } from './kubelet.ts';
-import { LOOP_DEVICES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
+import { LOOP_DEVICES_MAX } from './limits.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
-import type { Mount } from './mount-table.ts';
+import { type Mount, readMountTable } from './mount-table.ts';
+import { type HeldMount, keptNamespaces, openMounts } from './open-mounts.ts';
 import { orphanPods } from './orphan-pods.ts';
 
 /** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
@@ -24,14 +25,14 @@ interface Copy {
  */
 export async function filesystemUser(device: string, look: Look): Promise<User | undefined> {
   const seen = await look.of(mountNamespaces);
-  const [unseen] = seen.notSeen;
+  const [unseen] = [...seen.notSeen, ...(await keptNamespaces(look))];
   if (unseen !== undefined) {
     return { what: 'not every mount of the node can be seen', why: unseen };
   }
   const copies = copiesOf(device, seen);
   return (
     (await livePod(copies, look)) ??
-    (await holder(copies, look)) ??
+    (await holder(device, copies, look)) ??
     overlay(copies, seen) ??
     (await backing(copies, look))
   );
@@ -79,30 +80,47 @@ async function livePod(copies: readonly Copy[], look: Look): Promise<User | unde
 }
 
 /** Links are read and never followed, so whoever holds it is found without touching it. */
-async function holder(copies: readonly Copy[], look: Look): Promise<User | undefined> {
-  const under = [...new Set(copies.map(({ mount }) => mount.target))];
-  const mountIds = copies.map(({ mount }) => mount.id);
-  const all = await look.node.ask('processes', { all: 'processes' });
-  for (let start = 0; start < all.length; start += PROCESSES_AT_ONCE_MAX) {
-    const some = all.slice(start, start + PROCESSES_AT_ONCE_MAX);
-    const found = await Promise.all(
-      some.map(async ({ pid, name }): Promise<User | undefined> => {
-        const held = await attempt(look.node.ask('openFiles', { filesOf: pid, under, mountIds }));
-        if (!held.known) {
-          // It has ended meanwhile, and holds nothing.
-          if (held.error.failure === 'missing') return undefined;
-          return { what: `what ${name} (pid ${pid}) holds cannot be seen`, why: held.why };
-        }
-        const [first] = held.value;
-        if (!first) return undefined;
-        const why = `${name} (pid ${pid}) holds ${first.path} by ${first.by}`;
-        return { what: 'a process uses this filesystem', why };
-      }),
-    );
-    const user = found.find((each) => each !== undefined);
-    if (user) return user;
+async function holder(
+  device: string,
+  copies: readonly Copy[],
+  look: Look,
+): Promise<User | undefined> {
+  const [{ held }, { namespaces }] = await Promise.all([
+    look.of(openMounts),
+    look.of(mountNamespaces),
+  ]);
+  const ids = new Set(copies.map(({ mount }) => mount.id));
+  const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
+    // /data/app.log (deleted): the kernel's mark of an unlinked file.
+    const clean = path.replace(/ \(deleted\)$/, '');
+    const isBelow = copies.some((copy) => isOn(clean, copy.mount.target));
+    return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
+  };
+  const user = held.find(({ file }) => isOurs(file));
+  if (user) return { what: 'a process uses this filesystem', why: wordsOf(user) };
+  const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
+  for (const each of held) {
+    const { mount, path } = each.file;
+    if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
+    if (await isNew(mount, each.pid, device, look)) continue;
+    const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
+    return { what, why: `${wordsOf(each)}, on mount ${mount}` };
   }
   return undefined;
+}
+
+// /memfd:wayland (deleted), /dev/null of an initial disk, /dev/pts/0 of another machine's terminal
+const KERNEL_MADE =
+  /^\/(?:memfd:|anon_hugepage|secretmem|dmabuf:|dev\/(?:null|console|tty\d*|ptmx|pts\/\d+)$)/;
+
+/** Made since the tables were read, and of another filesystem. */
+async function isNew(id: number, pid: number, device: string, look: Look): Promise<boolean> {
+  const now = await attempt(readMountTable(look, pid, true));
+  return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
+}
+
+function wordsOf({ pid, processName, file }: HeldMount): string {
+  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}`;
 }
 
 /** A layer on it lives in the overlay's options, with no open file of anybody. */
@@ -132,7 +150,11 @@ async function backing(copies: readonly Copy[], look: Look): Promise<User | unde
   if (swap !== undefined) return { what: 'the kernel swaps to this filesystem', why: swap };
   const devices = await look.node.ask('folder', { path: '/sys/block' });
   // loop7
-  const loops = devices.filter((name) => /^loop\d+$/.test(name)).slice(0, LOOP_DEVICES_MAX);
+  const loops = devices.filter((name) => /^loop\d+$/.test(name));
+  if (loops.length > LOOP_DEVICES_MAX) {
+    const why = `there are ${loops.length}, and no more than ${LOOP_DEVICES_MAX} are looked at`;
+    return { what: 'not every loop device can be looked at', why };
+  }
   for (const loop of loops) {
     const path = `/sys/block/${loop}/loop/backing_file`;
     const file = await attempt(look.node.ask('file', { path }));

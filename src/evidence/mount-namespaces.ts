@@ -133,12 +133,12 @@ async function readNamespace(
 
 async function readThrough(
   look: Look,
-  { pid }: ProcessEntry,
+  { pid, thread = pid }: ProcessEntry,
   isConsistent: boolean,
 ): Promise<{ readonly root: string; readonly table: MountTable } | undefined> {
   const [root, table] = await Promise.all([
-    unlessMissing(look.node.ask('link', { path: `/proc/${pid}/root` })),
-    unlessMissing(readMountTable(look, pid, isConsistent)),
+    unlessMissing(look.node.ask('link', { path: `/proc/${thread}/root` })),
+    unlessMissing(readMountTable(look, thread, isConsistent)),
   ]);
   return root === undefined || table === undefined ? undefined : { root, table };
 }

@@ -13,10 +13,32 @@ export function allProcesses(hostRoot: string): readonly ProcessEntry[] {
   if (pids.length > PROCESSES_MAX) {
     throw new ReadError('too-large', '/proc', `more than ${PROCESSES_MAX} processes`);
   }
-  return pids.flatMap((pid) => unlessGone(() => processEntry(`${proc}/${pid}`)) ?? []);
+  return pids.flatMap((pid) => unlessGone(() => processEntry(proc, pid)) ?? []);
 }
 
-function processEntry(folder: string): ProcessEntry {
+function processEntry(proc: string, pid: string): ProcessEntry | undefined {
+  const first = entryOf(`${proc}/${pid}`);
+  if (!hasEnded(first)) return { ...first, ...homeOf(`${proc}/${pid}`) };
+  const folder = livingFolder(`${proc}/${pid}`);
+  if (folder === undefined) return undefined;
+  const { pid: thread, state } = entryOf(folder);
+  return { ...first, state, ...homeOf(folder), thread };
+}
+
+/** A process whose first thread has ended lives on in the others, which share its files and mounts. */
+function livingFolder(folder: string): string | undefined {
+  if (!hasEnded(entryOf(folder))) return folder;
+  const tids = unlessGone(() => readdirSync(`${folder}/task`)) ?? [];
+  return tids
+    .map((tid) => `${folder}/task/${tid}`)
+    .find((one) => unlessGone(() => !hasEnded(entryOf(one))));
+}
+
+function hasEnded({ state }: Pick<ProcessEntry, 'state'>): boolean {
+  return state === 'Z' || state === 'X';
+}
+
+function entryOf(folder: string): Omit<ProcessEntry, 'cgroups' | 'mountNamespace'> {
   const stat = textOf(readFileSync(`${folder}/stat`));
   // 812 (kubelet) S 1 812 812 0 -1 4194560 ... 20 0 14 0 1532 1936203776 ...
   const [open, close] = [stat.indexOf('('), stat.lastIndexOf(')')];
@@ -29,6 +51,11 @@ function processEntry(folder: string): ProcessEntry {
     name: stat.slice(open + 1, close),
     state: fields[0] ?? '?',
     startTime,
+  };
+}
+
+function homeOf(folder: string): Pick<ProcessEntry, 'cgroups' | 'mountNamespace'> {
+  return {
     cgroups: cgroupsIn(textOf(readFileSync(`${folder}/cgroup`))),
     mountNamespace: unlessFailed(IS_DENIED, () => readlinkSync(`${folder}/ns/mnt`)) ?? null,
   };
@@ -44,15 +71,43 @@ function cgroupsIn(text: string): readonly string[] {
 export function openFilesOf(asked: Question<'openFiles'>, hostRoot: string): readonly OpenFile[] {
   const { filesOf, under, mountIds } = asked;
   const proc = pathInRoot(hostRoot, '/proc', 'follow').toString('utf8');
-  const folder = `${proc}/${filesOf}`;
-  const isHeld = (path: string) => under.some((top) => isBelow(path, top));
-  const links = ['cwd', 'root', 'exe', ...descriptorsOf(folder)];
-  const held = links.flatMap((by): readonly OpenFile[] => {
+  const folder = unlessGone(() => livingFolder(`${proc}/${filesOf}`));
+  if (folder === undefined) return [];
+  const links = ['cwd', 'root', 'exe', ...descriptorsOf(folder)].flatMap((by) => {
     const path = unlessGone(() => textOf(readlinkSync(`${folder}/${by}`, { encoding: 'buffer' })));
-    if (path === undefined) return [];
-    return isHeld(path) || isOnMount(`${folder}/${by}`, mountIds) ? [{ by, path }] : [];
+    return path === undefined ? [] : [{ by, path }];
   });
-  return [...held, ...mappedFiles(folder, isHeld)];
+  const mapped = mappedFiles(folder);
+  if (mountIds === 'each') {
+    const files = links.flatMap((link) => ofMount(folder, link) ?? []);
+    return [
+      ...onceEach(files, ({ by, mount, path }) => mount ?? (by.startsWith('fd') ? path : by)),
+      ...onceEach(mapped, ({ device }) => device),
+    ];
+  }
+  const isHeld = ({ path }: OpenFile) => under.some((top) => isBelow(path, top));
+  const isOnMount = ({ by }: OpenFile) =>
+    mountIds.length > 0 && mountIds.includes(mountIdOf(folder, by) ?? -1);
+  const held = links.filter((link) => isHeld(link) || isOnMount(link));
+  return [
+    ...held,
+    ...onceEach(mapped.filter(isHeld), ({ path }) => path).map(({ by, path }) => ({ by, path })),
+  ];
+}
+
+/** Not what has no place on any filesystem: sockets, pipes, events. */
+function ofMount(folder: string, { by, path }: OpenFile): OpenFile | undefined {
+  if (!by.startsWith('fd/') || path.startsWith('mnt:[')) return { by, path };
+  if (!path.startsWith('/')) return undefined;
+  const mount = mountIdOf(folder, by);
+  return mount === undefined ? undefined : { by, path, mount };
+}
+
+function onceEach(
+  files: readonly OpenFile[],
+  keyOf: (file: OpenFile) => string | number | undefined,
+): readonly OpenFile[] {
+  return [...new Map(files.toReversed().map((file) => [keyOf(file), file])).values()].toReversed();
 }
 
 function descriptorsOf(folder: string): readonly string[] {
@@ -60,22 +115,24 @@ function descriptorsOf(folder: string): readonly string[] {
 }
 
 /** A process of another mount namespace sees the same file under another path. */
-function isOnMount(link: string, mountIds: readonly number[]): boolean {
-  if (mountIds.length === 0 || !link.includes('/fd/')) return false;
-  const info = unlessGone(() => readFileSync(link.replace('/fd/', '/fdinfo/'), 'utf8'));
+function mountIdOf(folder: string, by: string): number | undefined {
+  if (!by.startsWith('fd/')) return undefined;
+  const info = unlessGone(() => readFileSync(`${folder}/${by.replace('fd', 'fdinfo')}`, 'utf8'));
   // mnt_id:	1042
   const id = /^mnt_id:\s*(\d+)$/m.exec(info ?? '')?.[1];
-  return id !== undefined && mountIds.includes(Number(id));
+  return id === undefined ? undefined : Number(id);
 }
 
-function mappedFiles(folder: string, isHeld: (path: string) => boolean): readonly OpenFile[] {
+function mappedFiles(folder: string): readonly OpenFile[] {
   const maps = unlessGone(() => textOf(readFileSync(`${folder}/maps`))) ?? '';
   // 7f1c0000-7f1c1000 r--s 00000000 fe:01 131                /var/lib/kubelet/pods/6f1c/.../app.db
-  const paths = maps.split('\n').flatMap((line) => {
+  return maps.split('\n').flatMap((line) => {
     const start = line.indexOf('/');
-    return start < 0 ? [] : [line.slice(start)];
+    const [major = '', minor = ''] = line.split(' ', 4)[3]?.split(':') ?? [];
+    if (start < 0) return [];
+    const device = `${Number.parseInt(major, 16)}:${Number.parseInt(minor, 16)}`;
+    return [{ by: 'maps', path: line.slice(start), device }];
   });
-  return [...new Set(paths.filter(isHeld))].map((path) => ({ by: 'maps', path }));
 }
 
 function isBelow(path: string, top: string): boolean {

@@ -45,12 +45,12 @@ export interface Questions {
     readonly ask: { readonly threadsOf: number };
     readonly answer: readonly Thread[];
   };
-  /** What a process holds open below these paths, or on these mounts: nothing of it is touched. */
+  /** What a process holds open below these paths, or on these mounts, or one file of each mount. */
   readonly openFiles: {
     readonly ask: {
       readonly filesOf: number;
       readonly under: readonly string[];
-      readonly mountIds: readonly number[];
+      readonly mountIds: readonly number[] | 'each';
     };
     readonly answer: readonly OpenFile[];
   };
@@ -160,6 +160,7 @@ export interface ProcessEntry {
   readonly cgroups: readonly string[];
   /** "mnt:[4026531841]"; null when we may not know. */
   readonly mountNamespace: string | null;
+  readonly thread?: number; // One that lives on, where its first thread has ended.
 }
 
 export interface Thread {
@@ -182,6 +183,8 @@ export interface OpenFile {
   /** By what it is held: "cwd", "root", "exe", "fd/5", "maps". */
   readonly by: string;
   readonly path: string;
+  readonly mount?: number; // The id of the mount that a descriptor is on.
+  readonly device?: string; // The "254:1" of the filesystem of a mapped file.
 }
 
 /**
@@ -211,8 +214,7 @@ export interface LogLines {
 }
 
 export interface LogLine {
-  /** From 1 on, counted from where we began to read. */
-  readonly number: number;
+  readonly number: number; // From 1 on, counted from where we began to read.
   readonly text: string;
 }
 

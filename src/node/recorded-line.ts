@@ -63,8 +63,10 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
 
 function openFilesQuestion(value: unknown): Question<'openFiles'> | undefined {
   const [pid, under] = [numberAt(value, 'filesOf'), textsIn(fieldAt(value, 'under'))];
+  if (pid === undefined || !under) return undefined;
+  if (textAt(value, 'mountIds') === 'each') return { filesOf: pid, under, mountIds: 'each' };
   const ids = listAt(value, 'mountIds');
-  if (pid === undefined || !under || !ids?.every((id) => typeof id === 'number')) return undefined;
+  if (!ids?.every((id) => typeof id === 'number')) return undefined;
   return { filesOf: pid, under, mountIds: ids };
 }
 
@@ -121,7 +123,7 @@ const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   entries: listOf(isEntry),
   processes: listOf(isProcessEntry),
   threads: listOf(isThread),
-  openFiles: listOf((item) => haveTexts(item, 'by', 'path')),
+  openFiles: listOf(isOpenFile),
   log: isLogLines,
   goroutines: isGoroutineDump,
   profile: isText,
@@ -175,8 +177,22 @@ function isProcessEntry(value: unknown): boolean {
     ['pid', 'parent'].every((name) => isCount(fieldAt(value, name))) &&
     haveTexts(value, 'name', 'state', 'startTime') &&
     textsIn(fieldAt(value, 'cgroups')) !== undefined &&
-    (namespace === null || isText(namespace))
+    (namespace === null || isText(namespace)) &&
+    isCountIfAny(fieldAt(value, 'thread'))
   );
+}
+
+function isOpenFile(value: unknown): boolean {
+  const device = fieldAt(value, 'device');
+  return (
+    haveTexts(value, 'by', 'path') &&
+    isCountIfAny(fieldAt(value, 'mount')) &&
+    (device === undefined || isText(device))
+  );
+}
+
+function isCountIfAny(value: unknown): boolean {
+  return value === undefined || isCount(value);
 }
 
 function isThread(value: unknown): boolean {

@@ -4,6 +4,7 @@ import type { NodeMaker } from '../../test/made-node.ts';
 import { madeNodes, ORPHAN } from '../../tools/fixtures/dead-volume-mount.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { Action, Outcome } from '../model/action.ts';
+import type { OpenFile } from '../node/node-reader.ts';
 import { forceUnmount } from './force-unmount.ts';
 import type { Deed } from './node-writer.ts';
 
@@ -37,13 +38,14 @@ function madeNode(name = 'active-cephfs'): NodeMaker {
     .folder('/sys/block', ['sda', 'loop0', 'loop1'])
     .missing('file', '/sys/block/loop0/loop/backing_file')
     .missing('file', '/sys/block/loop1/loop/backing_file');
-  for (const pid of [1, 812, 990]) holds(maker, pid, []);
+  for (const pid of [1, 812, 990]) holds(maker, pid, { by: 'cwd', path: '/' });
   return maker;
 }
 
-function holds(maker: NodeMaker, pid: number, answer: readonly { by: string; path: string }[]) {
-  const asked = { filesOf: pid, under: [TARGET], mountIds: [210] };
-  maker.set('openFiles', asked, { answer });
+const filesOf = (pid: number) => ({ filesOf: pid, under: [], mountIds: 'each' }) as const;
+
+function holds(maker: NodeMaker, pid: number, ...answer: readonly OpenFile[]): NodeMaker {
+  return maker.set('openFiles', filesOf(pid), { answer });
 }
 
 const { writer } = new MadeHands().hands;
@@ -64,6 +66,13 @@ function withMounts(maker: NodeMaker, change: (text: string) => string): NodeMak
 
 test('nothing stands against a dead mount of an orphan that nobody uses', async () => {
   expect(await refusalOf(madeNode())).toBeUndefined();
+});
+
+test('nor do files of the kernel, nor a namespace in which somebody lives', async () => {
+  const memory = { by: 'fd/3', path: '/memfd:x (deleted)', mount: 4 };
+  const own = { by: 'fd/5', path: 'mnt:[4026531841]' };
+  const late = { by: 'fd/4', path: '/etc/hosts', mount: 27 };
+  expect(await refusalOf(holds(madeNode(), 1, memory, late, own))).toBeUndefined();
 });
 
 test('a mount that is gone is done', async () => {
@@ -101,20 +110,41 @@ describe('it is refused', () => {
     ['when it answers again', () => madeNode('answers-though-orphaned'), 'the mount answers again'],
     [
       'when a process holds a file on it',
-      () => {
-        const maker = madeNode();
-        holds(maker, 1, [{ by: 'fd/7', path: `${TARGET}/db` }]);
-        return maker;
-      },
+      () => holds(madeNode(), 1, { by: 'fd/7', path: '/data/db', mount: 210 }),
       'a process uses this filesystem',
     ],
     [
+      'when a process works in a folder of it',
+      () => holds(madeNode(), 1, { by: 'cwd', path: `${TARGET}/db` }),
+      'a process uses this filesystem',
+    ],
+    [
+      'when a process has a file of it mapped, through a mount that is gone',
+      () => holds(madeNode(), 1, { by: 'maps', path: '/db', device: '0:57' }),
+      'a process uses this filesystem',
+    ],
+    [
+      'when a process holds a file on a mount that is in no table',
+      () => holds(madeNode(), 1, { by: 'fd/7', path: '/db', mount: 999 }),
+      'a filesystem that no table shows',
+    ],
+    [
+      'when a namespace is kept by an open file alone',
+      () => holds(madeNode(), 1, { by: 'fd/9', path: 'mnt:[4026539999]' }),
+      'not every mount of the node can be seen',
+    ],
+    [
       'when what a process holds cannot be seen',
+      () => madeNode().set('openFiles', filesOf(1), { failure: 'timeout' }),
+      'not every mount of the node can be seen',
+    ],
+    [
+      'when there are more loop devices than we look at',
       () => {
-        const asked = { filesOf: 1, under: [TARGET], mountIds: [210] };
-        return madeNode().set('openFiles', asked, { failure: 'timeout' });
+        const names = Array.from({ length: 1_025 }, (_, index) => `loop${index}`);
+        return madeNode().folder('/sys/block', names);
       },
-      'cannot be seen',
+      'not every loop device can be looked at',
     ],
     [
       'when an overlay has a layer on it',

@@ -84,13 +84,16 @@ test('what is gone already is done', () => {
   });
 });
 
-test('a mount namespace that nobody can look into stands against it', () => {
-  expect(inNamespaces('a namespace without a process')).toMatchObject({
-    outcome: {
-      state: 'refused',
-      what: 'not every mount namespace can be seen',
-      why: expect.stringContaining('no process lives in it'),
-    },
-    left: [ONE, TWO, THREE],
-  });
-});
+test.each(['a namespace without a process', 'a namespace that an open file keeps'])(
+  'a mount namespace that nobody can look into stands against it: %s',
+  (scenario) => {
+    expect(inNamespaces(scenario)).toMatchObject({
+      outcome: {
+        state: 'refused',
+        what: 'not every mount namespace can be seen',
+        why: expect.stringContaining('no process lives in it'),
+      },
+      left: [ONE, TWO, THREE],
+    });
+  },
+);

@@ -4,6 +4,7 @@ import { LEFTOVER_AGE_MS } from '../evidence/limits.ts';
 import { type MountNamespaces, mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountsOnPaths } from '../evidence/mount-places.ts';
 import { mountTable } from '../evidence/mount-table.ts';
+import { keptNamespaces } from '../evidence/open-mounts.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
@@ -23,7 +24,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
     const foreign = foreignName(action);
     if (foreign) return foreign;
     const sight = await sightOf(action, look);
-    const way = (await otherPath(sight)) ?? unseenNamespaces(sight);
+    const way = (await otherPath(sight)) ?? (await unseenNamespaces(sight));
     if (way) return way;
     const kept = await objections(action, sight);
     if (kept.size < action.leftovers.length) return tiedHands(sight, writer.cannotRemoveFolders());
@@ -145,8 +146,8 @@ async function otherPath({ look, view, folder }: Sight): Promise<Outcome | undef
   return undefined;
 }
 
-function unseenNamespaces(sight: Sight): Outcome | undefined {
-  const { notSeen } = sight.namespaces;
+async function unseenNamespaces(sight: Sight): Promise<Outcome | undefined> {
+  const notSeen = [...sight.namespaces.notSeen, ...(await keptNamespaces(sight.look))];
   if (notSeen.length === 0) return undefined;
   return {
     state: 'refused',

@@ -1,6 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import {
+  closeSync,
+  existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -186,6 +189,16 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     spawnSync('unshare', [`--mount=${pin}`, 'true']);
     const result = await recover(pinned());
     spawnSync('umount', [pin]);
+    return result;
+  },
+
+  'a namespace that an open file keeps': async () => {
+    const pid = await mountElsewhere(at('a.deleting~2'));
+    const kept = openSync(`/proc/${pid}/ns/mnt`, 'r');
+    process.kill(pid, 'SIGKILL');
+    while (existsSync(`/proc/${pid}/root/proc`)) await sleep(10);
+    const result = await recover(pinned());
+    closeSync(kept);
     return result;
   },
 };
