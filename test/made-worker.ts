@@ -11,7 +11,11 @@ export interface MadeContainer {
   readonly podUid?: string;
   readonly podName?: string;
   readonly podNamespace?: string;
-  readonly state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  readonly state:
+    | 'CONTAINER_CREATED'
+    | 'CONTAINER_RUNNING'
+    | 'CONTAINER_EXITED'
+    | 'CONTAINER_UNKNOWN';
   /** What the list says, when it differs from what the container's own status says. */
   readonly listedState?: string;
   readonly createdAt?: string;

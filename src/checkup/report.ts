@@ -88,6 +88,8 @@ export interface FindingReport {
   readonly blastRadius: string;
   readonly excluded: readonly string[];
   readonly otherCures: readonly string[];
+  /** Why we have no action for it: then only a person can cure it. */
+  readonly refusal?: string;
   /** What keeps it from happening again, once it is cured. */
   readonly prevention?: readonly string[];
   readonly actions: readonly Action[];

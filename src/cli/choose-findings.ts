@@ -26,8 +26,9 @@ export function chooseFindings(fault: AnyFault, looked: Seen, name: string | und
 
 /** Found, but such that only a person can go on from here. */
 function forOthers(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ summary, otherCures }) => [
+  const lines = findings.flatMap(({ summary, refusal, otherCures }) => [
     `  why   ${printable(summary)}\n`,
+    ...(refusal === undefined ? [] : [`        ${printable(refusal)}\n`]),
     ...otherCures.map((cure) => `  do    ${printable(cure)}\n`),
   ]);
   return `refused: KubeDiag has no repair for what it found here\n${lines.join('')}`;

@@ -97,6 +97,7 @@ function findingBlock(
     ...labelled('not', sentences(finding.excluded, width)),
     ...(isWide ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('first', whatComesFirst(finding, width)),
+    ...labelled('hands', sentences(finding.refusal ? [`off: ${finding.refusal}`] : [], width)),
     ...labelled('do', whatToDo(fault, finding)),
     ...labelled('avoid', sentences(finding.prevention ?? [], width)),
   ];

@@ -19,23 +19,25 @@ import { LOG_LITERALS } from './log-signatures.ts';
 export const kubeletLog = defineEvidence<KubeletLog>({
   id: 'kubelet-log',
   title: 'What the kubelet said in its log',
-  collect: async (look) => {
-    const { kubeletLog: named } = look.settings;
-    if (named !== undefined) return readLog(look, { file: named }, named);
-    const unread: string[] = [];
-    const places = await logFiles(look, unread);
-    const told = await readAll(look, places, unread);
-    if (told.length > 0) return mergedLogs(told, unread);
-    const journal = { journal: await journalOf(look) };
-    const printed = await attempt(readLog(look, journal, nameOfLog(journal)));
-    if (printed.known && hasLines(printed.value)) return mergedLogs([printed.value], unread);
-    unread.push(printed.known ? `${nameOfLog(journal)}: it has no lines` : printed.why);
-    const usual = await readAll(look, usualFiles(), unread);
-    if (usual.length > 0) return mergedLogs(usual, unread);
-    const detail = `not found; name it with --kubelet-log (${unread.join('; ')})`;
-    throw new ReadError('missing', "the kubelet's log", detail);
-  },
+  collect: async (look) => ({ ...(await logOf(look)), readAt: look.node.now() }),
 });
+
+async function logOf(look: Look): Promise<KubeletLog> {
+  const { kubeletLog: named } = look.settings;
+  if (named !== undefined) return readLog(look, { file: named }, named);
+  const unread: string[] = [];
+  const places = await logFiles(look, unread);
+  const told = await readAll(look, places, unread);
+  if (told.length > 0) return mergedLogs(told, unread);
+  const journal = { journal: await journalOf(look) };
+  const printed = await attempt(readLog(look, journal, nameOfLog(journal)));
+  if (printed.known && hasLines(printed.value)) return mergedLogs([printed.value], unread);
+  unread.push(printed.known ? `${nameOfLog(journal)}: it has no lines` : printed.why);
+  const usual = await readAll(look, usualFiles(), unread);
+  if (usual.length > 0) return mergedLogs(usual, unread);
+  const detail = `not found; name it with --kubelet-log (${unread.join('; ')})`;
+  throw new ReadError('missing', "the kubelet's log", detail);
+}
 
 /** Those that have lines; a file that is not there is no failure, any other trouble is noted. */
 async function readAll(

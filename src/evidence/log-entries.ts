@@ -46,6 +46,8 @@ export interface KubeletLog {
   readonly unasked: readonly SignatureId[];
   /** Logs that should be there and could not be read, with why. */
   readonly unread: readonly string[];
+  /** When a node was asked for it; absent of a text that somebody sent. */
+  readonly readAt?: Date;
 }
 
 export interface LogOptions {

@@ -1,5 +1,8 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import type { FileStatus } from '../node/node-reader.ts';
 import { unlessMissing } from './file-path.ts';
+import { kubelet } from './kubelet.ts';
 
 /** What is left of the links that lead from the root of a node into /usr. */
 export interface MergedUsr {
@@ -12,6 +15,8 @@ export interface MergedUsr {
   readonly siblings: readonly string[];
   /** Looked at only when /bin is gone: the shell to which it would lead again. */
   readonly shell?: string;
+  /** Looked at only when /bin is gone: whether the root of the kubelet is the node's; absent when not known. */
+  readonly isKubelets?: boolean;
 }
 
 /** Seen from the node's own root: with /bin gone hardly anything else on it can look. */
@@ -32,14 +37,30 @@ export const mergedUsr = defineEvidence<MergedUsr>({
     }
     const usrBin = await unlessMissing(look.node.ask('status', { path: '/usr/bin' }));
     const shell = await firstShell(look);
+    const isKubelets = await isRootOfKubelet(look, usrBin);
     return {
       bin: 'gone',
+      ...(isKubelets === undefined ? {} : { isKubelets }),
       hasUsrBin: usrBin?.type === 'folder',
       siblings: await siblings(look),
       ...(shell === undefined ? {} : { shell }),
     };
   },
 });
+
+/** By the folder that /bin led to: in the root of a container it is another, or missing. */
+async function isRootOfKubelet(
+  look: Look,
+  ours: FileStatus | undefined,
+): Promise<boolean | undefined> {
+  const here = await attempt(look.of(kubelet));
+  const process = here.known ? here.value.process : undefined;
+  if (!process || !ours) return undefined;
+  const path = `/proc/${process.pid}/root/usr/bin`;
+  const theirs = await attempt(unlessMissing(look.node.ask('status', { path })));
+  if (!theirs.known) return undefined;
+  return theirs.value?.device === ours.device && theirs.value.inode === ours.inode;
+}
 
 const SHELLS = ['/usr/bin/sh', '/usr/bin/bash'];
 

@@ -155,7 +155,7 @@ async function askOne(asker: Asker, container: Container): Promise<UnloggedConta
     ...pod,
     hasPodFolder: await hasPodFolder(look, pod.podUid),
     isKubelets: container.isKubelets,
-    isServing: state === 'running' && (await isServing(look, id)),
+    isServing: (state === 'running' || state === 'unknown') && (await isServing(look, id)),
     ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
     finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
     // Not asked before it is needed: on a healthy node nobody reads the working folder.

@@ -41,6 +41,8 @@ export interface Finding<P extends object = object> {
   readonly excluded: readonly string[];
   /** Other cures than ours, as commands or sentences. */
   readonly otherCures: readonly string[];
+  /** Why our hands would refuse it whatever they are told: then only a person can cure it. */
+  readonly refusal?: string;
   /** What keeps it from happening again, once it is cured. */
   readonly prevention?: readonly string[];
   readonly pins: P;

@@ -33,10 +33,11 @@ export function findDamage(
   return { findings: [merged, ...findings.filter((each) => !armed.includes(each))], doubts: [] };
 }
 
-/** Only there is "bin" the name of /bin. */
-function worksInRoot({ kubelet }: Seen): boolean {
+/** Only there is "bin" the name of /bin; and a kubelet in a container has a root of its own. */
+function worksInRoot({ kubelet, usr }: Seen): boolean {
   const process = kubelet.known ? kubelet.value.process : undefined;
-  return process === undefined || process.workingFolder === '/';
+  if (process === undefined) return true;
+  return process.workingFolder === '/' && usr.known && usr.value.isKubelets === true;
 }
 
 /** Whether the kubelet has come past "bin" for this container, or for one that nobody named. */
@@ -72,6 +73,8 @@ function damagedFinding(known: {
 }): Finding<ContainerWithoutLogPath> {
   const { armed, past, usr, seen } = known;
   const told = armed.flatMap(({ proof }) => proof);
+  // As long as it is there a restored /bin would be gone again.
+  const refusal = armed.find((finding) => finding.refusal !== undefined)?.refusal;
   const isTold = past && told.some(({ text }) => text === past.line.text);
   const ids = armed.flatMap(({ pins }) => pins.containers.map(({ container }) => container));
   const producers = (seen.unlogged.known ? seen.unlogged.value.containers : [])
@@ -92,6 +95,7 @@ function damagedFinding(known: {
       'a /bin that was a folder of its own: the links beside it show that it led into /usr',
     ],
     otherCures: [],
+    ...(refusal === undefined ? {} : { refusal }),
     prevention: preventionFor(producers.length > 0 ? producers : ['unknown']),
     pins: {
       socket: armed.find(({ pins }) => pins.socket !== '')?.pins.socket ?? '',

@@ -1,13 +1,12 @@
-import { endOfLog } from '../../evidence/log-entries.ts';
 import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
 import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
-import { type Removal, removalsIn, suspicionsIn } from './log-lines.ts';
+import { isFresh, type Removal, removalsIn, silenceAfter, suspicionsIn } from './log-lines.ts';
 import type { Seen } from './seen.ts';
-import { nameOf, subjectOf } from './tell.ts';
+import { mayRun, nameOf, subjectOf } from './tell.ts';
 import { watchedFindings, watchedSuspicion } from './watched.ts';
 
 type Judgement = {
@@ -20,7 +19,8 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   const judgements = seen.unlogged.known
     ? seen.unlogged.value.containers.map((container) => judge(container, removals, seen))
     : [];
-  const proven = unknownToRuntime(removals, seen);
+  const untold = unknownToRuntime(removals, seen);
+  const proven = untold.filter((removal) => isGoingOn(removal, seen));
   const findings = [
     ...judgements.flatMap(({ finding }) => finding ?? []),
     ...proven.map((removal) => loggedFinding(removal, seen)),
@@ -28,9 +28,12 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   // A trace does not name the container: it only says more where nothing else does.
   if (!findings.some(({ state }) => state === 'active')) findings.push(...watchedFindings(seen));
   const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  const ended = untold.filter((removal) => !proven.includes(removal));
   if (!seen.unlogged.known) {
-    const past = proven.length > 0 ? [] : removals;
+    const past = proven.length > 0 ? [] : ended;
     doubts.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
+  } else if (ended.length > 0) {
+    doubts.push({ why: `its log path is not known${suspicion(ended, seen)}` });
   }
   if (!seen.version.known) doubts.push({ why: seen.version.why });
   if (!seen.usr.known) doubts.push({ why: seen.usr.why });
@@ -43,14 +46,12 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   });
 }
 
-/** Lines that prove it by themselves: of containers that the runtime cannot be asked about. */
+/** The last line of each container that the runtime cannot be asked about. */
 function unknownToRuntime(removals: readonly Removal[], seen: Seen): readonly Removal[] {
-  const { unlogged, kubelet } = seen;
+  const { unlogged } = seen;
   // The last line of each container is the one that counts.
   const last = new Map(removals.map((removal) => [removal.containerId, removal]));
-  // A text shows what was; a node is asked what is, and what ended long ago proves nothing of now.
-  const isNode = kubelet.known && kubelet.value.process !== undefined;
-  if (!unlogged.known) return [...last.values()].filter((one) => !isNode || isFresh(one, seen));
+  if (!unlogged.known) return [...last.values()];
   const { listed, containers } = unlogged.value;
   // One that is no longer listed has been removed since: the collections have come to an end.
   const isOpen = ({ containerId }: Removal) =>
@@ -60,9 +61,11 @@ function unknownToRuntime(removals: readonly Removal[], seen: Seen): readonly Re
 
 function suspicion(past: readonly Removal[], { log }: Seen): string {
   const lines = log.known ? suspicionsIn(log.value) : [];
-  const first = past.at(-1)?.line ?? lines[0];
+  const ended = past.at(-1);
+  const first = ended?.line ?? lines[0];
   if (first === undefined) return '';
-  return `; suspected: a container without a log path, for ${first.origin} says: ${first.text}`;
+  const since = ended && log.known ? silenceAfter(ended, log.value) : '';
+  return `; suspected: a container without a log path, for ${first.origin} says: ${first.text}${since}`;
 }
 
 function judge(container: UnloggedContainer, removals: readonly Removal[], seen: Seen): Judgement {
@@ -72,9 +75,9 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
   ): Judgement => ({ finding: containerFinding({ reason, container, removal, seen }) });
   if (container.kind === 'folder') return finding('LogPathIsFolder');
   const removal = removals.findLast(({ containerId }) => containerId === container.id);
-  if (removal && isFresh(removal, seen)) return finding('DeletesWorkingFolder', removal);
+  if (removal && isGoingOn(removal, seen)) return finding('DeletesWorkingFolder', removal);
 
-  const armed = container.state === 'running' ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder';
+  const armed = mayRun(container) ? 'RunsWithoutLogPath' : 'WillDeleteWorkingFolder';
   // A text cannot be asked. Every kubelet since 1.19 does it, and that the version is not known, as
   // the folder it works in, is told beside the finding.
   if (!seen.version.known && isText(seen)) return finding(armed, removal);
@@ -98,18 +101,10 @@ function doubtful(container: UnloggedContainer, why: string): Judgement {
   return { doubt: { why: `${nameOf(container)} ${what} ${why}`, subject: subjectOf(container) } };
 }
 
-/** Collections come once a minute, so after a few minutes without a line they have stopped. */
-const FRESH_MS = 5 * 60_000;
-
-function isFresh({ time }: Removal, { unlogged, kubelet, log }: Seen): boolean {
+/** A text shows what was, up to its end; a node is asked what is. */
+function isGoingOn(removal: Removal, { kubelet, log }: Seen): boolean {
   if (kubelet.known && kubelet.value.presence !== 'running') return false;
-  if (!time) return true;
-  // Where nobody knows the zone of its times, the log is its own clock: a kubelet is never silent.
-  const isTimed = log.known && log.value.sources.every(({ isZoneKnown }) => isZoneKnown);
-  const seenAt = unlogged.known ? unlogged.value.seenAt : undefined;
-  const end = log.known && !(isTimed && seenAt) ? endOfLog(log.value) : undefined;
-  const now = end ?? seenAt;
-  return now === undefined || now.getTime() - time.getTime() <= FRESH_MS;
+  return log.known && isFresh(removal, log.value);
 }
 
 function isRunning({ kubelet }: Seen): boolean {

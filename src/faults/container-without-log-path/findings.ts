@@ -7,6 +7,7 @@ import {
   nameOf,
   preventionFor,
   type Reason,
+  refusalOf,
   shortId,
   subjectOf,
   sweepProof,
@@ -50,6 +51,7 @@ export function containerFinding(made: {
   const { reason, container, removal, seen } = made;
   const { sweep, producer, id, sandboxId, createdAt, name } = container;
   const isOurs = STATES[reason] !== 'benign';
+  const refusal = refusalOf(container);
   return {
     state: STATES[reason],
     reason,
@@ -66,6 +68,7 @@ export function containerFinding(made: {
       : 'nothing: no entry of the working folder of the kubelet is in danger',
     excluded: isOurs ? EXCLUDED : [],
     otherCures: isOurs ? [byCrictl(id, seen)] : [],
+    ...(isOurs && refusal !== undefined ? { refusal } : {}),
     ...(isOurs ? { prevention: preventionFor([producer]) } : {}),
     pins: {
       socket: seen.unlogged.known ? seen.unlogged.value.socket : '',
@@ -87,15 +90,16 @@ const EXCLUDED = [
 ];
 
 function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Seen): string {
-  const { sweep, logPath } = container;
+  const { sweep, logPath, state } = container;
   const isAsleep = kubelet.known && kubelet.value.presence !== 'running';
   const which = `${nameOf(container)} ${originOf(container)}`;
   const folder = sweep.known ? ` (${sweep.value.folder})` : '';
+  const runs = state === 'running' ? 'runs' : 'the runtime cannot tell whether it runs';
   switch (reason) {
     case 'DeletesWorkingFolder':
-      return `${which}, and so the kubelet deletes entries of its own working folder${folder} once a minute.`;
+      return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopWords(sweep)}.`;
     case 'RunsWithoutLogPath':
-      return `${which} and runs. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet deletes entries of its own working folder${folder}.`;
+      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working folder${folder}${stopWords(sweep)}.`;
     case 'OldKubelet':
       return `${which}; this kubelet is too old to delete anything for it.`;
     case 'NothingToDelete':
@@ -103,8 +107,18 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
     case 'LogPathIsFolder':
       return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
     default:
-      return `${which}, so the kubelet will delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}.`;
+      return `${which}, so the kubelet ${stopWords(sweep) ? 'will try to' : 'will'} delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopWords(sweep)}.`;
   }
+}
+
+function deletes(sweep: UnloggedContainer['sweep']): string {
+  return stopWords(sweep) ? 'tries to delete entries' : 'deletes entries';
+}
+
+/** Set when the first name stops it: then nothing goes as long as that name is there. */
+function stopWords(sweep: UnloggedContainer['sweep']): string {
+  if (!sweep.known || sweep.value.deletes.length > 0 || !sweep.value.stop) return '';
+  return `; as it is now, ${JSON.stringify(sweep.value.stop.name)} stops it before anything is gone`;
 }
 
 function originOf({ isKubelets, logPath }: UnloggedContainer): string {

@@ -9,8 +9,11 @@ import { shortId } from './tell.ts';
  * Disarm first, restore second: otherwise the next collection deletes it again. The container is
  * removed in one call, for a stopped one is what the kubelet collects.
  */
-export function recover({ pins, reason }: Finding<ContainerWithoutLogPath>): Recovery {
-  const { socket, containers, bin } = pins;
+export function recover(finding: Finding<ContainerWithoutLogPath>): Recovery {
+  const { pins, reason, refusal } = finding;
+  const { socket } = pins;
+  // Nobody is offered what would be refused.
+  const [containers, bin] = refusal === undefined ? [pins.containers, pins.bin] : [[], false];
   const removals = containers.map(
     ({ container, sandbox, createdAt, name }): Action => ({
       kind: 'remove-container',

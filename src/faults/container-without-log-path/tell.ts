@@ -13,7 +13,7 @@ export const reasons = {
   WillDeleteWorkingFolder:
     'The next collection of this container deletes entries of the working folder of the kubelet.',
   RunsWithoutLogPath:
-    'The container runs; once the kubelet has killed it, its collection deletes entries of the ' +
+    'The container runs, or may run; once the kubelet has killed it, its collection deletes entries of the ' +
     'working folder of the kubelet.',
   DeletedBin: 'The kubelet has deleted /bin while it collected such a container.',
   OldKubelet: 'This kubelet removes exactly the log path, so nothing at all.',
@@ -52,6 +52,21 @@ export function subjectOf(container: UnloggedContainer): Subject {
     container: name,
     ...(sweep.known ? { path: sweep.value.folder } : {}),
   };
+}
+
+/** Of one whose state the runtime cannot tell, nobody may think that it has ended. */
+export function mayRun({ state }: Pick<UnloggedContainer, 'state'>): boolean {
+  return state === 'running' || state === 'unknown';
+}
+
+/** Why our hands leave a container alone whatever we are told; undefined when they do not. */
+export function refusalOf(container: UnloggedContainer): string | undefined {
+  if (container.isKubelets) {
+    return 'it carries the marks of the kubelet, so it is the runtime that loses log paths';
+  }
+  if (!mayRun(container) || container.producer !== 'unknown') return undefined;
+  const runs = container.state === 'running' ? 'it runs' : 'it may run';
+  return `${runs}, and who made it is not known: find out whose it is, and what it serves`;
 }
 
 const SERVES: Proof = {
@@ -119,6 +134,9 @@ const PLAIN = /^[\w.@+-]+$/;
 export function sweepWords(sweep: Maybe<Sweep>): string {
   if (!sweep.known) return 'what it deletes depends on the folder that the kubelet works in';
   const { folder, deletes, stop, isWhole } = sweep.value;
+  if (deletes.length === 0 && stop) {
+    return `nothing of ${folder} as it is now, for ${quoted(stop.name)} stops it at once; whatever is put before that goes`;
+  }
   const count = `${deletes.length}${isWhole ? '' : ' or more'}`;
   const what = deletes.length === 1 ? '1 entry' : `${count} entries`;
   const end = stop ? `up to ${quoted(stop.name)}` : 'all that is there';
