@@ -5,7 +5,7 @@ import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
 import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';
-import { type StuckCluster, stuckCluster } from './stuck-cluster.ts';
+import { healthz, type StuckCluster, stuckCluster } from './stuck-cluster.ts';
 
 const FAULT = 'dead-volume-mount';
 const LEFT_OVER = 'orphaned-volume-metadata';
@@ -102,6 +102,7 @@ describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
 
   it('is found while the kubelet still calls itself healthy, by its thread', async () => {
     const { look, volume } = stuck;
+    expect(await healthz(stuck, 10255)).toBe('ok');
     await expectThreadFound(look, volume);
   });
 

@@ -56,3 +56,9 @@ async function openReadOnlyPort({ scratch, parts }: Cluster): Promise<void> {
   await parts.kubelet.stop();
   await parts.kubelet.start();
 }
+
+/** What the kubelet says of itself on one of its ports. */
+export async function healthz({ look }: StuckCluster, port: number): Promise<string> {
+  const url = `http://127.0.0.1:${port}/healthz`;
+  return (await look.cluster.run(['curl', '--silent', url])).stdout;
+}

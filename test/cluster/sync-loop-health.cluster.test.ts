@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { type StuckCluster, stuckCluster } from './stuck-cluster.ts';
+import { healthz, type StuckCluster, stuckCluster } from './stuck-cluster.ts';
 
 const FAULT = 'dead-volume-mount';
 /** Until then the kubelet calls its sync loop healthy, whatever it does. */
@@ -49,8 +49,3 @@ describe(`kubelet ${LAST_WITH_STALE_SUBPATH}, five minutes after a mount died`, 
     expect(await look.check(FAULT)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
   });
 });
-
-async function healthz({ look }: StuckCluster, port: number): Promise<string> {
-  const url = `http://127.0.0.1:${port}/healthz`;
-  return (await look.cluster.run(['curl', '--silent', url])).stdout;
-}
