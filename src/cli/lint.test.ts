@@ -89,7 +89,7 @@ describe('manifests', () => {
     const text = `apiVersion: diagnosis.kubediag.org/v1
 kind: Diagnosis
 metadata: {name: d, namespace: a}
-spec: {operationSet: set, nodeName: n, parameters: {dry: no, wet: 'no'}}
+spec: {operationSet: set, nodeName: my-node, parameters: {dry: no, wet: 'no'}}
 `;
     expect(told(linted(`${text}---\n${SET}---\n${OPERATION}`)).slice(0, 1)).toEqual([
       'a.yaml:4 problem spec.parameters.dry: it is true or false, and must be a text',

@@ -28,16 +28,28 @@ export interface ParsedManifest {
 }
 
 /**
- * kubectl reads YAML 1.1, in which these words are true or false; else a parameter "no" would seem
- * to be a text here, and be refused there.
+ * kubectl reads YAML as it once was: these words are true or false, and a number may have "_" in it or
+ * be octal. Else a parameter "no" would seem to be a text here, and be refused there.
  */
-const OLD_BOOLEAN: ScalarTag = {
-  tag: 'tag:yaml.org,2002:bool',
-  default: true,
-  // yes, Off
-  test: /^(?:yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/,
-  resolve: (text) => /^(yes|on)$/i.test(text),
-};
+const AS_KUBECTL_READS: readonly ScalarTag[] = [
+  {
+    tag: 'tag:yaml.org,2002:bool',
+    default: true,
+    // yes, Off, N
+    test: /^(?:y|Y|yes|Yes|YES|n|N|no|No|NO|on|On|ON|off|Off|OFF)$/,
+    resolve: (text) => /^(y|yes|on)$/i.test(text),
+  },
+  {
+    tag: 'tag:yaml.org,2002:int',
+    default: true,
+    // 0644, 1_000
+    test: /^[-+]?[0-9][0-9_]*$/,
+    resolve: (text) => {
+      const plain = text.replaceAll('_', '');
+      return /^[-+]?0[0-7]+$/.test(plain) ? Number.parseInt(plain, 8) : Number(plain);
+    },
+  },
+];
 
 /** Reads YAML of any number of documents, or JSON, which is YAML too. Lists are taken apart. */
 export function parseManifests(text: string): ParsedManifest {
@@ -46,7 +58,7 @@ export function parseManifests(text: string): ParsedManifest {
     const documents = parseAllDocuments(text, {
       lineCounter: lines,
       prettyErrors: false,
-      customTags: (tags) => [OLD_BOOLEAN, ...tags],
+      customTags: (tags) => [...AS_KUBECTL_READS, ...tags],
     });
     const all = Array.isArray(documents) ? documents : [];
     return {

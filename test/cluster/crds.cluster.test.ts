@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkResource } from '../../src/api/check-resource.ts';
+import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
+import { parseManifests } from '../../src/cli/parse-manifests.ts';
+import { adjacencyHash } from '../../src/graph/adjacency-hash.ts';
+import { afterStep } from '../../src/graph/after-step.ts';
+import { decideNext, type SeenDiagnosis, type SeenSet } from '../../src/graph/decide-next.ts';
+import { pathsOf } from '../../src/graph/paths.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
@@ -58,6 +64,90 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   const wrong = JSON.stringify({ status: { phase: 'Done' } });
   const refused = ['patch', ...name, '--subresource=status', '--type=merge', `--patch=${wrong}`];
   await expect(cluster.kubectl(...refused)).rejects.toThrow('Unsupported value: "Done"');
+});
+
+it('takes every status that a walk through a graph writes', async () => {
+  const list = [
+    { to: [1, 2] },
+    { operation: 'missing', to: [2] },
+    { operation: 'fails', dependences: [1] },
+  ];
+  const paths = pathsOf(list);
+  const set: SeenSet = { state: 'ready', hash: adjacencyHash(list), paths };
+  let seen: SeenDiagnosis = {
+    spec: { operationSet: 'a', nodeName: 'my-node' },
+    status: {},
+    hash: undefined,
+    nodeName: 'my-node',
+    set,
+    hasOperation: (name) => name !== 'missing',
+    now: new Date(),
+  };
+  const saved: DiagnosisStatus[] = [];
+  for (let turn = 0; turn < 20; turn += 1) {
+    const decision = decideNext(seen);
+    if (decision.kind === 'wait' || decision.kind === 'ended') break;
+    const status =
+      decision.kind === 'save'
+        ? decision.status
+        : afterStep(seen.status, paths, { succeeded: false, message: 'it answered 204' }, seen.now);
+    const hash = decision.kind === 'save' ? (decision.hash ?? seen.hash) : seen.hash;
+    seen = { ...seen, status, hash };
+    saved.push(status);
+  }
+  const good = afterStep(
+    { checkpoint: { pathIndex: 1, nodeIndex: 0 } },
+    paths,
+    { succeeded: true, results: { 'a.b': 'c' } },
+    new Date(),
+  );
+  expect(saved.at(-1)).toMatchObject({ phase: 'Failed', failedPaths: paths });
+  const name = ['diag', 'http-operation'];
+  for (const status of [...saved, good]) {
+    const patch = JSON.stringify([{ op: 'add', path: '/status', value: status }]);
+    const words = ['--subresource=status', '--type=json', `--patch=${patch}`];
+    await cluster.kubectl('patch', ...name, ...words);
+    const stored = await cluster.kubectl('get', ...name, '-o=jsonpath={.status}');
+    expect(JSON.parse(stored)).toEqual(status);
+  }
+});
+
+it('is given what kubectl reads in a file, and we read the same', async () => {
+  const words = ['yes', 'No', 'on', 'OFF', 'true', 'False', '010', '1_000', '1e3', '0x1f', '0o17'];
+  const more = [
+    '0644',
+    '09',
+    '-012',
+    '+7',
+    '.5',
+    '1:30',
+    '2015-07-17',
+    '~',
+    'null',
+    'word',
+    "'yes'",
+    'y',
+    'N',
+  ];
+  const fields = [...words, ...more].map((word, at) => `    k${at}: ${word}`).join('\n');
+  const text = [
+    'apiVersion: diagnosis.kubediag.org/v1',
+    'kind: Operation',
+    'metadata:',
+    '  name: words',
+    'spec:',
+    '  processor: {path: /}',
+    '  words:',
+    fields,
+    '',
+  ].join('\n');
+  const { code, stderr } = await cluster.run(['kubectl', 'create', '--filename=-'], {
+    input: text,
+  });
+  expect(code, stderr).toBe(0);
+  const stored = await cluster.kubectl('get', 'diagop', 'words', '-o=jsonpath={.spec.words}');
+  const read = parseManifests(text).objects.map(({ value }) => value);
+  expect(read).toMatchObject([{ spec: { words: JSON.parse(stored) as object } }]);
 });
 
 const made = (kind: string, spec: object) => ({
