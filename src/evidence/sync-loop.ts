@@ -72,14 +72,17 @@ const CUT = 'the dump is cut';
 
 function whyMissing({ format, isCut, left, groups }: GoroutineDump): string {
   if (format === 'none') return 'there is no goroutine dump in it';
+  const isKubelet = groups.some(({ frames }) =>
+    frames.some((frame) => frame.rawFunction.includes('k8s.io/kubernetes/')),
+  );
+  if (!isKubelet && left === 0) {
+    return isCut
+      ? `${CUT}, and nothing of a kubelet is in what is left of it: perhaps another program's`
+      : "no sync loop in it: not a kubelet's dump";
+  }
   if (isCut) return `${CUT}, and the sync loop is not in what is left of it`;
   if (left > 0) return `${left} goroutines had too many different stacks to be looked at`;
-  const isKubelet = groups.some(({ frames }) =>
-    frames.some((frame) => frame.function.includes('k8s.io/kubernetes/pkg/kubelet')),
-  );
-  return isKubelet
-    ? 'the sync loop is not in the dump: this kubelet has not begun with it, or has left it'
-    : 'it is not the dump of a kubelet';
+  return 'the sync loop is not in the dump: this kubelet has not begun with it, or has left it';
 }
 
 function isLoop({ frames }: GoroutineGroup): boolean {
