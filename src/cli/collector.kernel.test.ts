@@ -142,6 +142,8 @@ describe('what the collector gathers', () => {
     expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toContain(root);
     expect(readFileSync(join(folder, 'mountinfo.txt'), 'utf8')).toMatch(WHOLE);
     expect(readFileSync(join(folder, 'volumes.txt'), 'utf8')).not.toMatch(WHOLE);
+    const { examined } = await examinedReport(await readGiven([folder]), 0);
+    expect(JSON.stringify(examined?.missing)).toContain('volumes.txt: no answer in time');
   });
 
   it('is gathered by a script without a fault that a linter knows', async () => {

@@ -46,7 +46,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
     const lacks = await lacking(each, file, look);
     const faultsOf = [each.fault.id];
     missing.push(...lacks.map(({ what, command }) => ({ what, command, faults: faultsOf })));
-    whole.push(withDoubt(each, lacks, file.suspicions.get(each.fault.id)));
+    whole.push(withDoubt(each, lacks, file));
   }
   const files = [
     ...file.files.map(({ name, takenFor }) => ({ name, takenFor })),
@@ -61,7 +61,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
 /** What a fault needs and was not given, or not as a whole. */
 async function lacking(
   { fault }: Judged,
-  { gaps }: CaseFile,
+  { gaps, noted }: CaseFile,
   look: Look,
 ): Promise<readonly Missing[]> {
   const lacks: Missing[] = [];
@@ -69,7 +69,9 @@ async function lacking(
     const evidence = ('optional' in need ? need.optional : need) as Evidence<unknown>;
     const collected = await attempt(look.of(evidence));
     const gap = gaps.get(evidence);
-    if (!collected.known || gap !== undefined) lacks.push(missingOf(evidence, gap));
+    if (collected.known && gap === undefined) continue;
+    const why = [gap, noted.of.get(evidence)].filter((one) => one !== undefined).join('; ');
+    lacks.push(missingOf(evidence, why === '' ? undefined : why));
   }
   return lacks;
 }
@@ -78,8 +80,9 @@ async function lacking(
 function withDoubt(
   { fault, verdict }: Judged,
   lacks: readonly Missing[],
-  suspicion: string | undefined,
+  { suspicions, noted }: CaseFile,
 ): Judged {
+  const suspicion = suspicions.get(fault.id);
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
   const own = doubts.flatMap(({ why, ...rest }) => {
     const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
@@ -89,6 +92,7 @@ function withDoubt(
   const all = [
     ...(suspicion === undefined ? [] : [{ why: suspicion }]),
     ...own,
+    ...noted.general.map((note) => ({ why: `the collector noted: ${note}` })),
     ...(names === '' ? [] : [{ why: `not given: ${names}` }]),
   ];
   return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };

@@ -21,7 +21,6 @@ import { type WatchedDeletion, watchedDeletions } from '../evidence/watched-dele
 import { parseGoroutineDump } from '../go/dump-parser.ts';
 import type { Evidence } from '../model/evidence.ts';
 import type { NodeReader, TreeFolder } from '../node/node-reader.ts';
-import { COLLECTED } from './documents.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
 import { givenLinks } from './given-links.ts';
@@ -30,6 +29,9 @@ import { givenNode } from './given-node.ts';
 import { givenRoot } from './given-root.ts';
 import type { GivenRuntime } from './given-runtime.ts';
 import { listedVolumes } from './listed-folders.ts';
+import { type Noted, notedIn } from './noted.ts';
+import type { Part } from './part.ts';
+import { suspicionsIn } from './suspicions.ts';
 
 /** The evidence that the given texts hold, all of them together. */
 export interface CaseFile {
@@ -42,6 +44,8 @@ export interface CaseFile {
   readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
   /** What a text hints at without being evidence of it, by the id of the fault. */
   readonly suspicions: ReadonlyMap<string, string>;
+  /** What the collector says that it could not read. */
+  readonly noted: Noted;
 }
 
 /** Where the runtime of a case file can be asked; nobody listens there but the file. */
@@ -53,6 +57,7 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   const { root, rootOrigin } = givenRoot(
     gathered.tables.map(({ table }) => table),
     files.map(({ text }) => text),
+    gathered.commandLine,
   );
   const values = new Map<Evidence<unknown>, unknown>();
   const gaps = new Map<Evidence<unknown>, string>();
@@ -65,10 +70,15 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   const log = addWords(gathered, now, values, gaps);
   values.set(watchedDeletions, watchedIn(gathered));
   const volumes = givenVolumes(gathered, root, gaps);
-  for (const { whole } of gathered.parts.get('listing') ?? []) {
+  for (const { whole, extent } of gathered.parts.get('listing') ?? []) {
     const links = givenLinks(whole);
     if (links) values.set(mergedUsr, links);
+    if (links && extent === 'cut') gaps.set(mergedUsr, 'the text is cut');
   }
+  const noted = notedIn(gathered.notes);
+  const ofTable = noted.of.get(mountTable);
+  if (ofTable !== undefined)
+    gaps.set(mountTable, 'not that of a running kubelet, or not all of it');
   return {
     files: gathered.files,
     values,
@@ -76,7 +86,8 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
     node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
     runtime: gathered.runtime,
     gaps,
-    suspicions: suspicionsIn(gathered),
+    suspicions: suspicionsIn(gathered, now),
+    noted,
   };
 }
 
@@ -87,7 +98,7 @@ function givenVolumes(
   gaps: Gaps,
 ): readonly TreeFolder[] | undefined {
   const listed = listedVolumes(paths, root);
-  const isAll = (parts.get('listing') ?? []).some(({ whole }) => whole.startsWith(ALL_VOLUMES));
+  const isAll = (parts.get('listing') ?? []).some(isAllVolumes);
   const hasLeftovers = paths.some((path) => path.includes('.deleting~'));
   if (listed && hasLeftovers) {
     gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
@@ -95,30 +106,9 @@ function givenVolumes(
   return listed;
 }
 
-/** How the list of all volumes begins that our collector writes. */
-const ALL_VOLUMES = `${COLLECTED}1: volumes.txt`;
-
-// pvc-f39e86b9-019b-11e8.deleting~859156558, also in the drawing of a tree
-const BARE_LEFTOVER = /^[\s│├└─|`-]*([^/\s]+\.deleting~\d{1,10})\/?\s*$/m;
-
-// /var/lib/kubelet/pods/29da79e5-.../volume-subpaths/conf/app/1 /dev/vda1[/pods/.../app.conf//deleted]
-const LOST_SOURCE = /(\/\S*\/volume-subpaths\/\S+)\s+\S*\[[^\]\n]*\/\/deleted\]/;
-
-function suspicionsIn({ parts }: Gathering): ReadonlyMap<string, string> {
-  const suspicions = new Map<string, string>();
-  for (const { text, name } of parts.get('listing') ?? []) {
-    const bare = BARE_LEFTOVER.exec(text)?.[1];
-    if (bare === undefined || /^\/.*:$/m.test(text)) continue;
-    const why = `suspected: ${name} lists ${bare}, but not in which folder it lies`;
-    suspicions.set('leftover-volume-directory', why);
-  }
-  for (const { text, name } of parts.get('plain-mounts') ?? []) {
-    const lost = LOST_SOURCE.exec(text)?.[1];
-    if (lost === undefined) continue;
-    const why = `suspected: ${name} shows a lost source at ${lost}, but not of which volume it was`;
-    suspicions.set('stale-subpath-mount', why);
-  }
-  return suspicions;
+/** The list of all volumes, as our collector writes it. */
+function isAllVolumes({ collected, extent }: Part): boolean {
+  return collected === 'volumes.txt' && extent === 'whole';
 }
 
 /** Nothing is known of the process; that somebody has one is why they sent these texts. */
@@ -153,12 +143,13 @@ function addMounts({ tables }: Gathering, root: string, values: Values, gaps: Ga
   else if (!isKubelets) gaps.set(mountTable, 'it shows nothing of a kubelet');
 }
 
-function addVersion({ versions }: Gathering, values: Values, gaps: Gaps): void {
+function addVersion({ versions, isVersionCut }: Gathering, values: Values, gaps: Gaps): void {
   const [first] = versions;
   if (!first) return;
   const others = [...new Set(versions.map(({ text }) => text))];
   if (others.length === 1) values.set(kubeletVersion, first);
   else gaps.set(kubeletVersion, `the texts name several: ${others.join(', ')}`);
+  if (isVersionCut) gaps.set(kubeletVersion, 'the text ends with it, and may be cut');
 }
 
 function addPods(
@@ -191,7 +182,7 @@ function addWords(
   const logs = (parts.get('log') ?? []).map(({ text, name }) => kubeletLogOf(text, name, { now }));
   const log = logs.length > 0 ? mergedLogs(logs, []) : undefined;
   if (log) values.set(kubeletLog, log);
-  if ((parts.get('log') ?? []).some(({ whole }) => !isCollected(whole))) {
+  if ((parts.get('log') ?? []).some(({ extent }) => extent !== 'whole')) {
     gaps.set(kubeletLog, 'perhaps only a part of it');
     gaps.set(teardownLog, 'perhaps only a part of it');
   }
@@ -217,9 +208,4 @@ function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
       origin: `${name}:${deletion.line}`,
     })),
   );
-}
-
-/** What our own collector wrote holds all that it says it holds. */
-function isCollected(text: string): boolean {
-  return text.startsWith(COLLECTED);
 }

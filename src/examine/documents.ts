@@ -2,14 +2,13 @@ import { jsonValue, type TextValue, yamlValue } from '../evidence/text-value.ts'
 import { documentKind } from './document-kinds.ts';
 import { JSON_LINES_MAX } from './limits.ts';
 
-/** How a text begins that our collector wrote. */
-export const COLLECTED = '# kubediag-collector ';
-
 /** A value that stands in a text as JSON or YAML, and where it begins. */
 export interface Document {
   readonly value: unknown;
   /** From 1. */
   readonly line: number;
+  /** JSON that was cut is no JSON; of YAML nobody can tell that more followed. */
+  readonly form: 'json' | 'yaml';
 }
 
 /** The documents of a text, and what is left of it, with blank lines in their places. */
@@ -26,13 +25,11 @@ const LOG_LINE =
 const KUBERNETES_YAML = /^(?:(?:apiVersion|kind): \S|status:\s*$|containers:\s*$)/m;
 
 /** Takes JSON and Kubernetes YAML out of a text. The lines of a JSON log stay in it. */
-export function documentsIn(given: string): Documents {
-  // The first line of what our collector wrote says what it is, in words.
-  const text = given.startsWith(COLLECTED) ? given.slice(given.indexOf('\n')) : given;
+export function documentsIn(text: string): Documents {
   const begin = text.trimStart();
   if (/^[{[]/.test(begin) && !LOG_LINE.test(begin)) {
     const whole = jsonValue(text);
-    if (whole) return { documents: [{ value: whole.value, line: 1 }], rest: '' };
+    if (whole) return { documents: [{ value: whole.value, line: 1, form: 'json' }], rest: '' };
   }
   const asYaml = KUBERNETES_YAML.test(text) ? yamlDocuments(text) : [];
   // A page about YAML, or a resource of another kind, may still quote what we know line by line.
@@ -46,7 +43,8 @@ function yamlDocuments(text: string): readonly Document[] {
   let line = 1;
   for (const part of text.split(/^---[ \t]*$/m)) {
     const found: TextValue = KUBERNETES_YAML.test(part) ? yamlValue(part) : undefined;
-    if (found && typeof found.value === 'object') documents.push({ value: found.value, line });
+    if (found && typeof found.value === 'object')
+      documents.push({ value: found.value, line, form: 'yaml' });
     line += part.split('\n').length - 1;
   }
   return documents;
@@ -61,7 +59,7 @@ function jsonAmongLines(text: string): Documents {
     if (!/^[{[]/.test(line) || LOG_LINE.test(line) || /^\[[+<\-\s\d]/.test(line)) continue;
     const found = jsonFrom(lines, at);
     if (!found) continue;
-    documents.push({ value: found.value, line: at + 1 });
+    documents.push({ value: found.value, line: at + 1, form: 'json' });
     lines.fill('', at, found.end + 1);
     at = found.end;
   }

@@ -3,6 +3,7 @@ import { type Pod, parsePods } from '../evidence/pods.ts';
 import type { StartRefusal } from '../evidence/start-refusals.ts';
 import { attempt } from '../node/attempt.ts';
 import { listAt, textAt } from '../std/json.ts';
+import { type Origin, originOf } from './collected.ts';
 import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';
 import { type Document, documentsIn } from './documents.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
@@ -15,17 +16,9 @@ import {
   versionsInText,
 } from './given-version.ts';
 import { listedPaths } from './listed-folders.ts';
+import type { Part } from './part.ts';
 import { quotedRefusals } from './quoted-refusals.ts';
 import { TEXT_KINDS, type TextKind, textKinds } from './text-kinds.ts';
-
-/** A part of a file, all of one kind, with blank lines where the rest of the file is. */
-export interface Part {
-  readonly text: string;
-  /** All of the file. */
-  readonly whole: string;
-  /** The file it stands in. */
-  readonly name: string;
-}
 
 /** All that was recognised in the given files, before anything is made of it. */
 export interface Gathering {
@@ -37,6 +30,12 @@ export interface Gathering {
   readonly hasPodList: boolean;
   readonly podOrigin: string;
   readonly versions: readonly KubeletVersion[];
+  /** A text ends with a version, perhaps in the middle of its number. */
+  readonly isVersionCut: boolean;
+  /** What our collector noted, line by line. */
+  readonly notes: readonly string[];
+  /** The words that the kubelet was started with. */
+  readonly commandLine: readonly string[];
   readonly refusals: readonly StartRefusal[];
   readonly paths: readonly string[];
   readonly parts: ReadonlyMap<TextKind, readonly Part[]>;
@@ -50,6 +49,9 @@ type Draft = {
   hasPodList: boolean;
   podOrigin: string;
   versions: KubeletVersion[];
+  isVersionCut: boolean;
+  notes: string[];
+  commandLine: string[];
   refusals: StartRefusal[];
   paths: string[];
   parts: Map<TextKind, Part[]>;
@@ -65,6 +67,9 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
     hasPodList: false,
     podOrigin: '',
     versions: [],
+    isVersionCut: false,
+    notes: [],
+    commandLine: [],
     refusals: [],
     paths: [],
     parts: new Map(),
@@ -76,8 +81,11 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
 async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
   const { name, text, takenFor } = file;
   if (takenFor !== undefined) return { name, takenFor: [takenFor] };
-  const { documents, rest } = documentsIn(text);
-  const words = new Set<string>();
+  const origin = originOf(text);
+  const special = takeCollected(origin, draft);
+  if (special !== undefined) return { name, takenFor: [special] };
+  const { documents, rest } = documentsIn(origin.text);
+  const words = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
   for (const document of documents) {
     const kind = documentKind(document.value);
     if (!kind) continue;
@@ -85,8 +93,8 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
     await takeDocument(document, kind, name, draft);
   }
   for (const [kind, lines] of textKinds(rest)) {
-    words.add(TEXT_KINDS[kind]);
-    await takeText({ text: lines, whole: text, name }, kind, draft);
+    if (kind !== 'other') words.add(TEXT_KINDS[kind]);
+    await takeText({ ...origin, text: lines, whole: text, name }, kind, draft);
   }
   const refusals = quotedRefusals(text, name);
   draft.refusals.push(...refusals);
@@ -94,19 +102,44 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
   return { name, takenFor: [...words] };
 }
 
+const CUT = 'a part, for the collector could not read it to its end';
+
+/** What only our collector writes, and how a person is told of it. */
+function takeCollected({ text, collected }: Origin, draft: Draft): string | undefined {
+  const lines = text.split('\n').filter((line) => line !== '');
+  switch (collected) {
+    case 'notes.txt':
+      draft.notes.push(...lines);
+      return 'what our collector could not read';
+    case 'kubelet-cmdline.txt':
+      draft.commandLine.push(...lines);
+      return 'the command line of the kubelet';
+    case 'working-folder.txt':
+      return "the kubelet's working folder, for a person to see: it was not judged";
+    case 'uname -a':
+      return 'which machine it is: it was not judged';
+    default:
+      return undefined;
+  }
+}
+
 async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void> {
-  const { text, whole, name } = part;
+  const { text, name } = part;
   const parts = draft.parts.get(kind);
   if (parts) parts.push(part);
   else draft.parts.set(kind, [part]);
   switch (kind) {
     case 'mountinfo': {
-      const table = givenTable(text, whole, name);
+      const table = givenTable(part);
       if (table) draft.tables.push(table);
       break;
     }
     case 'version':
       draft.versions.push(...(await versionsInText(text, name)));
+      // The lines of a kind always end with a newline; the text that they come from may not.
+      draft.isVersionCut ||=
+        part.extent === 'cut' &&
+        part.whole.trimStart().endsWith(text.trim().split('\n').at(-1) ?? '');
       break;
     case 'runtime-version':
       draft.runtime.name = /^RuntimeName:\s+(\S+)/m.exec(text)?.[1];
@@ -126,7 +159,7 @@ async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void>
 }
 
 async function takeDocument(
-  { value, line }: Document,
+  { value, line, form }: Document,
   kind: DocumentKind,
   name: string,
   draft: Draft,
@@ -134,16 +167,16 @@ async function takeDocument(
   const origin = `${name}:${line}`;
   switch (kind) {
     case 'pods':
-      await takePods(value, origin, draft);
+      await takePods(value, origin, form, draft);
       break;
     case 'nodes':
       draft.versions.push(...(await versionsInNodes(value, origin)));
       break;
     case 'container-list':
-      draft.runtime.addContainerList(listAt(value, 'containers') ?? []);
+      draft.runtime.addContainerList(listAt(value, 'containers') ?? [], form === 'json');
       break;
     case 'sandbox-list':
-      draft.runtime.addSandboxList(listAt(value, 'items') ?? []);
+      draft.runtime.addSandboxList(listAt(value, 'items') ?? [], form === 'json');
       break;
     case 'container-status':
       for (const each of Array.isArray(value) ? value : [value]) draft.runtime.addStatus(each);
@@ -156,14 +189,20 @@ async function takeDocument(
   }
 }
 
-async function takePods(value: unknown, origin: string, draft: Draft): Promise<void> {
+async function takePods(
+  value: unknown,
+  origin: string,
+  form: Document['form'],
+  draft: Draft,
+): Promise<void> {
   const list = listAt(value, 'items');
   const items = (list ?? [value]).filter((item) => textAt(item, 'metadata', 'uid'));
   const read = async () => parsePods(JSON.stringify({ items }), origin);
   const parsed = await attempt(read());
   if (!parsed.known) return;
   draft.pods.push(...parsed.value);
-  draft.hasPodList ||= list !== undefined;
+  // In kubectl's YAML the kind of a list comes after its items: where it is, they all are.
+  draft.hasPodList ||= list !== undefined && (form === 'json' || textAt(value, 'kind') === 'List');
   draft.podOrigin ||= origin;
   for (const item of items) draft.runtime.addPod(item);
 }

@@ -1,23 +1,29 @@
 import type { MountNamespaces } from '../evidence/mount-namespaces.ts';
 import { looseMountTable, type MountTable } from '../evidence/mount-table.ts';
+import type { Part } from './part.ts';
 
 /** A mount table that was given, and what is known of where it comes from. */
 export interface GivenTable {
   readonly table: MountTable;
   /** The process whose table it is, where the text around it tells. */
   readonly pid: number | undefined;
-  /** Every mount hangs on another one, up to the root: no line was left out. */
+  /** It is not cut, and every mount hangs on another one, up to the root. */
   readonly isWhole: boolean;
 }
 
 // cat /proc/177799/mountinfo | grep 6eca9ce9
 const PROCESS = /\/proc\/(\d+)\/mountinfo/;
 
-export function givenTable(lines: string, whole: string, name: string): GivenTable | undefined {
-  const table = looseMountTable(lines, name);
+export function givenTable({ text, whole, name, extent }: Part): GivenTable | undefined {
+  const table = looseMountTable(text, name);
   if (table.mounts.length === 0) return undefined;
   const pid = PROCESS.exec(whole)?.[1];
-  return { table, isWhole: isWhole(table), pid: pid === undefined ? undefined : Number(pid) };
+  const isRead = text.split('\n').filter((line) => line !== '').length === table.mounts.length;
+  return {
+    table,
+    isWhole: extent !== 'cut' && isRead && isWhole(table),
+    pid: pid === undefined ? undefined : Number(pid),
+  };
 }
 
 function isWhole({ mounts }: MountTable): boolean {

@@ -1,3 +1,4 @@
+import { flagValue } from '../evidence/command-line.ts';
 import type { MountTable } from '../evidence/mount-table.ts';
 
 /** Where a kubelet keeps its pods when nobody says otherwise. */
@@ -14,7 +15,10 @@ const MENTIONS_MAX = 2_000;
 export function givenRoot(
   tables: readonly MountTable[],
   texts: readonly string[],
+  commandLine: readonly string[],
 ): { readonly root: string; readonly rootOrigin: string } {
+  const told = flagValue(commandLine, 'root-dir');
+  if (told?.startsWith('/')) return { root: told, rootOrigin: 'the command line of the kubelet' };
   const votes = new Map<string, number>();
   const targets = tables.flatMap(({ mounts }) => mounts.map(({ target }) => target));
   for (const text of [targets.join('\n'), ...texts]) {

@@ -30,8 +30,8 @@ export class GivenRuntime {
   }
 
   /** `crictl ps -a -o json` */
-  addContainerList(list: readonly unknown[]): void {
-    this.hasContainerList = true;
+  addContainerList(list: readonly unknown[], isWhole: boolean): void {
+    this.hasContainerList ||= isWhole;
     for (const item of list) {
       const id = textAt(item, 'id');
       if (id)
@@ -43,8 +43,8 @@ export class GivenRuntime {
   }
 
   /** `crictl pods -o json` */
-  addSandboxList(list: readonly unknown[]): void {
-    this.hasSandboxList = true;
+  addSandboxList(list: readonly unknown[], isWhole: boolean): void {
+    this.hasSandboxList ||= isWhole;
     for (const item of list) {
       const id = textAt(item, 'id');
       if (id) this.#sandboxes.set(id, item as object);

@@ -12,3 +12,6 @@ export const FOLDED_LINES_MAX = 8;
 
 /** Lines of a JSON document that stands among other lines. */
 export const JSON_LINES_MAX = 100_000;
+
+/** Characters of what somebody quotes that a suspicion repeats: enough to find it again. */
+export const SUSPICION_CHARACTERS_MAX = 200;

@@ -10,14 +10,30 @@ const LONG_LINE =
 // /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk:
 const HEADING = /^(\/.*):\s*$/;
 
+// # ls -la /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk
+// [root@worker-7 ~]# ls /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/
+export const LIST_COMMAND = /^(?:\S.{0,100})?[#$>] ?(?:sudo )?(?:ls|ll)(?: -\S+)* (\/\S+)\s*$/;
+
 /** The paths that a listing names, in whichever form: find, ls, ls -l, ls -R. */
 export function listedPaths(text: string): readonly string[] {
-  const paths: string[] = [];
+  return namesIn(text).filter((name) => name.startsWith('/'));
+}
+
+/** Names of which a listing does not tell in which folder they lie. */
+export function bareNames(text: string): readonly string[] {
+  return namesIn(text).filter((name) => !name.startsWith('/'));
+}
+
+// ├── pvc-f39e86b9-019b-11e8.deleting~859156558
+const BRANCH = /^[\s│├└─|`-]+(?=[^\s│├└─|`-])/;
+
+function namesIn(text: string): readonly string[] {
+  const names: string[] = [];
   let folder: string | undefined;
   for (const raw of text.split('\n')) {
     const line = raw.trimEnd();
     if (line === '') continue;
-    const heading = HEADING.exec(line)?.[1];
+    const heading = (HEADING.exec(line) ?? LIST_COMMAND.exec(line))?.[1];
     if (heading !== undefined) {
       folder = heading.replace(/\/+$/, '');
       continue;
@@ -25,12 +41,14 @@ export function listedPaths(text: string): readonly string[] {
     const long = LONG_LINE.exec(line)?.[1]?.split(' -> ')[0];
     // 4.0K	/var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-1
     const sized = /^\s*\d[\d.]*[KMGTP]?\s+(\/\S+)$/.exec(line)?.[1];
-    const name = long ?? sized ?? (line.includes(' ') ? '' : line);
+    const plain = line.includes(' ') ? '' : line;
+    const branch = BRANCH.test(line) ? line.replace(BRANCH, '') : undefined;
+    const name = long ?? sized ?? branch ?? plain;
     if (name === '' || name === '.' || name === '..' || name.startsWith('total ')) continue;
-    if (name.startsWith('/')) paths.push(name);
-    else if (folder !== undefined) paths.push(`${folder}/${name}`);
+    if (name.startsWith('/') || folder === undefined || branch !== undefined) names.push(name);
+    else names.push(`${folder}/${name}`);
   }
-  return paths;
+  return names;
 }
 
 /** The folders of volumes among the paths, as a look at the node would list them. */

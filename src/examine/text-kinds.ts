@@ -1,3 +1,5 @@
+import { LIST_COMMAND } from './listed-folders.ts';
+
 /** Of what kind the lines of a text can be, and how a person is told of it. */
 export const TEXT_KINDS = {
   mountinfo: 'a mount table (mountinfo)',
@@ -18,10 +20,14 @@ export const TEXT_KINDS = {
   json: 'JSON',
 } as const;
 
-export type TextKind = keyof typeof TEXT_KINDS;
+/** other: of no kind that we know, and perhaps the words of a person. */
+export type TextKind = keyof typeof TEXT_KINDS | 'other';
 
 // Mar 22 17:30:28 worker-7 kubelet[4138]: , 2026-11-15T08:12:12.600+0000 worker-7 kubelet[4138]:
 const PREFIX = String.raw`(?:(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w.@/-]+(?:\[\d+\])?: )`;
+
+// [-]syncloop failed: sync Loop took longer than expected
+const HEALTH_LINE = /^\[[+-]\][\w./-]+ (?:ok|failed|excluded)/;
 
 /** Each pattern stands for a line of its kind; the first kind that has one takes the line. */
 const LINES: readonly (readonly [TextKind, RegExp])[] = [
@@ -65,7 +71,7 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   // ok
   ['health', /^ok$/],
   // [-]syncloop failed: reason withheld
-  ['health', /^\[[+-]\][\w./-]+ (?:ok|failed|excluded)/],
+  ['health', HEALTH_LINE],
   // internal server error: sync Loop took longer than expected
   ['health', /^internal server error: sync Loop took longer/],
   // healthz check failed
@@ -84,6 +90,8 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ],
   // State:	D (disk sleep)
   ['task', /^(?:State|wchan|syscall|Pid|Tgid|PPid|Threads):?\s/],
+  // --- /proc/812/task/840
+  ['task', /^--- \/proc\/\d+\/task\/\d+$/],
   // [<0>] request_wait_answer+0x112/0x210
   ['task', /^\[<[0-9a-f]+>\] [\w.]+/],
   // tmpfs on /run type tmpfs (rw,nosuid)
@@ -106,6 +114,8 @@ const LINES: readonly (readonly [TextKind, RegExp])[] = [
   ['events', /^\s*(?:\S+\s+(?:\S+\s+)?)?(?:Normal|Warning)\s+[A-Z][A-Za-z]+\s/],
   // LAST SEEN   TYPE      REASON   OBJECT   MESSAGE
   ['events', /^LAST SEEN\s|^Events:|^\s+Type\s+Reason\s+Age\s/],
+  // # ls -la /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk
+  ['listing', LIST_COMMAND],
   // ls: cannot access '/bin': No such file or directory
   ['listing', /^ls: (?:cannot access )?'?\/\S*'?: /],
   // drwxr-x--- 2 root root 4096 Jun  2 06:01 pvc-1.deleting~859156558
@@ -145,6 +155,7 @@ export function textKinds(text: string): KindsOfText {
     const kind = kindOfLine(text.slice(start, Math.min(end, start + LINE_SEEN_MAX)), last);
     last = kind;
     if (kind) addLine(spans, kind, { line, start, end });
+    else if (end > start) addLine(spans, 'other', { line, start, end });
     start = end + 1;
   }
   return new Map([...spans].map(([kind, found]) => [kind, blankBut(text, found)]));
@@ -164,6 +175,8 @@ function kindOfLine(line: string, last: TextKind | undefined): TextKind | undefi
   if (line.trim() === '') return undefined;
   // Most lines are like the line above, and then one pattern is enough.
   if (last && PLAIN[last]?.test(line)) return last;
+  // A kubelet that was asked for its health logs its answer, in lines without a time.
+  if (last === 'log' && HEALTH_LINE.test(line)) return last;
   const found = LINES.find(([, pattern]) => pattern.test(line));
   return found?.[0] ?? (last && continues(last, line) ? last : undefined);
 }
