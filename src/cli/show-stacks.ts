@@ -120,7 +120,8 @@ function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
 }
 
 const WAITS: Readonly<Record<BusyLoop['waitsFor'], string>> = {
-  file: 'a file or folder',
+  path: 'a file or folder',
+  file: 'a file that it has open',
   lock: 'a lock',
   network: 'an answer',
   child: 'a program that it started',

@@ -46,14 +46,26 @@ export function isFuseType(fsType: string): boolean {
   return fsType === 'fuse' || fsType === 'fuseblk' || fsType.startsWith('fuse.');
 }
 
+/** Filesystems in memory, and tables of the kernel: nobody ever waits on them. */
+const NEVER_WAITS: ReadonlySet<string> = new Set([
+  ...['tmpfs', 'ramfs', 'proc', 'sysfs', 'cgroup', 'cgroup2', 'mqueue', 'nsfs', 'devtmpfs'],
+  'devpts',
+]);
+
 type Roots = Pick<Kubelet, 'root' | 'toldRoot'>;
 
 export function suspectsIn(table: MountTable, roots: Roots): readonly SuspectMount[] {
   const isBelow = ({ target }: Mount) =>
     target.startsWith(`${roots.root}/pods/`) || target.startsWith(`${roots.root}/plugins/`);
   return table.mounts
-    .filter((mount) => isSuspectType(mount.fsType) && isBelow(mount))
+    .filter((mount) => isBelow(mount) && canHang(mount, roots))
     .map((mount) => suspectOf(mount, table, roots));
+}
+
+/** A volume on a block device hangs with that device, and there are more servers than we know. */
+function canHang({ fsType, target }: Mount, roots: Roots): boolean {
+  if (isSuspectType(fsType)) return true;
+  return podPathOf(target, roots) !== undefined && !NEVER_WAITS.has(fsType);
 }
 
 /** Also for a mount of another type, once a thread is seen to wait on it. */

@@ -26,7 +26,7 @@ describe('real dumps', () => {
       state: 'blocked',
       minutes: 2,
       branch: 'HandlePodCleanups',
-      waitsFor: 'file',
+      waitsFor: 'path',
       isAmongOrphans: true,
       row: { number: 1, kind: 'dead-mount' },
       leaf: { function: 'syscall.Syscall6' },

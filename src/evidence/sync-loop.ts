@@ -34,7 +34,8 @@ export interface BusyLoop {
   readonly frames: readonly Frame[];
 }
 
-export type WaitsFor = 'file' | 'lock' | 'network' | 'child' | 'other';
+/** path: the call looks something up by its path. file: it reads or writes what is open already. */
+export type WaitsFor = 'path' | 'file' | 'lock' | 'network' | 'child' | 'other';
 
 const LOOP = ['pkg/kubelet.(*Kubelet).syncLoop'];
 const ITERATION = ['pkg/kubelet.(*Kubelet).syncLoopIteration'];
@@ -50,6 +51,13 @@ const HANDLERS = [
 const ORPHANS = ['pkg/kubelet.(*Kubelet).cleanupOrphanedPodDirs'];
 
 const FILE_CALLS = ['syscall.*', 'golang.org/x/sys/unix.*', 'os.*'];
+/** Of these, what is done with a file that is open; to list a folder is like looking it up. */
+const OPEN_FILE_CALLS = [
+  ...['Write', 'Read', 'Pwrite', 'Pread', 'Fsync', 'Fdatasync', 'write', 'read', 'fsync'].flatMap(
+    (name) => [`syscall.${name}`, `golang.org/x/sys/unix.${name}`],
+  ),
+  ...['Write', 'write', 'WriteString', 'Read', 'read', 'Sync'].map((name) => `os.(*File).${name}`),
+];
 const NETWORK_CALLS = ['google.golang.org/grpc*', 'net/http*', 'golang.org/x/net/http2*', 'net.*'];
 const CHILD_CALLS = ['os/exec.*', 'os.(*Process).*'];
 
@@ -161,5 +169,6 @@ function waitOf(group: GoroutineGroup, calls: readonly Frame[]): WaitsFor {
     inner.some(({ function: name }) => isOneOf(name, patterns));
   if (has(CHILD_CALLS)) return 'child';
   if (has(NETWORK_CALLS)) return 'network';
-  return has(FILE_CALLS) ? 'file' : 'other';
+  if (has(OPEN_FILE_CALLS)) return 'file';
+  return has(FILE_CALLS) ? 'path' : 'other';
 }

@@ -33,6 +33,7 @@ export interface VolumeMetadata {
   readonly left: readonly LeftMetadata[];
   /** Folders of pods that could not be looked into, in words. */
   readonly unread: readonly string[];
+  readonly seenAt: Date;
 }
 
 export const volumeMetadata = defineEvidence<VolumeMetadata>({
@@ -43,7 +44,8 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
     const view = `/proc/${process?.pid ?? 1}/root`;
     const path = `${view}${root}/pods`;
     const uids = (await unlessMissing(look.node.ask('folder', { path }))) ?? [];
-    if (uids.length === 0) return { left: [], unread: [] };
+    const seenAt = look.node.now();
+    if (uids.length === 0) return { left: [], unread: [], seenAt };
     const { lifeOf } = await look.of(orphanPods);
     const left: LeftMetadata[] = [];
     const unread: string[] = [];
@@ -60,7 +62,7 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
       if (found.known) left.push(...found.value);
       else unread.push(found.why);
     }
-    return { left, unread };
+    return { left, unread, seenAt };
   },
 });
 

@@ -37,13 +37,15 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   const findings = [
     ...dead.map((mount) => judgeDead(mount, dead, seen)),
     ...judged.flatMap(({ note }) => note ?? []),
-    ...elsewhereNotes(loop),
   ];
   const isBlamed = findings.some(({ state }) => state === 'active');
+  if (!isBlamed) findings.push(...elsewhereNotes(loop));
   if (loop.isStuckThere && !isBlamed) findings.unshift(pathlessFinding(loop, log));
   const unclear = unexplained(findings, loop, evidence);
   const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
-  if (unclear) findings.push(elsewhereNote(unclear));
+  if (unclear && 'cause' in unclear) findings.push(elsewhereNote(unclear));
+  else if (unclear) doubts.push(unclear);
+  doubts.push(...dumpDoubts(evidence.dump), ...hiddenDoubts(evidence, loop));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
   if (!threads.known && isRunning) doubts.push({ why: threads.why });
@@ -54,20 +56,30 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
   const { loop, version } = seen;
   const isWaitedOn = mount.threads.length > 0;
   // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
-  const isNamed = loop.amongOrphans !== undefined && !all.some(({ threads }) => threads.length > 0);
+  const isPassedBy =
+    version?.known === true && looksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
+  const isNamed =
+    loop.amongOrphans !== undefined &&
+    loop.still.length > 0 &&
+    !isPassedBy &&
+    !all.some(({ threads }) => threads.length > 0);
   const isStill = loop.still.length > 0 || loop.amongOrphans !== undefined;
-  const isElsewhere = loop.elsewhere !== undefined || loop.moves !== undefined;
-  if (isStill && !isElsewhere && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
-  const stuck = isElsewhere ? undefined : stuckThread(mount, loop);
+  // Who is seen to wait here is not waiting for what a line of the log supposes.
+  const isElsewhere = loop.elsewhere !== undefined && (loop.elsewhere.isShown || !isWaitedOn);
+  const isCleared = isElsewhere || loop.moves !== undefined;
+  if (isStill && !isCleared && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
+  const stuck = isCleared ? undefined : stuckThread(mount, loop);
   if (stuck) return stuckFinding(mount, stuck, seen);
-  const isPassedBy = version?.known === true && looksWithoutServer(version.value);
-  if (isPassedBy && !mount.isCsi && !isWaitedOn) return benignFinding(mount, seen);
+  if (isPassedBy) return benignFinding(mount, seen);
   return latentFinding(mount, seen);
 }
 
+/** The newest whose source was read. */
+const NEWEST_MINOR = 36;
+
 /** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
 function looksWithoutServer({ major, minor, patch, prerelease }: KubeletVersion): boolean {
-  if (major !== 1) return false;
+  if (major !== 1 || minor > NEWEST_MINOR) return false;
   return minor > 30 || (minor === 30 && (patch > 0 || prerelease === undefined));
 }
 
@@ -98,15 +110,32 @@ function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
   return elsewhere ? [elsewhereNote(elsewhere)] : [];
 }
 
+/** Stacks that were asked for and do not tell leave the question open. */
+function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
+  if (!dump.known || !dump.value.isAsked) return [];
+  const { loop } = dump.value;
+  if (loop.state === 'unknown')
+    return [{ why: `the stacks of the kubelet do not tell: ${loop.why}` }];
+  if (loop.state !== 'twice') return [];
+  return [{ why: 'the stacks of the kubelet show two sync loops, so neither tells (issue 88779)' }];
+}
+
+/** A thread whose path is hidden may wait anywhere, unless the loop is known to move. */
+function hiddenDoubts({ threads }: Evidence, { isWell, moves, still }: Loop): readonly Doubt[] {
+  const hidden = threads.known ? threads.value.unreadable : 0;
+  if (hidden === 0 || isWell || moves || still.length > 0) return [];
+  return [{ why: `on which path ${hidden} threads of the kubelet wait could not be read` }];
+}
+
 /**
- * A loop that stands still for a reason that nobody saw. Where its threads and the mounts could be
- * looked at, that reason is no dead mount.
+ * A loop that stands still for a reason that nobody saw. Where the path of every thread is known, and
+ * no mount of an orphan is dead, that reason is another one; else nobody can say.
  */
 function unexplained(
   findings: readonly Found[],
   { still, elsewhere, moves }: Loop,
-  { dump, probes }: Pick<Evidence, 'dump' | 'probes'>,
-): Elsewhere | undefined {
+  { dump, probes, threads }: Pick<Evidence, 'dump' | 'probes' | 'threads'>,
+): Elsewhere | Doubt | undefined {
   const isExplained = elsewhere || moves || findings.some(({ state }) => state === 'active');
   const [first] = still;
   if (!first || isExplained) return undefined;
@@ -114,11 +143,19 @@ function unexplained(
   if (homeless) {
     const advice = 'look at the disk of the kubelet: dmesg, free space, I/O pressure';
     const cause = `a thread of it waits on the node's own disk, at ${homeless.path}`;
-    return { cause, advice, proof: { claim: cause, text: homeless.text, origin: homeless.origin } };
+    const proof = { claim: cause, text: homeless.text, origin: homeless.origin };
+    return { cause, advice, proof, isShown: true };
   }
   const why = dump.known ? 'its stacks do not tell either' : dump.why;
-  const cause = `no thread of it waits on a dead mount of an orphan; what does block it is not known`;
-  return { cause, advice: `look at its stacks: kubediag stacks (${why})`, proof: first };
+  const advice = `look at its stacks: kubediag stacks (${why})`;
+  const hidden = threads.known ? threads.value.unreadable : 0;
+  if (hidden > 0) {
+    const unseen = `on which path ${hidden} of its threads wait could not be read`;
+    return { why: `the sync loop stands still (${first.claim}), and ${unseen}; ${advice}` };
+  }
+  const cause =
+    'no thread of it waits on a dead mount of an orphan; what does block it is not known';
+  return { cause, advice, proof: first, isShown: true };
 }
 
 /** Loose texts of a colleague, or a node whose mounts could not be read. */
@@ -127,7 +164,7 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
     loop.isStuckThere ||
     (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
-  const unclear = unexplained(findings, loop, evidence);
-  const suspicion = unclear ? `the sync loop stands still (${unclear.proof.claim}); ` : '';
+  const [still] = unexplained(findings, loop, evidence) ? loop.still : [];
+  const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
   return verdictOf({ findings, doubts: [{ why: `${suspicion}${why}` }] });
 }

@@ -38,6 +38,8 @@ export interface Loop {
 
 export interface Elsewhere {
   readonly cause: string;
+  /** The stacks show it. What a log says of the runtime may be the loop's own doing. */
+  readonly isShown: boolean;
   readonly advice: string;
   readonly proof: Proof;
 }
@@ -56,7 +58,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
   if (busy?.state === 'blocked' && dumped) still.push(dumped);
   if (health.known && health.value.loop === 'failing') still.push(healthProof(health.value));
   if (fromLog) still.push(...fromLog.still);
-  const elsewhere = seen && !isOurs ? elsewhereIn(seen, origin) : fromLog?.elsewhere;
+  const elsewhere = isOurs ? undefined : (shownIn(seen, origin) ?? saidIn(fromLog, seen));
   const isUnhealthy =
     (health.known && health.value.loop === 'failing') || fromLog?.isUnhealthy === true;
   return {
@@ -83,10 +85,13 @@ function movesIn(seen: SyncLoop | undefined, origin: string): Pick<Loop, 'moves'
   return { moves: { claim: 'the sync loop waits for work', origin } };
 }
 
-/** In a call on a file, and not in the mere removal of something large. */
+/**
+ * In a call on a path. Not in the removal of what may only be large, and not in a call of another
+ * kind that was made there: a line of its log that it cannot write, for example.
+ */
 function waitsAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean {
-  if (row && row.kind !== 'dead-mount' && row.kind !== 'slow-folder') return false;
-  return isAmongOrphans && waitsFor === 'file';
+  if (row && row.kind !== 'dead-mount') return false;
+  return isAmongOrphans && waitsFor === 'path';
 }
 
 function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: string): Proof {
@@ -105,17 +110,26 @@ function healthProof({ text, origin }: Health): Proof {
   return { claim, text, origin };
 }
 
-function elsewhereIn(seen: SyncLoop, origin: string): Elsewhere | undefined {
-  if (seen.state === 'backing-off') {
+/** Stacks that show the loop somewhere, or at work, leave nothing to what the log says. */
+function saidIn(fromLog: LoopInLog | undefined, seen: SyncLoop | undefined): Elsewhere | undefined {
+  const isTold = seen !== undefined && seen.state !== 'unknown' && seen.state !== 'twice';
+  return isTold ? undefined : fromLog?.elsewhere;
+}
+
+function shownIn(seen: SyncLoop | undefined, origin: string): Elsewhere | undefined {
+  if (seen?.state === 'backing-off') {
     return {
+      isShown: true,
       cause: 'the runtime, or the list of its events, is not ready, so the loop waits on purpose',
       advice: "read the kubelet's log for: Skipping pod synchronization",
       proof: { claim: 'the sync loop sleeps between two tries', origin },
     };
   }
-  if (seen.state !== 'blocked') return undefined;
+  if (seen?.state !== 'blocked') return undefined;
   const { row, leaf } = seen;
   return {
+    // A large folder takes its time, and so does a dead mount in it: the stack does not tell which.
+    isShown: row?.kind !== 'slow-folder',
     cause: row?.cause ?? `a call of ${leaf.function} that does not return`,
     advice: row?.advice ?? 'look at its stack: kubediag stacks',
     proof: stackProof(seen, origin),
@@ -138,6 +152,7 @@ function skippedIn(log: KubeletLog, since: Date | undefined): Elsewhere | undefi
   const entry = entriesOf(log, ...WAITS_FOR_RUNTIME).at(-1);
   if (!entry || (since && entry.time && entry.time.getTime() < since.getTime())) return undefined;
   return {
+    isShown: false,
     cause: 'the runtime, or the list of its events, is not ready, so the loop waits on purpose',
     advice: 'look at the container runtime: its log, and crictl with a short --timeout',
     proof: { claim: 'it passes over its work', text: entry.text, origin: entry.origin },

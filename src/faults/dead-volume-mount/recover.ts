@@ -4,7 +4,7 @@ import type { Evidence } from './diagnose.ts';
 import { type DeadVolumeMount, NOT_ALL_ASKED } from './tell.ts';
 
 /** The kubelet goes on by itself once nobody waits; what is left of the orphan it removes. */
-export function recover({ pins, subject, proof }: Finding<DeadVolumeMount>): Recovery {
+export function recover({ pins, subject, proof, state }: Finding<DeadVolumeMount>): Recovery {
   const { podUid, device, fsType, mounts } = pins;
   const missing = proof.find(({ claim }) => claim === NOT_ALL_ASKED);
   const count = mounts.length === 1 ? '1 mount' : `${mounts.length} mounts`;
@@ -17,8 +17,11 @@ export function recover({ pins, subject, proof }: Finding<DeadVolumeMount>): Rec
       'every other mount and file, the kubelet (no restart), the pod folder, and the global mount ' +
       "of a CSI volume, which is its driver's",
     afterwards:
-      'the sync loop goes on within seconds, and the kubelet removes the folder of the orphan; of a ' +
-      'CSI volume vol_data.json may be left: kubediag check orphaned-volume-metadata',
+      (state === 'active'
+        ? 'the sync loop goes on within seconds, unless another mount holds it, and '
+        : '') +
+      'the kubelet removes the folder of the orphan; of a CSI volume vol_data.json may be left: ' +
+      'kubediag check orphaned-volume-metadata',
     ...(missing === undefined
       ? {}
       : {

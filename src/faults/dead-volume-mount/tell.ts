@@ -47,21 +47,27 @@ export interface Seen {
 const STALLED =
   'new pods of this node stay Pending, and no pod is changed or cleaned up; containers that run go on';
 
+const NO_CURE =
+  'a case for a restart of the kubelet or umount -l: the one hangs again, the other frees nobody ' +
+  'who waits already';
+
 export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const { loop } = seen;
   return {
-    ...common(mount, seen),
+    ...common(mount),
     state: 'active',
     reason: 'SyncLoopBlocked' satisfies Reason,
     summary:
       `The kubelet's sync loop hangs on the dead ${mount.main.fsType} mount of pod ` +
-      `${mount.podUid}, which is gone: ${mount.main.target}.${sinceOf(loop)}`,
+      `${mount.podUid}, which is gone: ${mount.main.target}.${sinceOf(loop)} New pods stay ` +
+      'Pending; those that run go on.',
     proof: [...loopProof(loop), ...mountProof(mount, seen), ...earlier(mount, seen.log)],
     blastRadius: STALLED,
     excluded: [
       'a device plugin, the runtime, the API server or a lock: the kubelet waits on this path',
       'a volume of a pod that lives: nobody knows this pod any more',
       'a mount that is only slow: it was asked twice, with growing patience',
+      NO_CURE,
     ],
   };
 }
@@ -73,7 +79,7 @@ export function stuckFinding(
   seen: Seen,
 ): Finding<DeadVolumeMount> {
   const long = minutesOf(seenFor.ms);
-  const shared = common(mount, seen);
+  const shared = common(mount);
   return {
     ...shared,
     state: 'active',
@@ -88,6 +94,7 @@ export function stuckFinding(
       'statistics of the volume: they are another call',
       'a volume of a pod that lives: nobody knows this pod any more',
       'a mount that is only slow: the call has not returned in all that time',
+      NO_CURE,
     ],
     otherCures: [
       ...shared.otherCures,
@@ -99,7 +106,7 @@ export function stuckFinding(
 
 export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const [thread] = mount.threads;
-  const shared = common(mount, seen);
+  const shared = common(mount);
   const where = `${mount.main.fsType} mount ${mount.main.target} of pod ${mount.podUid}`;
   const proof = [...mountProof(mount, seen), ...earlier(mount, seen.log)];
   const excluded = ['a volume of a pod that lives: nobody knows this pod any more'];
@@ -136,7 +143,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
 export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
   const version = seen.version?.known ? seen.version.value.text : '';
   return {
-    ...common(mount, seen),
+    ...common(mount),
     state: 'benign',
     reason: 'NotTouchedByKubelet' satisfies Reason,
     summary:
@@ -177,7 +184,7 @@ const PREVENTION = [
   'watch /healthz of port 10250, or the syncloop check: port 10248 stays "ok" while the loop is dead',
 ];
 
-function common({ main, mounts, podUid, volume }: DeadMount, { table }: Seen) {
+function common({ main, mounts, podUid, volume }: DeadMount) {
   const pinned = mounts.map(({ id, parent, root, target }) => ({ id, parent, root, target }));
   const subject: Subject = {
     podUid,
@@ -189,8 +196,6 @@ function common({ main, mounts, podUid, volume }: DeadMount, { table }: Seen) {
     subject,
     otherCures: [
       `bring the server back: ${main.source} (${main.fsType}); then the kubelet goes on by itself`,
-      `not cures: a restart of the kubelet, which hangs again, and umount -l (${table.origin}), ` +
-        'which frees nobody who waits already',
     ],
     prevention: PREVENTION,
     pins: {

@@ -10,9 +10,12 @@ export interface Evidence {
 }
 
 export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMetadata> {
-  const complaints = log.known ? entriesOf(log.value, 'orphaned-pod') : [];
-  if (!metadata.known) return suspected(complaints, metadata.why);
-  const { unread } = metadata.value;
+  const all = log.known ? entriesOf(log.value, 'orphaned-pod') : [];
+  if (!metadata.known) return suspected(all, metadata.why);
+  const { unread, seenAt } = metadata.value;
+  const complaints = all.filter(
+    ({ time }) => !time || seenAt.getTime() - time.getTime() <= COMPLAINT_MS,
+  );
   // What the kubelet complains of is not merely being removed just now.
   const left = metadata.value.left.filter(
     ({ isFresh, life, podUid }) =>
@@ -27,6 +30,9 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
   ];
   return verdictOf({ findings, doubts });
 }
+
+/** It comes every two seconds, so a minute without one means that the kubelet no longer complains. */
+const COMPLAINT_MS = 60_000;
 
 /** A moment old, and nobody tells whether the kubelet has already failed at it. */
 function freshDoubts(

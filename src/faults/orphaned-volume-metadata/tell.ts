@@ -38,8 +38,9 @@ export function findingOf(
     excluded: [
       'a volume that is still mounted: no namespace has anything mounted there',
       'data in the folder: this file is alone, but for an empty mount folder',
+      `a case for rm -rf ${folder}: were it mounted after all, its data would be gone`,
     ],
-    otherCures: [`never rm -rf ${folder}: had it been mounted after all, its data would be gone`],
+    otherCures: [],
     prevention: [
       'let pods with CSI volumes end by themselves; a forced deletion leaves this behind',
     ],
