@@ -2,6 +2,7 @@ import { defineEvidence, type Look, type Maybe } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
 import { type BlockedThread, blockedThreads } from './blocked-threads.ts';
+import { fuseConnection } from './fuse-connection.ts';
 import { kubelet } from './kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
 import { DEAD_MOUNTS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from './limits.ts';
@@ -214,10 +215,9 @@ async function waitingOn(
   table: MountTable,
   view: string,
 ): Promise<number | undefined> {
-  const control = table.mounts.findLast(({ fsType }) => fsType === 'fusectl');
-  if (!control) return undefined;
-  const minor = device.slice(device.indexOf(':') + 1);
-  const path = `${view}${control.target}/${minor}/waiting`;
+  const connection = fuseConnection(device, table);
+  if (connection === undefined) return undefined;
+  const path = `${view}${connection}/waiting`;
   const text = await attempt(look.node.ask('file', { path }));
   // 3
   return text.known && /^\d+\s*$/.test(text.value) ? Number(text.value) : undefined;

@@ -3,8 +3,10 @@ import { MadeHands } from '../../test/made-hands.ts';
 import type { NodeMaker } from '../../test/made-node.ts';
 import { madeNodes, ORPHAN } from '../../tools/fixtures/dead-volume-mount.ts';
 import { lookAt } from '../checkup/look.ts';
+import { mountTable } from '../evidence/mount-table.ts';
 import type { Action, Outcome } from '../model/action.ts';
-import type { OpenFile } from '../node/node-reader.ts';
+import type { OpenFile, ProcessEntry } from '../node/node-reader.ts';
+import { keyOf } from '../node/recording.ts';
 import { forceUnmount } from './force-unmount.ts';
 import type { Deed } from './node-writer.ts';
 
@@ -80,6 +82,32 @@ test('a mount that is gone is done', async () => {
   expect(await refusalOf(maker)).toMatchObject({ state: 'done' });
 });
 
+/** The mount as one of FUSE. */
+const fuse = (text: string) => text.replace(/^(210 .*) - ceph /m, '$1 - fuse.x ');
+
+/** A container that sees the node at /host, and has something mounted on the folder there. */
+function withContainer(maker: NodeMaker): NodeMaker {
+  const mountNamespace = 'mnt:[4026532999]';
+  const entry = { pid: 4000, parent: 1, name: 'backup', state: 'S', startTime: '9', cgroups: [] };
+  const asked = { all: 'processes' } as const;
+  const known = maker.answers.get(keyOf('processes', asked));
+  const all = known && 'answer' in known ? (known.answer as readonly ProcessEntry[]) : [];
+  maker.set('processes', asked, { answer: [...all, { ...entry, mountNamespace }] });
+  const [device = ''] = /\d+:\d+(?= \/ \/ )/.exec(tableOf(maker)) ?? [];
+  const lines = [
+    '900 1 0:90 / / rw - overlay overlay rw',
+    `901 900 ${device} / /host rw - ext4 /dev/vda1 rw`,
+    `902 901 0:91 / /host${TARGET} rw - tmpfs tmpfs rw`,
+  ];
+  maker.link('/proc/4000/root', '/').file('/proc/4000/mountinfo', `${lines.join('\n')}\n`);
+  return holds(maker, 4000, { by: 'cwd', path: '/' });
+}
+
+function tableOf({ answers }: NodeMaker): string {
+  const table = answers.get(keyOf('file', { path: '/proc/812/mountinfo' }));
+  return table && 'answer' in table ? (table.answer as string) : '';
+}
+
 describe('it is refused', () => {
   const cases: readonly (readonly [string, () => NodeMaker, string])[] = [
     [
@@ -137,6 +165,15 @@ describe('it is refused', () => {
       'when what a process holds cannot be seen',
       () => madeNode().set('openFiles', filesOf(1), { failure: 'timeout' }),
       'not every mount of the node can be seen',
+    ],
+    [
+      'when an unmount that was left behind is still at it',
+      () =>
+        madeNode()
+          .file('/proc/1/comm', 'umount\n')
+          .file('/proc/1/status', 'Uid:\t0\t0\t0\t0\n')
+          .file('/proc/1/cmdline', `umount\0-f\0${TARGET}\0`),
+      'this mount is being unmounted already',
     ],
     [
       'when there are more loop devices than we look at',
@@ -204,34 +241,47 @@ describe('it is refused', () => {
   });
 });
 
+/** A hand that writes down what it is told to do, and says what it is told to say. */
+function loggingHand(deeds: readonly Deed[] = [], onForce: () => void = () => {}) {
+  const log: string[] = [];
+  const left = [...deeds];
+  const hand = {
+    ...writer,
+    forceUnmount: async () => {
+      log.push('force');
+      onForce();
+      return left.shift() ?? ({ state: 'did' } as const);
+    },
+    unmount: async () => {
+      log.push('unmount');
+      return { state: 'did' } as const;
+    },
+    abortFuse: async (connection: string) => {
+      log.push(`abort ${connection}`);
+      return { state: 'did' } as const;
+    },
+    removeEmptyFolder: async (path: string) => {
+      log.push(`rmdir ${path}`);
+      return { state: 'did' } as const;
+    },
+  };
+  return { log, hand };
+}
+
+const busy: Deed = { state: 'busy', why: 'target is busy' };
+const withoutMount = (maker: NodeMaker) =>
+  withMounts(maker, (text) => text.replace(/^210 .*\n/m, ''));
+
 describe('the deed', () => {
-  async function actWith(deeds: readonly Deed[], maker = madeNode(), action = ACTION) {
-    const log: string[] = [];
-    const left = [...deeds];
-    const hand = {
-      ...writer,
-      forceUnmount: async () => {
-        log.push('force');
-        return left.shift() ?? ({ state: 'did' } as const);
-      },
-      unmount: async () => {
-        log.push('unmount');
-        return { state: 'did' } as const;
-      },
-      abortFuse: async (connection: string) => {
-        log.push(`abort ${connection}`);
-        return { state: 'did' } as const;
-      },
-      removeEmptyFolder: async (path: string) => {
-        log.push(`rmdir ${path}`);
-        return { state: 'did' } as const;
-      },
-    };
+  async function actWith(
+    deeds: readonly Deed[],
+    { maker = madeNode(), action = ACTION, onForce = () => {} } = {},
+  ) {
+    const { log, hand } = loggingHand(deeds, onForce);
     const freshLook = () => lookAt(maker.build());
     const mishap = await forceUnmount.act(action, hand, freshLook(), { freshLook });
     return { log, mishap };
   }
-  const busy: Deed = { state: 'busy', why: 'target is busy' };
 
   test('is repeated once when the target is busy; a folder that is still mounted stays', async () => {
     const { log, mishap } = await actWith([busy]);
@@ -240,8 +290,32 @@ describe('the deed', () => {
   });
 
   test('ends with the removal of the folder, where this kubelet would leave it', async () => {
-    const maker = withMounts(madeNode(), (text) => text.replace(/^210 .*\n/m, ''));
-    expect((await actWith([], maker)).log).toEqual(['force', `rmdir ${TARGET}`]);
+    const maker = madeNode();
+    const onForce = () => void withoutMount(maker);
+    const { log } = await actWith([], { maker, onForce });
+    expect(log).toEqual(['force', `rmdir ${TARGET}`]);
+  });
+
+  test('leaves a folder on which another namespace, that sees it elsewhere, has a mount', async () => {
+    const maker = withContainer(madeNode());
+    const onForce = () => void withoutMount(maker);
+    expect((await actWith([], { maker, onForce })).log).toEqual(['force']);
+  });
+
+  test.each([
+    ['was made anew', (text: string) => text.replace(/^210 27 0:57/m, '210 27 0:58')],
+    ['is covered', (text: string) => `${text}300 27 0:60 / /var/lib/kubelet rw - tmpfs tmpfs rw\n`],
+  ])('is not done, nor repeated, on a mount that %s meanwhile', async (_name, change) => {
+    const before = madeNode();
+    const look = lookAt(before.build());
+    await look.of(mountTable);
+    const freshLook = () => lookAt(withMounts(madeNode(), change).build());
+    const { log, hand } = loggingHand();
+    const mishap = await forceUnmount.act(ACTION, hand, look, { freshLook });
+    expect(mishap).toMatchObject({ why: expect.stringContaining('shows') });
+    const maker = madeNode();
+    const again = await actWith([busy], { maker, onForce: () => void withMounts(maker, change) });
+    expect([...log, ...again.log]).toEqual(['force']);
   });
 
   test('gives up after the second, for what is no FUSE', async () => {
@@ -252,14 +326,69 @@ describe('the deed', () => {
 
   test('cuts off the server of a FUSE mount where its control files are to be seen', async () => {
     const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';
-    const maker = withMounts(madeNode(), (text) => `${text}${control}`);
-    const { log, mishap } = await actWith([busy, busy], maker, { ...ACTION, fsType: 'fuse.x' });
+    const maker = withMounts(madeNode(), (text) => fuse(`${text}${control}`));
+    const action = { ...ACTION, fsType: 'fuse.x' };
+    const { log, mishap } = await actWith([busy, busy], { maker, action });
     expect(mishap).toBeUndefined();
     expect(log).toEqual(['force', 'force', 'abort /sys/fs/fuse/connections/57', 'unmount']);
+  });
+
+  test('names the connection of a block device by its whole number', async () => {
+    const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';
+    const change = (text: string) => fuse(`${text}${control}`).replace('0:57', '8:16');
+    const maker = withMounts(madeNode(), change);
+    const action = { ...ACTION, fsType: 'fuse.x', device: '8:16' };
+    const { log } = await actWith([busy, busy], { maker, action });
+    expect(log).toContain('abort /sys/fs/fuse/connections/8388624');
   });
 
   test('that does not come to an end is told as that', async () => {
     const { mishap } = await actWith([{ state: 'unending', why: 'process 99' }]);
     expect(mishap).toMatchObject({ isUnending: true });
   });
+});
+
+describe('an act that was killed in its middle', () => {
+  async function resumeOn(maker: NodeMaker, onForce: () => void = () => {}) {
+    const { log, hand } = loggingHand([], onForce);
+    const said = await forceUnmount.resume?.(ACTION, hand, () => lookAt(maker.build()));
+    return { log, said };
+  }
+
+  /** What the first call leaves: its requests are ended, and the mount is still there. */
+  function halfDone(): NodeMaker {
+    const maker = madeNode();
+    const detail = 'ENOTCONN: socket is not connected, lstat';
+    return maker.set('status', { path: `/proc/812/root${TARGET}` }, { failure: 'failed', detail });
+  }
+
+  test('is finished, when the mount answers with errors now', async () => {
+    const maker = halfDone();
+    const { log, said } = await resumeOn(maker, () => void withoutMount(maker));
+    expect(log).toEqual(['force', `rmdir ${TARGET}`]);
+    expect(said).toContain('it is unmounted now');
+  });
+
+  test('is not, when it had not begun, or somebody uses the filesystem now', async () => {
+    expect(await resumeOn(madeNode())).toEqual({ log: [], said: undefined });
+    const used = holds(halfDone(), 1, { by: 'fd/7', path: '/db', mount: 210 });
+    const { log, said } = await resumeOn(used);
+    expect(log).toEqual([]);
+    expect(said).toContain('holds /db by fd/7');
+  });
+
+  test('still removes the folder, when the mount was gone already', async () => {
+    const { log, said } = await resumeOn(withoutMount(madeNode()));
+    expect(log).toEqual([`rmdir ${TARGET}`]);
+    expect(said).toBe('its folder is removed now');
+  });
+});
+
+test('a folder that is left though it should be removed is told', async () => {
+  const answer = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
+  const status = { ...answer, links: 2, sizeBytes: 0, modifiedMs: 0 };
+  const asked = { path: `/proc/812/root${TARGET}`, patience: 'long' } as const;
+  const maker = withoutMount(madeNode()).set('status', asked, { answer: status });
+  const sight = await forceUnmount.isDone(ACTION, lookAt(maker.build()));
+  expect(sight).toMatchObject({ isDone: true, beside: expect.stringContaining(`rmdir ${TARGET}`) });
 });

@@ -1,10 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { copiesOf, filesystemUser, whereIs } from '../evidence/filesystem-users.ts';
+import { fuseConnection } from '../evidence/fuse-connection.ts';
 import { kubelet } from '../evidence/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
-import { mountProbes } from '../evidence/mount-probes.ts';
+import { mountShowing, mountsOnPaths } from '../evidence/mount-places.ts';
+import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
 import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { keptNamespaces } from '../evidence/open-mounts.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
 import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
@@ -17,7 +20,7 @@ import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
 import { unmountUnderWay } from './under-way.ts';
-import { otherPath } from './unmount.ts';
+import { otherPath, underWay } from './unmount.ts';
 
 type Force = Action<'force-unmount'>;
 
@@ -35,21 +38,36 @@ export const forceUnmount: Handler<'force-unmount'> = {
       (await answeringMount(action, look)) ??
       (await usedElsewhere(action, look, sight)) ??
       (await otherPath(action, sight)) ??
+      (await underWay(action, look)) ??
       (await tiedHands(action, sight, writer))
     );
   },
 
   async act(action, writer, look, { freshLook }) {
-    const { pid, table } = await sightOf(look);
-    const deed = await force(action, pid, writer, table);
+    const { pid } = await sightOf(look);
+    const deed = await force(action, pid, writer, freshLook);
     if (deed.state !== 'did') {
       const isUnending = deed.state === 'unending';
       const what = isUnending ? 'the unmount does not come to an end' : 'the unmount failed';
       const hand = byHand(action.target, pid);
       return { what, why: deed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
     }
-    await removeFolder(action, pid, writer, freshLook());
+    await removeFolder(action, writer, freshLook());
     return undefined;
+  },
+
+  async resume(action, writer, freshLook) {
+    const look = freshLook();
+    const { table } = await sightOf(look);
+    if (!table.mounts.some((mount) => isPinned(mount, action))) {
+      return (await removeFolder(action, writer, look)) ? 'its folder is removed now' : undefined;
+    }
+    // The first call ends all requests, so what it left behind answers, with errors.
+    if ((await probed(action, look))?.state !== 'corrupted') return undefined;
+    const refused = await forceUnmount.refuse(action, look, writer);
+    const trouble = refused ?? (await forceUnmount.act(action, writer, look, { freshLook }));
+    if (!trouble) return 'its requests had been ended; it is unmounted now';
+    return 'why' in trouble ? `its requests had been ended, but ${trouble.why}` : undefined;
   },
 
   async isDone(action, look) {
@@ -74,9 +92,14 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const left = copiesOf(action.device, await look.of(mountNamespaces))
       .filter(({ mount }) => mount.fsType === action.fsType)
       .map(whereIs);
-    const beside = `its filesystem is still mounted, with errors for an answer: ${left.join(', ')}`;
+    const beside = [
+      ...(left.length === 0 ? [] : [`its filesystem is mounted still, and broken: ${left.join()}`]),
+      ...(probe.known && (await isOursToRemove(action, look))
+        ? [`its folder is left, and this kubelet does not remove it: rmdir ${action.target}`]
+        : []),
+    ];
     const seen = 'the mount is gone, and its path answers';
-    return { isDone: true, seen, ...(left.length === 0 ? {} : { beside }) };
+    return { isDone: true, seen, ...(beside.length === 0 ? {} : { beside: beside.join('; ') }) };
   },
 };
 
@@ -125,22 +148,26 @@ function coveringMount({ id }: Force, { table }: Sight): Outcome | undefined {
 
 /** What has come back to life since is not forced. */
 async function answeringMount(action: Force, look: Look): Promise<Outcome | undefined> {
-  const { probes } = await look.of(mountProbes);
-  const probe = probes.find(({ suspect }) => isPinned(suspect.mount, action));
-  const state = probe?.result.state ?? 'not-probed';
+  const probe = await probed(action, look);
+  const state = probe?.state ?? 'not-probed';
   // Once one mount of a filesystem was forced, the others of it answer with errors.
   if (state === 'dead' || state === 'corrupted') return undefined;
   if (state === 'alive') {
     const why = 'what answers may have data to write, and needs no force';
     return { state: 'refused', what: 'the mount answers again', why, todo: CHECK_AGAIN };
   }
-  const why = probe?.result.state === 'not-probed' ? probe.result.why : 'it was not asked';
+  const why = probe?.state === 'not-probed' ? probe.why : 'it was not asked';
   return {
     state: 'refused',
     what: 'whether the mount is dead is not known',
     why,
     todo: CHECK_AGAIN,
   };
+}
+
+async function probed(action: Force, look: Look): Promise<ProbeResult | undefined> {
+  const { probes } = await look.of(mountProbes);
+  return probes.find(({ suspect }) => isPinned(suspect.mount, action))?.result;
 }
 
 async function usedElsewhere(
@@ -179,44 +206,63 @@ async function tiedHands(
 /**
  * The first call ends the requests and often finds the mount busy with them all the same; a moment
  * later it is not. A FUSE server can be cut off as well, where its control files are to be seen.
+ * Each time the table is read anew: to find out who uses the mount took a while.
  */
 async function force(
-  { target, device, fsType }: Force,
+  action: Force,
   pid: number,
   writer: NodeWriter,
-  table: MountTable,
+  freshLook: () => Look,
 ): Promise<Deed> {
-  const first = await writer.forceUnmount(target, pid);
+  const { target, device, fsType } = action;
+  const unlessChanged = async (deed: (table: MountTable) => Promise<Deed>): Promise<Deed> => {
+    const sight = await sightOf(freshLook());
+    const changed = changedMount(action, sight) ?? hiddenMount(action, sight);
+    if (!changed) return deed(sight.table);
+    return changed.state === 'done' ? { state: 'did' } : { state: 'failed', why: changed.why };
+  };
+  const first = await unlessChanged(() => writer.forceUnmount(target, pid));
   if (first.state !== 'busy') return first;
   await sleep(forceAgainMs);
-  const second = await writer.forceUnmount(target, pid);
-  const control = table.mounts.findLast((mount) => mount.fsType === 'fusectl')?.target;
-  if (second.state !== 'busy' || !isFuseType(fsType) || control === undefined) return second;
-  const connection = `${control}/${device.slice(device.indexOf(':') + 1)}`;
-  const aborted = await writer.abortFuse(connection, pid);
+  const second = await unlessChanged(() => writer.forceUnmount(target, pid));
+  if (second.state !== 'busy' || !isFuseType(fsType)) return second;
+  const aborted = await unlessChanged(async (table) => {
+    const connection = fuseConnection(device, table);
+    return connection === undefined ? second : writer.abortFuse(connection, pid);
+  });
   if (aborted.state !== 'did') return second;
   await sleep(forceAgainMs);
-  return writer.unmount(target, pid);
+  return unlessChanged(() => writer.unmount(target, pid));
+}
+
+/** The path leads to another mount: one that came over it, or over a folder above. */
+function hiddenMount(
+  { id, target }: Force,
+  { table }: Sight,
+): Exclude<Outcome, { state: 'done' }> | undefined {
+  const shown = mountShowing(target, table);
+  if (!shown || shown.id === id) return undefined;
+  const why = `${table.origin} shows ${table.lineText(shown)}`;
+  return { state: 'refused', what: 'another mount lies over this one', why, todo: CHECK_AGAIN };
 }
 
 /** Before 1.20.10, 1.21.4 and 1.22 a volume folder that is left keeps the kubelet from its work. */
-async function removeFolder(
-  { target, podUid }: Force,
-  pid: number,
-  writer: NodeWriter,
-  look: Look,
-): Promise<void> {
+async function isOursToRemove({ target }: Force, look: Look): Promise<boolean> {
   const version = await attempt(look.of(kubeletVersion));
   const { root } = await look.of(kubelet);
-  const place = podPathOf(target, { root });
-  if (!version.known || !leavesVolumeFolders(version.value) || place?.plugin === undefined) return;
-  // In a look of now: whoever has it mounted would lose it with the folder.
-  const now = await look.of(mountNamespaces);
-  const below = `/pods/${podUid}/${place.rest}`;
-  const isMounted = now.namespaces.some(({ table }) =>
-    table.mounts.some((mount) => mount.target.endsWith(below)),
-  );
-  if (!isMounted && now.notSeen.length === 0) await writer.removeEmptyFolder(target, pid);
+  const isVolume = podPathOf(target, { root })?.plugin !== undefined;
+  return isVolume && version.known && leavesVolumeFolders(version.value);
+}
+
+/** In a look of now: whoever has it mounted would lose it with the folder. */
+async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
+  if (!(await isOursToRemove(action, look)) || (await livingPod(action, look))) return false;
+  const { table, pid } = await sightOf(look);
+  const { namespaces, notSeen } = await look.of(mountNamespaces);
+  const unseen = [...notSeen, ...(await keptNamespaces(look))];
+  const mounted = mountsOnPaths(namespaces, table)(action.target);
+  if (mounted.length > 0 || unseen.length > 0) return false;
+  return (await writer.removeEmptyFolder(action.target, pid)).state === 'did';
 }
 
 function isPinned(mount: Mount, action: Force): boolean {

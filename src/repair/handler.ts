@@ -16,6 +16,15 @@ export interface Handler<K extends ActionKind> {
     look: Look,
     course: Course,
   ): Promise<Mishap | undefined>;
+  /**
+   * After a crash in the middle of an act: finishes what it had begun, with all that `refuse` asks,
+   * and nothing that it had not begun. In words what that came to; undefined when there was nothing.
+   */
+  resume?(
+    action: Action<K>,
+    writer: NodeWriter,
+    freshLook: () => Look,
+  ): Promise<string | undefined>;
   /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
   isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
 }

@@ -5,7 +5,9 @@ export const helpMs = 3_000;
 export const PROGRAM_OUTPUT_BYTES_MAX = 16 * 1024;
 
 /** Looking at what earlier runs left open, on a node that answers slowly. */
-export const settleMs = 60_000;
+export const settleMs = 120_000;
+/** So long one that broke off may be taken up again: it has to be over well before that. */
+export const resumeMs = 30_000;
 
 /** About a thousand deeds; then the file becomes journal.1.jsonl, and a new one begins. */
 export const JOURNAL_BYTES_MAX = 1024 * 1024;

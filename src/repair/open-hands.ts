@@ -47,12 +47,14 @@ export async function openHands(asked: {
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
   const journal = new FileJournal({ folder: stateFolder, actor });
-  const settled = await tried(settleUnfinished(stateFolder, { look, journal }), settleMs);
+  const writer = new LiveWriter(asked);
+  const acting = { look, journal, writer, permitted };
+  const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
   if (!settled.ok) {
     lock.release();
     return unusable(settled.why);
   }
-  const hands = { look, writer: new LiveWriter(asked), journal, lock, permitted };
+  const hands = { ...acting, lock };
   let isClosed = false;
   return {
     isOpen: true,

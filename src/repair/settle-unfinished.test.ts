@@ -29,7 +29,7 @@ async function crashAfter(made: MadeHands, name: Step['name']): Promise<void> {
 }
 
 function settle(made: MadeHands) {
-  return settleUnfinished(folder, { look: made.hands.look, journal: fileJournal() });
+  return settleUnfinished(folder, { ...made.hands, journal: fileJournal() });
 }
 
 const BEGUN = 'begun at 2026-01-02T03:04:05.000Z by pid 812, its end was not seen; looked now:';

@@ -3,6 +3,7 @@ import { attempt } from '../node/attempt.ts';
 import type { Handler, Sight } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
+import { resumeMs } from './limits.ts';
 import type { Hands } from './perform.ts';
 
 /** What became of a deed whose end nobody saw. */
@@ -12,28 +13,30 @@ export type Settled = { readonly record: JournalRecord } & (
 );
 
 /**
- * Deeds that were begun and not concluded: we were killed, or the node went down. Nothing is done
- * again; the node is looked at, and what is seen is written down. Called under the node's lock.
+ * Deeds that were begun and not concluded: we were killed, or the node went down. The node is looked
+ * at, an act that broke off in its middle is finished, nothing is done again, and what is seen is
+ * written down. Called under the node's lock.
  */
 export async function settleUnfinished(
   folder: string,
-  { look, journal }: Pick<Hands, 'look' | 'journal'>,
+  hands: Pick<Hands, 'look' | 'journal' | 'writer' | 'permitted'>,
 ): Promise<readonly Settled[]> {
   const settled: Settled[] = [];
+  const until = performance.now() + resumeMs;
   for (const record of readJournal(folder).unfinished) {
     const { action, entry } = record;
     if (!Object.hasOwn(handlers, action.kind)) {
       settled.push({ record, unsettled: `this version does not know the action ${action.kind}` });
       continue;
     }
-    const sight = await attempt(sightOf(action, look));
+    const sight = await attempt(sightOf(action, hands, until));
     if (sight.known) {
       if (sight.value.underWay) {
         settled.push({ record, unsettled: sight.value.underWay });
         continue;
       }
       const outcome = outcomeOf(record, sight.value);
-      await journal.conclude(entry, record, outcome);
+      await hands.journal.conclude(entry, record, outcome);
       settled.push({ record, outcome });
     } else {
       settled.push({ record, unsettled: `the node could not be looked at: ${sight.why}` });
@@ -42,13 +45,24 @@ export async function settleUnfinished(
   return settled;
 }
 
-function sightOf(action: Action, look: Hands['look']): Promise<Sight> {
+async function sightOf(
+  action: Action,
+  { look, writer, permitted }: Pick<Hands, 'look' | 'writer' | 'permitted'>,
+  until: number,
+): Promise<Sight> {
   const handler: Handler<ActionKind> = handlers[action.kind];
-  return handler.isDone(action, look());
+  const sight = await handler.isDone(action, look());
+  const mayResume = permitted.has(action.kind) && performance.now() < until;
+  if (sight.underWay || !handler.resume || !mayResume) return sight;
+  const resumed = await handler.resume(action, writer, look);
+  if (resumed === undefined) return sight;
+  const now = await handler.isDone(action, look());
+  return { ...now, seen: `${now.seen}; ${resumed}` };
 }
 
-function outcomeOf({ at, by }: JournalRecord, { isDone, seen }: Sight): Outcome {
-  const note = `begun at ${at} by pid ${by.pid}, its end was not seen; looked now: ${seen}`;
+function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Sight): Outcome {
+  const all = beside === undefined ? seen : `${seen}; ${beside}`;
+  const note = `begun at ${at} by pid ${by.pid}, its end was not seen; looked now: ${all}`;
   const todo = 'run kubediag check, and recover again';
   return isDone ? { state: 'done', note } : { state: 'no-effect', what: seen, why: note, todo };
 }

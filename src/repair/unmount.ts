@@ -153,7 +153,10 @@ export async function otherPath(
   return undefined;
 }
 
-async function underWay({ target }: Unmount, look: Look): Promise<Outcome | undefined> {
+export async function underWay(
+  { target }: Pick<Unmount, 'target'>,
+  look: Look,
+): Promise<Outcome | undefined> {
   const pid = await unmountUnderWay(target, look);
   if (pid === undefined) return undefined;
   const what = 'this mount is being unmounted already';
