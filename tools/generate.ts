@@ -5,6 +5,7 @@ import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
+import { resourcesPage } from './pages/resources-page.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
 import { withTranscripts } from './pages/transcripts.ts';
@@ -35,6 +36,7 @@ const generators: readonly Generator[] = [
     from: 'tools/report-schema.ts',
     make: schemaPage,
   },
+  { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
   ...crdFiles,
 ];
 

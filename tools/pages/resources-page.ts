@@ -1,0 +1,67 @@
+import { API_VERSION, type Kind, kinds } from '../../src/api/kinds.ts';
+import { type StructuralSchema, structuralSchema } from '../../src/api/structural-schema.ts';
+import { code, tableOf } from './markdown.ts';
+
+/** docs/reference/resources.md: every field of every kind, from the schemas. */
+export function resourcesPage(): string {
+  return [
+    '# Resources\n',
+    `The resources of ${code(API_VERSION)}. The files in ${code('deploy/crds')} make them known to an API server;\n` +
+      `${code('kubediag lint -f FILE')} checks them without one. Fields that are not listed are kept, and not read.\n`,
+    ...kinds.map(kindPart),
+  ].join('\n');
+}
+
+function kindPart(kind: Kind): string {
+  const names = kind.shortNames.map(code).join(', ');
+  const head = `${kind.description} It is ${SCOPES[kind.scope]}; for kubectl also ${names}.\n`;
+  const rows = [
+    ...rowsOf(structuralSchema(kind.spec), 'spec'),
+    ...(kind.status ? rowsOf(structuralSchema(kind.status), 'status') : []),
+  ];
+  return [`## ${kind.kind}\n`, head, tableOf(['field', 'type', 'bounds', 'is'], rows)].join('\n');
+}
+
+const SCOPES = { Cluster: 'the same in all namespaces', Namespaced: 'in a namespace' } as const;
+
+/** A row for each field, those of objects and lists after it. */
+function rowsOf(schema: StructuralSchema, path: string): readonly (readonly string[])[] {
+  const required = (schema.required ?? []) as readonly string[];
+  return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
+    const here = `${path}.${name}`;
+    const words = [
+      ...(required.includes(name) ? ['required'] : []),
+      ...('default' in field ? [`default ${code(String(field.default))}`] : []),
+      ...boundsOf(field),
+    ].join(', ');
+    const { inner, suffix } = insideOf(field);
+    const row = [code(here), typeOf(field), words, field.description ?? ''];
+    return [row, ...rowsOf(inner, `${here}${suffix}`)];
+  });
+}
+
+function insideOf(field: StructuralSchema): { inner: StructuralSchema; suffix: string } {
+  if (!field.items) return { inner: field, suffix: '' };
+  const { inner, suffix } = insideOf(field.items);
+  return { inner, suffix: `[]${suffix}` };
+}
+
+function typeOf({ type = '', items, additionalProperties }: StructuralSchema): string {
+  if (items) return `list of ${typeOf(items)}`;
+  return additionalProperties ? `map of ${typeOf(additionalProperties)}` : type;
+}
+
+const INT32_MAX = 2_147_483_647;
+
+function boundsOf(field: StructuralSchema): readonly string[] {
+  const { minimum, maximum, minItems, maxItems } = field as Readonly<Record<string, number>>;
+  const words = (field.enum ?? []) as readonly string[];
+  return [
+    ...(words.length > 0 ? [`one of ${words.map((word) => code(word || '""')).join(' ')}`] : []),
+    ...(minimum !== undefined && maximum !== undefined && maximum < INT32_MAX
+      ? [`${minimum} to ${maximum}`]
+      : []),
+    ...(minItems === undefined ? [] : [`at least ${minItems} entries`]),
+    ...(maxItems === undefined ? [] : [`at most ${maxItems} entries`]),
+  ];
+}
