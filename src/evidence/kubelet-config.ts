@@ -13,6 +13,8 @@ export interface KubeletSettings {
   readonly nodeName?: string | undefined;
   /** The folder, or the file, of static pods. */
   readonly staticPodPath?: string | undefined;
+  /** It also takes static pods from an address, which we ask nothing of and do not keep. */
+  readonly hasStaticPodUrl?: boolean | undefined;
 }
 
 /** The keys of configuration files that we read. A bundle keeps the values of these and no others. */
@@ -45,6 +47,9 @@ export const KUBELET_FLAGS = {
   configFolder: 'config-dir',
 } as const;
 
+/** Not among the above, whose values a bundle keeps: an address may hold a secret. */
+const STATIC_POD_URL_FLAG = 'manifest-url';
+
 export function flagSettings(words: readonly string[], source: string): KubeletSettings {
   return {
     root: nonEmpty(flagValue(words, KUBELET_FLAGS.root)),
@@ -54,6 +59,7 @@ export function flagSettings(words: readonly string[], source: string): KubeletS
     address: nonEmpty(flagValue(words, KUBELET_FLAGS.address)),
     nodeName: nonEmpty(flagValue(words, KUBELET_FLAGS.nodeName)),
     staticPodPath: nonEmpty(flagValue(words, KUBELET_FLAGS.staticPodPath)),
+    hasStaticPodUrl: isTold(flagValue(words, STATIC_POD_URL_FLAG)),
   };
 }
 
@@ -85,6 +91,7 @@ export function parseEdgecoreConfig(
     readOnlyPort: inside.readOnlyPort,
     address: inside.address,
     staticPodPath: inside.staticPodPath,
+    hasStaticPodUrl: inside.hasStaticPodUrl,
     nodeName: first('hostnameOverride'),
   };
 }
@@ -158,6 +165,7 @@ function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
     readOnlyPort: portOf(at(file, 'readOnlyPort'), source),
     address: nonEmpty(at(file, 'address')),
     staticPodPath: nonEmpty(at(file, 'staticPodPath')),
+    hasStaticPodUrl: isTold(at(file, 'staticPodURL')),
   };
 }
 
@@ -183,6 +191,11 @@ function listAt(mapping: Mapping, key: string): string[] {
 
 function nonEmpty(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Undefined when nobody said anything; an empty value takes back what was said before. */
+function isTold(value: unknown): boolean | undefined {
+  return typeof value === 'string' ? value !== '' : undefined;
 }
 
 const PORT_MAX = 65_535;

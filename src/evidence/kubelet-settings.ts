@@ -79,6 +79,7 @@ async function kubeletSettings(
     address: flags.address ?? file?.address,
     nodeName: flags.nodeName,
     staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
+    hasStaticPodUrl: flags.hasStaticPodUrl ?? file?.hasStaticPodUrl,
     doubts: fromFiles.known ? [] : [fromFiles.why],
   };
 }
@@ -174,6 +175,7 @@ function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettin
     readOnlyPort: above.readOnlyPort ?? below.readOnlyPort,
     address: above.address ?? below.address,
     staticPodPath: above.staticPodPath ?? below.staticPodPath,
+    hasStaticPodUrl: above.hasStaticPodUrl ?? below.hasStaticPodUrl,
   };
 }
 

@@ -31,6 +31,8 @@ export interface Kubelet {
   readonly nodeName?: string;
   /** The folder, or the file, of its static pods, as it was told. */
   readonly staticPodPath?: string;
+  /** It takes static pods from an address too. */
+  readonly hasStaticPodUrl?: boolean;
   /** Processes that call themselves kubelets, and why they were not believed. */
   readonly disbelieved: readonly string[];
   /** What it was told that we could not read; the defaults stand for it. */
@@ -82,6 +84,7 @@ async function runningKubelet(
     address: reachableAddress(settings.address),
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(settings.staticPodPath === undefined ? {} : { staticPodPath: settings.staticPodPath }),
+    ...(settings.hasStaticPodUrl ? { hasStaticPodUrl: true } : {}),
     disbelieved,
     doubts: settings.doubts,
   };

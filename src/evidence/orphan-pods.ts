@@ -2,6 +2,7 @@ import { defineEvidence, type Look } from '../model/evidence.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ProcessEntry } from '../node/node-reader.ts';
 import { type Containers, containers } from './containers.ts';
+import { podsInCgroup } from './pod-of-cgroup.ts';
 import { type Pods, pods } from './pods.ts';
 import { type StaticPods, staticPods } from './static-pods.ts';
 
@@ -13,7 +14,8 @@ export type PodLife =
       /** Who knows nothing of it any more, each with where that was seen. */
       readonly agreed: readonly Absence[];
       /**
-       * The kubelet's own list is not at hand, or not whole. After a restart of the runtime a live
+       * Not all who could know it could be asked: the kubelet's own list is not at hand or not
+       * whole, or it takes pods from where we cannot look. After a restart of the runtime a live
        * pod can look just like this for a while, so a person must name the pod before anything of
        * it is taken away.
        */
@@ -93,7 +95,13 @@ function unknownPod(
   const doubt = doubtOfList(listed);
   if (doubt === undefined && listed.known) {
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
-    return { state: 'orphan', agreed: [...agreed, { claim, origin: listed.value.origin }] };
+    const all = [...agreed, { claim, origin: listed.value.origin }];
+    // Its list is whole without them, for as long as it has not heard of them itself.
+    const word = files.untold === undefined ? {} : { needsWord: files.untold };
+    return { state: 'orphan', agreed: all, ...word };
+  }
+  if (files.untold !== undefined) {
+    return { state: 'uncertain', why: `${files.untold}, and ${doubt}` };
   }
   if (held.sandboxes.some((sandbox) => sandbox.podUid === podUid)) {
     const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
@@ -131,10 +139,6 @@ function signOfLife(podUid: string, held: Containers): PodLife | undefined {
   return undefined;
 }
 
-// /kubepods/burstable/pod29da79e5-386c-4e0d-82c1-215f93ff955d/4f0c...
-// /kubepods.slice/kubepods-pod29da79e5_386c_4e0d_82c1_215f93ff955d.slice/cri-containerd-4f0c.scope
-const POD_IN_CGROUP = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
-
 function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
   if (!running.known) return running;
   const byPod = new Map<string, ProcessEntry>();
@@ -142,9 +146,7 @@ function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
     // What has ended and only waits to be reaped needs nothing any more.
     if (process.state === 'Z' || process.state === 'X') continue;
     for (const path of process.cgroups) {
-      for (const [, uid = ''] of path.matchAll(POD_IN_CGROUP)) {
-        byPod.set(uid.replaceAll('_', '-'), process);
-      }
+      for (const uid of podsInCgroup(path)) byPod.set(uid, process);
     }
   }
   return { known: true, value: byPod };

@@ -1,14 +1,23 @@
 // /kubepods/burstable/pod29da79e5-386c-4e0d-82c1-215f93ff955d/4f0c...
 // /kubepods.slice/kubepods-pod29da79e5_386c_4e0d_82c1_215f93ff955d.slice/cri-containerd-4f0c.scope
 // /kubepods/besteffort/pod0123456789abcdef0123456789abcdef/4f0c... (a static pod)
-const POD =
-  /\bpod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12}|[0-9a-f]{32})(?![0-9a-f])/;
+// /kubepods/besteffort/podmy-proxy/4f0c... (one whose file names a uid of its own)
+const POD = /(?:^|[/-])pod([0-9a-z]+(?:[-_][0-9a-z]+)*)(?=\.slice|\/|$)/gi;
+
+/**
+ * All that may be the uid of a pod in the path of a cgroup, also where "/podman/" is none: whoever
+ * looks for signs of life must miss none, and no pod has such a uid.
+ */
+export function podsInCgroup(path: string): readonly string[] {
+  return Array.from(path.matchAll(POD), ([, uid = '']) => uid.replaceAll('_', '-'));
+}
 
 /** The uid of the pod that a process belongs to, as its cgroups tell; undefined for any other. */
 export function podOfCgroup(cgroups: readonly string[]): string | undefined {
   for (const path of cgroups) {
-    const uid = path.includes('kubepods') ? POD.exec(path)?.[1] : undefined;
-    if (uid !== undefined) return uid.replaceAll('_', '-');
+    const at = path.indexOf('kubepods');
+    const [uid] = at < 0 ? [] : podsInCgroup(path.slice(at));
+    if (uid !== undefined) return uid;
   }
   return undefined;
 }
