@@ -1,12 +1,14 @@
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
-import { REDACTED, redactWords } from './redact-words.ts';
+import { REDACTED } from './redact-words.ts';
 import { jsonValue } from './text-value.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * What a runtime knows of a container beyond CRI, reduced to what a person needs who has to make it
- * anew: image, command, mounts. Values of the environment do not leave the node.
+ * What a runtime knows of a container beyond CRI, reduced to what a person needs who wants to know
+ * what it is: image, program, names. What it was told stays on the node: no list of names could ever
+ * hold all the ways in which somebody hands a secret to a program. Whoever removes it keeps the whole
+ * of it beside the journal.
  */
 export function redactInspect(info: unknown): Fields {
   const text = textAt(info, 'info');
@@ -25,19 +27,30 @@ function kept(value: unknown): Fields {
       ...known('image', textAt(config, 'image', 'image')),
       ...known('working_dir', textAt(config, 'working_dir')),
       ...known('log_path', textAt(config, 'log_path')),
-      command: redactWords(texts(listAt(config, 'command'))),
-      args: redactWords(texts(listAt(config, 'args'))),
+      command: onlyProgram(texts(listAt(config, 'command'))),
+      args: withheld(texts(listAt(config, 'args'))),
       envs: (listAt(config, 'envs') ?? []).map((env) => ({
         ...known('key', textAt(env, 'key')),
         value: REDACTED,
       })),
       mounts: (listAt(config, 'mounts') ?? []).map((mount) => ({
         ...known('container_path', textAt(mount, 'container_path')),
-        ...known('host_path', textAt(mount, 'host_path')),
         ...(fieldAt(mount, 'readonly') === true ? { readonly: true } : {}),
       })),
     },
   };
+}
+
+// /usr/sbin/mosquitto, but not DB_PASS=x of: env DB_PASS=x /app
+const PROGRAM = /^[\w./+-]{1,200}$/;
+
+function onlyProgram([program, ...words]: readonly string[]): readonly string[] {
+  if (program === undefined) return [];
+  return [PROGRAM.test(program) ? program : REDACTED, ...withheld(words)];
+}
+
+function withheld(words: readonly string[]): readonly string[] {
+  return words.length === 0 ? [] : [`${words.length} ${REDACTED}`];
 }
 
 function known(name: string, value: unknown): Fields {

@@ -3,7 +3,8 @@ import { headerOf, parseLogLine } from './log-line.ts';
 import { fieldsIn, type Signature } from './log-signature.ts';
 import { SIGNATURES } from './log-signatures.ts';
 import { redactMessage } from './redact-message.ts';
-import { REDACTED, redactSentence } from './redact-words.ts';
+import { redactSentence } from './redact-sentence.ts';
+import { REDACTED } from './redact-words.ts';
 
 /**
  * Of a log only lines that say something we know leave the node, without what others' words may tell

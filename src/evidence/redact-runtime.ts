@@ -30,18 +30,25 @@ export function redactRuntime(value: unknown, depth = 0): unknown {
   );
 }
 
-/** KubeEdge marks the broker that it makes. */
-const OWN_PREFIXES = ['io.kubernetes.', 'io.kubeedge.'];
+/** What the kubelet, and KubeEdge on the broker that it makes, write themselves. */
+const OWN: ReadonlySet<string> = new Set([
+  'io.kubernetes.pod.name',
+  'io.kubernetes.pod.namespace',
+  'io.kubernetes.pod.uid',
+  'io.kubernetes.pod.terminationGracePeriod',
+  'io.kubernetes.container.name',
+  'io.kubernetes.container.hash',
+  'io.kubernetes.container.restartCount',
+  'io.kubernetes.container.terminationMessagePath',
+  'io.kubernetes.container.terminationMessagePolicy',
+  'io.kubeedge.edgecore/mqtt',
+]);
 
-/** What the kubelet wrote; but not the commands in it, nor CRI-O's copy of everything else. */
+/** By name: any other name may be anybody's, with the commands of a pod or all of it inside. */
 function kubeletsOwn(map: unknown): Readonly<Record<string, unknown>> {
   if (typeof map !== 'object' || map === null) return {};
   const own = Object.entries(map).filter(
-    ([key, value]) =>
-      OWN_PREFIXES.some((prefix) => key.startsWith(prefix)) &&
-      !key.startsWith('io.kubernetes.cri-o.') &&
-      key !== 'io.kubernetes.container.preStopHandler' &&
-      typeof value === 'string',
+    ([key, value]) => OWN.has(key) && typeof value === 'string',
   );
   return Object.fromEntries(own);
 }

@@ -11,7 +11,8 @@ import { redactConfig } from './redact-config.ts';
 import { redactLog } from './redact-log.ts';
 import { redactPods } from './redact-pods.ts';
 import { redactRuntime } from './redact-runtime.ts';
-import { REDACTED, redactSentence, redactWords } from './redact-words.ts';
+import { redactSentence } from './redact-sentence.ts';
+import { REDACTED, redactWords } from './redact-words.ts';
 import { volumeMetricLines } from './volume-metrics.ts';
 
 /**
