@@ -92,8 +92,8 @@ export class MadeHands {
           this.log.push(`abort ${connection}`);
           return { state: 'did' };
         },
-        setAside: async (from, to) => {
-          this.log.push(`set aside ${from} as ${to}`);
+        setAside: async (from, to, _, isKept) => {
+          this.log.push(isKept ? `drop ${from}` : `set aside ${from} as ${to}`);
           return this.deed;
         },
         removeEmptyFolder: async (path) => {

@@ -2,20 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { copiesOf, filesystemUser, whereIs } from '../evidence/filesystem-users.ts';
 import { fuseConnection } from '../evidence/fuse-connection.ts';
 import { kubelet } from '../evidence/kubelet.ts';
-import { kubeletVersion } from '../evidence/kubelet-version.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
-import { mountShowing, mountsOnPaths } from '../evidence/mount-places.ts';
+import { mountShowing } from '../evidence/mount-places.ts';
 import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
 import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
-import { keptNamespaces } from '../evidence/open-mounts.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
-import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
+import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
 import type { Deed, NodeWriter } from './node-writer.ts';
@@ -71,7 +69,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
   },
 
   async isDone(action, look) {
-    const { table, pid } = await sightOf(look);
+    const { table, pid, root } = await sightOf(look);
     if (table.mounts.some((mount) => isPinned(mount, action))) {
       const at = await unmountUnderWay(action.target, look);
       const seen = 'the mount is still there';
@@ -94,7 +92,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
       .map(whereIs);
     const beside = [
       ...(left.length === 0 ? [] : [`its filesystem is mounted still, and broken: ${left.join()}`]),
-      ...(probe.known && (await isOursToRemove(action, look))
+      ...(probe.known && isVolumeFolder(action, root) && (await kubeletLeavesFolders(look))
         ? [`its folder is left, and this kubelet does not remove it: rmdir ${action.target}`]
         : []),
     ];
@@ -246,23 +244,14 @@ function hiddenMount(
   return { state: 'refused', what: 'another mount lies over this one', why, todo: CHECK_AGAIN };
 }
 
-/** Before 1.20.10, 1.21.4 and 1.22 a volume folder that is left keeps the kubelet from its work. */
-async function isOursToRemove({ target }: Force, look: Look): Promise<boolean> {
-  const version = await attempt(look.of(kubeletVersion));
-  const { root } = await look.of(kubelet);
-  const isVolume = podPathOf(target, { root })?.plugin !== undefined;
-  return isVolume && version.known && leavesVolumeFolders(version.value);
+async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
+  const { root, pid } = await sightOf(look);
+  if (!isVolumeFolder(action, root)) return false;
+  return removeLeftFolders([action.target], { ...action, pid }, writer, look);
 }
 
-/** In a look of now: whoever has it mounted would lose it with the folder. */
-async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
-  if (!(await isOursToRemove(action, look)) || (await livingPod(action, look))) return false;
-  const { table, pid } = await sightOf(look);
-  const { namespaces, notSeen } = await look.of(mountNamespaces);
-  const unseen = [...notSeen, ...(await keptNamespaces(look))];
-  const mounted = mountsOnPaths(namespaces, table)(action.target);
-  if (mounted.length > 0 || unseen.length > 0) return false;
-  return (await writer.removeEmptyFolder(action.target, pid)).state === 'did';
+function isVolumeFolder({ target }: Force, root: string): boolean {
+  return podPathOf(target, { root })?.plugin !== undefined;
 }
 
 function isPinned(mount: Mount, action: Force): boolean {

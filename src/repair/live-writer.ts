@@ -99,10 +99,14 @@ export class LiveWriter implements NodeWriter {
     return this.#change(namespaceOf, 'rmdir', '--', path);
   }
 
-  async setAside(from: string, to: string, namespaceOf: number): Promise<Deed> {
-    const made = await this.#change(namespaceOf, 'mkdir', '-p', '-m', '700', '--', dirname(to));
-    if (made.state !== 'did') return made;
-    return this.#change(namespaceOf, 'mv', '--no-clobber', '-T', '--', from, to);
+  async setAside(from: string, to: string, pid: number, isKept: boolean): Promise<Deed> {
+    if (!isKept) {
+      const made = await this.#change(pid, 'mkdir', '-p', '-m', '700', '--', dirname(to));
+      if (made.state !== 'did') return made;
+      const linked = await this.#change(pid, 'ln', '-T', '--', from, to);
+      if (linked.state !== 'did') return linked;
+    }
+    return this.#change(pid, 'unlink', '--', from);
   }
 
   async #change(namespaceOf: number, name: string, ...words: readonly string[]): Promise<Deed> {

@@ -15,8 +15,11 @@ export interface NodeWriter {
   abortFuse(connection: string, namespaceOf: number): Promise<Deed>;
   /** Removes one empty folder there, and never what is in one. */
   removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed>;
-  /** Moves a file; what is there already is never replaced. */
-  setAside(from: string, to: string, namespaceOf: number): Promise<Deed>;
+  /**
+   * Gives a file its second name and takes the first away, so that it is never copied and never
+   * replaces anything; `isKept` when it has the second name already.
+   */
+  setAside(from: string, to: string, namespaceOf: number, isKept: boolean): Promise<Deed>;
   /** Why it could not remove left-over folders; undefined when it could. */
   cannotRemoveFolders(): string | undefined;
   /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */

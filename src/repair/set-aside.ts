@@ -1,6 +1,7 @@
+import { unlessMissing } from '../evidence/file-path.ts';
 import { kubelet } from '../evidence/kubelet.ts';
-import { kubeletVersion } from '../evidence/kubelet-version.ts';
-import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
+import { mountShowing } from '../evidence/mount-places.ts';
+import { mountTable } from '../evidence/mount-table.ts';
 import {
   CSI_PLUGIN,
   type LeftMetadata,
@@ -9,10 +10,11 @@ import {
 } from '../evidence/volume-metadata.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
-import { attempt } from '../node/attempt.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
+import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { livingPod } from './living-pod.ts';
+import type { NodeWriter } from './node-writer.ts';
 import { otherPath } from './unmount.ts';
 
 type SetAside = Action<'set-aside'>;
@@ -35,37 +37,59 @@ export const setAside: Handler<'set-aside'> = {
       (await livingPod(action, look)) ??
       changedFile(action, here, paths) ??
       (await otherPath({ target: paths.from }, { node: look.node, pid: paths.pid })) ??
+      (await otherDisk(paths, look)) ??
+      (await takenPlace(action, paths, look)) ??
       tiedHands(await writer.cannotUnmount(paths.pid))
     );
   },
 
-  async act(action, writer, look) {
+  async act(action, writer, look, { freshLook }) {
     const paths = await pathsOf(action, look);
     if (!paths) return undefined;
-    const { from, to, folder, pid } = paths;
-    const deed = await writer.setAside(from, to, pid);
+    const { from, to, pid } = paths;
+    const isKept = (await inodeAt(to, paths, look)) === action.inode;
+    const deed = await writer.setAside(from, to, pid, isKept);
     if (deed.state !== 'did') {
       const isUnending = deed.state === 'unending';
       const what = 'the file could not be set aside';
       return { what, why: deed.why, todo: CHECK_AGAIN, byHand: byHand(from, to), isUnending };
     }
-    const version = await attempt(look.of(kubeletVersion));
-    if (version.known && leavesVolumeFolders(version.value)) {
-      // This kubelet would not do it; a folder that holds anything stays.
-      await writer.removeEmptyFolder(`${folder}/mount`, pid);
-      await writer.removeEmptyFolder(folder, pid);
-    }
+    await removeFolders(action, writer, freshLook());
     return undefined;
   },
 
+  async resume(action, writer, freshLook) {
+    const look = freshLook();
+    const paths = await pathsOf(action, look);
+    if (!paths || (await inodeAt(paths.to, paths, look)) !== action.inode) return undefined;
+    if ((await inodeAt(paths.from, paths, look)) === undefined) {
+      const isRemoved = await removeFolders(action, writer, look);
+      return isRemoved ? 'its folder is removed now' : undefined;
+    }
+    const refused = await setAside.refuse(action, look, writer);
+    const trouble = refused ?? (await setAside.act(action, writer, look, { freshLook }));
+    if (!trouble) return 'it had a second name where it is kept, and has that one alone now';
+    return 'why' in trouble ? `it has a second name at ${paths.to}, but ${trouble.why}` : undefined;
+  },
+
   async isDone(action, look) {
-    const isDone = (await alreadyDone(action, look)) !== undefined;
-    const seen = isDone ? 'the file is out of the way, and kept' : 'the file is still there';
-    return { isDone, seen };
+    const paths = await pathsOf(action, look);
+    if (!paths || (await alreadyDone(action, look)) === undefined) {
+      return { isDone: false, seen: 'the file is still there' };
+    }
+    const isKept = (await inodeAt(paths.to, paths, look)) === action.inode;
+    const seen = isKept
+      ? `the file is kept as ${paths.to}`
+      : 'the file is gone, and not kept by us';
+    const isLeft = (await inodeAt(paths.folder, paths, look)) !== undefined;
+    const isForUs = isLeft && (await kubeletLeavesFolders(look));
+    const beside = `this kubelet does not remove what is left: rmdir ${paths.folder}`;
+    return { isDone: true, seen, ...(isForUs ? { beside } : isKept ? {} : { beside: seen }) };
   },
 };
 
 interface Paths {
+  readonly root: string;
   readonly folder: string;
   readonly from: string;
   readonly to: string;
@@ -79,9 +103,10 @@ async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths 
   const { root, process } = await look.of(kubelet);
   const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}/${volume}`;
   return {
+    root,
     folder,
     from: `${folder}/${VOLUME_FILE}`,
-    // On the same disk as the pods, and where no kubelet looks.
+    // Where no kubelet looks.
     to: `${root}/kubediag-set-aside/${podUid}/${volume}/${VOLUME_FILE}`,
     pid: process?.pid ?? 1,
   };
@@ -90,15 +115,72 @@ async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths 
 /** Gone from where it was, and kept where it should be. */
 async function alreadyDone(action: SetAside, look: Look): Promise<Outcome | undefined> {
   const paths = await pathsOf(action, look);
-  if (!paths) return undefined;
-  const view = `/proc/${paths.pid}/root`;
-  const from = await attempt(look.node.ask('status', { path: `${view}${paths.from}` }));
-  if (from.known || from.error.failure !== 'missing') return undefined;
-  const to = await attempt(look.node.ask('status', { path: `${view}${paths.to}` }));
-  if (to.known && to.value.inode === action.inode) {
+  if (!paths || (await inodeAt(paths.from, paths, look)) !== undefined) return undefined;
+  if ((await inodeAt(paths.to, paths, look)) === action.inode) {
     return { state: 'done', note: `it is kept as ${paths.to}` };
   }
   return { state: 'done', note: 'nothing to do: the file is gone already, not by us' };
+}
+
+/** Undefined when there is nothing at this path. */
+async function inodeAt(path: string, { pid }: Paths, look: Look): Promise<string | undefined> {
+  const status = look.node.ask('status', { path: `/proc/${pid}/root${path}` });
+  return (await unlessMissing(status))?.inode;
+}
+
+/** A second name is only possible on the same mount; whatever copies could lose it half-way. */
+async function otherDisk({ from, to }: Paths, look: Look): Promise<Outcome | undefined> {
+  const table = await look.of(mountTable);
+  const [its, kept] = [mountShowing(from, table), mountShowing(to, table)];
+  if (its?.id === kept?.id) return undefined;
+  return {
+    state: 'refused',
+    what: 'the pods lie on another disk than the folder where the file would be kept',
+    why: `${from} is on ${its?.target}, and ${to} would be on ${kept?.target} (${table.origin})`,
+    todo: 'move it by hand: that copies it, and then deletes it here',
+    byHand: byHand(from, to),
+  };
+}
+
+async function takenPlace(
+  { inode }: SetAside,
+  paths: Paths,
+  look: Look,
+): Promise<Outcome | undefined> {
+  const { to, root, pid } = paths;
+  const names = to
+    .slice(root.length + 1)
+    .split('/')
+    .slice(0, -1);
+  for (const depth of names.keys()) {
+    const path = `${root}/${names.slice(0, depth + 1).join('/')}`;
+    const asked = look.node.ask('status', { path: `/proc/${pid}/root${path}` });
+    const status = await unlessMissing(asked);
+    if (!status) return undefined;
+    if (status.type === 'folder') continue;
+    const [what, todo] = ['the place to keep it leads elsewhere', 'find out who made it so'];
+    return { state: 'refused', what, why: `${path} is a ${status.type}, and no folder`, todo };
+  }
+  const there = await inodeAt(to, paths, look);
+  // The same one: we were killed before we took its first name away.
+  if (there === undefined || there === inode) return undefined;
+  return {
+    state: 'refused',
+    what: 'another file is kept from an earlier time',
+    why: `${to} is there already, and nothing is ever written over it`,
+    todo: 'look whether it is still needed, and rename it; then recover again',
+    byHand: {
+      commands: [shellCommand(['mv', '--no-clobber', '-T', to, `${to}.earlier`])],
+      risk: 'none for the node; the kept file has another name then',
+    },
+  };
+}
+
+async function removeFolders(action: SetAside, writer: NodeWriter, look: Look): Promise<boolean> {
+  const paths = await pathsOf(action, look);
+  if (!paths) return false;
+  const folders = [`${paths.folder}/mount`, paths.folder];
+  return removeLeftFolders(folders, { ...action, pid: paths.pid }, writer, look);
 }
 
 function changedFile(
