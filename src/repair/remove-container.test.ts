@@ -9,6 +9,7 @@ import {
 import { lookAt } from '../checkup/look.ts';
 import type { Action } from '../model/action.ts';
 import { perform } from './perform.ts';
+import { removeContainer } from './remove-container.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
 const ID = 'f1'.padEnd(64, 'c');
@@ -164,4 +165,28 @@ test('tells what stands in the way: no root, a runtime that fails or does not en
   unending.made.deed = { state: 'unending', why: 'CRI RemoveContainer: no answer' };
   expect(await outcomeOf(unending)).toMatchObject({ state: 'failed' });
   expect(unending.made.log).not.toContain(`remove sandbox ${SANDBOX}`);
+});
+
+test('killed before the sandbox was removed: the next run removes it, once it is empty', async () => {
+  const resumeOn = async (change: Change) => {
+    const around = made(change);
+    const { writer, look } = around.hands;
+    const said = await removeContainer.resume?.(ACTION, writer, look);
+    return { log: around.made.log, said };
+  };
+  expect(await resumeOn({ containers: [ours] })).toEqual({
+    log: [`remove sandbox ${SANDBOX}`],
+    said: 'its empty sandbox is removed now',
+  });
+  const nothing = { log: [], said: undefined };
+  expect(await resumeOn({})).toEqual(nothing);
+  expect(await resumeOn({ containers: [ours], sandboxes: [{}] })).toEqual(nothing);
+  const other = { ...broker, id: 'f2', name: 'other' };
+  expect(await resumeOn({ containers: [ours, other] })).toEqual(nothing);
+  const sandboxes = [{}, { id: SANDBOX, podUid: POD_UID }];
+  for (const isSilent of [true, false]) {
+    const { log, said } = await resumeOn({ containers: [ours], sandboxes, isSilent });
+    expect(log).toEqual([]);
+    expect(said).toContain('for the kubelet to collect');
+  }
 });

@@ -56,6 +56,27 @@ export const removeContainer: Handler<'remove-container'> = {
     return { what: 'its sandbox could not be removed', why: emptied.why, todo };
   },
 
+  async resume({ socket, container, sandbox }, writer, freshLook) {
+    const look = freshLook();
+    const [{ socket: now }, { containers: all, sandboxes }] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+    ]);
+    const left = sandboxes.find(({ id }) => id === sandbox);
+    const isInUse = all.some(({ id, sandboxId }) => id === container || sandboxId === sandbox);
+    if (now !== socket || !left || isInUse) return undefined;
+    // A kubelet that knows the pod may be about to start something in it.
+    const listed = await attempt(look.of(pods));
+    const isKnown = !listed.known || listed.value.pods.some(({ uid }) => uid === left.podUid);
+    if (left.podUid !== '' && isKnown) {
+      return `its sandbox ${sandbox.slice(0, SHORT_ID)} is left, for the kubelet to collect`;
+    }
+    const emptied = await writer.removeSandbox(socket, sandbox);
+    return emptied.state === 'did'
+      ? 'its empty sandbox is removed now'
+      : `its sandbox could not be removed: ${emptied.why}`;
+  },
+
   async isDone(action, look) {
     const { containers: all } = await look.of(containers);
     const isDone = !all.some(({ id }) => id === action.container);
