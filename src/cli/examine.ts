@@ -82,7 +82,7 @@ function withDoubt(
   lacks: readonly Missing[],
   { suspicions, noted }: CaseFile,
 ): Judged {
-  const suspicion = suspicions.get(fault.id);
+  const suspicion = verdict.state === 'found' ? undefined : suspicions.get(fault.id);
   const doubts = 'doubts' in verdict ? verdict.doubts : [];
   const own = doubts.flatMap(({ why, ...rest }) => {
     const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));

@@ -2,6 +2,7 @@ import { defineEvidence } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { kubeletLog } from './kubelet-log.ts';
 import { leftoverFolders } from './leftover-folders.ts';
+import { endOfLog } from './log-entries.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 import type { PlacedMount } from './mount-places.ts';
 import { type TeardownFailures, teardownFailures } from './teardown-failures.ts';
@@ -10,13 +11,17 @@ import { type TeardownFailures, teardownFailures } from './teardown-failures.ts'
 export interface TeardownLog extends TeardownFailures {
   /** Mounts on such a volume's folder that another namespace has, by that folder. */
   readonly holders: ReadonlyMap<string, readonly PlacedMount[]>;
+  /** Until when the log goes; absent when no line of it has a time. */
+  readonly until?: Date;
 }
 
 export const teardownLog = defineEvidence<TeardownLog>({
   id: 'teardown-log',
   title: 'What the kubelet says of volumes that it could not tear down',
   collect: async (look) => {
-    const told = teardownFailures((await look.of(kubeletLog)).entries);
+    const log = await look.of(kubeletLog);
+    const until = endOfLog(log);
+    const told = { ...teardownFailures(log.entries), ...(until ? { until } : {}) };
     const busy = told.failures.filter(({ error }) => error === 'busy');
     // Where the folders themselves can be looked at, so is whatever is mounted on them.
     const isSeen = busy.length > 0 && (await attempt(look.of(leftoverFolders))).known;

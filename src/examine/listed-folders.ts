@@ -25,7 +25,7 @@ export function bareNames(text: string): readonly string[] {
 }
 
 // ├── pvc-f39e86b9-019b-11e8.deleting~859156558
-const BRANCH = /^[\s│├└─|`-]+(?=[^\s│├└─|`-])/;
+const BRANCH = /^[\s│|]*(?:[├└│|`]─*-*\s*)+(?=\S)/;
 
 function namesIn(text: string): readonly string[] {
   const names: string[] = [];
@@ -42,10 +42,10 @@ function namesIn(text: string): readonly string[] {
     // 4.0K	/var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-1
     const sized = /^\s*\d[\d.]*[KMGTP]?\s+(\/\S+)$/.exec(line)?.[1];
     const plain = line.includes(' ') ? '' : line;
-    const branch = BRANCH.test(line) ? line.replace(BRANCH, '') : undefined;
-    const name = long ?? sized ?? branch ?? plain;
+    const isBranch = BRANCH.test(line);
+    const name = isBranch ? line.replace(BRANCH, '') : (long ?? sized ?? plain);
     if (name === '' || name === '.' || name === '..' || name.startsWith('total ')) continue;
-    if (name.startsWith('/') || folder === undefined || branch !== undefined) names.push(name);
+    if (name.startsWith('/') || folder === undefined || isBranch) names.push(name);
     else names.push(`${folder}/${name}`);
   }
   return names;

@@ -2,7 +2,7 @@ import { kubeletLogOf } from '../evidence/log-entries.ts';
 import type { SignatureId } from '../evidence/log-signatures.ts';
 import type { Gathering } from './gathering.ts';
 import { SUSPICION_CHARACTERS_MAX } from './limits.ts';
-import { bareNames } from './listed-folders.ts';
+import { bareNames, listedPaths } from './listed-folders.ts';
 import type { Part } from './part.ts';
 
 /** What the texts hint at without being evidence of it: why, by the id of the fault. */
@@ -40,7 +40,7 @@ function quotedIn({ text, name }: Part, now: Date): readonly (readonly [string, 
   });
 }
 
-// /proc/812/task/840, as the collector writes above what it saw of each
+// --- /proc/812/task/840, as the collector writes above what it saw of each thread of the kubelet
 const TASK = /^--- \/proc\/\d+\/task\/(\d+)$/m;
 
 // wchan: request_wait_answer, rpc_wait_bit_killable, ceph_mdsc_wait_request
@@ -50,12 +50,13 @@ const WAIT =
 /** One sight of a thread proves no hang: a healthy kubelet waits for a moment, too. */
 function waitIn({ whole, name }: Part): readonly (readonly [string, string])[] {
   for (const task of whole.split(/^(?=--- \/proc\/)/m)) {
-    const thread = TASK.exec(task)?.[1];
     const wait = WAIT.exec(task)?.[1];
-    if (thread === undefined || wait === undefined) continue;
+    if (wait === undefined) continue;
+    const thread = TASK.exec(task)?.[1];
+    const who = thread === undefined ? 'somebody' : `thread ${thread} of the kubelet`;
     const why =
-      `suspected: thread ${thread} of the kubelet waits for a filesystem, in ${wait} ` +
-      `(${name}); on which path, and for how long, is not in it`;
+      `suspected: ${who} waits for a filesystem, in ${wait} (${name}); on which path, and for how ` +
+      'long, is not in it';
     return [['dead-volume-mount', why]];
   }
   return [];
@@ -72,11 +73,18 @@ function lostIn({ text, name }: Part): readonly (readonly [string, string])[] {
 }
 
 function leftIn({ text, name }: Part): readonly (readonly [string, string])[] {
-  const left = bareNames(text).find((each) => LEFTOVER.test(each));
-  if (left === undefined) return [];
-  const why = `suspected: ${name} lists ${left}, but not in which folder it lies`;
+  const bare = bareNames(text).find((each) => LEFTOVER.test(each));
+  const placed = listedPaths(text).find((path) => LEFTOVER_PATH.test(path));
+  if (bare === undefined && placed === undefined) return [];
+  const why =
+    placed === undefined
+      ? `suspected: ${name} lists ${bare}, but not in which folder it lies`
+      : `suspected: ${name} lists ${placed}, but not for how long it has been there`;
   return [['leftover-volume-directory', why]];
 }
 
 // pvc-f39e86b9-019b-11e8.deleting~859156558
-const LEFTOVER = /\.deleting~\d{1,10}$/;
+const LEFTOVER = /\.deleting~\d{1,10}\/?$/;
+
+// /var/lib/kubelet/pods/612f2e76-.../volumes/transwarp.io~tosdisk/pvc-f39e.deleting~859156558/lost+found
+const LEFTOVER_PATH = /\/pods\/[^/]+\/volumes\/[^/]+\/[^/]+\.deleting~\d{1,10}(?:\/|$)/;

@@ -5,7 +5,7 @@ import { type FolderFacts, factsOf } from './folder-facts.ts';
 import type { Seen } from './seen.ts';
 import { stateOf } from './state.ts';
 import { folderFinding, type LeftoverVolumeDirectory } from './tell.ts';
-import { heldFindings, toldFindings } from './tell-log.ts';
+import { heldFindings, pastDoubts, toldFindings } from './tell-log.ts';
 
 type Found = Finding<LeftoverVolumeDirectory>;
 
@@ -59,6 +59,6 @@ function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirect
     }));
   return verdictOf({
     findings,
-    doubts: findings.length > 0 ? suspicions : [unseen, ...suspicions],
+    doubts: [...(findings.length > 0 ? [] : [unseen]), ...pastDoubts(log.value), ...suspicions],
   });
 }

@@ -69,7 +69,7 @@ function isCleanedSoon({ leftovers, removable, young, isMounted }: FolderFacts):
   return !isMounted && removable.length + young.length === leftovers.length;
 }
 
-function isRecent(time: Date | undefined, now: Date): boolean {
+export function isRecent(time: Date | undefined, now: Date): boolean {
   return time === undefined || now.getTime() - time.getTime() <= RECENT_MS;
 }
 

@@ -1,16 +1,18 @@
 import type { TeardownFailure } from '../../evidence/teardown-failures.ts';
 import type { TeardownLog } from '../../evidence/teardown-log.ts';
 import type { Finding } from '../../model/finding.ts';
+import type { Doubt } from '../../model/verdict.ts';
 import { claimOf, holderProof, pluginFix, releaseOf } from './cause.ts';
-import { lineProof } from './state.ts';
+import { isRecent, lineProof } from './state.ts';
 import type { LeftoverVolumeDirectory, Reason } from './tell.ts';
 
 type Found = Finding<LeftoverVolumeDirectory>;
 
 /** What the kubelet's words prove where nobody could look at the folders. */
-export function toldFindings({ failures, unreadable, holders }: TeardownLog): readonly Found[] {
+export function toldFindings(log: TeardownLog): readonly Found[] {
+  const { failures, unreadable, holders } = log;
   const renamed = failures
-    .filter(({ leftovers }) => leftovers.size > 0)
+    .filter((failure) => failure.leftovers.size > 0 && !isLongAgo(failure, log))
     .map((failure): Found => {
       const held = holders.get(failure.path) ?? [];
       return {
@@ -40,6 +42,24 @@ export function toldFindings({ failures, unreadable, holders }: TeardownLog): re
       }),
     );
   return [...renamed, ...met];
+}
+
+/** It would try again within minutes: where its log goes on without a word of it, that is over. */
+function isLongAgo({ last }: TeardownFailure, { until }: TeardownLog): boolean {
+  return last.time !== undefined && until !== undefined && !isRecent(last.time, until);
+}
+
+/** What failed once and was not said again; the folder that it left may be gone by now. */
+export function pastDoubts(log: TeardownLog): readonly Doubt[] {
+  return log.failures
+    .filter((failure) => failure.leftovers.size > 0 && isLongAgo(failure, log))
+    .map(({ podUid, path, last }) => ({
+      why:
+        `suspected: the kubelet left a folder behind when it tore down ${path} (${last.origin}), ` +
+        `but its log goes on until ${log.until?.toISOString()} without another try: whether the ` +
+        'folder is still there is not known',
+      subject: { podUid, path },
+    }));
 }
 
 /** The volume's own folder is left over, because another mount namespace holds it. */
