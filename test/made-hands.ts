@@ -46,6 +46,8 @@ export class MadeHands {
   /** What the unmount answers; it takes the mount away only when it says that it did. */
   deed: Deed = { state: 'did' };
   tied: string | undefined = undefined;
+  /** What was kept beside the journal. */
+  readonly kept: string[] = [];
   /** Called in the act, before it answers. */
   inAct: () => void = () => {};
 
@@ -123,6 +125,11 @@ export class MadeHands {
         intend: async () => this.log.push('intend'),
         conclude: async (_entry: number, _intent: Intent, outcome: Outcome) => {
           this.log.push(outcome.state);
+        },
+        keep: async (name: string, text: string) => {
+          this.log.push(`keep ${name}`);
+          this.kept.push(text);
+          return `/var/lib/kubediag/kept/${name}`;
         },
       },
       lock: { isActing: false, release: () => {} },

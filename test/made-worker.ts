@@ -117,7 +117,12 @@ function addRuntime(maker: NodeMaker, worker: MadeWorker): void {
     runtimeVersion: '1.6.20',
     runtimeApiVersion: 'v1',
   });
-  call('ListPodSandbox', { items: sandboxes.map(sandboxMessage) });
+  const items = sandboxes.map(sandboxMessage);
+  call('ListPodSandbox', { items });
+  for (const status of items) {
+    const asked = { socket, call: 'PodSandboxStatus', id: status.id } as const;
+    maker.set('runtime', asked, { answer: { criVersion, message: { status } } });
+  }
   call('ListContainers', {
     containers: containers.map((each) => ({
       ...containerMessage(each),

@@ -6,6 +6,8 @@ import {
   ListContainersResponse,
   ListPodSandboxRequest,
   ListPodSandboxResponse,
+  PodSandboxStatusRequest,
+  PodSandboxStatusResponse,
   VersionRequest,
   VersionResponse,
 } from './generated/cri.ts';
@@ -23,6 +25,8 @@ export interface RuntimeConnection {
   listContainers(): Promise<RuntimeReply<ListContainersResponse>>;
   /** With `verbose`, also what the runtime knows beyond CRI. */
   containerStatus(id: string, verbose?: boolean): Promise<RuntimeReply<ContainerStatusResponse>>;
+  /** With all that the runtime knows of it. */
+  podSandboxStatus(id: string): Promise<RuntimeReply<PodSandboxStatusResponse>>;
   /** Ends the calls under way; nothing of the connection keeps the process alive afterwards. */
   close(): void;
 }
@@ -51,6 +55,12 @@ export function connectRuntime(
         'ContainerStatus',
         ContainerStatusRequest.encode({ containerId: id, verbose }).finish(),
         (bytes) => ContainerStatusResponse.decode(bytes),
+      ),
+    podSandboxStatus: (id) =>
+      wire.call(
+        'PodSandboxStatus',
+        PodSandboxStatusRequest.encode({ podSandboxId: id, verbose: true }).finish(),
+        (bytes) => PodSandboxStatusResponse.decode(bytes),
       ),
     close: () => wire.close(),
   };

@@ -84,16 +84,16 @@ export interface Questions {
   /** One read-only call to the container runtime, at a socket such as "/run/crio/crio.sock". */
   readonly runtime: {
     readonly ask:
-      | { readonly socket: string; readonly call: 'Version' }
-      | { readonly socket: string; readonly call: 'ListPodSandbox' }
-      | { readonly socket: string; readonly call: 'ListContainers' }
+      | { readonly socket: string; readonly call: 'Version' | 'ListPodSandbox' | 'ListContainers' }
       | {
           readonly socket: string;
           readonly call: 'ContainerStatus';
           readonly id: string;
           /** With all that the runtime knows of it, in its own words. */
           readonly verbose?: true;
-        };
+        }
+      // With all that the runtime knows of it: only for what is kept before it is removed.
+      | { readonly socket: string; readonly call: 'PodSandboxStatus'; readonly id: string };
     readonly answer: RuntimeAnswer;
   };
   /** What a program of the node prints when asked for its version. */

@@ -45,5 +45,7 @@ function callOf(runtime: RuntimeConnection, asked: Question<'runtime'>): Promise
       return runtime.listContainers();
     case 'ContainerStatus':
       return runtime.containerStatus(asked.id, asked.verbose ?? false);
+    case 'PodSandboxStatus':
+      return runtime.podSandboxStatus(asked.id);
   }
 }

@@ -103,6 +103,7 @@ function runtimeQuestion(value: unknown): Question<'runtime'> | undefined {
     const isVerbose = fieldAt(value, 'verbose') === true;
     return { socket, call: asked, id, ...(isVerbose ? { verbose: true } : {}) };
   }
+  if (asked === 'PodSandboxStatus') return id === undefined ? id : { socket, call: asked, id };
   const call = PLAIN_CALLS.find((each) => each === asked);
   return call && { socket, call };
 }

@@ -1,8 +1,15 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Outcome } from '../model/action.ts';
-import { appendSynced, prepareFolder, syncFolder, textIfThere } from '../state/state-folder.ts';
+import {
+  appendSynced,
+  DiskError,
+  prepareFolder,
+  syncFolder,
+  textIfThere,
+  writeSynced,
+} from '../state/state-folder.ts';
 import type { Actor } from '../state/this-process.ts';
 import {
   type Intent,
@@ -14,7 +21,10 @@ import {
   OLDER,
   readJournal,
 } from './journal.ts';
-import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX } from './limits.ts';
+import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, KEPT_FILES_MAX } from './limits.ts';
+
+/** The folder of what was kept of things that are gone, beside the journal. */
+const KEPT = 'kept';
 
 interface JournalPlace {
   readonly folder: string;
@@ -42,6 +52,18 @@ export class FileJournal implements Journal {
 
   async conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void> {
     await this.#append({ ...this.#record(entry, intent), event: 'concluded', outcome });
+  }
+
+  async keep(name: string, text: string): Promise<string> {
+    const folder = this.#path(KEPT);
+    await prepareFolder(folder);
+    // container-ca80f370dfb53.json
+    if (!/^\w[\w.-]*$/.test(name)) throw new DiskError(`${name} is no name of a file`);
+    if (readdirSync(folder).length >= KEPT_FILES_MAX) {
+      throw new DiskError(`${folder} holds ${KEPT_FILES_MAX} files: move them elsewhere`);
+    }
+    await writeSynced(join(folder, name), text);
+    return join(folder, name);
   }
 
   #record(entry: number, { action, fault, finding }: Intent): Omit<JournalRecord, 'event'> {

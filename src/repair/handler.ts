@@ -1,5 +1,6 @@
 import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
+import type { Tried } from '../state/state-folder.ts';
 import type { NodeWriter } from './node-writer.ts';
 
 /** What it takes to change a node safely: a reason not to, the deed, and a look afterwards. */
@@ -36,6 +37,10 @@ export interface Course {
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Heeded between two steps: what was done stays done, and is told. */
   readonly stop?: AbortSignal | undefined;
+  /** Keeps a text beside the journal, for root's eyes and never in a bundle; gives its path. */
+  readonly keep?: ((name: string, text: string) => Promise<Tried<string>>) | undefined;
+  /** What a person is to be told of it whatever becomes of it. */
+  readonly note?: ((text: string) => void) | undefined;
 }
 
 export interface Progress {

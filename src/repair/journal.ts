@@ -28,6 +28,8 @@ export interface Journal {
   /** On disk before it resolves, with the number of the entry: a crash in the act leaves a trace. */
   intend(intent: Intent): Promise<number>;
   conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void>;
+  /** On disk before it resolves, with its path: what is about to be gone, as it was. */
+  keep(name: string, text: string): Promise<string>;
 }
 
 export interface JournalReading {

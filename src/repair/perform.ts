@@ -79,10 +79,14 @@ async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
   step('intent written');
 
   const { look: freshLook, onProgress, stop } = hands;
-  const course = { freshLook, onProgress, stop };
+  const notes: string[] = [];
+  const keep = (name: string, text: string) => tried(hands.journal.keep(name, text));
+  const tell = (text: string) => void notes.push(text);
+  const course = { freshLook, onProgress, stop, keep, note: tell };
   const mishap = await mishapOf(() => handler.act(action, hands.writer, before, course));
   step('acted');
-  const outcome = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
+  const seen = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
+  const outcome = notes.reduce<Outcome>(withNote, seen);
   step('looked afterwards');
 
   const concluded = await tried(hands.journal.conclude(entry, intent, outcome));

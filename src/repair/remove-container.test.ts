@@ -7,7 +7,10 @@ import {
   POD_UID,
 } from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
+import { staticPods } from '../evidence/static-pods.ts';
 import type { Action } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import { ReadError } from '../node/node-reader.ts';
 import { perform } from './perform.ts';
 import { removeContainer } from './remove-container.ts';
 
@@ -78,9 +81,41 @@ async function objectionTo(around: ReturnType<typeof made>, action: Action = ACT
 
 test('removes the container in one call, then its sandbox', async () => {
   const around = made();
-  expect(await outcomeOf(around)).toEqual({ state: 'done' });
+  const path = '/var/lib/kubediag/kept/container-f1ccccccccccc.json';
+  expect(await outcomeOf(around)).toEqual({
+    state: 'done',
+    note: `what the runtime knew of it is kept in ${path}, with what is secret in it`,
+  });
   const deeds = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
-  expect(around.made.log).toEqual(['intend', ...deeds, 'done']);
+  const kept = 'keep container-f1ccccccccccc.json';
+  expect(around.made.log).toEqual(['intend', kept, ...deeds, 'done']);
+});
+
+test('keeps all that the runtime knows of it before it removes anything, or removes nothing', async () => {
+  const around = made();
+  const { look } = around.hands;
+  const asked = { socket: SOCKET, call: 'ContainerStatus', id: ID, verbose: true } as const;
+  const told = { envs: [{ key: 'PASSWORD', value: 'hunter2' }], args: ['-phunter2'] };
+  const message = { status: { id: ID, logPath: '' }, info: { info: JSON.stringify({ told }) } };
+  const answered = (answer: 'told' | 'silent') => () => {
+    const { node, ...rest } = look();
+    const ask: typeof node.ask = async (kind, question) => {
+      if (JSON.stringify(question) !== JSON.stringify(asked)) return node.ask(kind, question);
+      if (answer === 'silent') throw new ReadError('timeout', 'CRI ContainerStatus');
+      return { criVersion: 'v1', message } as Awaited<ReturnType<typeof node.ask<typeof kind>>>;
+    };
+    return { ...rest, node: { ...node, now: () => node.now(), ask } };
+  };
+  const intent = { action: ACTION, fault: 'container-without-log-path', finding: '3f9a1c' };
+  const silent = await perform(intent, { ...around.hands, look: answered('silent') });
+  expect(silent.outcome).toMatchObject({ state: 'failed' });
+  expect(JSON.stringify(silent.outcome)).toContain('could not be kept, so it was not removed');
+  expect(around.made.log.join()).not.toContain('remove');
+  await perform(intent, { ...around.hands, look: answered('told') });
+  const [text = ''] = around.made.kept;
+  const { container, sandbox } = JSON.parse(text);
+  expect(container).toEqual({ status: message.status, info: { info: { told } } });
+  expect(sandbox.status.id).toBe(SANDBOX);
 });
 
 test('a container that is gone already needs nothing', async () => {
@@ -130,6 +165,37 @@ test('believes a silent kubelet by the folders of its pods', async () => {
   expect(await outcomeOf(unknown)).toMatchObject({ state: 'done' });
 });
 
+test('trusts no list that is not whole, and knows a static pod by its file', async () => {
+  const labels = { 'io.kubernetes.pod.uid': POD_UID };
+  const containers = [ours, { ...broker, labels }];
+  const empty = made({ containers, pods: [], hasPodFolder: true });
+  expect((await objectionTo(empty)).why).toContain('lists no pod of the API server (yet)');
+  const annotations = { 'kubernetes.io/config.source': 'api' };
+  const other = { metadata: { name: 'b', uid: 'other', annotations }, spec: {}, status: {} };
+  const whole = made({ containers, pods: [other], hasPodFolder: true });
+  expect(await outcomeOf(whole)).toMatchObject({ state: 'done' });
+
+  const around = made({ containers, pods: [other] });
+  const { look } = around.hands;
+  const files = { uids: new Set([POD_UID]), isNone: false, claim: '', origin: '/etc/manifests' };
+  const withFiles = () => {
+    const seen = look();
+    const of: Look['of'] = (evidence) =>
+      (evidence as unknown) === staticPods ? (Promise.resolve(files) as never) : seen.of(evidence);
+    return { ...seen, of };
+  };
+  const refused = await objectionTo({ ...around, hands: { ...around.hands, look: withFiles } });
+  expect(refused.why).toContain('a file of a static pod');
+});
+
+test('one of which nobody knows whether it runs is treated as one that does', async () => {
+  const state = 'CONTAINER_UNKNOWN';
+  const strange = made({ containers: [ours, { ...broker, state, labels: {} }] });
+  expect((await objectionTo(strange)).what).toContain('may run: the runtime cannot tell');
+  const { what } = await objectionTo(made({ containers: [ours, { ...broker, state }] }));
+  expect(what).toContain('--yes alone does not remove it');
+});
+
 test('refuses what the kubelet itself made', async () => {
   const theirs = { ...broker, isStranger: false, labels: {} };
   const { why } = await objectionTo(made({ containers: [theirs] }));
@@ -159,7 +225,7 @@ test('tells what stands in the way: no root, a runtime that fails or does not en
   failing.made.deed = { state: 'failed', why: 'CRI RemoveContainer: no' };
   expect(await outcomeOf(failing)).toMatchObject({
     state: 'failed',
-    why: 'CRI RemoveContainer: no',
+    why: expect.stringContaining('CRI RemoveContainer: no'),
   });
   const unending = made();
   unending.made.deed = { state: 'unending', why: 'CRI RemoveContainer: no answer' };

@@ -1,6 +1,7 @@
 import { containers } from '../evidence/containers.ts';
 import { pods } from '../evidence/pods.ts';
 import { runtime } from '../evidence/runtime.ts';
+import { staticPods } from '../evidence/static-pods.ts';
 import { type UnloggedContainer, unloggedContainers } from '../evidence/unlogged-containers.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
@@ -8,6 +9,7 @@ import { attempt } from '../node/attempt.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
+import { keepInspected } from './keep-inspected.ts';
 
 type RemoveContainer = Action<'remove-container'>;
 
@@ -41,8 +43,10 @@ export const removeContainer: Handler<'remove-container'> = {
     );
   },
 
-  async act(action, writer, look) {
+  async act(action, writer, look, course) {
     const { socket, container, sandbox } = action;
+    const unkept = await keepInspected(action, look, course);
+    if (unkept) return unkept;
     const removed = await writer.removeContainer(socket, container);
     if (removed.state !== 'did') {
       const what = 'the container could not be removed';
@@ -128,7 +132,10 @@ function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outco
   return { state: 'refused', what, why: `it was ${was}, and is ${is}`, todo: CHECK_AGAIN };
 }
 
-/** A kubelet that cannot be asked is believed by the folders of its pods. */
+/**
+ * Who could know the pod is asked: the kubelet, by its list; the files of static pods; and the
+ * folders of its pods, where the list cannot be had, or is not whole.
+ */
 async function knownPod(
   action: RemoveContainer,
   { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
@@ -144,21 +151,26 @@ async function knownPod(
   if (isKubelets) return refused('it carries the marks of the kubelet that made it');
   if (podUid === '') return undefined;
   const listed = await attempt(look.of(pods));
-  if (listed.known) {
-    const isListed = listed.value.pods.some(({ uid }) => uid === podUid);
-    return isListed ? refused(`${listed.value.origin} lists pod ${podUid}`) : undefined;
+  const list = listed.known ? listed.value.pods : [];
+  if (listed.known && list.some(({ uid }) => uid === podUid)) {
+    return refused(`${listed.value.origin} lists pod ${podUid}`);
   }
-  if (!hasPodFolder) return undefined;
-  return refused(`the kubelet cannot be asked, and has a folder of pod ${podUid}`);
+  const { uids, origin } = await look.of(staticPods);
+  if (uids.has(podUid)) return refused(`a file of a static pod in ${origin} has its uid ${podUid}`);
+  // Until the API server was heard, the list holds static pods alone, or nothing.
+  if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
+  const whole = listed.known ? 'lists no pod of the API server (yet)' : 'cannot be asked';
+  return refused(`the kubelet ${whole}, and has a folder of pod ${podUid}`);
 }
 
 function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
-  if (here.state !== 'running') return undefined;
+  if (here.state !== 'running' && here.state !== 'unknown') return undefined;
+  const runs = here.state === 'running' ? 'runs' : 'may run: the runtime cannot tell';
   const word = action.container.slice(0, SHORT_ID);
   if (here.producer === 'unknown') {
     return {
       state: 'refused',
-      what: `container "${here.name}" runs, and who made it is not known`,
+      what: `container "${here.name}" ${runs}, and who made it is not known`,
       why: `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
       todo: 'find out whose it is; make it anew with a log path, then remove this one by hand',
       byHand: byHand(action),
@@ -168,7 +180,7 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
   const serves = here.isServing ? ', and somebody listens on the port of an MQTT broker there' : '';
   return {
     state: 'refused',
-    what: `container "${here.name}" runs, and --yes alone does not remove it`,
+    what: `container "${here.name}" ${runs}, and --yes alone does not remove it`,
     why: `whoever uses it loses it${serves}`,
     todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
     byHand: byHand(action),

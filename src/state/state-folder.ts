@@ -56,6 +56,19 @@ export async function appendSynced(path: string, line: string): Promise<void> {
   }
 }
 
+/** A file of root's own, on disk when it resolves; in place of an earlier one of that name. */
+export async function writeSynced(path: string, text: string): Promise<void> {
+  const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
+  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  await syncFolder(dirname(path));
+}
+
 /** A new name is only safe once its folder is on disk. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');

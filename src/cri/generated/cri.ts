@@ -190,6 +190,44 @@ export interface ImageSpec {
   image: string;
 }
 
+export interface PodSandboxStatusRequest {
+  podSandboxId: string;
+  verbose: boolean;
+}
+
+export interface PodSandboxStatusResponse {
+  status:
+    | PodSandboxStatus
+    | undefined;
+  /** As that of a container. */
+  info: { [key: string]: string };
+}
+
+export interface PodSandboxStatusResponse_InfoEntry {
+  key: string;
+  value: string;
+}
+
+export interface PodSandboxStatus {
+  id: string;
+  metadata: PodSandboxMetadata | undefined;
+  state: PodSandboxState;
+  createdAt: string;
+  labels: { [key: string]: string };
+  annotations: { [key: string]: string };
+  runtimeHandler: string;
+}
+
+export interface PodSandboxStatus_LabelsEntry {
+  key: string;
+  value: string;
+}
+
+export interface PodSandboxStatus_AnnotationsEntry {
+  key: string;
+  value: string;
+}
+
 export interface ContainerStatusRequest {
   containerId: string;
   verbose: boolean;
@@ -1419,6 +1457,521 @@ export const ImageSpec: MessageFns<ImageSpec> = {
   fromPartial<I extends Exact<DeepPartial<ImageSpec>, I>>(object: I): ImageSpec {
     const message = createBaseImageSpec();
     message.image = object.image ?? "";
+    return message;
+  },
+};
+
+function createBasePodSandboxStatusRequest(): PodSandboxStatusRequest {
+  return { podSandboxId: "", verbose: false };
+}
+
+export const PodSandboxStatusRequest: MessageFns<PodSandboxStatusRequest> = {
+  encode(message: PodSandboxStatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.podSandboxId !== "") {
+      writer.uint32(10).string(message.podSandboxId);
+    }
+    if (message.verbose !== false) {
+      writer.uint32(16).bool(message.verbose);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatusRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatusRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.podSandboxId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.verbose = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatusRequest>, I>>(base?: I): PodSandboxStatusRequest {
+    return PodSandboxStatusRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusRequest>, I>>(object: I): PodSandboxStatusRequest {
+    const message = createBasePodSandboxStatusRequest();
+    message.podSandboxId = object.podSandboxId ?? "";
+    message.verbose = object.verbose ?? false;
+    return message;
+  },
+};
+
+function createBasePodSandboxStatusResponse(): PodSandboxStatusResponse {
+  return { status: undefined, info: {} };
+}
+
+export const PodSandboxStatusResponse: MessageFns<PodSandboxStatusResponse> = {
+  encode(message: PodSandboxStatusResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== undefined) {
+      PodSandboxStatus.encode(message.status, writer.uint32(10).fork()).join();
+    }
+    globalThis.Object.entries(message.info).forEach(([key, value]: [string, string]) => {
+      PodSandboxStatusResponse_InfoEntry.encode({ key: key as any, value }, writer.uint32(18).fork()).join();
+    });
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatusResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatusResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.status = PodSandboxStatus.decode(reader, reader.uint32());
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            const entry2 = PodSandboxStatusResponse_InfoEntry.decode(reader, reader.uint32());
+            if (entry2.value !== undefined) {
+              message.info[entry2.key] = entry2.value;
+            }
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatusResponse>, I>>(base?: I): PodSandboxStatusResponse {
+    return PodSandboxStatusResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusResponse>, I>>(object: I): PodSandboxStatusResponse {
+    const message = createBasePodSandboxStatusResponse();
+    message.status = (object.status !== undefined && object.status !== null)
+      ? PodSandboxStatus.fromPartial(object.status)
+      : undefined;
+    message.info = (globalThis.Object.entries(object.info ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    return message;
+  },
+};
+
+function createBasePodSandboxStatusResponse_InfoEntry(): PodSandboxStatusResponse_InfoEntry {
+  return { key: "", value: "" };
+}
+
+export const PodSandboxStatusResponse_InfoEntry: MessageFns<PodSandboxStatusResponse_InfoEntry> = {
+  encode(message: PodSandboxStatusResponse_InfoEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatusResponse_InfoEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatusResponse_InfoEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatusResponse_InfoEntry>, I>>(
+    base?: I,
+  ): PodSandboxStatusResponse_InfoEntry {
+    return PodSandboxStatusResponse_InfoEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatusResponse_InfoEntry>, I>>(
+    object: I,
+  ): PodSandboxStatusResponse_InfoEntry {
+    const message = createBasePodSandboxStatusResponse_InfoEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePodSandboxStatus(): PodSandboxStatus {
+  return {
+    id: "",
+    metadata: undefined,
+    state: PodSandboxState.SANDBOX_READY,
+    createdAt: "0",
+    labels: {},
+    annotations: {},
+    runtimeHandler: "",
+  };
+}
+
+export const PodSandboxStatus: MessageFns<PodSandboxStatus> = {
+  encode(message: PodSandboxStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.id !== "") {
+      writer.uint32(10).string(message.id);
+    }
+    if (message.metadata !== undefined) {
+      PodSandboxMetadata.encode(message.metadata, writer.uint32(18).fork()).join();
+    }
+    if (message.state !== PodSandboxState.SANDBOX_READY) {
+      writer.uint32(24).int32(podSandboxStateToNumber(message.state));
+    }
+    if (message.createdAt !== "0") {
+      writer.uint32(32).int64(message.createdAt);
+    }
+    globalThis.Object.entries(message.labels).forEach(([key, value]: [string, string]) => {
+      PodSandboxStatus_LabelsEntry.encode({ key: key as any, value }, writer.uint32(58).fork()).join();
+    });
+    globalThis.Object.entries(message.annotations).forEach(([key, value]: [string, string]) => {
+      PodSandboxStatus_AnnotationsEntry.encode({ key: key as any, value }, writer.uint32(66).fork()).join();
+    });
+    if (message.runtimeHandler !== "") {
+      writer.uint32(74).string(message.runtimeHandler);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatus {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatus();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.id = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.metadata = PodSandboxMetadata.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.state = podSandboxStateFromJSON(reader.int32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 32) {
+              break;
+            }
+
+            message.createdAt = reader.int64().toString();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            const entry7 = PodSandboxStatus_LabelsEntry.decode(reader, reader.uint32());
+            if (entry7.value !== undefined) {
+              message.labels[entry7.key] = entry7.value;
+            }
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            const entry8 = PodSandboxStatus_AnnotationsEntry.decode(reader, reader.uint32());
+            if (entry8.value !== undefined) {
+              message.annotations[entry8.key] = entry8.value;
+            }
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.runtimeHandler = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatus>, I>>(base?: I): PodSandboxStatus {
+    return PodSandboxStatus.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus>, I>>(object: I): PodSandboxStatus {
+    const message = createBasePodSandboxStatus();
+    message.id = object.id ?? "";
+    message.metadata = (object.metadata !== undefined && object.metadata !== null)
+      ? PodSandboxMetadata.fromPartial(object.metadata)
+      : undefined;
+    message.state = object.state ?? PodSandboxState.SANDBOX_READY;
+    message.createdAt = object.createdAt ?? "0";
+    message.labels = (globalThis.Object.entries(object.labels ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.annotations = (globalThis.Object.entries(object.annotations ?? {}) as [string, string][]).reduce(
+      (acc: { [key: string]: string }, [key, value]: [string, string]) => {
+        if (value !== undefined) {
+          acc[key] = globalThis.String(value);
+        }
+        return acc;
+      },
+      {},
+    );
+    message.runtimeHandler = object.runtimeHandler ?? "";
+    return message;
+  },
+};
+
+function createBasePodSandboxStatus_LabelsEntry(): PodSandboxStatus_LabelsEntry {
+  return { key: "", value: "" };
+}
+
+export const PodSandboxStatus_LabelsEntry: MessageFns<PodSandboxStatus_LabelsEntry> = {
+  encode(message: PodSandboxStatus_LabelsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatus_LabelsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatus_LabelsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatus_LabelsEntry>, I>>(base?: I): PodSandboxStatus_LabelsEntry {
+    return PodSandboxStatus_LabelsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus_LabelsEntry>, I>>(object: I): PodSandboxStatus_LabelsEntry {
+    const message = createBasePodSandboxStatus_LabelsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
+    return message;
+  },
+};
+
+function createBasePodSandboxStatus_AnnotationsEntry(): PodSandboxStatus_AnnotationsEntry {
+  return { key: "", value: "" };
+}
+
+export const PodSandboxStatus_AnnotationsEntry: MessageFns<PodSandboxStatus_AnnotationsEntry> = {
+  encode(message: PodSandboxStatus_AnnotationsEntry, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.key !== "") {
+      writer.uint32(10).string(message.key);
+    }
+    if (message.value !== "") {
+      writer.uint32(18).string(message.value);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxStatus_AnnotationsEntry {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBasePodSandboxStatus_AnnotationsEntry();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.key = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.value = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<PodSandboxStatus_AnnotationsEntry>, I>>(
+    base?: I,
+  ): PodSandboxStatus_AnnotationsEntry {
+    return PodSandboxStatus_AnnotationsEntry.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<PodSandboxStatus_AnnotationsEntry>, I>>(
+    object: I,
+  ): PodSandboxStatus_AnnotationsEntry {
+    const message = createBasePodSandboxStatus_AnnotationsEntry();
+    message.key = object.key ?? "";
+    message.value = object.value ?? "";
     return message;
   },
 };
