@@ -140,7 +140,7 @@ function trace(): Command {
     .argument('[PATH...]', "with all below (default: entries of / and of the kubelet's folder)")
     .option('--seconds <N>', 'how long to watch', '60')
     .option('--lines <N>', 'end after so many deletions', '200')
-    .option('--bpftrace <FILE>', 'the program bpftrace, when PATH does not name it')
+    .option('--bpftrace <FILE>', 'the program bpftrace, when it is in no folder of the system')
     .addOption(new Option('-o, --output <FORMAT>', 'one document at the end').choices(['json']))
     .addOption(hostRootOption())
     .option('--kubelet-pid <PID>', 'take this process for the kubelet');

@@ -108,7 +108,9 @@ export function adviceAfter({ failure, detail }: Extract<TraceEnd, { ended: 'fai
   const [wrong, why, toDo] = {
     'no-bpftrace': [
       'there is no bpftrace on this machine',
-      told === '' ? 'no folder of PATH holds it' : `${told} is no program`,
+      told === ''
+        ? 'no folder of the system holds it, and PATH is not looked at'
+        : `${told} is no program`,
       'install the package bpftrace (apt, dnf or zypper), or name its file: --bpftrace FILE',
     ],
     'no-tracefs': [

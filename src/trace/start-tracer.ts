@@ -13,6 +13,7 @@ import {
   TRACER_END_MS,
 } from './limits.ts';
 import type { OwnCommand } from './name-stack.ts';
+import { systemProgram } from './system-program.ts';
 import type { TracedCall } from './traced-call.ts';
 import type { TracerSettings } from './tracer.ts';
 
@@ -166,7 +167,7 @@ function commandOf({ seconds, bpftrace, own }: TracerWish) {
   // "/proc/self/exe" would be unshare by then.
   const ours = program === '/proc/self/exe' ? `/proc/${ownPid}/exe` : program;
   return {
-    program: 'unshare',
+    program: systemProgram('unshare') ?? '/usr/bin/unshare',
     arguments: ['--mount', '--propagation', 'private', ours, ...words, JSON.stringify(settings)],
   };
 }

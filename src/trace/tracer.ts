@@ -1,9 +1,10 @@
 import { accessSync, constants, existsSync, readlinkSync, writeSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { runProgram } from '../process/run.ts';
 import { BUFFER_PAGES, ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
 import { CALLS, programText } from './program-text.ts';
+import { systemProgram } from './system-program.ts';
 
 export interface TracerSettings {
   readonly seconds: number;
@@ -14,8 +15,6 @@ export interface TracerSettings {
 const TRACEFS = '/sys/kernel/tracing';
 const DEBUGFS = '/sys/kernel/debug';
 const TYPES = '/sys/kernel/btf/vmlinux';
-/** Where programs are on a node, also when PATH names none of it or /bin is gone. */
-const USUAL_FOLDERS = ['/usr/local/bin', '/usr/bin', '/usr/sbin', '/bin', '/sbin'];
 
 /**
  * The disposable tracer: a child in a mount namespace of its own that sees to tracefs there, and to
@@ -35,7 +34,7 @@ export async function runTracer(settingsText: string): Promise<void> {
   process.stdin.on('end', end);
   process.stdin.on('error', end);
 
-  const program = settings.bpftrace ?? findProgram('bpftrace');
+  const program = settings.bpftrace ?? systemProgram('bpftrace');
   if (program === undefined || !isExecutable(program)) {
     sayFailure('no-bpftrace', settings.bpftrace ?? '');
     end();
@@ -149,7 +148,7 @@ function callsIn(folder: string): readonly string[] | undefined {
 
 /** In our own mount namespace; why it failed, or nothing. */
 async function mountHere(type: string, folder: string): Promise<string | undefined> {
-  const program = findProgram('mount');
+  const program = systemProgram('mount');
   if (program === undefined) return 'there is no program "mount" on this machine';
   const result = await runProgram({
     program,
@@ -159,11 +158,6 @@ async function mountHere(type: string, folder: string): Promise<string | undefin
   });
   if (result.ended === 'exit' && result.code === 0) return undefined;
   return result.ended === 'not-started' ? result.why : result.stderr.trim() || result.ended;
-}
-
-function findProgram(name: string): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((one) => one.startsWith('/'));
-  return [...folders, ...USUAL_FOLDERS].map((folder) => join(folder, name)).find(isExecutable);
 }
 
 function isExecutable(file: string): boolean {
