@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import {
   hangVolumes,
   isWaiting,
+  makeHung,
   ORPHAN,
   says,
   seenBy,
@@ -16,19 +17,6 @@ import { oneLine, reportOf } from '../rig/run-kubediag.ts';
 import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 
 const FAULT = 'dead-volume-mount';
-
-/** A node on which the kubelet hangs on a dead volume of an orphan. */
-async function makeHung(rest: string, told: Parameters<typeof says>[0] = {}) {
-  const { node, runtime } = await makeNode();
-  runtime.containers = [RUNNING];
-  const kubelet = await node.startKubelet({ says: says(told) });
-  const target = volumeOf(node, rest);
-  const server = await hangVolumes(node, target);
-  kubelet.says(says({ ...told, looksAt: target }));
-  const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
-  await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
-  return { node, runtime, kubelet, target, server };
-}
 
 async function checkOf(node: PracticeNode, ...words: readonly string[]) {
   const ended = await node.kubediag('check', FAULT, '-o', 'json', ...words);

@@ -1,10 +1,10 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { KubeletSays } from './kubelet-stand-in.ts';
 import { type PracticeNode, WEB } from './practice-node.ts';
 import type { Running } from './run-kubediag.ts';
-import { podOf } from './sick-node.ts';
+import { makeNode, podOf, RUNNING } from './sick-node.ts';
 
 const SERVER = join(import.meta.dirname, 'hung-fuse.ts');
 const WAIT_MS = 20_000;
@@ -57,4 +57,17 @@ export function isWaiting(pid: number, tids: readonly string[]): boolean {
     const path = `/proc/${pid}/task/${tid}/wchan`;
     return existsSync(path) && readFileSync(path, 'utf8') === 'request_wait_answer';
   });
+}
+
+/** A node on which the kubelet hangs on a dead volume of an orphan. */
+export async function makeHung(rest: string, told: Parameters<typeof says>[0] = {}) {
+  const { node, runtime } = await makeNode();
+  runtime.containers = [RUNNING];
+  const kubelet = await node.startKubelet({ says: says(told) });
+  const target = volumeOf(node, rest);
+  const server = await hangVolumes(node, target);
+  kubelet.says(says({ ...told, looksAt: target }));
+  const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
+  await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
+  return { node, runtime, kubelet, target, server };
 }
