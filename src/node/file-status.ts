@@ -1,8 +1,25 @@
-import { lstatSync } from 'node:fs';
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
 import type { FileStatus } from './node-reader.ts';
+import { orCode } from './unless-failed.ts';
 
-/** What a path is, without following it when it is a link. */
+/** Of open(2), and not among Node's constants: a handle that asks nobody and opens nothing. */
+const O_PATH = 0o10000000;
+
+/**
+ * What a path is, without following it when it is a link. It is held meanwhile by a handle that does
+ * not even ask a dead server: should this never return, the kernel shows which mount we wait on,
+ * also when another has come over it since.
+ */
 export function statusOf(here: Buffer): FileStatus {
+  const { value: handle } = orCode(() => openSync(here, O_PATH | constants.O_NOFOLLOW));
+  try {
+    return statusNow(here);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+function statusNow(here: Buffer): FileStatus {
   const status = lstatSync(here, { bigint: true });
   return {
     type: typeOf(status),

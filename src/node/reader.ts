@@ -3,6 +3,7 @@ import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { ReadError, type ReadFailure } from './node-reader.ts';
 import { isPathKind } from './reach.ts';
+import { READER_NAME } from './reader-name.ts';
 import {
   bytesIn,
   FrameParser,
@@ -16,6 +17,8 @@ import {
  * path hangs, it hangs with it, is left behind, and nothing else is lost. It ends with its input.
  */
 export function runReader(): void {
+  // The kernel shows it: a later run finds those that this one had to leave behind.
+  process.title = READER_NAME;
   const parser = new FrameParser<ToReader>();
   let answerer: Answerer | undefined;
   let turn = Promise.resolve();
