@@ -9,7 +9,11 @@ import { printable } from './wrap.ts';
 type Seen = Pick<Looked, 'report' | 'judged'>;
 
 type Chosen =
-  | { readonly findings: readonly Finding[] }
+  | {
+      readonly findings: readonly Finding[];
+      /** Latent ones that nobody named: they are left, and may hurt soon. */
+      readonly left?: readonly Finding[];
+    }
   | { readonly nothing: string; readonly code: number };
 
 /** What to recover: the named finding, or all that hurts now. A latent one is only taken by name. */
@@ -20,7 +24,7 @@ export function chooseFindings(fault: AnyFault, looked: Seen, name: string | und
     (finding) => (fault.recover?.(finding).actions.length ?? 0) > 0,
   );
   return ours.length > 0
-    ? { findings: ours }
+    ? { ...chosen, findings: ours }
     : { nothing: forOthers(chosen.findings), code: EXIT.notDone };
 }
 
@@ -41,12 +45,16 @@ function choose(fault: AnyFault, looked: Seen, name: string | undefined): Chosen
   if (name !== undefined) return chooseNamed(fault, findings, name);
 
   const urgent = findings.filter(({ state }) => state === 'active' || state === 'damaged');
-  if (urgent.length > 0) return { findings: urgent };
+  if (urgent.length > 0) {
+    return { findings: urgent, left: findings.filter((finding) => !urgent.includes(finding)) };
+  }
   if (findings.length > 0) {
-    const ids = findings.map((finding) => findingId(fault, finding));
+    const ours = findings.filter((each) => (fault.recover?.(each).actions.length ?? 0) > 0);
+    if (ours.length === 0) return { nothing: forOthers(findings), code: EXIT.notDone };
+    const ids = ours.map((finding) => findingId(fault, finding));
     const commands = ids.map((id) => `        kubediag recover ${fault.id} --finding ${id}\n`);
     return {
-      nothing: `No finding is active; ${ids.length} latent. To clear one all the same, name it:\n${commands.join('')}`,
+      nothing: `No finding is active; ${findings.length} latent. To clear one all the same, name it:\n${commands.join('')}`,
       code: EXIT.clear,
     };
   }

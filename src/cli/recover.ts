@@ -12,7 +12,14 @@ import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode, ownCommand } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
 import { saveBundle } from './save-bundle.ts';
-import { showOutcome, showPlan, showProgress, showSettled, showSteps } from './show-recovery.ts';
+import {
+  showLeft,
+  showOutcome,
+  showPlan,
+  showProgress,
+  showSettled,
+  showSteps,
+} from './show-recovery.ts';
 import { type Looked, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
@@ -67,8 +74,10 @@ export async function recover(
     terminal.err(chosen.nothing);
     return chosen.code;
   }
-  const planned = { fault, findings: chosen.findings, isKubeletUp: presence === 'running' };
+  const { findings, left } = chosen;
+  const planned = { fault, findings, isKubeletUp: presence === 'running' };
   showPlan(planned, looked, terminal);
+  showLeft(fault, left ?? [], terminal);
   if (options.dryRun) {
     terminal.err('dry run: nothing was changed\n');
     return EXIT.clear;

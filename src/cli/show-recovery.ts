@@ -14,6 +14,8 @@ import { printable, wrapQuote, wrapWords } from './wrap.ts';
 const LABEL_COLUMNS = 11;
 /** More findings that come first than this help nobody to begin. */
 const FIRST_SHOWN_MAX = 3;
+/** Findings that are left alone: a few show what is meant. */
+const LEFT_SHOWN_MAX = 5;
 
 /** What would be done, what it touches and what it leaves alone, before anything is. */
 export function showPlan(
@@ -42,6 +44,18 @@ export function showPlan(
     }
   }
   paragraph('leaves', recoveries[0]?.recovery?.leaves ?? '', terminal);
+}
+
+/** What is found and not touched: it may hurt within a minute, so nobody is to think it is cured. */
+export function showLeft(fault: AnyFault, left: readonly Finding[], terminal: Terminal): void {
+  for (const [index, finding] of left.slice(0, LEFT_SHOWN_MAX).entries()) {
+    const { state, summary } = finding;
+    const id = findingId(fault, finding);
+    const name = `${state} finding ${id}, which is repaired by its name only (--finding ${id})`;
+    paragraph(index === 0 ? 'not yet' : '', `${name}: ${summary}`, terminal);
+  }
+  const more = left.length - LEFT_SHOWN_MAX;
+  if (more > 0) paragraph('', `and ${more} more: kubediag check ${fault.id}`, terminal);
 }
 
 function actionLines(action: Action, width: number): readonly string[] {

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   readFileSync,
   readlinkSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -102,7 +103,7 @@ describe('containers of a real containerd that have no log path', () => {
 
   async function findingOf({ id }: Made): Promise<FindingReport> {
     const { findings } = await check();
-    const found = findings.find(({ actions }) => JSON.stringify(actions).includes(id));
+    const found = findings.find((each) => JSON.stringify(each.proof).includes(id.slice(0, 13)));
     if (!found) throw new Error(`no finding of ${id}: ${JSON.stringify(findings)}`);
     return found;
   }
@@ -135,7 +136,9 @@ describe('containers of a real containerd that have no log path', () => {
   it('is clear while every container has its logs', expectOnlyWeb);
 
   it('is latent once such a container has ended, with the very names that would go', async () => {
-    const made = await makeExited('mqtt', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
+    const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
+    const command = ['/bin/sh', '-c', 'exec sleep 1000000 # -phunter2'];
+    const made = await makeExited('mqtt', { labels, command });
     const finding = await findingOf(made);
     expect(finding).toMatchObject({ state: 'latent', reason: 'WillDeleteWorkingFolder' });
     expect(finding.proof).toContainEqual({
@@ -164,7 +167,11 @@ describe('containers of a real containerd that have no log path', () => {
     const ended = await node.kubediag('recover', FAULT, '--yes');
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(oneLine(ended.stdout)).toContain('done the container is gone');
-    expect(recordOf(ended)).toContain('sleep');
+    expect(recordOf(ended)).toContain('/bin/sh');
+    expect(recordOf(ended)).not.toContain('hunter2');
+    const [, kept = ''] = /kept in (\S+),/.exec(oneLine(ended.stdout)) ?? [];
+    expect(statSync(kept).mode & 0o777).toBe(0o600);
+    expect(readFileSync(kept, 'utf8')).toContain('hunter2');
     symlinkSync('usr/bin', join(folder, 'bin'));
     const said = readFileSync(log, 'utf8').length;
     await sleep(COLLECTIONS_MS);
@@ -204,8 +211,8 @@ describe('containers of a real containerd that have no log path', () => {
     const word = made.id.slice(0, 13);
     const refused = await recover(made, '--confirm', word);
     expect(refused.code).toBe(3);
-    expect(oneLine(refused.stdout)).toContain('who made it is not known');
-    expect(oneLine(refused.stdout)).toContain(`rm --force ${made.id}`);
+    expect(oneLine(refused.stderr)).toContain('who made it is not known');
+    expect(oneLine(refused.stderr)).toContain(`rm --force ${word}`);
     expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
     // Once it has ended there is nobody left who could be using it.
     await containerd.stopContainer(made.id);
