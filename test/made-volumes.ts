@@ -45,6 +45,8 @@ export interface MadeNodeWithVolumes extends MadeWorker {
   readonly inhabitants?: readonly MadeInhabitant[];
   /** Lines of the kubelet's metrics beside its version. */
   readonly metrics?: readonly string[];
+  /** What the kubelet says of its sync loop; null when it does not answer that. */
+  readonly loop?: 'ok' | 'failing' | null;
 }
 
 export const CLOCK = new Date('2026-01-02T03:04:05Z');
@@ -61,6 +63,7 @@ export function madeNodeWithVolumes(made: MadeNodeWithVolumes): NodeMaker {
     if (mounts) maker.file(`/proc/${pid}/mountinfo`, `${mounts.join('\n')}\n`);
   }
   maker.link('/proc/812/root', '/');
+  addHealth(maker, made);
   if (made.metrics) {
     const { version = 'v1.18.8' } = made;
     const body = [`kubernetes_build_info{git_version="${version}"} 1`, ...made.metrics, ''];
@@ -68,6 +71,21 @@ export function madeNodeWithVolumes(made: MadeNodeWithVolumes): NodeMaker {
     maker.set('kubelet', asked, { answer: { status: 200, body: body.join('\n') } });
   }
   return maker;
+}
+
+/** The loop of a kubelet turns unless told otherwise, and who may see its pods is told so. */
+function addHealth(
+  maker: NodeMaker,
+  { pods, loop = pods ? 'ok' : null }: MadeNodeWithVolumes,
+): void {
+  const http = { scheme: 'http', address: '127.0.0.1', port: 10255 } as const;
+  const https = { scheme: 'https', address: '127.0.0.1', port: 10250 } as const;
+  const failing = { status: 500, body: '[+]ping ok\n[-]syncloop failed: reason withheld\n' };
+  for (const path of ['/healthz', '/healthz/syncloop']) {
+    const answer = loop === 'failing' ? failing : { status: 200, body: 'ok' };
+    maker.set('kubelet', { ...http, path }, loop === null ? { failure: 'refused' } : { answer });
+    maker.set('kubelet', { ...https, path }, { answer: { status: 401, body: 'Unauthorized' } });
+  }
 }
 
 class VolumesMaker extends NodeMaker {

@@ -1,18 +1,14 @@
-import { defineEvidence, type Look, type Maybe } from '../model/evidence.ts';
+import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { type Entry, type FileStatus, ReadError, type TreeFolder } from '../node/node-reader.ts';
-import { type Containers, containers } from './containers.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
-import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
 import { type LeftoverName, leftoverName, type VolumesFolder } from './leftover-names.ts';
-import { type Writers, writersBelow } from './leftover-writers.ts';
+import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surroundings.ts';
 import { LEFTOVER_AGE_MS, LEFTOVER_PILE_MIN } from './limits.ts';
-import { type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
+import { mountNamespaces } from './mount-namespaces.ts';
 import { mountsOnPaths, type PlacedMount } from './mount-places.ts';
-import { type MountTable, mountTable } from './mount-table.ts';
-import { type Pods, pods } from './pods.ts';
-import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
+import { mountTable } from './mount-table.ts';
 
 /** One name that a teardown left behind, and what it is. */
 export interface Leftover extends LeftoverName {
@@ -38,20 +34,6 @@ export interface LeftoverFolder extends VolumesFolder {
   readonly bases: readonly BaseFolder[];
   /** Why its entries could not be looked at: only their names are known. */
   readonly failure?: string;
-}
-
-/** What else is known of a node that has left-overs. Nothing of it is asked of one that has none. */
-export interface LeftoverSurroundings {
-  readonly namespaces: Maybe<MountNamespaces>;
-  /** Of the kubelet's own mounts: "mnt:[4026531841]". */
-  readonly ownNamespace?: string | undefined;
-  /** The kernel's release: "3.10.0-1160.el7.x86_64". */
-  readonly kernel: Maybe<string>;
-  readonly pods: Maybe<Pods>;
-  readonly containers: Maybe<Containers>;
-  readonly version: Maybe<KubeletVersion>;
-  readonly metrics: Maybe<VolumeMetrics>;
-  readonly writers: Maybe<Writers>;
 }
 
 export interface LeftoverFolders {
@@ -179,10 +161,9 @@ async function withSurroundings(
   looked: readonly Looked[],
   place: Place,
 ): Promise<Pick<LeftoverFolders, 'folders' | 'around'>> {
-  const [{ process }, table, namespaces] = await Promise.all([
-    look.of(kubelet),
-    maybe(look.of(mountTable)),
-    maybe(look.of(mountNamespaces)),
+  const [table, namespaces] = await Promise.all([
+    attempt(look.of(mountTable)),
+    attempt(look.of(mountNamespaces)),
   ]);
   const mountsOn =
     table.known && namespaces.known
@@ -199,41 +180,7 @@ async function withSurroundings(
       bases: await basesOf(look, folder, { mountsOn, owners, view: place.view }),
     })),
   );
-  const bases = folders.flatMap((folder) => folder.bases);
-  const [kernel, podList, held, version, metrics, writers] = await Promise.all([
-    maybe(look.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
-    maybe(look.of(pods)),
-    maybe(look.of(containers)),
-    maybe(look.of(kubeletVersion)),
-    maybe(look.of(volumeMetrics)),
-    usersOf(look, bases, { top: place.origin, namespaces, table }),
-  ]);
-  const around = {
-    namespaces,
-    ownNamespace: process?.mountNamespace,
-    kernel,
-    pods: podList,
-    containers: held,
-    version,
-    metrics,
-    writers,
-  };
-  return { folders, around };
-}
-
-async function usersOf(
-  look: Look,
-  bases: readonly BaseFolder[],
-  {
-    top,
-    namespaces,
-    table,
-  }: { top: string; namespaces: Maybe<MountNamespaces>; table: Maybe<MountTable> },
-): Promise<Maybe<Writers>> {
-  if (!table.known) return table;
-  if (!namespaces.known) return namespaces;
-  const around = { top, namespaces: namespaces.value, table: table.value };
-  return maybe(writersBelow(look, bases, around));
+  return { folders, around: await leftoverSurroundings(look, folders, place.origin) };
 }
 
 /** The pods that have a folder of a volume, by plugin and name. */
@@ -285,9 +232,4 @@ async function basesOf(
         };
       }),
   );
-}
-
-async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
-  const collected = await attempt(collecting);
-  return collected.known ? collected : { known: false, why: collected.why };
 }

@@ -58,6 +58,15 @@ export const PROBES_AT_ONCE_MAX = 4;
 /** Dead mounts after which no other is probed: one is a finding, four are enough for a picture. */
 export const DEAD_MOUNTS_MAX = 4;
 
+/** Readers left behind by earlier looks, of all runs: from so many on no mount is probed. */
+export const LEFT_READERS_MAX = 8;
+
+/** A reader that is younger may still get its answer: a probe alone takes two tries, 2 s and 4 s. */
+export const LEFT_READER_AGE_S = 6;
+
+/** Processes with the name of a reader that are looked at; what we leave behind are a few. */
+export const LEFT_READERS_ASKED_MAX = 64;
+
 /** Mounts that are probed in one look, dead or alive. */
 export const PROBES_MAX = 64;
 
@@ -72,6 +81,15 @@ export const LEFTOVER_AGE_MS = 10 * 60 * 1000;
 
 /** So many left-overs in one folder are no accident of one bad moment. */
 export const LEFTOVER_PILE_MIN = 10;
+
+/** A log that goes on for so long after a clean-up of pods began, every two seconds as a rule. */
+export const CLEANING_SILENCE_MS = 60_000;
+
+/** So long the kubelet's health check calls a loop well that has stopped. */
+export const CLEANING_WELL_MS = 5 * 60_000;
+
+/** A loop that passes over its work says so every five seconds at least. */
+export const CLEANING_SKIPPED_MS = 10_000;
 
 /** Processes that are asked what they hold open in volumes that were to be torn down. */
 export const WRITERS_ASKED_MAX = 256;

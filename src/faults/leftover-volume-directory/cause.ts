@@ -1,5 +1,5 @@
-import type { LeftoverSurroundings } from '../../evidence/leftover-folders.ts';
 import { pluginName } from '../../evidence/leftover-names.ts';
+import type { LeftoverSurroundings } from '../../evidence/leftover-surroundings.ts';
 import type { PlacedMount } from '../../evidence/mount-places.ts';
 import type { TeardownFailure } from '../../evidence/teardown-failures.ts';
 import type { Proof } from '../../model/finding.ts';

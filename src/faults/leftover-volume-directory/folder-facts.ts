@@ -6,6 +6,7 @@ import type {
 } from '../../evidence/leftover-folders.ts';
 import type { Writer } from '../../evidence/leftover-writers.ts';
 import type { PlacedMount } from '../../evidence/mount-places.ts';
+import type { PodLife } from '../../evidence/orphan-pods.ts';
 import type { PodComplaint, TeardownFailure } from '../../evidence/teardown-failures.ts';
 import type { Seen } from './seen.ts';
 
@@ -24,10 +25,12 @@ export interface FolderFacts {
   readonly youngestMs?: number;
   readonly podName?: string;
   readonly podNamespace?: string;
-  /** Whether nobody knows its pod any more: not the kubelet, not the runtime; undefined: not known. */
-  readonly isOrphan?: boolean;
+  /** Whether anybody still knows its pod; absent when nobody was asked. */
+  readonly life?: PodLife;
   readonly failure?: TeardownFailure;
   readonly complaint?: PodComplaint;
+  /** Of any orphan: a kubelet that has not yet heard of all its pods cleans up after none. */
+  readonly complaints: readonly PodComplaint[];
   /** Mounts on the volume's own folder in namespaces other than the kubelet's. */
   readonly holders: readonly { readonly base: BaseFolder; readonly held: PlacedMount }[];
   /** The volume is mounted for the kubelet too: its teardown did not even unmount it. */
@@ -51,6 +54,7 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
     (one) => one.podUid === podUid && one.plugin === plugin && one.path.startsWith(`${path}/`),
   );
   const complaint = orphans?.get(podUid);
+  const life = around?.lives.get(podUid);
   const own = around?.ownNamespace;
   const isOwn = ({ namespace }: PlacedMount) => namespace.namespace === own;
   const writers = around?.writers.known ? around.writers.value.writers : [];
@@ -63,9 +67,11 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
     young: free.filter((one) => one.isEmpty === true && isYoung(one)),
     isNested: leftovers.some(({ suffixes }) => suffixes > 1),
     ...(times.length > 0 ? { oldestMs: least(times), youngestMs: most(times) } : {}),
-    ...ownerOf(podUid, all),
+    ...nameOf(podUid, all),
+    ...(life ? { life } : {}),
     ...(failure ? { failure } : {}),
     ...(complaint ? { complaint } : {}),
+    complaints: [...(orphans?.values() ?? [])],
     holders: folder.bases.flatMap((base) =>
       base.mounts.filter((held) => !isOwn(held)).map((held) => ({ base, held })),
     ),
@@ -74,24 +80,19 @@ export function factsOf(folder: LeftoverFolder, seen: Seen, all: LeftoverFolders
   };
 }
 
-type Owner = Pick<FolderFacts, 'podName' | 'podNamespace' | 'isOrphan'>;
-
-/** The kubelet's list of pods can be young, and the runtime's old: an orphan is unknown to both. */
-function ownerOf(podUid: string, { around }: LeftoverFolders): Owner {
+/** Its name, for whoever reads the report: a pod that is gone may still have its sandbox. */
+function nameOf(
+  podUid: string,
+  { around }: LeftoverFolders,
+): Pick<FolderFacts, 'podName' | 'podNamespace'> {
   if (!around) return {};
   const { pods, containers } = around;
   const pod = pods.known ? pods.value.pods.find(({ uid }) => uid === podUid) : undefined;
-  if (pod) return { podName: pod.name, podNamespace: pod.namespace, isOrphan: false };
+  if (pod) return { podName: pod.name, podNamespace: pod.namespace };
   const sandbox = containers.known
     ? containers.value.sandboxes.find((one) => one.podUid === podUid)
     : undefined;
-  const named = sandbox && { podName: sandbox.podName, podNamespace: sandbox.podNamespace };
-  if (sandbox?.isReady) return { ...named, isOrphan: false };
-  if (!pods.known || !containers.known) return { ...named };
-  const isHeld = containers.value.containers.some(
-    (one) => one.podUid === podUid && one.state === 'running',
-  );
-  return { ...named, isOrphan: !isHeld };
+  return sandbox ? { podName: sandbox.podName, podNamespace: sandbox.podNamespace } : {};
 }
 
 /** A spread of a hundred thousand numbers would be too many arguments. */

@@ -1,9 +1,11 @@
 import type { LeftoverFolders } from '../../evidence/leftover-folders.ts';
 import { pluginName } from '../../evidence/leftover-names.ts';
+import { careOfVolumeFolders } from '../../evidence/volume-folders.ts';
 import type { VolumeMetrics } from '../../evidence/volume-metrics.ts';
 import type { FindingState, Proof } from '../../model/finding.ts';
 import type { FolderFacts } from './folder-facts.ts';
-import { cleansOrphans, scansAllTheTime } from './kubelet-behaviour.ts';
+import { scansAllTheTime } from './kubelet-behaviour.ts';
+import { goneProof, isGone, whyNotCleaned } from './own-cleaning.ts';
 
 export interface Judged {
   readonly state: FindingState;
@@ -15,9 +17,9 @@ export interface Judged {
 /** Lines of a log that are older may tell of what has healed since. */
 const RECENT_MS = 10 * 60 * 1000;
 
-/** What left-overs do depends on the kubelet's version, and on whether it still knows the pod. */
+/** What left-overs do depends on the kubelet's version, and on whether its pod is gone. */
 export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
-  const { isOrphan, failure, complaint } = facts;
+  const { failure, complaint } = facts;
   const version = all.around?.version;
   const logged = [failure, complaint].filter((one) => one && isRecent(one.last.time, all.now));
   const words = logged.flatMap((one) => (one ? [lineProof(one)] : []));
@@ -31,24 +33,28 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
       const claim = `kubelet ${value.text} takes each of them for a volume, every three minutes`;
       return { state: 'active', harm: SLOW, proof: [says(claim), ...told] };
     }
-    if (isOrphan && !cleansOrphans(value)) {
+    const care = careOfVolumeFolders(value);
+    if (care === 'leaves' && isGoneForKubelet(facts, all)) {
       const claim =
         `kubelet ${value.text} cannot remove the folder of a pod that is gone while anything lies ` +
         'in its volumes, and says so every two seconds';
-      return { state: 'active', harm: STUCK, proof: [says(claim), ...told] };
+      return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
     }
-    if (isOrphan && cleansOrphans(value) && logged.length === 0) {
-      if (isCleanedSoon(facts)) {
-        const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
-        return { state: 'benign', harm: 'the kubelet removes them itself', proof: [says(claim)] };
+    if (care === 'removes' && isGone(facts) && logged.length === 0) {
+      if (!isCleanedSoon(facts) && all.around?.loop.state !== 'still') {
+        const claim = `kubelet ${value.text} tries to remove them every two seconds, and cannot`;
+        return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
       }
-      const claim = `kubelet ${value.text} tries to remove them every two seconds, and cannot`;
-      return { state: 'active', harm: STUCK, proof: [says(claim), ...told] };
+      if (isCleanedSoon(facts) && whyNotCleaned(facts, all).length === 0) {
+        const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
+        const proof = [says(claim), ...goneProof(facts)];
+        return { state: 'benign', harm: 'the kubelet removes them itself', proof };
+      }
     }
   }
   if (logged.length > 0) return { state: 'active', harm: FAILS, proof: told };
   if (cost.isHigh) return { state: 'active', harm: SLOW, proof: told };
-  const claim = version?.known
+  const atStart = version?.known
     ? [
         {
           claim: `kubelet ${version.value.text} looks for volumes at its start`,
@@ -56,13 +62,28 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
         },
       ]
     : [];
-  return { state: 'latent', harm: LATER, proof: [...claim, ...told] };
+  return {
+    state: 'latent',
+    harm: LATER,
+    proof: [...atStart, ...whyNotCleaned(facts, all), ...told],
+  };
 }
 
 const SLOW = 'the kubelet is busy with them, so pods start and end slowly';
 const STUCK = 'the kubelet cannot clean up after this pod';
 const FAILS = 'the kubelet tries to tear the volume down again and again';
 const LATER = 'the next start of the kubelet takes each of them for a volume and stumbles over it';
+
+/**
+ * An old kubelet that complains of any orphan has heard of all its pods, though its list be empty;
+ * so a pod that nobody else knows is gone for it too.
+ */
+function isGoneForKubelet(facts: FolderFacts, { now }: LeftoverFolders): boolean {
+  if (isGone(facts)) return true;
+  return (
+    facts.life?.state === 'orphan' && facts.complaints.some(({ last }) => isRecent(last.time, now))
+  );
+}
 
 /** Nothing of the pod is mounted for the kubelet, else it does not even begin to clean. */
 function isCleanedSoon({ leftovers, removable, young, isMounted }: FolderFacts): boolean {

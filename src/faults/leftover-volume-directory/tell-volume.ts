@@ -9,13 +9,14 @@ const SHOWN_MAX = 3;
 
 /** The volume's own folder is never ours to touch, so what becomes of it is told. */
 export function basesProof(
-  { folder, isOrphan }: FolderFacts,
+  { folder, life }: FolderFacts,
   { around }: LeftoverFolders,
 ): readonly Proof[] {
   return folder.bases.slice(0, SHOWN_MAX).map((base) => {
     const own = base.mounts.find(({ namespace }) => namespace.namespace === around?.ownNamespace);
     const how = own ? ', and mounted for the kubelet' : '';
-    const stuck = isOrphan ? ': while it is there, older kubelets go on complaining' : '';
+    const stuck =
+      life?.state === 'orphan' ? ': while it is there, older kubelets go on complaining' : '';
     return {
       claim: `the volume's own folder ${base.volume} is still there${how}, and stays${stuck}`,
       ...(own ? { text: own.namespace.table.lineText(own.mount) } : {}),

@@ -4,6 +4,7 @@ import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import { shellCommand } from '../../std/shell-command.ts';
 import { causeOf } from './cause.ts';
 import type { FolderFacts } from './folder-facts.ts';
+import { isGone } from './own-cleaning.ts';
 import type { Judged } from './state.ts';
 import { basesProof, isWithTwoWriters, writersProof } from './tell-volume.ts';
 
@@ -73,9 +74,10 @@ function counted(count: number): string {
   return count === 1 ? 'a left-over volume folder' : `${count} left-over volume folders`;
 }
 
-function podOf({ podName, podNamespace, folder, isOrphan }: FolderFacts): string {
+function podOf(facts: FolderFacts): string {
+  const { podName, podNamespace, folder } = facts;
   if (podName) return `${podNamespace ? `${podNamespace}/` : 'pod '}${podName}`;
-  return isOrphan ? `the orphaned pod ${folder.podUid}` : `pod ${folder.podUid}`;
+  return isGone(facts) ? `the orphaned pod ${folder.podUid}` : `pod ${folder.podUid}`;
 }
 
 function subjectOf({ folder, podName, podNamespace }: FolderFacts): Subject {
