@@ -1,69 +1,28 @@
 import { describe, expect, test } from 'vitest';
+import {
+  FORCE as ACTION,
+  filesOf,
+  halfForced as halfDone,
+  holds,
+  deadNode as madeNode,
+  DEAD_TARGET as TARGET,
+  withMounts,
+} from '../../test/made-dead-volume.ts';
 import { MadeHands } from '../../test/made-hands.ts';
 import type { NodeMaker } from '../../test/made-node.ts';
-import { madeNodes, ORPHAN } from '../../tools/fixtures/dead-volume-mount.ts';
+import { ORPHAN } from '../../tools/fixtures/dead-volume-mount.ts';
 import { lookAt } from '../checkup/look.ts';
 import { mountTable } from '../evidence/mount-table.ts';
-import type { Action, Outcome } from '../model/action.ts';
-import type { OpenFile, ProcessEntry } from '../node/node-reader.ts';
+import type { Outcome } from '../model/action.ts';
+import type { ProcessEntry } from '../node/node-reader.ts';
 import { keyOf } from '../node/recording.ts';
 import { forceUnmount } from './force-unmount.ts';
 import type { Deed } from './node-writer.ts';
-
-const TARGET = `/var/lib/kubelet/pods/${ORPHAN}/volumes/kubernetes.io~cephfs/data`;
-const ACTION: Action<'force-unmount'> = {
-  kind: 'force-unmount',
-  id: 210,
-  parent: 27,
-  device: '0:57',
-  root: '/',
-  target: TARGET,
-  fsType: 'ceph',
-  podUid: ORPHAN,
-};
-
-/** The recorded node of the fault, with what only a repair asks for. */
-function madeNode(name = 'active-cephfs'): NodeMaker {
-  const maker = madeNodes().get(name);
-  if (!maker) throw new Error(`no node ${name}`);
-  const folder = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
-  const answer = { ...folder, links: 2, sizeBytes: 0, modifiedMs: 0 };
-  const names = TARGET.split('/').slice(1, -1);
-  for (const depth of names.keys()) {
-    const path = `/proc/812/root/${names.slice(0, depth + 1).join('/')}`;
-    maker.set('status', { path }, { answer });
-  }
-  maker
-    .link('/proc/812/root', '/')
-    .link('/proc/1/root', '/')
-    .file('/proc/swaps', 'Filename Type Size Used Priority\n')
-    .folder('/sys/block', ['sda', 'loop0', 'loop1'])
-    .missing('file', '/sys/block/loop0/loop/backing_file')
-    .missing('file', '/sys/block/loop1/loop/backing_file');
-  for (const pid of [1, 812, 990]) holds(maker, pid, { by: 'cwd', path: '/' });
-  return maker;
-}
-
-const filesOf = (pid: number) => ({ filesOf: pid, under: [], mountIds: 'each' }) as const;
-
-function holds(maker: NodeMaker, pid: number, ...answer: readonly OpenFile[]): NodeMaker {
-  return maker.set('openFiles', filesOf(pid), { answer });
-}
 
 const { writer } = new MadeHands().hands;
 
 function refusalOf(maker: NodeMaker, action = ACTION): Promise<Outcome | undefined> {
   return forceUnmount.refuse(action, lookAt(maker.build()), writer);
-}
-
-/** The mount table with its lines changed. */
-function withMounts(maker: NodeMaker, change: (text: string) => string): NodeMaker {
-  for (const recorded of [...maker.answers.entries()]) {
-    const [key, value] = recorded;
-    if (!key.includes('/proc/812/mountinfo') || !('answer' in value)) continue;
-    maker.file('/proc/812/mountinfo', change(value.answer as string));
-  }
-  return maker;
 }
 
 test('nothing stands against a dead mount of an orphan that nobody uses', async () => {
@@ -355,18 +314,11 @@ describe('an act that was killed in its middle', () => {
     return { log, said };
   }
 
-  /** What the first call leaves: its requests are ended, and the mount is still there. */
-  function halfDone(): NodeMaker {
-    const maker = madeNode();
-    const detail = 'ENOTCONN: socket is not connected, lstat';
-    return maker.set('status', { path: `/proc/812/root${TARGET}` }, { failure: 'failed', detail });
-  }
-
   test('is finished, when the mount answers with errors now', async () => {
     const maker = halfDone();
     const { log, said } = await resumeOn(maker, () => void withoutMount(maker));
     expect(log).toEqual(['force', `rmdir ${TARGET}`]);
-    expect(said).toContain('it is unmounted now');
+    expect(said?.said).toContain('it is unmounted now');
   });
 
   test('is not, when it had not begun, or somebody uses the filesystem now', async () => {
@@ -374,13 +326,16 @@ describe('an act that was killed in its middle', () => {
     const used = holds(halfDone(), 1, { by: 'fd/7', path: '/db', mount: 210 });
     const { log, said } = await resumeOn(used);
     expect(log).toEqual([]);
-    expect(said).toContain('holds /db by fd/7');
+    expect(said).toMatchObject({
+      isOpen: true,
+      said: expect.stringContaining('holds /db by fd/7'),
+    });
   });
 
   test('still removes the folder, when the mount was gone already', async () => {
     const { log, said } = await resumeOn(withoutMount(madeNode()));
     expect(log).toEqual([`rmdir ${TARGET}`]);
-    expect(said).toBe('its folder is removed now');
+    expect(said).toEqual({ said: 'its folder is removed now' });
   });
 });
 

@@ -58,14 +58,17 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const look = freshLook();
     const { table } = await sightOf(look);
     if (!table.mounts.some((mount) => isPinned(mount, action))) {
-      return (await removeFolder(action, writer, look)) ? 'its folder is removed now' : undefined;
+      const isRemoved = await removeFolder(action, writer, look);
+      return isRemoved ? { said: 'its folder is removed now' } : undefined;
     }
     // The first call ends all requests, so what it left behind answers, with errors.
     if ((await probed(action, look))?.state !== 'corrupted') return undefined;
     const refused = await forceUnmount.refuse(action, look, writer);
     const trouble = refused ?? (await forceUnmount.act(action, writer, look, { freshLook }));
-    if (!trouble) return 'its requests had been ended; it is unmounted now';
-    return 'why' in trouble ? `its requests had been ended, but ${trouble.why}` : undefined;
+    if (!trouble) return { said: 'its requests had been ended; it is unmounted now' };
+    const said =
+      'its requests were ended by us, and it must go still (umount it by hand, or recover again)';
+    return 'why' in trouble ? { said: `${said}: ${trouble.why}`, isOpen: true } : undefined;
   },
 
   async isDone(action, look) {

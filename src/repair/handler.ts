@@ -19,13 +19,13 @@ export interface Handler<K extends ActionKind> {
   ): Promise<Mishap | undefined>;
   /**
    * After a crash in the middle of an act: finishes what it had begun, with all that `refuse` asks,
-   * and nothing that it had not begun. In words what that came to; undefined when there was nothing.
+   * and nothing that it had not begun. Undefined when there was nothing to finish.
    */
   resume?(
     action: Action<K>,
     writer: NodeWriter,
     freshLook: () => Look,
-  ): Promise<string | undefined>;
+  ): Promise<Resumed | undefined>;
   /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
   isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
 }
@@ -51,6 +51,13 @@ export interface Progress {
 export interface Mishap extends Trouble {
   /** The deed may still come about, so what is seen right after it proves nothing. */
   readonly isUnending?: boolean;
+}
+
+export interface Resumed {
+  /** What it came to, as a clause. */
+  readonly said: string;
+  /** It could not be finished now, so the entry stays open, and the next start tries again. */
+  readonly isOpen?: boolean;
 }
 
 export interface Sight {

@@ -73,12 +73,16 @@ export const removeContainer: Handler<'remove-container'> = {
     const listed = await attempt(look.of(pods));
     const isKnown = !listed.known || listed.value.pods.some(({ uid }) => uid === left.podUid);
     if (left.podUid !== '' && isKnown) {
-      return `its sandbox ${sandbox.slice(0, SHORT_ID)} is left, for the kubelet to collect`;
+      return {
+        said: `its sandbox ${sandbox.slice(0, SHORT_ID)} is left, for the kubelet to collect`,
+      };
     }
     const emptied = await writer.removeSandbox(socket, sandbox);
-    return emptied.state === 'did'
-      ? 'its empty sandbox is removed now'
-      : `its sandbox could not be removed: ${emptied.why}`;
+    const isRemoved = emptied.state === 'did';
+    const said = `its sandbox ${sandbox.slice(0, SHORT_ID)}`;
+    return isRemoved
+      ? { said: `${said} was empty, and is removed now` }
+      : { said: `${said} could not be removed: ${emptied.why}` };
   },
 
   async isDone(action, look) {

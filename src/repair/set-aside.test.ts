@@ -116,13 +116,13 @@ test('killed between the two names: the first is taken away, and nothing is copi
   expect(await refusalOf(kept(madeNode(), '70'))).toBeUndefined();
   const { log, said } = await resumeOn(kept(madeNode(), '70'));
   expect(log).toEqual([`drop ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
-  expect(said).toContain('that one alone now');
+  expect(said?.said).toContain('that alone now');
 });
 
 test('killed before the folders: they are removed, where this kubelet would leave them', async () => {
   const { log, said } = await resumeOn(gone(kept(madeNode(), '70'), FROM));
   expect(log).toEqual([`rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
-  expect(said).toBe('its folder is removed now');
+  expect(said).toEqual({ said: 'its folder is removed now' });
 });
 
 test('killed before anything: nothing is done', async () => {

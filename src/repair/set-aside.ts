@@ -64,12 +64,13 @@ export const setAside: Handler<'set-aside'> = {
     if (!paths || (await inodeAt(paths.to, paths, look)) !== action.inode) return undefined;
     if ((await inodeAt(paths.from, paths, look)) === undefined) {
       const isRemoved = await removeFolders(action, writer, look);
-      return isRemoved ? 'its folder is removed now' : undefined;
+      return isRemoved ? { said: 'its folder is removed now' } : undefined;
     }
     const refused = await setAside.refuse(action, look, writer);
     const trouble = refused ?? (await setAside.act(action, writer, look, { freshLook }));
-    if (!trouble) return 'it had a second name where it is kept, and has that one alone now';
-    return 'why' in trouble ? `it has a second name at ${paths.to}, but ${trouble.why}` : undefined;
+    if (!trouble) return { said: 'it had a second name where it is kept, and has that alone now' };
+    const said = `it has a second name at ${paths.to}`;
+    return 'why' in trouble ? { said: `${said}, but ${trouble.why}` } : undefined;
   },
 
   async isDone(action, look) {

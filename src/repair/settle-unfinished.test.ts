@@ -1,8 +1,12 @@
 import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { DEAD_TARGET, FORCE, halfForced, holds, withMounts } from '../../test/made-dead-volume.ts';
 import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { ActionKind } from '../model/action.ts';
+import type { OpenFile } from '../node/node-reader.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
 import { readJournal } from './journal.ts';
@@ -92,4 +96,54 @@ test('an action of a version that is not ours is left to that version', async ()
     { record: { entry: 1 } },
     { record: { entry: 2 }, unsettled: 'this version does not know the action restart-unit' },
   ]);
+});
+
+describe('an act that was killed in its middle', () => {
+  /** As if it had been killed: the intent is on disk, and the node is half-way. */
+  async function settleForce(permitted: readonly ActionKind[], ...held: readonly OpenFile[]) {
+    const maker = halfForced();
+    if (held.length > 0) holds(maker, 1, ...held);
+    const made = new MadeHands();
+    const { writer } = made.hands;
+    const hands = {
+      journal: fileJournal(),
+      look: () => lookAt(maker.build()),
+      permitted: new Set(permitted),
+      writer: {
+        ...writer,
+        forceUnmount: async (target: string, pid: number) => {
+          withMounts(maker, (text) => text.replace(/^210 .*\n/m, ''));
+          const path = `/proc/812/root${target}`;
+          maker.set('status', { path, patience: 'long' }, { failure: 'missing' });
+          return writer.forceUnmount(target, pid);
+        },
+      },
+    };
+    await hands.journal.intend({ action: FORCE, fault: 'dead-volume-mount', finding: '1' });
+    return { settled: await settleUnfinished(folder, hands), log: made.log };
+  }
+
+  test('is finished', async () => {
+    const { settled, log } = await settleForce(['force-unmount']);
+    expect(log).toEqual([`force-unmount ${DEAD_TARGET} in 812`, `rmdir ${DEAD_TARGET}`]);
+    const note = expect.stringContaining('it is unmounted now');
+    expect(settled).toMatchObject([{ outcome: { state: 'done', note } }]);
+  });
+
+  test('stays open when that cannot be now, with the reason', async () => {
+    const { settled, log } = await settleForce(['force-unmount'], {
+      by: 'fd/7',
+      path: '/db',
+      mount: 210,
+    });
+    expect(log).toEqual([]);
+    expect(settled).toMatchObject([{ unsettled: expect.stringContaining('holds /db by fd/7') }]);
+    expect(readJournal(folder).unfinished).toHaveLength(1);
+  });
+
+  test('is not taken up where the policy does not permit it', async () => {
+    const { settled, log } = await settleForce(['unmount']);
+    expect(log).toEqual([]);
+    expect(settled).toMatchObject([{ outcome: { state: 'no-effect' } }]);
+  });
 });

@@ -57,7 +57,8 @@ async function sightOf(
   const resumed = await handler.resume(action, writer, look);
   if (resumed === undefined) return sight;
   const now = await handler.isDone(action, look());
-  return { ...now, seen: `${now.seen}; ${resumed}` };
+  const seen = `${now.seen}; ${resumed.said}`;
+  return { ...now, seen, ...(resumed.isOpen && !now.isDone ? { underWay: seen } : {}) };
 }
 
 function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Sight): Outcome {
