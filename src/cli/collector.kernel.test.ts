@@ -60,6 +60,17 @@ describe('a process that calls itself a kubelet', () => {
     else expect(readFileSync(join(folder, 'kubelet-version.txt'), 'utf8')).toContain(version);
   });
 
+  it('in a pod, as its cgroup tells', async () => {
+    const { node } = await makeNode();
+    const cgroup = join(node.scratch, 'cgroup');
+    writeFileSync(cgroup, '0::/kubepods.slice/kubepods-pod1.slice/cri-containerd-4f0c.scope\n');
+    const words = `mount --bind ${cgroup} /proc/$$/cgroup && ${IMPOSTOR}`;
+    await node.startHere(['/usr/bin/bash', '-c', words]).hasSaid('ready');
+    const { folder } = await gather(node, ['dash']);
+    expect(readFileSync(join(folder, 'notes.txt'), 'utf8')).toContain('runs in a pod');
+    expect(readdirSync(folder)).not.toContain('kubelet-version.txt');
+  });
+
   it('is not started from where others can write, whoever it is', async () => {
     const { node } = await makeNode();
     const program = join(node.scratch, 'anywhere/kubelet');
