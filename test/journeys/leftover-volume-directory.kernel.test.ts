@@ -14,6 +14,11 @@ const PLUGIN = 'transwarp.io~tosdisk';
 const PVC = 'pvc-f39e86b9-019b-11e8-b2c9-0cc47ae2b22c';
 const HOUR_S = 3600;
 
+/** A pod of the API server shows that the kubelet's list is whole, so that who is not in it is gone. */
+const OTHER = { ...WEB, uid: '7c1d2e3f-0a1b-4c2d-8e3f-9a0b1c2d3e4f' };
+const ANNOTATED = { metadata: { annotations: { 'kubernetes.io/config.source': 'api' } } };
+const WHOLE = [podOf(OTHER, ANNOTATED)];
+
 const volumes = (node: PracticeNode, podUid = WEB.uid) =>
   join(node.root, 'pods', podUid, 'volumes', PLUGIN);
 
@@ -102,14 +107,24 @@ describe('folders that a failed teardown left behind', () => {
 
   it('of an orphan hurt an old kubelet, and a new one cleans them up itself', async () => {
     const { node } = await makeNode();
-    const kubelet = await node.startKubelet({ says: { version: NEW, pods: [] } });
+    const kubelet = await node.startKubelet({ says: { version: NEW, pods: WHOLE, loop: 'ok' } });
+    const log = join(node.scratch, 'kubelet.log');
+    const line = 'I1115 00:00:00.0 12 kubelet.go:2437] "SyncLoop (housekeeping) end"';
+    node.write(log, `${new Date().toISOString()} node kubelet[12]: ${line}\n`);
     leave(node, 'wrapped_token.deleting~765506473.deleting~1');
     leave(node, `${PVC}.deleting~96627888`);
-    expect(await check(node)).toMatchObject({
+    const looked = () => check(node, '--kubelet-log', log);
+    expect(await looked()).toMatchObject({
       verdict: 'clear',
       findings: [{ state: 'benign', reason: 'CleanedByKubelet' }],
     });
-    kubelet.says({ version: OLD, pods: [] });
+    // Nobody cleans up while the loop stands still, or before the kubelet has heard of its pods.
+    const latent = { verdict: 'found', findings: [{ state: 'latent' }] };
+    kubelet.says({ version: NEW, pods: WHOLE, loop: 'failing' });
+    expect(await looked()).toMatchObject(latent);
+    kubelet.says({ version: NEW, pods: [], loop: 'ok' });
+    expect(await looked()).toMatchObject(latent);
+    kubelet.says({ version: OLD, pods: WHOLE });
     expect(await check(node)).toMatchObject({
       verdict: 'found',
       findings: [{ state: 'active', reason: 'LeftoversPileUp' }],
@@ -122,7 +137,7 @@ describe('folders that a failed teardown left behind', () => {
 
   it('with content stay, and so does one that is too young, until it is old enough', async () => {
     const { node } = await makeNode();
-    await node.startKubelet({ says: { version: OLD, pods: [] } });
+    await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const filled = leave(node, 'a.deleting~1');
     node.write(join(filled, 'data'), 'left\n');
     age(node, filled, 2);
@@ -173,7 +188,7 @@ describe('who holds the volume', () => {
 
   it('as a mount on the left-over itself keeps it: rmdir would take that mount away', async () => {
     const { node } = await makeNode();
-    await node.startKubelet({ says: { version: OLD, pods: [] } });
+    await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const [held = '', ...others] = leaveMany(node, 3);
     await holdElsewhere(node, held);
     const tables = mountTables(node.inside);
@@ -187,12 +202,11 @@ describe('who holds the volume', () => {
 
   it('and still writes to it is named, with a warning where the pod was made anew', async () => {
     const { node } = await makeNode();
-    const other = { ...WEB, uid: '7c1d2e3f-0a1b-4c2d-8e3f-9a0b1c2d3e4f' };
-    await node.startKubelet({ says: { version: 'v1.7.4', pods: [podOf(other)] } });
+    await node.startKubelet({ says: { version: 'v1.7.4', pods: [podOf(OTHER)] } });
     leaveMany(node, 10);
     const base = join(volumes(node), PVC);
     node.write(join(base, 'ibdata1'), 'data\n');
-    mkdirSync(node.see(join(volumes(node, other.uid), PVC)), { recursive: true });
+    mkdirSync(node.see(join(volumes(node, OTHER.uid), PVC)), { recursive: true });
     const target = join(node.scratch, 'mysql');
     mkdirSync(target);
     const script = 'mount --bind "$0" "$1" && exec 7>>"$1/ibdata1" && echo ready && exec sleep 600';
@@ -204,7 +218,7 @@ describe('who holds the volume', () => {
     expect(claims).toMatch(
       /sleep \(pid \d+\) still uses the volume, of no pod, unknown to the runtime/,
     );
-    expect(claims).toContain(`two writers: pod ${other.uid} has the same volume ${PVC}`);
+    expect(claims).toContain(`two writers: pod ${OTHER.uid} has the same volume ${PVC}`);
   });
 });
 
@@ -213,7 +227,7 @@ describe('many of them', () => {
     timeout: 120_000,
   }, async () => {
     const { node } = await makeNode();
-    await node.startKubelet({ says: { version: OLD, pods: [] } });
+    await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const base = join(volumes(node), PVC);
     node.write(join(base, 'keep'), 'kept\n');
     leaveMany(node, 20_000);
