@@ -1,6 +1,7 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { kubelet } from './kubelet.ts';
+import { type LeftReaders, leftReaders, wordsOfDoubt } from './left-readers.ts';
 import { LOOP_DEVICES_MAX } from './limits.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { type Mount, readMountTable } from './mount-table.ts';
@@ -85,10 +86,12 @@ async function holder(
   copies: readonly Copy[],
   look: Look,
 ): Promise<User | undefined> {
-  const [{ held }, { namespaces }] = await Promise.all([
+  const [{ held: all }, { namespaces }, left] = await Promise.all([
     look.of(openMounts),
     look.of(mountNamespaces),
+    look.of(leftReaders),
   ]);
+  const held = all.filter((each) => !isOurQuestion(each, left));
   const ids = new Set(copies.map(({ mount }) => mount.id));
   const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
     // /data/app.log (deleted): the kernel's mark of an unlinked file.
@@ -97,14 +100,14 @@ async function holder(
     return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
   };
   const user = held.find(({ file }) => isOurs(file));
-  if (user) return { what: 'a process uses this filesystem', why: wordsOf(user) };
+  if (user) return { what: 'a process uses this filesystem', why: wordsOf(user, left) };
   const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
   for (const each of held) {
     const { mount, path } = each.file;
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
     if (await isNew(mount, each.pid, device, look)) continue;
     const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
-    return { what, why: `${wordsOf(each)}, on mount ${mount}` };
+    return { what, why: `${wordsOf(each, left)}, on mount ${mount}` };
   }
   return undefined;
 }
@@ -119,8 +122,15 @@ async function isNew(id: number, pid: number, device: string, look: Look): Promi
   return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
 }
 
-function wordsOf({ pid, processName, file }: HeldMount): string {
-  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}`;
+/** A handle of a reader that was killed: it only asked whether anybody answers. */
+function isOurQuestion({ pid, file: { mount } }: HeldMount, { readers }: LeftReaders): boolean {
+  const reader = readers.find((one) => one.pid === pid);
+  return mount !== undefined && reader?.mounts.includes(mount) === true;
+}
+
+function wordsOf({ pid, processName, file }: HeldMount, left: LeftReaders): string {
+  const doubt = wordsOfDoubt(left, pid);
+  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}${doubt}`;
 }
 
 /** A layer on it lives in the overlay's options, with no open file of anybody. */

@@ -3,6 +3,7 @@ import { attempt } from '../node/attempt.ts';
 import type { ProcessEntry } from '../node/node-reader.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
+import { type LeftReaders, leftReaders, wordsOfDoubt } from './left-readers.ts';
 import {
   MOUNT_NAMESPACES_AT_ONCE_MAX,
   MOUNT_NAMESPACES_MAX,
@@ -11,6 +12,7 @@ import {
 } from './limits.ts';
 import { hasConsistentTables, type MountTable, readMountTable } from './mount-table.ts';
 import { podOfCgroup } from './pod-of-cgroup.ts';
+import { processes } from './processes.ts';
 
 /** One mount namespace, seen through one of its processes. */
 export interface MountNamespace {
@@ -39,11 +41,15 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
   id: 'mount-namespaces',
   title: 'Mounts of all namespaces',
   collect: async (look) => {
-    const [{ process }, all, isConsistent] = await Promise.all([
+    const [{ process }, every, isConsistent, left] = await Promise.all([
       look.of(kubelet),
-      look.node.ask('processes', { all: 'processes' }),
+      look.of(processes),
       hasConsistentTables(look),
+      look.of(leftReaders),
     ]);
+    // They were killed: nobody lives where only they are, and their last call is known.
+    const gone = new Set(left.readers.map(({ pid }) => pid));
+    const all = every.filter(({ pid }) => !gone.has(pid));
     const groups = [...inhabitants(all, process?.pid)];
     const seen: (Seen | undefined)[] = [];
     let mountsLeft = NAMESPACE_MOUNTS_MAX;
@@ -55,7 +61,9 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
         break;
       }
       const read = await Promise.all(
-        some.map(([namespace, inside]) => readNamespace(look, namespace, inside, isConsistent)),
+        some.map(([namespace, inside]) =>
+          readNamespace(look, [namespace, inside], { isConsistent, left }),
+        ),
       );
       seen.push(...read);
       for (const each of read) mountsLeft -= each?.namespace?.table.mounts.length ?? 0;
@@ -97,9 +105,8 @@ function inhabitants(
  */
 async function readNamespace(
   look: Look,
-  namespace: string,
-  inside: readonly ProcessEntry[],
-  isConsistent: boolean,
+  [namespace, inside]: readonly [string, readonly ProcessEntry[]],
+  { isConsistent, left }: { readonly isConsistent: boolean; readonly left: LeftReaders },
 ): Promise<Seen | undefined> {
   let narrow: Seen | undefined;
   let why: string | undefined;
@@ -125,7 +132,7 @@ async function readNamespace(
     };
     if (root === '/') return { namespace: seen };
     const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;
-    narrow ??= { namespace: seen, notSeen: part };
+    narrow ??= { namespace: seen, notSeen: `${part}${wordsOfDoubt(left, pid)}` };
   }
   if (narrow) return narrow;
   return why === undefined ? undefined : { notSeen: `${namespace}: ${why}` };

@@ -5,7 +5,8 @@ import { type BlockedThread, blockedThreads } from './blocked-threads.ts';
 import { fuseConnection } from './fuse-connection.ts';
 import { kubelet } from './kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
-import { DEAD_MOUNTS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from './limits.ts';
+import { type LeftReaders, leftReaders, waitingReader } from './left-readers.ts';
+import { DEAD_MOUNTS_MAX, LEFT_READERS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from './limits.ts';
 import { mountShowing } from './mount-places.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 import { orphanPods, type PodLife } from './orphan-pods.ts';
@@ -17,7 +18,7 @@ export type ProbeResult =
   | { readonly state: 'alive' }
   /** It answers with an error, at once: what it stands for is broken, but nobody hangs on it. */
   | { readonly state: 'corrupted'; readonly error: string }
-  /** Neither of two tries was answered. */
+  /** Neither of two tries was answered, or one who tried before us still waits. */
   | { readonly state: 'dead'; readonly text: string }
   | { readonly state: 'not-probed'; readonly why: string };
 
@@ -76,7 +77,11 @@ export const mountProbes = defineEvidence<MountProbes>({
       })),
     );
     const worth = reasons.filter(isWorthIt).toSorted(byUrgency);
-    const probes = await probeAll(look, worth, view);
+    const left = worth.length > 0 ? await attempt(look.of(leftReaders)) : undefined;
+    const probes = await probeAll(look, worth, {
+      view,
+      left: left?.known ? left.value : { readers: [], count: 0, doubts: new Map() },
+    });
     const isAnyDead = probes.some(
       ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
     );
@@ -109,21 +114,25 @@ function byUrgency(left: Reason, right: Reason): number {
 async function probeAll(
   look: Look,
   reasons: readonly Reason[],
-  view: string,
+  { view, left }: { readonly view: string; readonly left: LeftReaders },
 ): Promise<readonly MountProbe[]> {
   // All mounts of a filesystem answer or hang together, so one of them is asked for all.
-  const asked = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
+  const groups = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
+  // What is known to be dead comes first: it counts, and costs nothing.
+  const asked = groups.toSorted(
+    (one, other) => Number(!waitedOn(one, left)) - Number(!waitedOn(other, left)),
+  );
   const probes: MountProbe[] = [];
   let dead = 0;
   for (let start = 0; start < asked.length; start += PROBES_AT_ONCE_MAX) {
-    const limit = limitReached(start, dead);
+    const limit = limitReached(start, dead, left.count);
     const some = asked.slice(start, start + PROBES_AT_ONCE_MAX);
     const answered = await Promise.all(
       some.map(async (group) => {
         const one = group.find(({ suspect }) => suspect.isVisible) ?? group[0];
         if (!one) return [];
         const origin = `${view}${one.suspect.mount.target}`;
-        const result = await resultOf(look, one.suspect, origin, limit);
+        const result = waitedOn(group, left) ?? (await resultOf(look, one.suspect, origin, limit));
         if (result.state === 'dead') dead += 1;
         return group.map(({ waiting, ...rest }) => ({
           ...rest,
@@ -138,7 +147,28 @@ async function probeAll(
   return probes;
 }
 
-function limitReached(probed: number, dead: number): string | undefined {
+/** Nobody is sent after a reader that an earlier run had to leave behind on this filesystem. */
+function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | undefined {
+  const shown = group.filter(({ suspect }) => suspect.isVisible);
+  const found = waitingReader(
+    left,
+    shown.map(({ suspect }) => suspect.mount),
+  );
+  if (!found) return undefined;
+  const { reader, isSure } = found;
+  const text = `reader ${reader.pid}, which an earlier look left behind, still waits there: ${reader.path}`;
+  // Another mount may have come to that path since; but then nobody waits for its server.
+  if (isSure || shown.some(({ waiting = 0 }) => waiting > 0)) return { state: 'dead', text };
+  return { state: 'not-probed', why: `${text}; perhaps on an earlier mount at this place` };
+}
+
+function limitReached(probed: number, dead: number, left: number): string | undefined {
+  if (left >= LEFT_READERS_MAX) {
+    return (
+      `${left} readers that earlier looks left behind wait on dead paths of this node, and no ` +
+      'other is sent after them: they end when their servers answer, or with the node'
+    );
+  }
   if (dead >= DEAD_MOUNTS_MAX) {
     return `${dead} dead mounts were found before, and each probe of one leaves a process behind`;
   }
