@@ -4,7 +4,7 @@ import type { Finding } from '../model/finding.ts';
 import type { Doubt } from '../model/verdict.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Looked } from './take-look.ts';
-import { printable } from './wrap.ts';
+import { printable, wrapWords } from './wrap.ts';
 
 type Seen = Pick<Looked, 'report' | 'judged'>;
 
@@ -31,8 +31,8 @@ export function chooseFindings(fault: AnyFault, looked: Seen, name: string | und
 /** Found, but such that only a person can go on from here. */
 function forOthers(findings: readonly Finding[]): string {
   const lines = findings.flatMap(({ summary, refusal, otherCures }) => [
-    `  why   ${printable(summary)}\n`,
-    ...(refusal === undefined ? [] : [`        ${printable(refusal)}\n`]),
+    labelled('why', summary),
+    ...(refusal === undefined ? [] : [labelled('', refusal)]),
     ...otherCures.map((cure) => `  do    ${printable(cure)}\n`),
   ]);
   return `refused: KubeDiag has no repair for what it found here\n${lines.join('')}`;
@@ -70,8 +70,16 @@ function choose(fault: AnyFault, looked: Seen, name: string | undefined): Chosen
 
 function doubtLines({ why, byHand }: Doubt): string {
   const commands = (byHand?.commands ?? []).map((command) => `  hand  ${printable(command)}\n`);
-  const risk = byHand ? `  risk  ${byHand.risk}\n` : '';
-  return `  why   ${printable(why)}\n${commands.join('')}${risk}`;
+  const risk = byHand ? labelled('risk', byHand.risk) : '';
+  return `${labelled('why', why)}${commands.join('')}${risk}`;
+}
+
+const COLUMNS = 80;
+
+function labelled(label: string, text: string): string {
+  return wrapWords(text, COLUMNS - 8)
+    .map((line, at) => `  ${(at === 0 ? label : '').padEnd(6)}${line}\n`)
+    .join('');
 }
 
 function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string): Chosen {

@@ -1,7 +1,11 @@
 import { geteuid } from 'node:process';
 import { attempt } from '../node/attempt.ts';
 import type { NodeReader } from '../node/node-reader.ts';
-import { printable } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
+
+/** As wide as the rest of this page. */
+const LABEL_COLUMNS = 15;
+const NOTE_COLUMNS = 65;
 
 /** The PID namespace that the kernel starts with has this number on every Linux. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
@@ -16,8 +20,10 @@ export async function adviceWithoutKubelet(
   const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
   const lines = isContainer ? CONTAINER : MACHINE;
   const root = hostRoot === '/' ? [] : [`(looked below --host-root ${hostRoot})`];
-  const odd = notes.map(
-    (note) => `note           ${printable(note)}; to take it all the same: --kubelet-pid`,
+  const odd = notes.flatMap((note) =>
+    wrapWords(`${note}; to take it all the same: --kubelet-pid`, NOTE_COLUMNS).map(
+      (line, at) => `${(at === 0 ? 'note' : '').padEnd(LABEL_COLUMNS)}${line}`,
+    ),
   );
   return [...lines, ...root, ...ELSEWHERE, ...odd, ''].join('\n');
 }

@@ -132,14 +132,13 @@ function labelled(label: string, text: string, width: number, out: (text: string
 }
 
 /** What an earlier run had begun and could not finish, as it looks now. */
-export function showSettled(settled: readonly Settled[], { err }: Terminal): void {
+export function showSettled(settled: readonly Settled[], { err, width }: Terminal): void {
   for (const each of settled) {
     const became =
       'outcome' in each
         ? `${each.outcome.state}: ${each.outcome.state === 'done' ? each.outcome.note : each.outcome.why}`
         : `not settled: ${each.unsettled}`;
-    err(
-      `journal entry ${each.record.entry} of an earlier run was left open; ${printable(became)}\n`,
-    );
+    const open = `journal entry ${each.record.entry} of an earlier run was left open; ${became}`;
+    err(`${wrapWords(open, width - 2).join('\n  ')}\n`);
   }
 }

@@ -4,11 +4,13 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { countedDump } from '../../test/made-dump.ts';
+import { credentialAdvice } from '../evidence/kubelet-credential.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { EXIT } from './exit-codes.ts';
 import { flamePage } from './flame-page.ts';
 import { profile } from './profile.ts';
 import { adviceFor, stacks } from './stacks.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-stacks-'));
@@ -96,13 +98,26 @@ describe('kubediag stacks', () => {
 
   test('a refusal comes with the commands that make a credential, and end it', () => {
     const { terminal } = paper();
-    const denied = adviceFor(new ReadError('denied', 'GET x', 'HTTP 401'), terminal);
+    const why = `HTTP 401: ${credentialAdvice()}`;
+    const denied = adviceFor(new ReadError('denied', 'GET x', why), terminal);
     expect(denied).toContain('create token');
+    // Nobody is sent to the command that is speaking; what is left of it is one to be copied.
+    expect(denied).not.toContain('how to make one');
+    const words = denied.split('\n').filter((line) => !line.startsWith('    kubectl'));
+    expect(words.filter((line) => line.length > 80)).toEqual([]);
     expect(denied).toContain("{.data.token}'");
     expect(denied).toMatch(/kubectl delete clusterrolebinding/);
     expect(denied).toMatch(/API server cannot be reached/);
     expect(adviceFor(new ReadError('refused', 'GET x'), terminal)).not.toContain('kubectl');
   });
+});
+
+test('a reader that is left behind is told within the screen', async () => {
+  const { said, terminal } = paper();
+  const source = `/var/lib/kubelet/pods/29da79e5/volumes/kubernetes.io~nfs/${'x'.repeat(60)}`;
+  await tellAbandoned({ leftBehind: async () => [{ pid: 812, source }] }, terminal);
+  expect(said.err).toContain('left behind: reader process 812');
+  expect(said.err.split('\n').filter((line) => line.length > 80)).toEqual([]);
 });
 
 describe('kubediag profile', () => {

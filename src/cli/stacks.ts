@@ -3,6 +3,7 @@ import { type Goroutines, goroutines } from '../evidence/goroutines.ts';
 import {
   credentialSteps,
   oldCredentialSteps,
+  WHERE_TO_LEARN,
   WITHOUT_API_SERVER,
 } from '../evidence/kubelet-credential.ts';
 import { matchRows, type RowMatch } from '../evidence/stack-match.ts';
@@ -79,7 +80,9 @@ async function askKubelet(
 export function adviceFor({ failure, message }: ReadError, { width }: Terminal): string {
   const paragraph = (label: string, text: string) =>
     wrapWords(text, width - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
-  const lines = ['the kubelet could not be asked\n', ...paragraph('why', message)];
+  // What it ends with would send the reader to the command that is speaking.
+  const why = message.replaceAll(WHERE_TO_LEARN, '');
+  const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];
   if (failure !== 'denied') return lines.join('');
   const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);
   return [

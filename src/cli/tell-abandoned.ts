@@ -1,5 +1,6 @@
 import type { openNode } from './open-node.ts';
 import type { Terminal } from './terminal.ts';
+import { wrapWords } from './wrap.ts';
 
 /** Nothing we started outlives its limit unnoticed. Called when the node was let go. */
 export async function tellAbandoned(
@@ -7,9 +8,9 @@ export async function tellAbandoned(
   terminal: Terminal,
 ): Promise<void> {
   for (const { pid, source } of await node.leftBehind()) {
-    terminal.err(
+    const what =
       `left behind: reader process ${pid} waits for ${source}, which does not answer; ` +
-        'it ends by itself when that does\n',
-    );
+      'it ends by itself when that does';
+    terminal.err(`${wrapWords(what, terminal.width - 2).join('\n  ')}\n`);
   }
 }

@@ -3,11 +3,14 @@
 const NAME = 'kubediag-debug';
 const FILE = '/run/kubediag-token';
 
+/** The end of the advice; whoever shows the commands beside it leaves it out. */
+export const WHERE_TO_LEARN = '; how to make one for an hour: kubediag stacks';
+
 /** One sentence: what is missing, and where the commands are. */
 export function credentialAdvice(): string {
   return (
     'it wants a credential with the right nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
-    'and --kubelet-key; how to make one for an hour: kubediag stacks'
+    `and --kubelet-key${WHERE_TO_LEARN}`
   );
 }
 

@@ -65,6 +65,17 @@ test('nobody else may read it', async () => {
   expect(statSync(path()).mode & 0o777).toBe(0o600);
 });
 
+test('what is kept beside it is for root alone, and follows no link', async () => {
+  const kept = await journal().keep('container-ca80.json', 'hunter2');
+  expect(kept).toBe(join(folder, 'kept/container-ca80.json'));
+  expect(readFileSync(kept, 'utf8')).toBe('hunter2');
+  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  expect(statSync(join(folder, 'kept')).mode & 0o777).toBe(0o700);
+  symlinkSync(join(scratch, 'elsewhere'), join(folder, 'kept/container-f1.json'));
+  await expect(journal().keep('container-f1.json', 'x')).rejects.toThrow('ELOOP');
+  await expect(journal().keep('../x.json', 'x')).rejects.toThrow('no name of a file');
+});
+
 test('a node where nothing was ever done has an empty journal', () => {
   expect(readJournal(folder)).toEqual({ records: [], unfinished: [], troubles: [] });
 });

@@ -3,7 +3,7 @@ import { describe, expect, it, vi } from 'vitest';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { childOf } from '../rig/private-namespaces.ts';
-import { EXECUTABLE, type Running } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, oneLine, type Running } from '../rig/run-kubediag.ts';
 import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 
 const RECOVER = ['recover', FAULT, '--yes'];
@@ -154,7 +154,7 @@ describe('a recovery after one that was killed while its unmount still waits', (
     await killed.end;
     const early = await node.kubediag(...RECOVER);
     expect(early.code).toBe(3);
-    expect(early.stderr).toMatch(/journal entry 1 .* not settled: process \d+ still unmounts it/);
+    expect(oneLine(early.stderr)).toMatch(/journal entry 1 .* not settled: process \d+ still unmounts it/);
     expect(early.stdout).toContain('refused  this mount is being unmounted already');
     expect(mountLine(node, target)).toBeDefined();
 
