@@ -1,7 +1,7 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { kubelet } from './kubelet.ts';
-import { type LeftReaders, leftReaders, wordsOfDoubt } from './left-readers.ts';
+import { doubtOfUse } from './left-readers.ts';
 import { LOOP_DEVICES_MAX } from './limits.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { type Mount, readMountTable } from './mount-table.ts';
@@ -86,12 +86,10 @@ async function holder(
   copies: readonly Copy[],
   look: Look,
 ): Promise<User | undefined> {
-  const [{ held: all }, { namespaces }, left] = await Promise.all([
+  const [{ held }, { namespaces }] = await Promise.all([
     look.of(openMounts),
     look.of(mountNamespaces),
-    look.of(leftReaders),
   ]);
-  const held = all.filter((each) => !isOurQuestion(each, left));
   const ids = new Set(copies.map(({ mount }) => mount.id));
   const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
     // /data/app.log (deleted): the kernel's mark of an unlinked file.
@@ -99,15 +97,20 @@ async function holder(
     const isBelow = copies.some((copy) => isOn(clean, copy.mount.target));
     return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
   };
-  const user = held.find(({ file }) => isOurs(file));
-  if (user) return { what: 'a process uses this filesystem', why: wordsOf(user, left) };
+  for (const each of held.filter(({ file }) => isOurs(file))) {
+    const doubt = await doubtOfUse(look, { ...each, mount: each.file.mount });
+    if (!doubt) continue;
+    return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${doubt.words}` };
+  }
   const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
   for (const each of held) {
     const { mount, path } = each.file;
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
     if (await isNew(mount, each.pid, device, look)) continue;
+    const doubt = await doubtOfUse(look, { ...each, mount });
+    if (!doubt) continue;
     const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
-    return { what, why: `${wordsOf(each, left)}, on mount ${mount}` };
+    return { what, why: `${wordsOf(each)}, on mount ${mount}${doubt.words}` };
   }
   return undefined;
 }
@@ -122,15 +125,8 @@ async function isNew(id: number, pid: number, device: string, look: Look): Promi
   return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
 }
 
-/** A handle of a reader that was killed: it only asked whether anybody answers. */
-function isOurQuestion({ pid, file: { mount } }: HeldMount, { readers }: LeftReaders): boolean {
-  const reader = readers.find((one) => one.pid === pid);
-  return mount !== undefined && reader?.mounts.includes(mount) === true;
-}
-
-function wordsOf({ pid, processName, file }: HeldMount, left: LeftReaders): string {
-  const doubt = wordsOfDoubt(left, pid);
-  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}${doubt}`;
+function wordsOf({ pid, processName, file }: HeldMount): string {
+  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}`;
 }
 
 /** A layer on it lives in the overlay's options, with no open file of anybody. */

@@ -47,7 +47,7 @@ export const leftReaders = defineEvidence<LeftReaders>({
     for (const [index, process] of named.entries()) {
       const seen =
         doubtOfParent(process, byPid.get(process.parent), nowS) ??
-        (index < LEFT_READERS_ASKED_MAX ? await judge(look, process) : TOO_MANY);
+        (index < LEFT_READERS_ASKED_MAX ? await judge(look, process.pid) : TOO_MANY);
       if (typeof seen !== 'string') readers.push(seen);
       else doubts.set(process.pid, seen);
       if (typeof seen !== 'string' || seen === NO_PATH || seen === TOO_MANY) count += 1;
@@ -56,6 +56,7 @@ export const leftReaders = defineEvidence<LeftReaders>({
   },
 });
 
+const ENDED = 'it has ended meanwhile';
 const NO_PATH = 'it is in no call that only looks at a path';
 const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
 
@@ -78,9 +79,10 @@ function doubtOfParent(
   return 'it was started only a moment ago, or its age is not known';
 }
 
-async function judge({ node }: Look, { pid }: ProcessEntry): Promise<LeftReader | string> {
+/** One that was killed while it looked at a path; or why it is not taken for such a one. */
+async function judge({ node }: Look, pid: number): Promise<LeftReader | string> {
   const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));
-  if (!status.known) return status.why;
+  if (!status.known) return status.error.failure === 'missing' ? ENDED : status.why;
   // Uid:	0	0	0	0
   if (!/^Uid:\t0\t0\t0\t0$/m.test(status.value)) return 'it is not of root';
   if (!isKilled(status.value)) return 'nobody has killed it, so it still works for somebody';
@@ -129,13 +131,34 @@ function isHandle(info: string): boolean {
 }
 
 /** What to make of a process that has the name of our readers and may be anybody's. */
-export function wordsOfDoubt({ doubts }: LeftReaders, pid: number): string {
-  const why = doubts.get(pid);
+export function wordsOfDoubt(pid: number, why: string | undefined): string {
   if (why === undefined) return '';
   return (
     `; it has the name of a reader that kubediag leaves behind on a dead path, but ${why}: let ` +
     `the kubediag that started it come to its end, or see what it is by /proc/${pid} and end it`
   );
+}
+
+/**
+ * Whether a process holds a mount only because it was killed while it asked, for us or for an
+ * earlier run, whether anybody answers there; else what there is to say of it.
+ */
+export async function doubtOfUse(
+  look: Look,
+  { pid, processName, mount }: Use,
+): Promise<{ readonly words: string } | undefined> {
+  if (processName !== READER_NAME) return { words: '' };
+  const seen = await judge(look, pid);
+  if (seen === ENDED) return undefined;
+  if (typeof seen === 'string') return { words: wordsOfDoubt(pid, seen) };
+  if (mount !== undefined && seen.mounts.includes(mount)) return undefined;
+  return { words: wordsOfDoubt(pid, 'it holds more than a handle') };
+}
+
+interface Use {
+  readonly pid: number;
+  readonly processName: string;
+  readonly mount: number | undefined;
 }
 
 /** Whether a reader waits on one of these mounts, all of one filesystem; undefined: on none. */

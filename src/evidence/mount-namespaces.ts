@@ -132,7 +132,7 @@ async function readNamespace(
     };
     if (root === '/') return { namespace: seen };
     const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;
-    narrow ??= { namespace: seen, notSeen: `${part}${wordsOfDoubt(left, pid)}` };
+    narrow ??= { namespace: seen, notSeen: `${part}${wordsOfDoubt(pid, left.doubts.get(pid))}` };
   }
   if (narrow) return narrow;
   return why === undefined ? undefined : { notSeen: `${namespace}: ${why}` };
