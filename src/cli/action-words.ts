@@ -1,5 +1,6 @@
 import { pluginName } from '../evidence/leftover-names.ts';
 import type { Action, ActionKind } from '../model/action.ts';
+import { shortId } from '../std/short-id.ts';
 
 /** How an action is told to a person: before, while it is looked at again, and when it is done. */
 interface ActionWords {
@@ -49,7 +50,7 @@ const WORDS: Words = {
   'remove-container': ({ container, name, sandbox }) => ({
     deed: `remove container ${container}`,
     details: [
-      `"${name}", by force and in one call, never stopped first; then its sandbox ${sandbox.slice(0, 13)} if nothing else is in it`,
+      `"${name}", by force and in one call, never stopped first; then its sandbox ${shortId(sandbox)} if nothing else is in it`,
     ],
     same: 'still the same container, without a log path',
     done: 'the container is gone',

@@ -2,6 +2,7 @@ import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { numberAt, textAt } from '../std/json.ts';
+import { shortId } from '../std/short-id.ts';
 import { type Container, containers, isNewer, nanoseconds, stateIn } from './containers.ts';
 import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from './limits.ts';
 import { mountTable } from './mount-table.ts';
@@ -81,7 +82,7 @@ async function askStatus(look: Look, socket: string, id: string): Promise<Contai
   const { message } = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const exitCode = numberAt(message, 'status', 'exitCode');
   const state = stateIn(textAt(message, 'status', 'state'));
-  const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
+  const origin = `CRI ContainerStatus ${shortId(id)}`;
   if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
   return {
     state,

@@ -1,4 +1,5 @@
 import type { GoroutineDump } from '../go/goroutine-dump.ts';
+import { shortId } from '../std/short-id.ts';
 
 /**
  * Everything that may be asked of a node, as data. The list is closed and has no question that
@@ -286,7 +287,7 @@ export function sourceOf(asked: Question<QuestionKind>): string {
   if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
   if ('path' in asked) return asked.path;
   if ('program' in asked) return [asked.program, ...asked.arguments].join(' ');
-  return 'id' in asked ? `CRI ${asked.call} ${asked.id.slice(0, SHORT_ID)}` : `CRI ${asked.call}`;
+  return 'id' in asked ? `CRI ${asked.call} ${shortId(asked.id)}` : `CRI ${asked.call}`;
 }
 
 /** A log in words: its path, or the command that prints it. */
@@ -295,6 +296,3 @@ export function nameOfLog(place: LogPlace): string {
   const folder = place.folder === undefined ? [] : ['--directory', place.folder];
   return ['journalctl', ...folder, place.journal.join(' + ')].join(' ');
 }
-
-/** As many digits of an id as the tools of the runtimes show. */
-const SHORT_ID = 13;

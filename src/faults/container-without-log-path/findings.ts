@@ -1,5 +1,6 @@
 import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Finding, FindingState, Proof } from '../../model/finding.ts';
+import { shortId } from '../../std/short-id.ts';
 import type { Removal } from './log-lines.ts';
 import type { Seen } from './seen.ts';
 import {
@@ -8,7 +9,6 @@ import {
   preventionFor,
   type Reason,
   refusalOf,
-  shortId,
   subjectOf,
   sweepProof,
   sweepWords,

@@ -1,9 +1,9 @@
 import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
+import { shortId } from '../../std/short-id.ts';
 import type { ContainerWithoutLogPath } from './findings.ts';
 import type { Seen } from './seen.ts';
-import { shortId } from './tell.ts';
 
 /**
  * Disarm first, restore second: otherwise the next collection deletes it again. The container is

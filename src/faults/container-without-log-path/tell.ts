@@ -5,6 +5,7 @@ import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
 import type { Sweep } from '../../evidence/working-folder.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof, Subject } from '../../model/finding.ts';
+import { shortId } from '../../std/short-id.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
 
 export const reasons = {
@@ -31,12 +32,6 @@ const PRODUCERS: Readonly<Record<Producer, string | undefined>> = {
   critest: 'critest made it: its pod has a UID of that test suite',
   unknown: undefined,
 };
-
-const SHORT_ID = 13;
-
-export function shortId(id: string): string {
-  return id.slice(0, SHORT_ID);
-}
 
 /** `container "mqtt" (4f0c2a9e1b7d8)` */
 export function nameOf({ name, id }: Pick<UnloggedContainer, 'name' | 'id'>): string {
