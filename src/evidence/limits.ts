@@ -25,6 +25,9 @@ export const VERSION_CHARACTERS_MAX = 200;
 /** Calls for the status of one container that may be under way at once, to be gentle to the runtime. */
 export const STATUS_CALLS_AT_ONCE = 4;
 
+/** The same where every container that does not run is asked about: a full node has hundreds of them. */
+export const LOG_PATH_CALLS_AT_ONCE = 16;
+
 /** Containers that we ask about one by one: those that do not run. The kubelet collects them long before there are so many. */
 export const STATUSES_MAX = 5_000;
 

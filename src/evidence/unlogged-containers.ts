@@ -6,7 +6,7 @@ import { type Producer, producerOf } from './container-producer.ts';
 import { type Container, type Containers, containers, nanoseconds, stateIn } from './containers.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
-import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from './limits.ts';
+import { LOG_PATH_CALLS_AT_ONCE, STATUSES_MAX } from './limits.ts';
 import { isServing } from './listening-port.ts';
 import { runtime } from './runtime.ts';
 import { type Sweep, sweepFor, workingFolder } from './working-folder.ts';
@@ -123,7 +123,7 @@ async function askEach(
       if (asked !== undefined && asked !== 'logged') found.push(asked);
     }
   };
-  await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
+  await Promise.all(Array.from({ length: LOG_PATH_CALLS_AT_ONCE }, askNext));
   return found;
 }
 
