@@ -113,7 +113,7 @@ async function readNamespace(
   for (const process of inside.slice(0, ROOTS_ASKED_MAX)) {
     const read = await attempt(readThrough(look, process, isConsistent));
     if (!read.known) {
-      why ??= read.why;
+      why ??= `${read.why}${wordsOfDoubt(process.pid, left.doubts.get(process.pid))}`;
       continue;
     }
     if (read.value === undefined) continue;
