@@ -80,7 +80,11 @@ export const PURE_ROOMS: readonly string[] = [
 ];
 
 /** The part of `node` that is only language; the rest of that room does the reading. */
-export const PURE_FILES: readonly string[] = ['src/node/node-reader.ts', 'src/node/attempt.ts'];
+export const PURE_FILES: readonly string[] = [
+  'src/node/node-reader.ts',
+  'src/node/attempt.ts',
+  'src/node/reader-name.ts',
+];
 
 /** Rooms that may never be reached, through however many other rooms. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
