@@ -31,6 +31,7 @@ export function commands(run: Run): Command {
     stacks,
     profile,
     trace,
+    runManifests,
     lint,
     version,
     completion,
@@ -144,6 +145,23 @@ function trace(): Command {
     .addOption(new Option('-o, --output <FORMAT>', 'one document at the end').choices(['json']))
     .addOption(hostRootOption())
     .option('--kubelet-pid <PID>', 'take this process for the kubelet');
+}
+
+function runManifests(): Command {
+  const command = new Command('run')
+    .description('walk the graph of a Diagnosis on this node, and show what came of it')
+    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
+    .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
+    .option('--set <KEY=VALUE...>', 'parameters of the Diagnosis')
+    .option('--dry-run', 'change nothing: tell what a repair would do; no script, no other server')
+    .option('--yes', 'do not ask before a step that repairs')
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'the Diagnosis with its status')
+        .choices(['yaml', 'json'])
+        .default('yaml'),
+    )
+    .addOption(stateOption());
+  return withNodeOptions(command);
 }
 
 function lint(): Command {

@@ -1,8 +1,8 @@
 import { GROUP } from '../api/kinds.ts';
 import { EXIT } from './exit-codes.ts';
-import { bytesGiven, filesGiven } from './given-file.ts';
-import { MANIFEST_BYTES_MAX, MANIFEST_FILES_MAX, PROBLEMS_SHOWN_MAX } from './limits.ts';
+import { PROBLEMS_SHOWN_MAX } from './limits.ts';
 import { type LintProblem, type LintReport, lintManifests } from './lint-manifests.ts';
+import { manifestsGiven } from './manifests-given.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { printable, wrapWords } from './wrap.ts';
@@ -12,45 +12,35 @@ export interface LintOptions {
   readonly output?: 'json';
 }
 
-// manifests/subpath-remount.yaml, set.yml, diagnosis.json
-const MANIFEST = /[.](ya?ml|json)$/;
-
 /** `kubediag lint -f FILE...`: everything that is wrong with manifests, and how to put it right. */
 export async function lint({ filename, output }: LintOptions, terminal: Terminal): Promise<number> {
-  const names = filename.flatMap((path) => filesGiven(path, MANIFEST));
-  if (names.length > MANIFEST_FILES_MAX) {
-    throw new UsageError(`these are ${names.length} files, of at most ${MANIFEST_FILES_MAX}`);
-  }
-  const files: { readonly name: string; readonly text: string }[] = [];
-  for (const name of new Set(names)) {
-    const bytes = await bytesGiven(name, MANIFEST_BYTES_MAX);
-    // Some editors begin a file with a mark of its encoding.
-    const text = Buffer.from(bytes)
-      .toString('utf8')
-      .replace(/^\ufeff/, '');
-    files.push({ name: name === '-' ? 'stdin' : name, text });
-  }
+  const files = await manifestsGiven(filename);
   const report = lintManifests(files);
   if (report.resources === 0 && report.problems.length === 0) {
     const where = filename.join(', ');
     throw new UsageError(`there is nothing to check: no resource of ${GROUP} is in ${where}`);
   }
   if (output === 'json') terminal.out(`${JSON.stringify(report, null, 2)}\n`);
-  else show(report, terminal);
+  else showLint(report, terminal.out, terminal);
   const isClean = report.problems.every(({ severity }) => severity === 'note');
   return isClean ? EXIT.clear : EXIT.found;
 }
 
-function show({ files, resources, problems }: LintReport, terminal: Terminal): void {
+/** `write` is where it goes: an answer, or the reason for none. */
+export function showLint(
+  { files, resources, problems }: LintReport,
+  write: Terminal['out'],
+  terminal: Terminal,
+): void {
   const shown = problems.slice(0, PROBLEMS_SHOWN_MAX);
-  for (const problem of shown) terminal.out(`${linesOf(problem, terminal).join('\n')}\n\n`);
+  for (const problem of shown) write(`${linesOf(problem, terminal).join('\n')}\n\n`);
   const left = problems.length - shown.length;
-  if (left > 0) terminal.out(`and ${left} more: -o json\n`);
+  if (left > 0) write(`and ${left} more: -o json\n`);
   const count = (severity: LintProblem['severity']) =>
     problems.filter((problem) => problem.severity === severity).length;
   const checked = `${counted(resources, 'resource')} in ${counted(files, 'file')}`;
   const found = `${counted(count('problem'), 'problem')}, ${counted(count('note'), 'note')}`;
-  terminal.out(`${checked}: ${found}\n`);
+  write(`${checked}: ${found}\n`);
 }
 
 function counted(count: number, noun: string): string {

@@ -11,7 +11,7 @@ import { journalIn } from './journal.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode, ownCommand } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
-import { saveBundle } from './save-bundle.ts';
+import { bundleNameOf, saveBundle } from './save-bundle.ts';
 import {
   showLeft,
   showOutcome,
@@ -101,7 +101,7 @@ async function settleEarlier(
   node.close();
 }
 
-function handsOn(
+export function handsOn(
   node: ReturnType<typeof openNode>,
   options: RecoverOptions & { readonly stateFolder: string },
 ): ReturnType<typeof openHands> {
@@ -229,7 +229,7 @@ async function performAll(
 }
 
 /** Ctrl-C stops before the next act, or batch of one; what has begun is carried to its end and told. */
-function stopOnSignal(terminal: Terminal): AbortSignal {
+export function stopOnSignal(terminal: Terminal): AbortSignal {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
@@ -240,9 +240,7 @@ function stopOnSignal(terminal: Terminal): AbortSignal {
   return stop.signal;
 }
 
-// 20261115T102233-3f9a1c.tgz
 function bundleName({ fault, findings }: Planned, { report }: Looked): string {
   const [finding] = findings;
-  const id = finding ? findingId(fault, finding) : 'none';
-  return `${report.node.time.replace(/[-:]|\.\d+Z$/g, '')}-${id}.tgz`;
+  return bundleNameOf(report, finding ? findingId(fault, finding) : 'none');
 }

@@ -76,6 +76,8 @@ async function runCommand(
       return (await import('./profile.ts')).profile(options as never, terminal);
     case 'trace':
       return (await import('./trace.ts')).trace(rest, options as never, terminal);
+    case 'run':
+      return (await import('./run.ts')).run(options as never, terminal);
     case 'lint':
       return (await import('./lint.ts')).lint(options as never, terminal);
     case 'collector':

@@ -1,5 +1,6 @@
 import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import type { Report } from '../checkup/report.ts';
 import { type Bundle, filesOfBundle, packBundle } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
 import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
@@ -8,6 +9,11 @@ import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
 const BUNDLES_MAX = 100;
 
 type Saved = { readonly path: string } | { readonly trouble: string };
+
+// 20261115T102233-3f9a1c.tgz
+export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string): string {
+  return `${node.time.replace(/[-:]|\.\d+Z$/g, '')}-${findingId}.tgz`;
+}
 
 /** Keeps the evidence of a recovery below the state folder. */
 export async function saveBundle(

@@ -45,19 +45,33 @@ export const pods = defineEvidence<Pods>({
   id: 'pods',
   title: 'Pods as the kubelet knows them',
   collect: async (look) => {
-    const here = await look.of(kubelet);
-    if (here.presence !== 'running') {
-      throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
-    }
-    const failures: string[] = [];
-    for (const door of doorsOf(here)) {
-      const answered = await attempt(askPods(look, door));
-      if (answered.known) return answered.value;
-      failures.push(answered.why);
-    }
-    throw new ReadError('failed', 'pods of the kubelet', failures.join('; '));
+    const { items, origin } = await readPodItems(look, parsePod);
+    return { pods: items, origin };
   },
 });
+
+/** What is made of each pod in the kubelet's list, which is whole as the API server has it. */
+export async function readPodItems<T>(
+  look: Look,
+  each: (item: unknown, origin: string) => T,
+): Promise<PodItems<T>> {
+  const here = await look.of(kubelet);
+  if (here.presence !== 'running') {
+    throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
+  }
+  const failures: string[] = [];
+  for (const door of doorsOf(here)) {
+    const answered = await attempt(askPods(look, door, each));
+    if (answered.known) return answered.value;
+    failures.push(answered.why);
+  }
+  throw new ReadError('failed', 'pods of the kubelet', failures.join('; '));
+}
+
+interface PodItems<T> {
+  readonly items: readonly T[];
+  readonly origin: string;
+}
 
 export type Door = {
   readonly scheme: 'http' | 'https';
@@ -74,7 +88,11 @@ export function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonl
   return doors.filter(({ port }) => port > 0);
 }
 
-async function askPods(look: Look, door: Door): Promise<Pods> {
+async function askPods<T>(
+  look: Look,
+  door: Door,
+  each: (item: unknown, origin: string) => T,
+): Promise<PodItems<T>> {
   const { status, body } = await look.node.ask('kubelet', { ...door, path: '/pods' });
   const origin = `GET ${door.scheme}://${door.address}:${door.port}/pods`;
   if (status === 401 || status === 403) {
@@ -82,21 +100,27 @@ async function askPods(look: Look, door: Door): Promise<Pods> {
     throw new ReadError('denied', origin, why);
   }
   if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
-  return { pods: parsePods(body, origin), origin };
+  return { items: itemsIn(body, origin, each), origin };
 }
 
 export function parsePods(body: string, origin: string): readonly Pod[] {
+  return itemsIn(body, origin, parsePod);
+}
+
+function itemsIn<T>(
+  body: string,
+  origin: string,
+  each: (item: unknown, origin: string) => T,
+): readonly T[] {
   // One after another: all of them at once would take more memory than the rest of a check.
-  const parsed = asJson(origin, () =>
-    mapJsonItems(body, 'items', (item) => parsePod(item, origin)),
-  );
+  const parsed = asJson(origin, () => mapJsonItems(body, 'items', (item) => each(item, origin)));
   if (parsed) return parsed;
   const list = asJson(origin, (): unknown => JSON.parse(body));
   // An empty list is written as null by a kubelet that has no pods.
   if (fieldAt(list, 'items') === null) return [];
   const items = listAt(list, 'items');
   if (!items) throw new ReadError('malformed', origin, 'it is not a list of pods');
-  return items.map((item) => parsePod(item, origin));
+  return items.map((item) => each(item, origin));
 }
 
 function asJson<T>(origin: string, parse: () => T): T {

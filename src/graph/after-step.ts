@@ -3,10 +3,14 @@ import { failedFor, timeText, withReason } from './conditions.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX, STEPS_LISTED_MAX } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
-/** What came of a step. */
+/** What came of a step. One that failed may have found something all the same. */
 export type StepResult =
   | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
-  | { readonly succeeded: false; readonly message: string };
+  | {
+      readonly succeeded: false;
+      readonly message: string;
+      readonly results?: Readonly<Record<string, string>>;
+    };
 
 type Step = NonNullable<DiagnosisStatus['steps']>[number];
 
@@ -33,7 +37,9 @@ export function afterStep(
       }),
     );
     const listed = withSteps(status, [{ ...step, outcome: 'Failed', message }, ...rest]);
-    return afterFailure(listed, paths, pathIndex, now);
+    const { results } = result;
+    const found = results ? { operationResults: { ...status.operationResults, ...results } } : {};
+    return afterFailure({ ...listed, ...found }, paths, pathIndex, now);
   }
   const merged: DiagnosisStatus = {
     ...withSteps(status, [{ ...step, outcome: 'Succeeded' }]),

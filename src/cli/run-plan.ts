@@ -1,0 +1,106 @@
+import { checkResource, type Resource } from '../api/check-resource.ts';
+import { type Processor, processorOf } from '../api/processor-of.ts';
+import { adjacencyHash } from '../graph/adjacency-hash.ts';
+import type { SeenSet } from '../graph/decide-next.ts';
+import { pathsOf } from '../graph/paths.ts';
+import { processors } from '../operations/processors.ts';
+import { ownProcessor } from '../operations/run-operation.ts';
+import type { ManifestFile } from './manifests-given.ts';
+import { parseManifests } from './parse-manifests.ts';
+import { UsageError } from './usage-error.ts';
+
+type Of<K extends Resource['kind']> = Extract<Resource, { readonly kind: K }>;
+
+export interface PlannedDiagnosis extends Pick<Of<'Diagnosis'>, 'metadata' | 'spec'> {
+  readonly set: SeenSet & { readonly state: 'ready' };
+}
+
+/** All that is to be run, from manifests that have no problems. */
+export interface RunPlan {
+  readonly diagnoses: readonly PlannedDiagnosis[];
+  /** By name: those of the manifests, and our own where they define none. */
+  readonly operations: ReadonlyMap<string, Processor>;
+}
+
+const OWN_TIMEOUT_SECONDS = 60;
+
+export function runPlan(
+  files: readonly ManifestFile[],
+  parameters: Readonly<Record<string, string>>,
+): RunPlan {
+  const resources = files
+    .flatMap(({ text }) => parseManifests(text).objects)
+    .flatMap(({ value }) => checkResource(value).resource ?? []);
+  const operations = new Map<string, Processor>(
+    processors.map(({ operation, path }) => [
+      operation,
+      { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
+    ]),
+  );
+  const sets = new Map<string, Of<'OperationSet'>>();
+  for (const each of resources) {
+    const { name = '' } = each.metadata;
+    if (each.kind === 'Operation') operations.set(name, processorOf(each.spec));
+    if (each.kind === 'OperationSet') sets.set(name, each);
+  }
+  const diagnoses = resources
+    .filter((each) => each.kind === 'Diagnosis')
+    .map((each) => planned(each, sets, parameters));
+  if (diagnoses.length === 0)
+    throw new UsageError('there is nothing to run: no Diagnosis is given');
+  return { diagnoses, operations };
+}
+
+function planned(
+  { metadata, spec }: Of<'Diagnosis'>,
+  sets: ReadonlyMap<string, Of<'OperationSet'>>,
+  parameters: Readonly<Record<string, string>>,
+): PlannedDiagnosis {
+  const set = sets.get(spec.operationSet);
+  if (!set) {
+    throw new UsageError(
+      `OperationSet "${spec.operationSet}" is not among the files given, and nobody else has it`,
+    );
+  }
+  const { adjacencyList } = set.spec;
+  const all = { ...spec.parameters, ...parameters };
+  return {
+    metadata,
+    spec: Object.keys(all).length === 0 ? spec : { ...spec, parameters: all },
+    set: { state: 'ready', hash: adjacencyHash(adjacencyList), paths: pathsOf(adjacencyList) },
+  };
+}
+
+/** The first step of ours in any path that may change the node. */
+export function repairIn({ diagnoses, operations }: RunPlan): string | undefined {
+  const steps = diagnoses.flatMap(({ set }) => set.paths.flat());
+  return steps.find(({ operation = '' }) => {
+    const processor = operations.get(operation);
+    return processor && ownProcessor(processor)?.repairs;
+  })?.operation;
+}
+
+/** The node that a Diagnosis is about, when it is this one. */
+export function targetOf({ spec }: PlannedDiagnosis, here: string): string {
+  const { nodeName, podReference, targetSelector } = spec;
+  const named = nodeName ? [nodeName] : (targetSelector?.nodeNames ?? []);
+  if (named.includes(here) || (named.length === 0 && podReference)) return here;
+  if (named.length === 0) {
+    throw new UsageError('only a cluster knows which nodes a selector means; use spec.nodeName');
+  }
+  throw new UsageError(
+    `it is for node ${named.slice(0, 3).join(', ')}, and this is ${here}; ` +
+      'if that is another name of this one, give it with --node-name',
+  );
+}
+
+/** "key=value" as `--set` takes it. */
+export function parametersIn(words: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    words.map((word) => {
+      const at = word.indexOf('=');
+      if (at < 1) throw new UsageError(`--set takes KEY=VALUE, not "${word}"`);
+      return [word.slice(0, at), word.slice(at + 1)];
+    }),
+  );
+}

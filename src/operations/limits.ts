@@ -1,0 +1,16 @@
+/** What a step may answer: an object of etcd has 1.5 MB, and every KubeDiag refused more than this. */
+export const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
+
+/** What a script may be: the kernel takes no argument of more than 128 KiB. */
+export const SCRIPT_BYTES_MAX = 128 * 1024 - 1;
+
+export const REDIRECTS_MAX = 10;
+
+/** From a failed attempt to reach a server to the next. A server that restarts is back by then. */
+export const RETRY_WAITS_MS: readonly number[] = [30_000, 60_000, 120_000];
+
+/** Many agents that lost the same server do not come back in the same moment. */
+export const JITTER_SHARE = 0.1;
+
+/** Where an agent listens when an Operation names a server without its port. */
+export const AGENT_PORT = 8090;

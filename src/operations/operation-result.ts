@@ -1,0 +1,25 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+
+/** What all steps so far found and were given: one flat map of texts. */
+export type StepInput = Readonly<Record<string, string>>;
+
+/** What a step of ours found or did, for the status beside its results. */
+export type StepRecord = Pick<DiagnosisStatus, 'findings' | 'plannedActions' | 'actions'>;
+
+/** What came of an Operation. One that failed may have found something all the same. */
+export type OperationResult =
+  | {
+      readonly succeeded: true;
+      readonly results: Readonly<Record<string, string>>;
+      readonly record?: StepRecord;
+    }
+  | {
+      readonly succeeded: false;
+      readonly message: string;
+      readonly results?: Readonly<Record<string, string>>;
+      readonly record?: StepRecord;
+    };
+
+export function failedWith(message: string, record?: StepRecord): OperationResult {
+  return { succeeded: false, message, ...(record ? { record } : {}) };
+}

@@ -1,0 +1,32 @@
+import type { PodName } from '../checkup/check-up.ts';
+import type { Look } from '../model/evidence.ts';
+import type { AnyFault, Recovery } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import type { Verdict } from '../model/verdict.ts';
+import type { OpenHands } from '../repair/open-hands.ts';
+
+/** What our own processors need of whoever runs a step: the node, and the leave to change it. */
+export interface ProcessorHost {
+  /** A new look at the node, in which nothing is known yet. It ends with the time of the step. */
+  readonly look: () => Look;
+  /** Judges the node for one fault, in a look of its own. */
+  readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
+  /** Asked before every recovery. */
+  readonly consent: (recovery: Recovery, finding: Finding) => Promise<Consent>;
+  readonly openHands: () => Promise<OpenHands>;
+  readonly stop: AbortSignal;
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** Keeps what was seen; without that nothing is changed. */
+  readonly keepEvidence: (
+    findingId: string,
+  ) => Promise<{ readonly path: string } | { readonly trouble: string }>;
+}
+
+export type Consent =
+  | { readonly given: 'to-act' }
+  /** Only to tell what would be done. */
+  | { readonly given: 'to-plan' }
+  | { readonly given: 'none'; readonly why: string };

@@ -1,0 +1,62 @@
+import { findingId } from '../checkup/check-up.ts';
+import type { Action, Trouble } from '../model/action.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import type { StepRecord } from './operation-result.ts';
+import type { Judgement, ProcessorHost } from './processor-host.ts';
+
+export type Recovered =
+  | { readonly state: 'done' | 'planned'; readonly record: StepRecord }
+  | { readonly state: 'not-done'; readonly why: string; readonly record: StepRecord };
+
+/** Carries out what a fault wants to be done about a finding, one action after another. */
+export async function recoverFinding(
+  fault: AnyFault,
+  finding: Finding,
+  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  host: ProcessorHost,
+): Promise<Recovered> {
+  const recovery = fault.recover?.(finding);
+  if (!recovery) return { state: 'not-done', why: `${fault.id} has no recovery`, record: {} };
+  const { actions } = recovery;
+  const plannedActions = actions.map(({ kind }) => ({ kind }));
+  const record = { plannedActions };
+  const consent = await host.consent(recovery, finding);
+  if (consent.given === 'to-plan') return { state: 'planned', record };
+  if (consent.given === 'none') return { state: 'not-done', why: consent.why, record };
+  const id = findingId(fault, finding);
+  const kept = await keepEvidence(id);
+  if ('trouble' in kept) {
+    const why = `refused: the evidence cannot be saved: ${kept.trouble}; nothing was changed`;
+    return { state: 'not-done', why, record };
+  }
+  return performed(fault, id, actions, host);
+}
+
+async function performed(
+  fault: AnyFault,
+  finding: string,
+  actions: readonly Action[],
+  { openHands, stop }: ProcessorHost,
+): Promise<Recovered> {
+  const hands = await openHands();
+  if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
+  const done: { readonly kind: string; readonly state: string; readonly why?: string }[] = [];
+  for (const action of actions) {
+    const { outcome } = await hands.perform({ action, fault: fault.id, finding }, { stop });
+    const { kind } = action;
+    if (outcome.state !== 'done') {
+      hands.close();
+      const why = words(outcome.state, outcome);
+      const record = { actions: [...done, { kind, state: outcome.state, why }] };
+      return { state: 'not-done', why, record };
+    }
+    done.push({ kind, state: outcome.state });
+  }
+  hands.close();
+  return { state: 'done', record: { actions: done } };
+}
+
+function words(state: string, { what, why, todo }: Trouble): string {
+  return `${state}: ${what}; ${why}; ${todo}`;
+}

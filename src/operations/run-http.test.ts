@@ -1,0 +1,210 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { certificates } from '../../test/rig/certificates.ts';
+import { type HttpStep, runHttp } from './run-http.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+const servers: Server[] = [];
+
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+async function serve(handle: Handler): Promise<{ url: string; asked: () => number }> {
+  let count = 0;
+  const server = createServer((request, response) => {
+    count += 1;
+    handle(request, response);
+  });
+  servers.push(server);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, asked: () => count };
+}
+
+function ask(url: string, rest: Partial<HttpStep> = {}) {
+  const stop = new AbortController().signal;
+  return runHttp({ url, input: { a: '1' }, timeoutMs: 5_000, stop, waitsMs: [], ...rest });
+}
+
+const answering =
+  (status: number, body: string, headers: Record<string, string> = {}): Handler =>
+  (_, response) =>
+    response.writeHead(status, headers).end(body);
+
+test('what is sent is one flat JSON object, and says so', async () => {
+  let seen: object = {};
+  const { url } = await serve(async (request, response) => {
+    const body = (await request.toArray()).join('');
+    const { method, url: path } = request;
+    seen = { method, path, type: request.headers['content-type'], body };
+    response.end('{"b":"2"}');
+  });
+  expect(await ask(`${url}/p?q=1`)).toEqual({ succeeded: true, results: { b: '2' } });
+  const type = 'application/json';
+  expect(seen).toEqual({ method: 'POST', path: '/p?q=1', type, body: '{"a":"1"}' });
+});
+
+describe('an answer that came is judged, and never asked for again', () => {
+  test.each([
+    ['an empty object', 200, '{}', { succeeded: true, results: {} }],
+    ['null', 200, 'null', { succeeded: true, results: {} }],
+    ['201', 201, '{}', 'it answered 201, and only 200 is success'],
+    ['204', 204, '', 'it answered 204, and only 200 is success'],
+    ['500', 500, '{}', 'it answered 500, and only 200 is success'],
+    ['a number', 200, '{"a":"x","n":1}', 'in its answer "n" is no text, and all values must be'],
+    ['a null inside', 200, '{"n":null}', 'in its answer "n" is no text, and all values must be'],
+    ['a list', 200, '[]', 'its answer is no JSON object'],
+    ['a text', 200, '"x"', 'its answer is no JSON object'],
+    ['nothing', 200, '', 'its answer is no JSON object'],
+    ['no JSON', 200, '<html>', 'its answer is no JSON object'],
+    ['a redirect to nowhere', 302, '', 'it answered 302, and only 200 is success'],
+  ])('%s', async (_, status, body, expected) => {
+    const { url, asked } = await serve(answering(status, body));
+    const result = await ask(url, { waitsMs: [1, 1] });
+    const failed = (why: string) => ({ succeeded: false, message: `${url}: ${why}` });
+    expect(result).toEqual(typeof expected === 'string' ? failed(expected) : expected);
+    expect(asked()).toBe(1);
+  });
+
+  test('3 MiB', async () => {
+    const body = JSON.stringify({ a: 'x'.repeat(3 * 1024 * 1024) });
+    const { url, asked } = await serve(answering(200, body));
+    expect(await ask(url, { waitsMs: [1] })).toEqual({
+      succeeded: false,
+      message: `${url}: it answered with more than 2097152 bytes`,
+    });
+    expect(asked()).toBe(1);
+  });
+
+  test('an endless answer is not read to its end', async () => {
+    const { url, asked } = await serve((_, response) => {
+      const more = () => {
+        while (response.write(Buffer.alloc(65_536)));
+        response.once('drain', more);
+      };
+      more();
+    });
+    expect(await ask(url, { waitsMs: [1] })).toHaveProperty('succeeded', false);
+    expect(asked()).toBe(1);
+  });
+});
+
+describe('redirects', () => {
+  test('to the same server are followed, and 307 repeats the question', async () => {
+    const seen: string[] = [];
+    const { url } = await serve(async (request, response) => {
+      seen.push(`${request.method} ${request.url} ${(await request.toArray()).join('')}`);
+      if (request.url === '/one') response.writeHead(307, { location: '/two' }).end();
+      else if (request.url === '/two') response.writeHead(303, { location: '/three' }).end();
+      else response.end('{"end":"here"}');
+    });
+    expect(await ask(`${url}/one`)).toEqual({ succeeded: true, results: { end: 'here' } });
+    expect(seen).toEqual(['POST /one {"a":"1"}', 'POST /two {"a":"1"}', 'GET /three ']);
+  });
+
+  test.each(['host', 'port', 'scheme'])('to another %s are not', async (what) => {
+    const other = await serve(answering(200, '{}'));
+    const { port } = new URL(other.url);
+    let location = '';
+    const { url, asked } = await serve((_, response) =>
+      response.writeHead(307, { location }).end(),
+    );
+    if (what === 'host') location = `http://localhost:${new URL(url).port}/`;
+    else if (what === 'port') location = `http://127.0.0.1:${port}/`;
+    else location = url.replace('http:', 'https:');
+    const message = `${url}: it leads to another server, which is not followed: ${location}`;
+    expect(await ask(url, { waitsMs: [1] })).toEqual({ succeeded: false, message });
+    expect([asked(), other.asked()]).toEqual([1, 0]);
+  });
+
+  test('in a circle end', async () => {
+    const { url, asked } = await serve(answering(308, '', { location: '/' }));
+    expect(await ask(url)).toHaveProperty('message', `${url}: it led on more than 10 times`);
+    expect(asked()).toBe(11);
+  });
+});
+
+describe('what the network did is tried again', () => {
+  test('a reset, until there is an answer', async () => {
+    let count = 0;
+    const { url, asked } = await serve((request, response) => {
+      count += 1;
+      if (count < 3) request.socket.resetAndDestroy();
+      else response.end('{"at":"last"}');
+    });
+    expect(await ask(url, { waitsMs: [1, 1, 1] })).toEqual({
+      succeeded: true,
+      results: { at: 'last' },
+    });
+    expect(asked()).toBe(3);
+  });
+
+  test('an answer that breaks off', async () => {
+    const { url, asked } = await serve((request, response) => {
+      response.writeHead(200, { 'content-length': 100 });
+      response.write('{"a":', () => request.socket.destroy());
+    });
+    const result = await ask(url, { waitsMs: [1, 1] });
+    expect(result).toMatchObject({ succeeded: false });
+    expect(result).toHaveProperty('message', expect.stringContaining('(3 attempts)'));
+    expect(asked()).toBe(3);
+  });
+
+  test('a server that nobody vouches for', async () => {
+    const { cert, key } = certificates.kubelet;
+    let asked = 0;
+    const server = createTlsServer({ cert, key }, (_, response) => {
+      asked += 1;
+      response.end('{}');
+    });
+    servers.push(server);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const result = await ask(`https://127.0.0.1:${port}/`);
+    expect(result).toHaveProperty('message', expect.stringContaining('self-signed certificate'));
+    expect(asked).toBe(0);
+  });
+
+  test('nobody there', async () => {
+    const result = await ask('http://127.0.0.1:1/', { waitsMs: [1] });
+    expect(result).toHaveProperty('message', expect.stringMatching(/ECONNREFUSED.*[(]2 attempts/));
+  });
+
+  test('a byte now and then is no answer within the time', async () => {
+    const timers: NodeJS.Timeout[] = [];
+    const { url, asked } = await serve((_, response) => {
+      response.writeHead(200);
+      timers.push(setInterval(() => response.write(' '), 20));
+    });
+    const result = await ask(url, { timeoutMs: 150, waitsMs: [1] });
+    for (const timer of timers) clearInterval(timer);
+    expect(result).toEqual({
+      succeeded: false,
+      message: `${url}: no whole answer within 150 ms (2 attempts)`,
+    });
+    expect(asked()).toBe(2);
+  });
+
+  test('but not once it is stopped, in a wait or in an exchange', async () => {
+    const { url, asked } = await serve(() => {});
+    const stop = new AbortController();
+    setTimeout(() => stop.abort(), 50);
+    const stopped = { succeeded: false, message: `${url}: stopped` };
+    expect(await ask(url, { stop: stop.signal, waitsMs: [60_000] })).toEqual(stopped);
+    expect(asked()).toBe(1);
+    const waiting = new AbortController();
+    setTimeout(() => waiting.abort(), 50);
+    const nobody = ask('http://127.0.0.1:1/', { stop: waiting.signal, waitsMs: [60_000] });
+    expect(await nobody).toHaveProperty('message', 'http://127.0.0.1:1/: stopped');
+  });
+});

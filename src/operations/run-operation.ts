@@ -1,0 +1,61 @@
+import type { Processor } from '../api/processor-of.ts';
+import { AGENT_PORT, ANSWER_BYTES_MAX } from './limits.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { type OwnProcessor, processors } from './processors.ts';
+import { runHttp } from './run-http.ts';
+import { runScript } from './run-script.ts';
+
+export interface OperationStep {
+  /** The name of the Operation. */
+  readonly name: string;
+  readonly processor: Processor;
+  readonly input: StepInput;
+  readonly timeoutMs: number;
+  readonly host: ProcessorHost;
+  /** Nothing may be changed: what we do not know is then not run. */
+  readonly isDryRun: boolean;
+}
+
+type HttpProcessor = Extract<Processor, { way: 'http' }>;
+
+/** Carries out one Operation. Whatever goes wrong with it is its result. */
+export async function runOperation(step: OperationStep): Promise<OperationResult> {
+  const { processor, input, host, isDryRun, timeoutMs, name } = step;
+  const own = ownProcessor(processor);
+  if (own) return bounded(await own.run(input, host));
+  if (processor.way === 'function') {
+    return failedWith(`functions (${processor.runtime}) are not run here yet; use a scriptRunner`);
+  }
+  if (processor.way === 'http' && isOurs(processor)) {
+    const known = processors.map(({ path }) => path).join(', ');
+    return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
+  }
+  if (isDryRun) return failedWith('dry run: nobody knows what it would change, so it was not run');
+  if (processor.way === 'script') return runScript({ script: processor, name, input, timeoutMs });
+  return runHttp({ url: urlOf(processor), input, timeoutMs, stop: host.stop });
+}
+
+/** The processor of ours that an Operation without an address means. */
+export function ownProcessor(processor: Processor): OwnProcessor | undefined {
+  if (processor.way !== 'http' || !isOurs(processor)) return undefined;
+  const [path] = processor.path.split('?');
+  return processors.find((each) => each.path === path);
+}
+
+function isOurs({ address, port }: HttpProcessor): boolean {
+  return !address && port === undefined;
+}
+
+// http://10.0.0.1:8090/processor/x, https://[fd00::1]:8443/y?z=1
+function urlOf({ scheme, address, port = AGENT_PORT, path }: HttpProcessor): string {
+  const host = address || '127.0.0.1';
+  return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+}
+
+/** Ours are held to what others are held to. */
+function bounded(result: OperationResult): OperationResult {
+  const size = Object.values(result.results ?? {}).reduce((sum, { length }) => sum + length, 0);
+  if (size <= ANSWER_BYTES_MAX) return result;
+  return failedWith(`it found more than ${ANSWER_BYTES_MAX} characters, which is too much to keep`);
+}

@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import type { OperationResult } from './operation-result.ts';
+import { runScript } from './run-script.ts';
+
+interface Wish {
+  readonly argKeys?: readonly string[];
+  readonly key?: string | undefined;
+  readonly input?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+}
+
+function run(script: string, wish: Wish = {}): Promise<OperationResult> {
+  const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = wish;
+  const processor = { way: 'script', timeoutSeconds: 5, script, argKeys } as const;
+  const kept = key === '' ? processor : { ...processor, operationResultKey: key };
+  return runScript({ script: kept, name: 'my-script', input, timeoutMs });
+}
+
+const output = (text: string) => ({ succeeded: true, results: { 'operation.k.output': text } });
+
+async function isGone(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 40; tries += 1) {
+    try {
+      if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return true;
+    } catch {
+      return true;
+    }
+    await sleep(25);
+  }
+  return false;
+}
+
+describe('a script that does its work', () => {
+  test('both outputs, in their order', async () => {
+    expect(await run('echo one; echo two >&2; echo three')).toEqual(output('one\ntwo\nthree\n'));
+  });
+
+  test('without output or without a key there is no result', async () => {
+    expect(await run('#!/bin/bash\ntrue')).toEqual({ succeeded: true, results: {} });
+    expect(await run('echo x', { key: '' })).toEqual({ succeeded: true, results: {} });
+    expect(await run('')).toEqual({ succeeded: true, results: {} });
+  });
+
+  test('arguments keep their places when one is missing, and are never read as words', async () => {
+    const input = { a: '$(id) "x"', c: '-n', toString: 'own' };
+    const argKeys = ['a', 'b', 'c', 'valueOf', 'toString'];
+    const script = 'echo "$0|$#|$1|$2|$3|$4|$5"';
+    expect(await run(script, { argKeys, input })).toEqual(
+      output('my-script|5|$(id) "x"||-n||own\n'),
+    );
+  });
+
+  test('nothing of our environment', async () => {
+    process.env.KUBEDIAG_TEST_SECRET = 'secret';
+    const result = await run('echo "[$KUBEDIAG_TEST_SECRET]"');
+    delete process.env.KUBEDIAG_TEST_SECRET;
+    expect(result).toEqual(output('[]\n'));
+  });
+});
+
+describe('a script that does not', () => {
+  test('its code is honoured, and its output is kept', async () => {
+    expect(await run('echo why; exit 3')).toEqual({
+      succeeded: false,
+      message: 'it ended with code 3',
+      results: { 'operation.k.output': 'why\n', 'operation.k.error': 'exit status 3' },
+    });
+    const bare = { succeeded: false, message: 'it ended with code 3', results: {} };
+    expect(await run('exit 3', { key: '' })).toEqual(bare);
+  });
+
+  test('a signal', async () => {
+    const result = await run('kill -9 $$');
+    expect(result).toMatchObject({ message: 'it was ended by SIGKILL' });
+    expect(result.results).toEqual({ 'operation.k.error': 'signal: SIGKILL' });
+  });
+
+  test('one that ignores TERM is killed, with all that it started', async () => {
+    const script = 'trap "" TERM; sleep 60 & echo $!; while :; do sleep 60; done';
+    const result = await run(script, { timeoutMs: 200 });
+    expect(result).toMatchObject({ succeeded: false, message: 'it did not end within 0.2 s' });
+    expect(result.results?.['operation.k.error']).toBe('exit status 124');
+    expect(await isGone(Number(result.results?.['operation.k.output']))).toBe(true);
+  });
+
+  test('one that forks leaves nobody behind', async () => {
+    const result = await run('sleep 60 & echo $!');
+    expect(result).toHaveProperty('succeeded', true);
+    expect(await isGone(Number(result.results?.['operation.k.output']))).toBe(true);
+  });
+
+  test('one whose child left its group and holds the output is told', async () => {
+    const result = await run('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.2');
+    const pid = Number(result.results?.['operation.k.output']);
+    process.kill(pid, 'SIGKILL');
+    expect(result).toMatchObject({ succeeded: false });
+    expect(result).toHaveProperty('message', expect.stringContaining('lives on'));
+  });
+
+  test('endless output ends at the limit, and is no success', async () => {
+    const result = await run('yes', { timeoutMs: 500 });
+    expect(result).toMatchObject({ succeeded: false, message: 'it did not end within 0.5 s' });
+    expect(result.results?.['operation.k.output']).toHaveLength(2 * 1024 * 1024);
+  });
+
+  test('output of 3 MiB that ends', async () => {
+    const script = 'head -c 3145728 /dev/zero | tr "\\0" x';
+    const message = 'it wrote more than 2097152 bytes, and only these are kept';
+    expect(await run(script)).toMatchObject({ succeeded: false, message });
+    expect(await run(script, { key: '' })).toEqual({ succeeded: true, results: {} });
+  });
+
+  test('too large a script, or an argument that no kernel takes', async () => {
+    const large = await run(`# ${'x'.repeat(200_000)}\n`);
+    expect(large).toHaveProperty('message', expect.stringContaining('more than 131071 bytes'));
+    const nul = await run('echo', { argKeys: ['a'], input: { a: 'x\0y' } });
+    expect(nul).toHaveProperty('message', expect.stringContaining('it was not started'));
+  });
+});

@@ -1,0 +1,112 @@
+import { findingId, type PodName } from '../checkup/check-up.ts';
+import { jsonValue } from '../evidence/text-value.ts';
+import { faults } from '../faults/index.ts';
+import type { Action } from '../model/action.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { textAt } from '../std/json.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { recoverFinding } from './recover-finding.ts';
+
+const POD = 'collector.kubernetes.pod.detail';
+const MOUNTS = 'collector.system.mountinfo';
+const FOUND = 'diagnoser.kubernetes.subpath_remount';
+const DESTINATION = `${FOUND}.original_destination_path`;
+const RECOVERED = 'recover.kubernetes.subpath_remount.result';
+
+/**
+ * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
+ * steps collected names the pod; the judgement is our own, in a look of its own.
+ */
+export async function diagnoseSubpathRemount(
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const missing = [POD, MOUNTS].find((key) => !input[key]);
+  if (missing) return failedWith(needed(missing, 'let its collector be an earlier step'));
+  const pod = jsonValue(input[POD] ?? '')?.value;
+  const namespace = textAt(pod, 'metadata', 'namespace');
+  const name = textAt(pod, 'metadata', 'name');
+  if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
+  const fault = staleSubpathMount();
+  const { verdict } = await host.judge(fault, { namespace, name });
+  const [found] = activeIn(fault, verdict);
+  if (!found) return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`);
+  const { finding, mount } = found;
+  const { state, reason, summary } = finding;
+  return {
+    succeeded: true,
+    results: {
+      [`${FOUND}.result`]: 'pod met a bug of subpath-remounting',
+      [`${FOUND}.bug_link`]: fault.references[0] ?? '',
+      [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
+      [DESTINATION]: mount.target,
+    },
+    record: {
+      findings: [{ fault: fault.id, id: findingId(fault, finding), state, reason, summary }],
+    },
+  };
+}
+
+/** Unmounts what an earlier step has found, when a new look of ours finds the same. */
+export async function recoverSubpathRemount(
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const { [DESTINATION]: target } = input;
+  if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
+  const fault = staleSubpathMount();
+  const judgement = await host.judge(fault, podIn(input));
+  const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
+  if (!found) {
+    const why = 'refused: a new look does not find that a container is held up by this mount';
+    return failedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
+  }
+  const recovered = await recoverFinding(fault, found.finding, judgement, host);
+  if (recovered.state === 'not-done') return failedWith(recovered.why, recovered.record);
+  // The first word is spelt as every KubeDiag spells it: programs look for it.
+  const words =
+    recovered.state === 'done'
+      ? `Succeesfully umount ${target} on host`
+      : `Would umount ${target} on host; nothing was changed`;
+  return { succeeded: true, results: { [RECOVERED]: words }, record: recovered.record };
+}
+
+function podIn({ 'pod.namespace': namespace, 'pod.name': name }: StepInput): PodName | undefined {
+  return namespace && name ? { namespace, name } : undefined;
+}
+
+function needed(key: string, fix: string): string {
+  return `this step needs ${key}, and nobody gave it: ${fix}`;
+}
+
+function staleSubpathMount(): AnyFault {
+  const fault = faults.find(({ id }) => id === 'stale-subpath-mount');
+  if (!fault) throw new Error('the fault of this step is not in the catalogue');
+  return fault;
+}
+
+interface StaleMount {
+  readonly finding: Finding;
+  /** As its recovery would pin it. */
+  readonly mount: Action<'unmount'>;
+}
+
+/** What hurts now: a container that still runs is left alone until a person says otherwise. */
+function activeIn(fault: AnyFault, { findings }: Verdict): readonly StaleMount[] {
+  return findings
+    .filter(({ state }) => state === 'active')
+    .flatMap((finding) => {
+      const action = fault.recover?.(finding).actions.find(({ kind }) => kind === 'unmount');
+      return action?.kind === 'unmount' ? [{ finding, mount: action }] : [];
+    });
+}
+
+function otherwise(verdict: Verdict): string {
+  const [finding] = verdict.findings;
+  if (finding) return `${finding.state}: ${finding.summary}`;
+  const [doubt] = 'doubts' in verdict ? verdict.doubts : [];
+  return doubt ? `it is not known: ${doubt.why}` : 'it has no subPath mount of a deleted file';
+}
