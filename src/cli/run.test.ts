@@ -5,6 +5,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 interface Diagnosis {
@@ -65,13 +66,22 @@ const chain = (...operations: readonly string[]) =>
 const diagnosis = (spec: object = {}, name = 'd') =>
   object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
 
-async function run(items: readonly object[], ...words: readonly string[]) {
+async function run(
+  items: readonly object[],
+  ...wishes: readonly (string | { readonly stopOnceThere: string })[]
+) {
+  const words = wishes.filter((wish) => typeof wish === 'string');
+  const [stopping] = wishes.filter((wish) => typeof wish !== 'string');
   const file = join(folder, 'all.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   const rest = ['run', '-f', file, '--node-name', 'my-node', '-o', 'json', ...words];
   const child = spawn(process.execPath, ['--no-warnings', 'src/main.ts', ...rest], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
+  if (stopping) {
+    while (!existsSync(stopping.stopOnceThere)) await sleep(20);
+    child.kill('SIGINT');
+  }
   const [stdout, stderr, [code]] = await Promise.all([
     child.stdout.toArray(),
     child.stderr.toArray(),
@@ -209,6 +219,16 @@ describe('what is not run', patient, () => {
     ]);
     expect(others.stderr).toContain('functions (Python3) are not run here yet');
     expect(others.stderr).toContain('there is no processor /processor/nobody here; there are ');
+  });
+
+  test('what Ctrl-C comes before, and the script that it meets is stopped', async () => {
+    const begun = join(folder, 'begun');
+    const slow = runs('slow', `touch ${begun}; sleep 60`);
+    const items = [slow, runs('next', 'true'), chain('slow', 'next'), diagnosis()];
+    const { code, status } = await run(items, { stopOnceThere: begun });
+    expect(code).toBe(3);
+    expect(outcomes(status)).toEqual(['slow Failed', 'next NotRun']);
+    expect(status.steps?.[0]).toMatchObject({ message: 'it was stopped' });
   });
 
   test('manifests with problems', async () => {

@@ -60,7 +60,7 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
   }
   const here = options.nodeName ?? (await ownName(plan, options));
   const targets = plan.diagnoses.map((each) => targetOf(each, here));
-  const stop = stopOnSignal(terminal);
+  const stop = stopOnSignal(terminal, 'only a change of the node that has begun is finished first');
   const ended: Ended[] = [];
   for (const [index, diagnosis] of plan.diagnoses.entries()) {
     const hand = inHand(diagnosis, targets[index] ?? here);

@@ -1,9 +1,10 @@
 import { lookAt } from '../checkup/look.ts';
-import type { Consent, ProcessorHost } from '../operations/processor-host.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
 import { openNode } from './open-node.ts';
 import { lookSettingsOf, type NodeOptions } from './options.ts';
 import { handsOn } from './recover.ts';
 import { bundleNameOf, saveBundle } from './save-bundle.ts';
+import { showSettled } from './show-recovery.ts';
 import { takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
@@ -41,8 +42,12 @@ export async function withStepHost<T>(
           saveBundle(looked.bundle(), options.stateFolder, bundleNameOf(looked.report, id));
         return { verdict: judged.verdict, keepEvidence };
       },
-      consent: async (recovery, finding): Promise<Consent> => consent(recovery, finding),
-      openHands: () => handsOn(acting, options),
+      consent,
+      openHands: async () => {
+        const hands = await handsOn(acting, options);
+        if (hands.isOpen) showSettled(hands.settled, terminal);
+        return hands;
+      },
       stop,
     });
   } finally {

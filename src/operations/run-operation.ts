@@ -32,8 +32,11 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
   }
   if (isDryRun) return failedWith('dry run: nobody knows what it would change, so it was not run');
-  if (processor.way === 'script') return runScript({ script: processor, name, input, timeoutMs });
-  return runHttp({ url: urlOf(processor), input, timeoutMs, stop: host.stop });
+  const { stop } = host;
+  if (processor.way === 'script') {
+    return runScript({ script: processor, name, input, timeoutMs, stop });
+  }
+  return runHttp({ url: urlOf(processor), input, timeoutMs, stop });
 }
 
 /** The processor of ours that an Operation without an address means. */

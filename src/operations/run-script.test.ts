@@ -9,13 +9,15 @@ interface Wish {
   readonly key?: string | undefined;
   readonly input?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
+  readonly stop?: AbortSignal;
 }
 
 function run(script: string, wish: Wish = {}): Promise<OperationResult> {
   const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = wish;
+  const { stop = new AbortController().signal } = wish;
   const processor = { way: 'script', timeoutSeconds: 5, script, argKeys } as const;
   const kept = key === '' ? processor : { ...processor, operationResultKey: key };
-  return runScript({ script: kept, name: 'my-script', input, timeoutMs });
+  return runScript({ script: kept, name: 'my-script', input, timeoutMs, stop });
 }
 
 const output = (text: string) => ({ succeeded: true, results: { 'operation.k.output': text } });
@@ -83,6 +85,12 @@ describe('a script that does not', () => {
     expect(result).toMatchObject({ succeeded: false, message: 'it did not end within 0.2 s' });
     expect(result.results?.['operation.k.error']).toBe('exit status 124');
     expect(await isGone(Number(result.results?.['operation.k.output']))).toBe(true);
+  });
+
+  test('one that is stopped', async () => {
+    const stop = AbortSignal.timeout(100);
+    const result = await run('echo begun; sleep 60', { stop });
+    expect(result).toMatchObject({ succeeded: false, message: 'it was stopped' });
   });
 
   test('one that forks leaves nobody behind', async () => {

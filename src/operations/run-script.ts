@@ -9,6 +9,7 @@ export interface ScriptStep {
   readonly name: string;
   readonly input: StepInput;
   readonly timeoutMs: number;
+  readonly stop: AbortSignal;
 }
 
 /** Both outputs go into one, in their order. The script itself is handed on as it is. */
@@ -26,12 +27,13 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
     program: '/bin/sh',
     arguments: ['-c', JOINED, 'sh', script, step.name, ...words],
     deadlineMs: step.timeoutMs,
+    stop: step.stop,
     outputBytesMax: ANSWER_BYTES_MAX,
   });
   return resultOf(ended, step);
 }
 
-function resultOf(ended: ProgramResult, { script, timeoutMs }: ScriptStep): OperationResult {
+function resultOf(ended: ProgramResult, { script, timeoutMs, stop }: ScriptStep): OperationResult {
   if (ended.ended === 'not-started') return failedWith(`it was not started: ${ended.why}`);
   const { operationResultKey: key } = script;
   const keep = key !== undefined;
@@ -44,8 +46,9 @@ function resultOf(ended: ProgramResult, { script, timeoutMs }: ScriptStep): Oper
   if (ended.ended === 'deadline') {
     const { pid } = ended.abandoned ?? {};
     const left = pid === undefined ? '' : `; process ${pid} could not be killed and lives on`;
+    const why = stop.aborted ? 'it was stopped' : `it did not end within ${timeoutMs / 1_000} s`;
     // As the program timeout says it, by which scripts were once run.
-    return failed(`it did not end within ${timeoutMs / 1_000} s${left}`, 'exit status 124');
+    return failed(`${why}${left}`, 'exit status 124');
   }
   if (ended.ended === 'signal') {
     return failed(`it was ended by ${ended.signal}`, `signal: ${ended.signal}`);

@@ -101,6 +101,15 @@ test('a program past its deadline is told to end, and does', async () => {
   expect(tookMs).toBeLessThan(200 + SLACK_MS);
 });
 
+test('a program that is stopped ends at once, as by its deadline', async () => {
+  const stop = new AbortController();
+  setTimeout(() => stop.abort(), 100);
+  const { result, tookMs } = await timed(() => shell('sleep 60', { stop: stop.signal }));
+  expect(result).toEqual({ ended: 'deadline', stdout: '', stderr: '', ...output });
+  expect(tookMs).toBeLessThan(100 + SLACK_MS);
+  expect(await shell('sleep 60', { stop: stop.signal })).toMatchObject({ ended: 'deadline' });
+});
+
 test('a program that ignores SIGTERM is killed', async () => {
   const { result, tookMs } = await timed(() =>
     shell('trap "" TERM; echo $$; while :; do sleep 60; done', { deadlineMs: 200 }),

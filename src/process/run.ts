@@ -9,6 +9,8 @@ export interface Program {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly deadlineMs: number;
+  /** Whoever aborts it brings the deadline forward to that moment. */
+  readonly stop?: AbortSignal;
   /** Of each of the two outputs; what comes after is read and thrown away. */
   readonly outputBytesMax: number;
   /** The whole of it: nothing is inherited. By default messages are in English and PATH is the usual. */
@@ -77,8 +79,18 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
     const after = (ms: number, then: () => void) => void timers.push(setTimeout(then, ms));
     const settle = (end: End) => {
       for (const timer of timers) clearTimeout(timer);
+      asked.stop?.removeEventListener('abort', endIt);
       signalGroup(child, 'SIGKILL'); // Whoever of its group is left, with or without a pipe of ours.
       resolve(end);
+    };
+    const endIt = () => {
+      if (hasExited || isLate) return;
+      isLate = true;
+      signalGroup(child, 'SIGTERM');
+      after(termGraceMs, () => signalGroup(child, 'SIGKILL'));
+      after(termGraceMs + killGraceMs, () => {
+        if (!hasExited) settle({ ended: 'deadline', abandoned: abandonedOf(child) });
+      });
     };
     child.once('error', (error) => {
       if (child.pid === undefined) settle(notStarted(error));
@@ -96,15 +108,9 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
         after(drainMs, () => settle(end));
       });
     });
-    after(asked.deadlineMs, () => {
-      if (hasExited) return;
-      isLate = true;
-      signalGroup(child, 'SIGTERM');
-      after(termGraceMs, () => signalGroup(child, 'SIGKILL'));
-      after(termGraceMs + killGraceMs, () => {
-        if (!hasExited) settle({ ended: 'deadline', abandoned: abandonedOf(child) });
-      });
-    });
+    after(asked.deadlineMs, endIt);
+    asked.stop?.addEventListener('abort', endIt, { once: true });
+    if (asked.stop?.aborted) endIt();
     child.stdin?.on('error', () => {}); // A child that does not read its input may end without it.
     child.stdin?.end(asked.input);
   });
