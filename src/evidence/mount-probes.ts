@@ -10,7 +10,12 @@ import { DEAD_MOUNTS_MAX, LEFT_READERS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } fro
 import { mountShowing } from './mount-places.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 import { orphanPods, type PodLife } from './orphan-pods.ts';
-import { type SuspectMount, suspectMounts, suspectOf } from './suspect-mounts.ts';
+import {
+  type SuspectMount,
+  type SuspectMounts,
+  suspectMounts,
+  suspectOf,
+} from './suspect-mounts.ts';
 
 /** Whether a mount still answers. */
 export type ProbeResult =
@@ -52,7 +57,7 @@ export const mountProbes = defineEvidence<MountProbes>({
   id: 'mount-probes',
   title: 'Whether the mounts below the kubelet answer',
   collect: async (look) => {
-    const [{ suspects, table }, waiters, here] = await Promise.all([
+    const [{ suspects, others, table }, waiters, here] = await Promise.all([
       look.of(suspectMounts),
       attempt(look.of(blockedThreads)),
       look.of(kubelet),
@@ -60,14 +65,15 @@ export const mountProbes = defineEvidence<MountProbes>({
     const view = `/proc/${here.process?.pid ?? 1}/root`;
     const threads = waiters.known ? waiters.value.threads : [];
     const hung = threadsByMount(threads, table, here.root);
-    // A block device can hang as well, but only a thread that waits there tells which.
-    const known = new Set(suspects.map(({ mount }) => mount.id));
-    const others = [...hung.byMount.keys()].filter((mount) => !known.has(mount.id));
-    const all = [...suspects, ...others.map((mount) => suspectOf(mount, table, here))];
     // Nobody is asked who lives where nothing could hang.
-    const orphans = all.length > 0 ? await look.of(orphanPods) : undefined;
+    const isAny = suspects.length + others.length + hung.byMount.size > 0;
+    const orphans = isAny ? await look.of(orphanPods) : undefined;
     const lifeOf = async (podUid: string | undefined) =>
       podUid === undefined || !orphans ? {} : { life: await orphans.lifeOf(podUid) };
+    const gone = await goneOf(others, async (podUid) => (await lifeOf(podUid)).life);
+    const known = new Set(suspects.map(({ mount }) => mount));
+    const more = [...new Set([...hung.byMount.keys(), ...gone])].filter((one) => !known.has(one));
+    const all = [...suspects, ...more.map((mount) => suspectOf(mount, table, here))];
     const reasons = await Promise.all(
       all.map(async (suspect) => ({
         suspect,
@@ -93,6 +99,19 @@ export const mountProbes = defineEvidence<MountProbes>({
     };
   },
 });
+
+/** The mounts of pods that do not live, or of which nobody can say so. */
+async function goneOf(
+  others: SuspectMounts['others'],
+  lifeOf: (podUid: string) => Promise<PodLife | undefined>,
+): Promise<readonly Mount[]> {
+  const byPod = Map.groupBy(others, ({ podUid }) => podUid);
+  const gone: Mount[] = [];
+  for (const [podUid, mounts] of byPod) {
+    if ((await lifeOf(podUid))?.state !== 'live') gone.push(...mounts.map(({ mount }) => mount));
+  }
+  return gone;
+}
 
 interface Reason {
   readonly suspect: SuspectMount;

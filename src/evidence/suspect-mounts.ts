@@ -17,6 +17,11 @@ export interface SuspectMount {
 
 export interface SuspectMounts {
   readonly suspects: readonly SuspectMount[];
+  /**
+   * Mounts of pods on disks, and of kinds that nobody here knows: a disk can hang too, and there are
+   * more servers than we know. A node has thousands of them, so only those of orphans are asked.
+   */
+  readonly others: readonly { readonly mount: Mount; readonly podUid: string }[];
   readonly table: MountTable;
 }
 
@@ -25,7 +30,7 @@ export const suspectMounts = defineEvidence<SuspectMounts>({
   title: 'Mounts below the kubelet that may hang',
   collect: async (look) => {
     const [here, table] = await Promise.all([look.of(kubelet), look.of(mountTable)]);
-    return { suspects: suspectsIn(table, here), table };
+    return { suspects: suspectsIn(table, here), others: othersIn(table, here), table };
   },
 });
 
@@ -58,14 +63,16 @@ export function suspectsIn(table: MountTable, roots: Roots): readonly SuspectMou
   const isBelow = ({ target }: Mount) =>
     target.startsWith(`${roots.root}/pods/`) || target.startsWith(`${roots.root}/plugins/`);
   return table.mounts
-    .filter((mount) => isBelow(mount) && canHang(mount, roots))
+    .filter((mount) => isSuspectType(mount.fsType) && isBelow(mount))
     .map((mount) => suspectOf(mount, table, roots));
 }
 
-/** A volume on a block device hangs with that device, and there are more servers than we know. */
-function canHang({ fsType, target }: Mount, roots: Roots): boolean {
-  if (isSuspectType(fsType)) return true;
-  return podPathOf(target, roots) !== undefined && !NEVER_WAITS.has(fsType);
+function othersIn(table: MountTable, roots: Roots): SuspectMounts['others'] {
+  return table.mounts.flatMap((mount) => {
+    const isOther = !isSuspectType(mount.fsType) && !NEVER_WAITS.has(mount.fsType);
+    const pod = isOther ? podPathOf(mount.target, roots) : undefined;
+    return pod ? [{ mount, podUid: pod.podUid }] : [];
+  });
 }
 
 /** Also for a mount of another type, once a thread is seen to wait on it. */
