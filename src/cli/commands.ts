@@ -33,6 +33,7 @@ export function commands(run: Run): Command {
     trace,
     runManifests,
     lint,
+    operations,
     version,
     completion,
   ]) {
@@ -168,6 +169,12 @@ function lint(): Command {
   return new Command('lint')
     .description('tell what is wrong with manifests of Operations, OperationSets and Diagnoses')
     .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
+    .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
+}
+
+function operations(): Command {
+  return new Command('operations')
+    .description('list the Operations of our own that a graph may name, with inputs and outputs')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
 }
 

@@ -80,6 +80,8 @@ async function runCommand(
       return (await import('./run.ts')).run(options as never, terminal);
     case 'lint':
       return (await import('./lint.ts')).lint(options as never, terminal);
+    case 'operations':
+      return (await import('./operations.ts')).operations(options, terminal);
     case 'collector':
       return (await import('./collector.ts')).collector(terminal);
     case 'completion':

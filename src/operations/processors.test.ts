@@ -78,3 +78,12 @@ test('the mount table is handed on as it is', async () => {
   const result = await run('mountInfoCollector', {}, hostWith({ look: () => lookAt(node) }));
   expect(result).toEqual({ succeeded: true, results: { 'collector.system.mountinfo': text } });
 });
+
+test('whatever a processor must be told, it says so by the key that the catalogue names', async () => {
+  for (const { path, reads } of processors) {
+    const [key] = reads;
+    if (key === undefined || key.startsWith('pod.')) continue;
+    const result = await run(path.replace('/processor/', ''), {});
+    expect(result).toHaveProperty('message', expect.stringContaining(`needs ${key}`));
+  }
+});

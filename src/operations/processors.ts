@@ -14,6 +14,11 @@ export interface OwnProcessor {
   readonly path: string;
   /** Under which name an Operation of it is there when no manifest defines one. */
   readonly operation: string;
+  /** What it does, as a clause. */
+  readonly does: string;
+  /** Keys that it must be told, and keys that it answers with. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
   /** Whether it may change the node. */
   readonly repairs: boolean;
   readonly run: (input: StepInput, host: ProcessorHost) => Promise<OperationResult>;
@@ -23,36 +28,59 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/podListCollector',
     operation: 'pod-list-collector',
+    does: 'tells all pods of the node, as the kubelet has them',
+    reads: [],
+    writes: ['collector.kubernetes.pod.list'],
     repairs: false,
     run: collectPodList,
   },
   {
     path: '/processor/podDetailCollector',
     operation: 'pod-detail-collector',
+    does: 'tells the pod of the Diagnosis, as the kubelet has it',
+    reads: ['pod.namespace', 'pod.name'],
+    writes: ['collector.kubernetes.pod.detail'],
     repairs: false,
     run: collectPodDetail,
   },
   {
     path: '/processor/containerCollector',
     operation: 'container-collector',
+    does: 'tells the containers that run, as the runtime has them',
+    reads: [],
+    writes: ['collector.kubernetes.container.list'],
     repairs: false,
     run: collectContainers,
   },
   {
     path: '/processor/mountInfoCollector',
     operation: 'mount-info-collector',
+    does: 'tells the mount table of the node',
+    reads: [],
+    writes: ['collector.system.mountinfo'],
     repairs: false,
     run: collectMountTable,
   },
   {
     path: '/processor/subpathRemountDiagnoser',
     operation: 'subpath-remount-diagnoser',
+    does: 'finds a container that cannot start because its subPath mount lost its source',
+    reads: ['collector.kubernetes.pod.detail', 'collector.system.mountinfo'],
+    writes: [
+      'diagnoser.kubernetes.subpath_remount.result',
+      'diagnoser.kubernetes.subpath_remount.bug_link',
+      'diagnoser.kubernetes.subpath_remount.original_source_path',
+      'diagnoser.kubernetes.subpath_remount.original_destination_path',
+    ],
     repairs: false,
     run: diagnoseSubpathRemount,
   },
   {
     path: '/processor/subpathRemountRecover',
     operation: 'subpath-remount-recover',
+    does: 'unmounts what that found, when a new look finds the same',
+    reads: ['diagnoser.kubernetes.subpath_remount.original_destination_path'],
+    writes: ['recover.kubernetes.subpath_remount.result'],
     repairs: true,
     run: recoverSubpathRemount,
   },

@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { expect, test } from 'vitest';
+
+function told(...words: readonly string[]): string {
+  const all = ['--no-warnings', 'src/main.ts', 'operations', ...words];
+  const { status, stdout } = spawnSync(process.execPath, all, { encoding: 'utf8' });
+  expect(status).toBe(0);
+  return stdout;
+}
+
+test('the catalogue names paths, inputs and outputs, and what repairs', { timeout: 20_000 }, () => {
+  const list = JSON.parse(told('-o', 'json')) as { operation: string; repairs: boolean }[];
+  expect(list).toContainEqual({
+    operation: 'pod-detail-collector',
+    path: '/processor/podDetailCollector',
+    does: 'tells the pod of the Diagnosis, as the kubelet has it',
+    repairs: false,
+    reads: ['pod.namespace', 'pod.name'],
+    writes: ['collector.kubernetes.pod.detail'],
+  });
+  const repairing = list.filter(({ repairs }) => repairs).map(({ operation }) => operation);
+  expect(repairing).toEqual(['subpath-remount-recover']);
+  expect(told()).toContain(
+    'subpath-remount-recover\n  does     unmounts what that found, when a new look finds the same; asks before\n',
+  );
+});

@@ -1,0 +1,38 @@
+import { processors } from '../operations/processors.ts';
+import { EXIT } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+import { wrapWords } from './wrap.ts';
+
+export interface OperationsOptions {
+  readonly output?: 'json';
+}
+
+/** `kubediag operations`: what of ours a graph may name, without a manifest of it. */
+export function operations({ output }: OperationsOptions, terminal: Terminal): number {
+  const { out, style, width } = terminal;
+  if (output === 'json') {
+    const list = processors.map(({ operation, path, does, repairs, reads, writes }) => ({
+      operation,
+      path,
+      does,
+      repairs,
+      reads,
+      writes,
+    }));
+    out(`${JSON.stringify(list, null, 2)}\n`);
+    return EXIT.clear;
+  }
+  for (const { operation, path, does, repairs, reads, writes } of processors) {
+    const part = (name: string, text: string) =>
+      wrapWords(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
+    const lines = [
+      style('bold', operation),
+      ...part('does', repairs ? `${does}; asks before` : does),
+      ...part('path', path),
+      ...part('reads', reads.join(' ') || 'nothing'),
+      ...part('writes', writes.join(' ')),
+    ];
+    out(`${lines.join('\n')}\n\n`);
+  }
+  return EXIT.clear;
+}
