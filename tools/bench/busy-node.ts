@@ -7,9 +7,11 @@ import { peakBytesBelow } from './peak-memory.ts';
 import { barred, type Row } from './row.ts';
 import { startScript } from './start-script.ts';
 
-const TIMED_RUNS = 11;
+const TIMED_RUNS = 7;
 const MEASURED_RUNS = 3;
-const CHECK_MS = 1_000;
+/** The bar of the first fault, and the one of all of them together. */
+const ONE_FAULT_MS = 1_000;
+const ALL_FAULTS_MS = 2_000;
 const PEAK_BYTES = 120_000_000;
 /** A shim, a pause and a container for each pod. */
 const PROCESSES = PODS * 3;
@@ -21,12 +23,16 @@ export async function busyNodeRows(): Promise<readonly Row[]> {
   try {
     await makeBusy(node);
     await confirm(node);
-    const times: number[] = [];
-    for (let run = 0; run < TIMED_RUNS; run += 1) times.push(await timedRun(node));
+    const [one, all]: [number[], number[]] = [[], []];
+    for (let run = 0; run < TIMED_RUNS; run += 1) {
+      one.push(await timedRun(node, 'stale-subpath-mount'));
+      all.push(await timedRun(node));
+    }
     const peaks: number[] = [];
     for (let run = 0; run < MEASURED_RUNS; run += 1) peaks.push(await measuredRun(node));
     return [
-      barred(NAME, Math.min(...times), 'ms', { under: CHECK_MS }),
+      barred(`${NAME}: one fault`, Math.min(...one), 'ms', { under: ONE_FAULT_MS }),
+      barred(`${NAME}: all faults`, Math.min(...all), 'ms', { under: ALL_FAULTS_MS }),
       barred(`${NAME}: peak memory of the largest process`, Math.max(...peaks) / 1e6, 'MB', {
         under: PEAK_BYTES / 1e6,
       }),
@@ -78,8 +84,8 @@ async function confirm(node: PracticeNode): Promise<void> {
   if (!isWhole) throw new Error(`the busy node is not seen: ${JSON.stringify(report, null, 2)}`);
 }
 
-async function timedRun(node: PracticeNode): Promise<number> {
-  const { code, tookMs, stderr } = await node.kubediag('check');
+async function timedRun(node: PracticeNode, ...faults: readonly string[]): Promise<number> {
+  const { code, tookMs, stderr } = await node.kubediag('check', ...faults);
   if (code !== 1) throw new Error(`check ended with ${code}: ${stderr}`);
   return tookMs;
 }
