@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { certificates } from '../../test/rig/certificates.ts';
+import { permittedLookup } from './permitted-address.ts';
 import { type HttpStep, runHttp } from './run-http.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -206,5 +207,44 @@ describe('what the network did is tried again', () => {
     setTimeout(() => waiting.abort(), 50);
     const nobody = ask('http://127.0.0.1:1/', { stop: waiting.signal, waitsMs: [60_000] });
     expect(await nobody).toHaveProperty('message', 'http://127.0.0.1:1/: stopped');
+  });
+});
+
+describe('addresses that only the machine itself can reach', () => {
+  test.each([
+    'http://169.254.169.254/latest/meta-data/',
+    'http://2852039166/',
+    'http://0xa9.0xfea9fe/',
+    'http://[::ffff:169.254.169.254]/',
+    'http://[fe80::1]/',
+    'https://[fd00:ec2::254]/',
+  ])('%s is not asked, and not tried again', async (url) => {
+    const result = await ask(url, { waitsMs: [60_000] });
+    expect(result).toHaveProperty('message', expect.stringContaining('no step is sent there'));
+  });
+
+  test.each([true, false])('nor a name that leads there (all: %s)', async (all) => {
+    const found = await new Promise((resolve) => {
+      permittedLookup('169.254.169.254', { all }, (error) => resolve(error?.name));
+    });
+    expect(found).toBe('ForbiddenAddressError');
+  });
+
+  test('a name that leads elsewhere is asked', async () => {
+    const { url } = await serve(answering(200, '{}'));
+    const named = url.replace('127.0.0.1', 'localhost');
+    expect(await ask(named)).toEqual({ succeeded: true, results: {} });
+  });
+
+  test.each(['http://999.1.1.1:80/', 'http://0xa9fe.0xa9fe/', 'http://x:99999/'])(
+    '%s is no address',
+    async (url) => {
+      expect(await ask(url)).toHaveProperty('message', `${url}: it is no address of a server`);
+    },
+  );
+
+  test('a name that nobody knows is no server', async () => {
+    const result = await ask('http://nobody.invalid/');
+    expect(result).toHaveProperty('message', expect.stringMatching(/ENOTFOUND|EAI_AGAIN/));
   });
 });

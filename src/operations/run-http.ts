@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../std/message-of.ts';
 import { ANSWER_BYTES_MAX, JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { ForbiddenAddressError, permittedLookup, refuseForbidden } from './permitted-address.ts';
 
 export interface HttpStep {
   readonly url: string;
@@ -21,6 +22,8 @@ type Exchange = { readonly answer: OperationResult } | { readonly lost: string }
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
   const { url, stop, waitsMs = RETRY_WAITS_MS } = step;
+  // http://999.1.1.1:8090/ has the form of a name, and is none.
+  if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
   for (let attempt = 1; ; attempt += 1) {
     const exchange = await exchanged(step);
     if ('answer' in exchange) return exchange.answer;
@@ -41,6 +44,7 @@ async function exchanged({ url, input, timeoutMs, stop }: HttpStep): Promise<Exc
   const signal = AbortSignal.any([late, stop]);
   let asked: Asked = { url: new URL(url), method: 'POST', body: JSON.stringify(input) };
   try {
+    refuseForbidden(asked.url);
     for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
       const { status, location, body } = await answerOf(asked, signal);
       if (body === undefined) {
@@ -55,6 +59,7 @@ async function exchanged({ url, input, timeoutMs, stop }: HttpStep): Promise<Exc
     }
     return refused(url, `it led on more than ${REDIRECTS_MAX} times`);
   } catch (error) {
+    if (error instanceof ForbiddenAddressError) return refused(url, error.message);
     return { lost: late.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error) };
   }
 }
@@ -86,7 +91,8 @@ function answerOf({ url, method, body }: Asked, signal: AbortSignal): Promise<An
   };
   const send = url.protocol === 'https:' ? requestHttps : requestHttp;
   return new Promise((resolve, reject) => {
-    const request = send(url, { method, headers, signal, agent: false }, (response) => {
+    const options = { method, headers, signal, agent: false, lookup: permittedLookup } as const;
+    const request = send(url, options, (response) => {
       const chunks: Buffer[] = [];
       let size = 0;
       const { statusCode: status = 0 } = response;

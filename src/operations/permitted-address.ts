@@ -1,0 +1,46 @@
+import { lookup } from 'node:dns';
+import { BlockList, isIP, type LookupFunction } from 'node:net';
+
+/** A step was to be sent where no processor is, and where a request of ours must not arrive. */
+export class ForbiddenAddressError extends Error {
+  override readonly name = 'ForbiddenAddressError';
+}
+
+/**
+ * Addresses that only the machine itself can reach: there clouds hand out the credentials of a node
+ * to whoever asks from it. A manifest must not make us ask. Others are the cluster's to guard.
+ */
+const FORBIDDEN = new BlockList();
+FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4');
+FORBIDDEN.addSubnet('fe80::', 10, 'ipv6');
+// The same service of AWS, over IPv6.
+FORBIDDEN.addAddress('fd00:ec2::254', 'ipv6');
+
+/** Throws when the host of this URL is written as such an address, in whichever way. */
+export function refuseForbidden({ hostname }: URL): void {
+  // [::ffff:a9fe:a9fe]
+  const address = hostname.replace(/^\[|\]$/g, '');
+  if (isForbidden(address)) throw new ForbiddenAddressError(wordsOf(address));
+}
+
+/** The usual lookup of a name, which fails when the name leads there. */
+export const permittedLookup: LookupFunction = (hostname, options, done) => {
+  lookup(hostname, options, (error, found, family) => {
+    const addresses: readonly string[] = error
+      ? []
+      : typeof found === 'string'
+        ? [found]
+        : (found as readonly { readonly address: string }[]).map(({ address }) => address);
+    const bad = addresses.find(isForbidden);
+    done(bad === undefined ? error : new ForbiddenAddressError(wordsOf(bad)), found, family);
+  });
+};
+
+function isForbidden(address: string): boolean {
+  const family = isIP(address);
+  return family !== 0 && FORBIDDEN.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+function wordsOf(address: string): string {
+  return `${address} is an address that only this machine can reach, and no step is sent there`;
+}
