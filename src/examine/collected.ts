@@ -1,5 +1,5 @@
 /** How a text begins that our collector wrote. */
-export const COLLECTED = '# kubediag-collector ';
+const COLLECTED = '# kubediag-collector ';
 
 /** How one ends that was read to its end: no deadline, no size and no number of lines cut it. */
 const END = '\n# end\n';
