@@ -154,7 +154,9 @@ describe('a recovery after one that was killed while its unmount still waits', (
     await killed.end;
     const early = await node.kubediag(...RECOVER);
     expect(early.code).toBe(3);
-    expect(oneLine(early.stderr)).toMatch(/journal entry 1 .* not settled: process \d+ still unmounts it/);
+    expect(oneLine(early.stderr)).toMatch(
+      /journal entry 1 .* not settled: process \d+ still unmounts it/,
+    );
     expect(early.stdout).toContain('refused  this mount is being unmounted already');
     expect(mountLine(node, target)).toBeDefined();
 

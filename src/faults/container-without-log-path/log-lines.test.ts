@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { kubeletLogOf, type KubeletLog } from '../../evidence/log-entries.ts';
+import { type KubeletLog, kubeletLogOf } from '../../evidence/log-entries.ts';
 import { diagnose } from './diagnose.ts';
 import { isFresh, removalsIn, silenceAfter } from './log-lines.ts';
 
