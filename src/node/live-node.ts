@@ -43,6 +43,8 @@ export class LiveNode implements NodeReader {
   readonly #slow = new Set<ReaderProcess>();
   /** Readers that hang, with what they wait for, for as long as they do not die. */
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
+  /** Those of every node that this program has opened: a plan and its deeds look one after another. */
+  static readonly #hung = new Map<ReaderProcess, Waiting>();
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
@@ -106,7 +108,7 @@ export class LiveNode implements NodeReader {
   /** Nobody is sent after a reader that still waits there; but it may come back meanwhile. */
   async #patience(place: string): Promise<void> {
     const until = performance.now() + PATIENT_MS;
-    const isWaiting = () => [...this.#abandoned.values()].some((hung) => liesOn(place, hung.place));
+    const isWaiting = () => [...LiveNode.#hung.values()].some((hung) => liesOn(place, hung.place));
     const isOver = () => this.#endedWhy !== undefined || performance.now() > until;
     while (isWaiting() && !isOver()) await sleep(20);
   }
@@ -139,13 +141,13 @@ export class LiveNode implements NodeReader {
       onQuiet: (reader) => this.#passBy(reader),
       onHang: (reader) => this.#replace(reader),
       onDeath: (reader, why) => this.#bury(reader, why),
-      onGone: (reader) => this.#abandoned.delete(reader),
+      onGone: (reader) => this.#forget(reader),
     });
   }
 
   #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {
     if (this.#endedWhy !== undefined) return new ReadError('timeout', source, this.#endedWhy);
-    for (const [reader, hung] of this.#abandoned) {
+    for (const [reader, hung] of LiveNode.#hung) {
       if (!liesOn(place, hung.place)) continue;
       return new ReadError('timeout', source, `reader ${reader.pid} still waits there`);
     }
@@ -185,7 +187,7 @@ export class LiveNode implements NodeReader {
     const culprit = reader.latest;
     const others = this.#leave(reader).filter((waiting) => waiting !== culprit);
     if (culprit) {
-      this.#abandoned.set(reader, culprit);
+      this.#remember(reader, culprit);
       culprit.reject(new ReadError('timeout', culprit.source));
     }
     for (const waiting of others) this.#send(waiting);
@@ -201,6 +203,16 @@ export class LiveNode implements NodeReader {
     }
   }
 
+  #remember(reader: ReaderProcess, waiting: Waiting): void {
+    this.#abandoned.set(reader, waiting);
+    LiveNode.#hung.set(reader, waiting);
+  }
+
+  #forget(reader: ReaderProcess): void {
+    this.#abandoned.delete(reader);
+    LiveNode.#hung.delete(reader);
+  }
+
   #leave(reader: ReaderProcess): readonly Waiting[] {
     if (this.#reader === reader) this.#reader = undefined;
     if (this.#second === reader) this.#second = undefined;
@@ -213,7 +225,7 @@ export class LiveNode implements NodeReader {
     const readers = [...this.#slow, ...asked];
     for (const reader of readers) {
       // It may hang, and then it outlives us: until it is seen to die, it counts.
-      if (reader.isQuiet && reader.latest) this.#abandoned.set(reader, reader.latest);
+      if (reader.isQuiet && reader.latest) this.#remember(reader, reader.latest);
     }
     return readers.flatMap((reader) => this.#leave(reader));
   }
