@@ -40,12 +40,12 @@ export async function keepInspected(
 function inspected(message: unknown) {
   const info = fieldAt(message, 'info');
   const told = Object.entries((info as Readonly<Record<string, unknown>> | undefined) ?? {}).map(
-    ([name, value]) => [
+    ([name, value]): readonly [string, unknown] => [
       name,
       typeof value === 'string' ? (jsonValue(value)?.value ?? value) : value,
     ],
   );
-  return { status: fieldAt(message, 'status'), info: Object.fromEntries(told) };
+  return { status: fieldAt(message, 'status'), info: Object.fromEntries<unknown>(told) };
 }
 
 function unkept(why: string): Mishap {

@@ -113,9 +113,10 @@ test('keeps all that the runtime knows of it before it removes anything, or remo
   expect(around.made.log.join()).not.toContain('remove');
   await perform(intent, { ...around.hands, look: answered('told') });
   const [text = ''] = around.made.kept;
-  const { container, sandbox } = JSON.parse(text);
-  expect(container).toEqual({ status: message.status, info: { info: { told } } });
-  expect(sandbox.status.id).toBe(SANDBOX);
+  expect(JSON.parse(text)).toMatchObject({
+    container: { status: message.status, info: { info: { told } } },
+    sandbox: { status: { id: SANDBOX } },
+  });
 });
 
 test('a container that is gone already needs nothing', async () => {

@@ -104,7 +104,7 @@ test('a link in the way to where it is kept is not followed', async () => {
 test('a file on another disk is not moved, for that would copy and delete', async () => {
   const maker = madeNode();
   const table = maker.answers.get(keyOf('file', { path: '/proc/812/mountinfo' }));
-  const text = table && 'answer' in table ? String(table.answer) : '';
+  const text = table && 'answer' in table ? (table.answer as string) : '';
   maker.file('/proc/812/mountinfo', `${text}28 27 254:2 / ${ROOT}/pods rw - ext4 /dev/vdb rw\n`);
   expect(await refusalOf(maker)).toMatchObject({
     state: 'refused',

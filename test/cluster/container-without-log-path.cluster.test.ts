@@ -137,7 +137,8 @@ interface Deletion {
 }
 
 function statesOf({ findings }: FaultAnswer): Readonly<Record<string, string>> {
-  return Object.fromEntries(findings.map(({ subject, state }) => [subject.container, state]));
+  const states = findings.map(({ subject, state }) => [subject.container ?? '', state] as const);
+  return Object.fromEntries<string>(states);
 }
 
 function textsOf(finding: FaultAnswer['findings'][number] | undefined): string {

@@ -48,8 +48,8 @@ export async function mountHungVolume(
     const file = join(dirname(cluster.outside(target)), 'vol_data.json');
     await writeFile(file, JSON.stringify(CSI_DATA));
   }
-  const [program = '', ...words] = [...cluster.enter, process.execPath, SERVER, target];
-  const server = spawn(program, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const words = [...cluster.enter, process.execPath, SERVER, target];
+  const server = spawn('env', words, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout, 'data');
   kubelet.resume();
   await untilWaiting(kubelet.pid);

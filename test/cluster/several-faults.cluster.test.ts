@@ -70,7 +70,7 @@ describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
 
   async function podsOf(fault: string): Promise<readonly (string | undefined)[]> {
     const { findings } = await ClusterLook.on(look.cluster, fault).check(fault);
-    return findings.map(({ subject }) => subject.podUid).toSorted();
+    return findings.map(({ subject }) => subject.podUid ?? '').toSorted();
   }
 
   async function expectRepaired(fault: string): Promise<void> {
