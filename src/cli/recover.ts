@@ -186,7 +186,11 @@ async function confirmedWords(
   const words = new Map<Finding, string>();
   for (const finding of findings) {
     const { confirmation } = fault.recover?.(finding) ?? {};
-    if (!confirmation) continue;
+    if (!confirmation) {
+      // The hands may still ask for a word, for what they see only when they look again.
+      if (told !== undefined) words.set(finding, told);
+      continue;
+    }
     const { why, word } = confirmation;
     const question = `${why}\nType ${word} to do it all the same: `;
     const typed = told ?? (terminal.isInteractive ? await terminal.ask(question, stop) : '');

@@ -79,7 +79,10 @@ export function openFilesOf(asked: Question<'openFiles'>, hostRoot: string): rea
   });
   const mapped = mappedFiles(folder);
   if (mountIds === 'each') {
-    const files = links.flatMap((link) => ofMount(folder, link) ?? []);
+    const files = [
+      ...links.flatMap((link) => ofMount(folder, link) ?? []),
+      ...ownNamespacesOf(folder),
+    ];
     return [
       ...onceEach(files, ({ by, mount, path }) => mount ?? (by.startsWith('fd') ? path : by)),
       ...onceEach(mapped, ({ device }) => device),
@@ -93,6 +96,17 @@ export function openFilesOf(asked: Question<'openFiles'>, hostRoot: string): rea
     ...held,
     ...onceEach(mapped.filter(isHeld), ({ path }) => path).map(({ by, path }) => ({ by, path })),
   ];
+}
+
+/** A thread may have left the mount namespace of its process, and is then alone in another. */
+function ownNamespacesOf(folder: string): readonly OpenFile[] {
+  const namespaceOf = (place: string) =>
+    unlessFailed(IS_DENIED, () => unlessGone(() => readlinkSync(`${place}/ns/mnt`)));
+  const common = namespaceOf(folder);
+  return (unlessGone(() => readdirSync(`${folder}/task`)) ?? []).flatMap((tid) => {
+    const path = namespaceOf(`${folder}/task/${tid}`);
+    return path === undefined || path === common ? [] : [{ by: `fd of thread ${tid}`, path }];
+  });
 }
 
 /** Not what has no place on any filesystem: sockets, pipes, events. */

@@ -15,10 +15,12 @@ const LEFT_BEHIND = /reader \d+, which an earlier look left behind, still waits 
 /** From then on a reader that has lost its parent counts as left behind. */
 const AGE_MS = 6_500;
 
-/** The processes of the node that have the name of a reader. */
+/** The processes of the node that have the name of a reader, and wait on a dead mount. */
 async function readersOn(node: PracticeNode): Promise<readonly string[]> {
-  const script = 'grep -l "^kubediag-reader$" /proc/[0-9]*/comm || true';
-  return (await node.run('sh', '-c', script)).split('\n').filter((line) => line !== '');
+  // One that was let go a moment ago may still be on its way out.
+  const script = 'cd /proc && grep -l request_wait_answer $(grep -l "^kubediag-reader$" */comm |';
+  const found = await node.run('sh', '-c', `${script} sed s/comm/wchan/) /dev/null || true`);
+  return found.split('\n').filter((line) => line !== '');
 }
 
 async function proofOf(node: PracticeNode, ...words: readonly string[]): Promise<string> {

@@ -2,12 +2,13 @@ import type { BlockedThreads } from '../../evidence/blocked-threads.ts';
 import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
+import { isSuspectType } from '../../evidence/suspect-mounts.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
-import { stuckThread } from './stuck-thread.ts';
+import { LOOKS, stuckThread } from './stuck-thread.ts';
 import {
   activeFinding,
   benignFinding,
@@ -39,12 +40,13 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
     ...judged.flatMap(({ note }) => note ?? []),
   ];
   const isBlamed = findings.some(({ state }) => state === 'active');
-  if (!isBlamed) findings.push(...elsewhereNotes(loop));
+  // What a log supposes is no cause where a mount of an orphan is dead.
+  const isElsewhere = !isBlamed && (loop.elsewhere?.isShown === true || dead.length === 0);
+  if (isElsewhere) findings.push(...elsewhereNotes(loop));
   if (loop.isStuckThere && !isBlamed) findings.unshift(pathlessFinding(loop, log));
   const unclear = unexplained(findings, loop, evidence);
   const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
-  if (unclear && 'cause' in unclear) findings.push(elsewhereNote(unclear));
-  else if (unclear) doubts.push(unclear);
+  if (unclear) findings.push(elsewhereNote(unclear));
   doubts.push(...dumpDoubts(evidence.dump), ...hiddenDoubts(evidence, loop));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
@@ -55,6 +57,7 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
 function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
   const { loop, version } = seen;
   const isWaitedOn = mount.threads.length > 0;
+  const isLookedAt = mount.threads.some(({ call }) => LOOKS.has(call));
   // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
   const isPassedBy =
     version?.known === true && looksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
@@ -63,11 +66,13 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
     loop.still.length > 0 &&
     !isPassedBy &&
     !all.some(({ threads }) => threads.length > 0);
-  const isStill = loop.still.length > 0 || loop.amongOrphans !== undefined;
+  // Its stacks show the loop in such a call, and a thread has not come back from this very one while
+  // the mount was asked for seconds: the health check says so only five minutes later.
+  const isStill = loop.still.length > 0 || (loop.amongOrphans !== undefined && isLookedAt);
   // Who is seen to wait here is not waiting for what a line of the log supposes.
-  const isElsewhere = loop.elsewhere !== undefined && (loop.elsewhere.isShown || !isWaitedOn);
+  const isElsewhere = loop.elsewhere !== undefined && (loop.elsewhere.isShown || !isLookedAt);
   const isCleared = isElsewhere || loop.moves !== undefined;
-  if (isStill && !isCleared && (isWaitedOn || isNamed)) return activeFinding(mount, seen);
+  if (isStill && !isCleared && (isLookedAt || isNamed)) return activeFinding(mount, seen);
   const stuck = isCleared ? undefined : stuckThread(mount, loop);
   if (stuck) return stuckFinding(mount, stuck, seen);
   if (isPassedBy) return benignFinding(mount, seen);
@@ -87,7 +92,9 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?
   const { suspect, result, life } = probe;
   const { pod, mount } = suspect;
   const subject = { ...(pod ? { podUid: pod.podUid } : {}), mount: mount.target };
-  if (life?.state === 'uncertain') {
+  // A volume on a disk that answers is well, whoever it is of: pods come and go all the time.
+  const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
+  if (life?.state === 'uncertain' && !isWell) {
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
     return { doubt: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
   }
@@ -121,10 +128,17 @@ function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
 }
 
 /** A thread whose path is hidden may wait anywhere, unless the loop is known to move. */
-function hiddenDoubts({ threads }: Evidence, { isWell, moves, still }: Loop): readonly Doubt[] {
+function hiddenDoubts(
+  { threads, dump }: Evidence,
+  { isWell, moves, still, elsewhere }: Loop,
+): readonly Doubt[] {
   const hidden = threads.known ? threads.value.unreadable : 0;
-  if (hidden === 0 || isWell || moves || still.length > 0) return [];
-  return [{ why: `on which path ${hidden} threads of the kubelet wait could not be read` }];
+  if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
+  const [first] = still;
+  const state = first ? `the sync loop stands still (${first.claim}), and ` : '';
+  const stacks = dump.known ? '' : `; its stacks would tell (${dump.why})`;
+  const why = `on which path ${hidden} threads of the kubelet wait could not be read`;
+  return [{ why: `${state}${why}${stacks}` }];
 }
 
 /**
@@ -135,7 +149,7 @@ function unexplained(
   findings: readonly Found[],
   { still, elsewhere, moves }: Loop,
   { dump, probes, threads }: Pick<Evidence, 'dump' | 'probes' | 'threads'>,
-): Elsewhere | Doubt | undefined {
+): Elsewhere | undefined {
   const isExplained = elsewhere || moves || findings.some(({ state }) => state === 'active');
   const [first] = still;
   if (!first || isExplained) return undefined;
@@ -146,13 +160,10 @@ function unexplained(
     const proof = { claim: cause, text: homeless.text, origin: homeless.origin };
     return { cause, advice, proof, isShown: true };
   }
+  const isHidden = threads.known && threads.value.unreadable > 0;
+  if (isHidden || findings.some(({ state }) => state === 'latent')) return undefined;
   const why = dump.known ? 'its stacks do not tell either' : dump.why;
   const advice = `look at its stacks: kubediag stacks (${why})`;
-  const hidden = threads.known ? threads.value.unreadable : 0;
-  if (hidden > 0) {
-    const unseen = `on which path ${hidden} of its threads wait could not be read`;
-    return { why: `the sync loop stands still (${first.claim}), and ${unseen}; ${advice}` };
-  }
   const cause =
     'no thread of it waits on a dead mount of an orphan; what does block it is not known';
   return { cause, advice, proof: first, isShown: true };
@@ -164,7 +175,8 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
     loop.isStuckThere ||
     (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
   const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
-  const [still] = unexplained(findings, loop, evidence) ? loop.still : [];
+  const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
+  const [still] = isOpen ? loop.still : [];
   const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
   return verdictOf({ findings, doubts: [{ why: `${suspicion}${why}` }] });
 }

@@ -49,6 +49,7 @@ const SILENCE_MS = 60_000;
 
 export function loopOf({ health, log, dump }: LoopSources): Loop {
   const isWell = health.known && isWellNow(health.value);
+  const isSaidWell = health.known && health.value.loop === 'ok';
   const fromLog = log.known ? loopInLog(log.value, isWell) : undefined;
   const { loop: seen, origin } = dump.known && dump.value.isAsked ? dump.value : NO_DUMP;
   const busy = seen?.state === 'blocked' || seen?.state === 'busy' ? seen : undefined;
@@ -65,7 +66,7 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
     still,
     ...movesIn(seen, origin),
     ...(isOurs && dumped ? { amongOrphans: dumped } : {}),
-    isStuckThere: isOurs && (busy.state === 'blocked' || busy.minutes === null),
+    isStuckThere: isOurs && (busy.state === 'blocked' || (busy.minutes === null && !isSaidWell)),
     ...(elsewhere ? { elsewhere } : {}),
     silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
     isWell,
@@ -167,7 +168,9 @@ function loopInLog(log: KubeletLog, isWell: boolean): LoopInLog {
   const last = lastSyncLoop(log);
   const complaint = entriesOf(log, 'sync-loop-unhealthy').at(-1);
   // A loop that was seen since is another story; so is a complaint of before.
-  const isOld = isWell || (complaint && last && isBefore(complaint, last.entry, log));
+  const isOld =
+    isWell ||
+    (complaint && ((last && isBefore(complaint, last.entry, log)) || isLongAgo(complaint, log)));
   const isUnhealthy = complaint !== undefined && !isOld;
   const still: Proof[] = [];
   if (complaint && isUnhealthy) {
@@ -187,6 +190,14 @@ function loopInLog(log: KubeletLog, isWell: boolean): LoopInLog {
   }
   const { time } = entry;
   return { still, isInHousekeeping, isUnhealthy, ...skipped, ...(time ? { since: time } : {}) };
+}
+
+/** A check that fails is asked again: by whoever watches the kubelet, every few seconds. */
+const COMPLAINT_MS = 30 * 60_000;
+
+function isLongAgo({ time }: LogEntry, log: KubeletLog): boolean {
+  const end = endOfLog(log);
+  return time !== undefined && end !== undefined && end.getTime() - time.getTime() > COMPLAINT_MS;
 }
 
 /** The complaint is the second line of an entry in most versions, without a time of its own. */

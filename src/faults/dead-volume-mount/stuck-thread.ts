@@ -8,7 +8,7 @@ export type StuckThread = BlockedThread & Required<Pick<BlockedThread, 'seenFor'
 const STUCK_MS = 5 * 60_000;
 
 /** How the loop looks at a volume. Statistics of it are statfs, and its unmount is umount2. */
-const LOOKS: ReadonlySet<string> = new Set(['stat', 'lstat', 'newfstatat', 'statx']);
+export const LOOKS: ReadonlySet<string> = new Set(['stat', 'lstat', 'newfstatat', 'statx']);
 
 /**
  * A thread that waits there as the sync loop would, for as long as the loop may be silent. Whatever
