@@ -92,3 +92,17 @@ test('a mount namespace that only an open file keeps is told', async () => {
   expect(said).toMatch(/^mnt:/);
   expect(each(pid)).toContainEqual({ by: expect.stringMatching(/^fd/), path: said });
 });
+
+test('a thread that left the mounts of its process is told with its own', async () => {
+  const { pid, said } = await python(
+    'def leave():',
+    '  libc = ctypes.CDLL(None)',
+    '  assert libc.unshare(0x200) == 0 and libc.unshare(0x20000) == 0',
+    '  print(os.readlink(f"/proc/self/task/{threading.get_native_id()}/ns/mnt"), flush=True)',
+    '  time.sleep(600)',
+    'threading.Thread(target=leave).start()',
+    'time.sleep(600)',
+  );
+  expect(allProcesses('/').find((one) => one.pid === pid)?.mountNamespace).not.toBe(said);
+  expect(each(pid)).toContainEqual({ by: expect.stringMatching(/thread/), path: said });
+});
