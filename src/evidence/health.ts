@@ -2,6 +2,7 @@ import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { kubelet } from './kubelet.ts';
+import { credentialAdvice } from './kubelet-credential.ts';
 import { type Door, doorsOf } from './pods.ts';
 
 /** What the kubelet's own health check says of its sync loop. */
@@ -41,7 +42,7 @@ async function askHealth(look: Look, door: Door, path: string): Promise<Health> 
   const { status, body } = await look.node.ask('kubelet', { ...door, path });
   const origin = `GET ${door.scheme}://${door.address}:${door.port}${path}`;
   if (status === 401 || status === 403) {
-    throw new ReadError('denied', origin, `the kubelet wants credentials (HTTP ${status})`);
+    throw new ReadError('denied', origin, `HTTP ${status}: ${credentialAdvice()}`);
   }
   const said = healthIn(body);
   if (said) return { ...said, origin };

@@ -4,6 +4,7 @@ import { ReadError } from '../node/node-reader.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
 import { mapJsonItems } from '../std/json-items.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
+import { credentialAdvice } from './kubelet-credential.ts';
 
 /** A pod as the kubelet knows it. Its container states are what the API server was last told. */
 export interface Pod {
@@ -96,7 +97,7 @@ async function askPods<T>(
   const { status, body } = await look.node.ask('kubelet', { ...door, path: '/pods' });
   const origin = `GET ${door.scheme}://${door.address}:${door.port}/pods`;
   if (status === 401 || status === 403) {
-    const why = `the kubelet wants credentials (HTTP ${status}); pass --kubelet-cert and --kubelet-key`;
+    const why = `HTTP ${status}: ${credentialAdvice()}`;
     throw new ReadError('denied', origin, why);
   }
   if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
