@@ -4,9 +4,11 @@ import { kubelet } from './kubelet.ts';
 import { doubtOfUse } from './left-readers.ts';
 import { LOOP_DEVICES_MAX } from './limits.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
+import { mountShowing } from './mount-places.ts';
 import { type Mount, readMountTable } from './mount-table.ts';
 import { type HeldMount, keptNamespaces, openMounts } from './open-mounts.ts';
 import { orphanPods } from './orphan-pods.ts';
+import { isSuspectType } from './suspect-mounts.ts';
 
 /** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
 export interface User {
@@ -107,6 +109,7 @@ async function holder(
     const { mount, path } = each.file;
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
     if (await isNew(mount, each.pid, device, look)) continue;
+    if (await isOfAnother(each, device, look)) continue;
     const doubt = await doubtOfUse(look, { ...each, mount });
     if (!doubt) continue;
     const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
@@ -123,6 +126,20 @@ const KERNEL_MADE =
 async function isNew(id: number, pid: number, device: string, look: Look): Promise<boolean> {
   const now = await attempt(readMountTable(look, pid, true));
   return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
+}
+
+/**
+ * Opened where our tables do not reach, as the log of a program that was started outside of its
+ * container: the same file, by its number, is seen at its path, on another filesystem.
+ */
+async function isOfAnother({ pid, file }: HeldMount, device: string, look: Look): Promise<boolean> {
+  const table = await attempt(readMountTable(look, pid, true));
+  const shows = table.known ? mountShowing(file.path, table.value) : undefined;
+  // Never touched where it could hang.
+  if (!shows || shows.device === device || isSuspectType(shows.fsType)) return false;
+  const path = `/proc/${pid}/root${file.path}`;
+  const status = await attempt(look.node.ask('status', { path }));
+  return status.known && status.value.inode === file.inode && status.value.device !== device;
 }
 
 function wordsOf({ pid, processName, file }: HeldMount): string {

@@ -114,7 +114,9 @@ function ofMount(folder: string, { by, path }: OpenFile): OpenFile | undefined {
   if (!by.startsWith('fd/') || path.startsWith('mnt:[')) return { by, path };
   if (!path.startsWith('/')) return undefined;
   const mount = mountIdOf(folder, by);
-  return mount === undefined ? undefined : { by, path, mount };
+  if (mount === undefined) return undefined;
+  const inode = inodeOf(folder, by);
+  return { by, path, mount, ...(inode === undefined ? {} : { inode }) };
 }
 
 function onceEach(
@@ -135,6 +137,13 @@ function mountIdOf(folder: string, by: string): number | undefined {
   // mnt_id:	1042
   const id = /^mnt_id:\s*(\d+)$/m.exec(info ?? '')?.[1];
   return id === undefined ? undefined : Number(id);
+}
+
+/** Told since Linux 5.14. */
+function inodeOf(folder: string, by: string): string | undefined {
+  const info = unlessGone(() => readFileSync(`${folder}/${by.replace('fd', 'fdinfo')}`, 'utf8'));
+  // ino:	1180417
+  return /^ino:\s*(\d+)$/m.exec(info ?? '')?.[1];
 }
 
 function mappedFiles(folder: string): readonly OpenFile[] {

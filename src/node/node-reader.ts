@@ -185,6 +185,7 @@ export interface OpenFile {
   readonly by: string;
   readonly path: string;
   readonly mount?: number; // The id of the mount that a descriptor is on.
+  readonly inode?: string; // Of the file of a descriptor, where the kernel tells.
   readonly device?: string; // The "254:1" of the filesystem of a mapped file.
 }
 

@@ -184,11 +184,11 @@ function isProcessEntry(value: unknown): boolean {
 }
 
 function isOpenFile(value: unknown): boolean {
-  const device = fieldAt(value, 'device');
+  const texts = [fieldAt(value, 'device'), fieldAt(value, 'inode')];
   return (
     haveTexts(value, 'by', 'path') &&
     isCountIfAny(fieldAt(value, 'mount')) &&
-    (device === undefined || isText(device))
+    texts.every((text) => text === undefined || isText(text))
   );
 }
 
