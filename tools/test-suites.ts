@@ -57,6 +57,20 @@ async function bpftrace(): Promise<string | undefined> {
   );
 }
 
+/** Threads and handles that Node itself cannot make are made with it. */
+async function python(): Promise<string | undefined> {
+  return run('python3', ['-c', ''], { timeout: PROBE_MS }).then(
+    () => undefined,
+    () => 'it needs python3; install the package python3',
+  );
+}
+
+async function shells(): Promise<string | undefined> {
+  const { shellPackages } = await import('../test/rig/shell-packages.ts');
+  const packages = await shellPackages();
+  return 'missing' in packages ? packages.missing : undefined;
+}
+
 async function journal(): Promise<string | undefined> {
   const { journalPackages } = await import('../test/rig/made-journal.ts');
   const packages = await journalPackages();
@@ -83,7 +97,7 @@ async function kubernetes(): Promise<string | undefined> {
 /** In the order in which they run: the cheapest first. */
 export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
-  { name: 'kernel', needs: [root, namespaces, fuse], before: 'build' },
+  { name: 'kernel', needs: [root, namespaces, fuse, python, shells], before: 'build' },
   { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime, journal], before: 'build' },
   { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
   { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], before: 'build' },

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { closingOf, countsOf, type SuiteResult } from './test-results.ts';
+import { closingOf, countsOf, nothingBut, type SuiteResult } from './test-results.ts';
 import { missingFor, type Suite, suites } from './test-suites.ts';
 
 /** Runs every suite that this machine can run, one after another, and says which it cannot. */
@@ -18,7 +18,12 @@ async function runSuite(suite: Suite, filter: readonly string[]): Promise<SuiteR
   const started = performance.now();
   const tookMs = () => performance.now() - started;
   if (suite.before && (await exitCodeOf('npm', ['run', suite.before])) !== 0) {
-    return { suite: suite.name, state: 'ran', passed: 0, failed: 1, skipped: 0, tookMs: tookMs() };
+    return {
+      suite: suite.name,
+      state: 'ran',
+      ...nothingBut(`npm run ${suite.before}`),
+      tookMs: tookMs(),
+    };
   }
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-test-'));
   try {

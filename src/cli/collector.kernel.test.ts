@@ -2,8 +2,8 @@ import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } fro
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PracticeNode, WEB } from '../../test/rig/practice-node.ts';
+import { shellPackages } from '../../test/rig/shell-packages.ts';
 import { makeNode, makeSick } from '../../test/rig/sick-node.ts';
-import { unpackedPackages } from '../../tools/debian-packages.ts';
 import { examinedReport } from './examine.ts';
 import { readGiven } from './read-given.ts';
 
@@ -12,7 +12,7 @@ const HUNG_FUSE = join(import.meta.dirname, '../../test/rig/hung-fuse.ts');
 /** The script ends by itself; its deadlines add up to less. */
 const ENDS_MS = 45_000;
 
-const packages = await unpackedPackages(['busybox', 'shellcheck']);
+const packages = await shellPackages();
 if ('missing' in packages) throw new Error(packages.missing);
 const SHELLS: readonly (readonly string[])[] = [
   ['dash'],

@@ -74,13 +74,12 @@ describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   });
 
   it('leaves vol_data.json, about which the kubelet complains until it is set aside', async () => {
-    const complaint = `orphaned pod \\"${POD_UID}\\" found`;
-    await expect.poll(() => look.kubeletSaid().includes(complaint), SLOW).toBe(true);
     const next = ClusterLook.on(look.cluster, LEFT_OVER);
     const check = () => next.check(LEFT_OVER, ...YOUNG, ...look.credential);
-    const found = { code: 1, findings: [{ state: 'active' }] };
-    await expect.poll(check, SLOW).toMatchObject(found);
-    expect(JSON.stringify((await check()).findings[0]?.proof)).toContain('not a directory');
+    // The complaint of before, about the busy mount, is the newest one for a moment.
+    const complaint = expect.objectContaining({ text: expect.stringContaining('not a directory') });
+    const found = { state: 'active', proof: expect.arrayContaining([complaint]) };
+    await expect.poll(check, SLOW).toMatchObject({ code: 1, findings: [found] });
     const ended = await next.recover(...YOUNG, ...look.credential);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done') });
     const folder = `${look.cluster.kubeletRoot}/pods/${POD_UID}`;
