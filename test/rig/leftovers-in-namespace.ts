@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import {
   closeSync,
   existsSync,
@@ -184,11 +184,11 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   'a namespace without a process': async () => {
     const pin = join(scratch, 'pin');
     writeFileSync(pin, '');
-    spawnSync('mount', ['--bind', scratch, scratch]);
-    spawnSync('mount', ['--make-private', scratch]);
-    spawnSync('unshare', [`--mount=${pin}`, 'true']);
+    execFileSync('mount', ['--bind', scratch, scratch]);
+    execFileSync('mount', ['--make-private', scratch]);
+    execFileSync('unshare', [`--mount=${pin}`, 'true']);
     const result = await recover(pinned());
-    spawnSync('umount', [pin]);
+    execFileSync('umount', [pin]);
     return result;
   },
 
