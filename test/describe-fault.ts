@@ -5,7 +5,7 @@ import { checkUp } from '../src/checkup/check-up.ts';
 import { lookAt } from '../src/checkup/look.ts';
 import { makeReport } from '../src/checkup/make-report.ts';
 import { nodeFacts } from '../src/checkup/node-facts.ts';
-import { settingsIn } from '../src/cli/take-look.ts';
+import { settingsIn } from '../src/host/take-look.ts';
 import type { AnyFault } from '../src/model/fault.ts';
 import type { Verdict } from '../src/model/verdict.ts';
 import { bundleOfFiles } from '../src/node/bundle.ts';

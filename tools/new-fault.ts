@@ -74,7 +74,7 @@ function test(value: string): string {
   return `import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../test/describe-fault.ts';
-import { replayLook } from '../../cli/take-look.ts';
+import { replayLook } from '../../host/take-look.ts';
 import { bundleOfFiles } from '../../node/bundle.ts';
 import { bundleFilesIn } from '../../node/bundle-folder.ts';
 import { ${value} } from './fault.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Report } from '../src/checkup/report.ts';
-import { replayLook } from '../src/cli/take-look.ts';
 import { faults } from '../src/faults/index.ts';
+import { replayLook } from '../src/host/take-look.ts';
 import { fixturesOf, judgedFixture } from './pages/recorded-nodes.ts';
 import { reportSchema } from './report-schema.ts';
 

@@ -26,11 +26,13 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/state\/state-folder[.]ts$/,
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
+  // src/diagnosis/sqlite-store.ts: what the database throws becomes an answer.
+  /^src\/diagnosis\/sqlite-[a-z]+[.]ts$/,
   /^src\/web\/server[.]ts$/,
   // Children that touch the machine for a trace: what they cannot open or find is their answer.
   /^src\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
-  /^src\/cli\/(run-cli|replay|save-bundle|given-file|read-given)[.]ts$/,
+  /^src\/(cli\/(run-cli|replay|given-file|read-given)|host\/save-bundle)[.]ts$/,
   /^src\/main[.]ts$/,
 ];
 

@@ -44,13 +44,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   graph: { rooms: ['std', 'api'], packages: [] },
   kube: { rooms: ['std', 'api'], packages: ['@kubernetes/client-node'] },
   operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
-  diagnosis: { rooms: ['std', 'api', 'graph', 'operations'], packages: [] },
+  diagnosis: { rooms: ['std', 'state', 'api', 'graph', 'operations'], packages: [] },
+
+  host: { rooms: [...ON_A_NODE, 'operations'], packages: [] },
 
   cli: {
-    rooms: [...ON_A_NODE, 'examine', 'trace', ...DIAGNOSING],
+    rooms: [...ON_A_NODE, 'host', 'examine', 'trace', ...DIAGNOSING],
     packages: ['commander', 'yaml'],
   },
-  agent: { rooms: [...ON_A_NODE, ...DIAGNOSING, 'kube', 'web'], packages: ['commander'] },
+  agent: { rooms: [...ON_A_NODE, 'host', ...DIAGNOSING, 'kube', 'web'], packages: [] },
   controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
   kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
   web: { rooms: ['std', 'api', 'graph'], packages: ['hono', '@hono/node-server'] },
@@ -94,7 +96,7 @@ export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** The rooms that decide which node is looked at: this one, or a recorded one. */
-export const CHOOSES_A_WORLD: readonly string[] = ['node', 'cli', 'agent'];
+export const CHOOSES_A_WORLD: readonly string[] = ['node', 'host', 'cli', 'agent'];
 
 // src/node/live-node.ts, src/node/recorded-node.ts
 export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;

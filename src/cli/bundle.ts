@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { faults } from '../faults/index.ts';
+import { writeBundle } from '../host/save-bundle.ts';
+import { takeLook } from '../host/take-look.ts';
 import { EXIT } from './exit-codes.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
-import { writeBundle } from './save-bundle.ts';
-import { takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 

@@ -1,11 +1,11 @@
 import type { Report } from '../checkup/report.ts';
+import { type Looking, takeLook } from '../host/take-look.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { EXIT } from './exit-codes.ts';
 import { adviceWithoutKubelet, adviceWithoutRights } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, podName } from './options.ts';
 import { type ReportFormat, showReport } from './show-report.ts';
-import { type Looking, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';

@@ -1,10 +1,11 @@
 import { findingId } from '../checkup/check-up.ts';
+import type { Looked } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Doubt } from '../model/verdict.ts';
+import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
-import type { Looked } from './take-look.ts';
-import { printable, wrapWords } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
 
 type Seen = Pick<Looked, 'report' | 'judged'>;
 

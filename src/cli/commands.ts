@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from 'commander';
+import { VERSION } from '../host/product-version.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
 import { STATE_FOLDER } from './options.ts';
-import { VERSION } from './product-version.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
 /** What happens when a command was parsed; the commands themselves know nothing of it. */

@@ -1,6 +1,7 @@
 import type { Examined, ExaminedFile } from '../checkup/report.ts';
+import { printable } from '../std/printable.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, wrapWords } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
 
 const NAME_COLUMNS_MAX = 40;
 /** More than anybody reads; programs get them all. */

@@ -1,11 +1,11 @@
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
+import { printable } from '../std/printable.ts';
 import { recordedDeed } from './action-words.ts';
 import { EXIT } from './exit-codes.ts';
 import { stateFolderOf } from './options.ts';
 import { yamlText } from './show-report.ts';
 import type { Terminal } from './terminal.ts';
-import { printable } from './wrap.ts';
 
 export interface JournalOptions {
   readonly stateDir?: string;

@@ -1,11 +1,12 @@
 import { GROUP } from '../api/kinds.ts';
+import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { PROBLEMS_SHOWN_MAX } from './limits.ts';
 import { type LintProblem, type LintReport, lintManifests } from './lint-manifests.ts';
 import { manifestsGiven } from './manifests-given.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-import { printable, wrapWords } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
 
 export interface LintOptions {
   readonly filename: readonly string[];

@@ -1,17 +1,19 @@
 import { findingId } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
+import { handsOn, type NodeInHand } from '../host/hands-on.ts';
+import { bundleNameOf, saveBundle } from '../host/save-bundle.ts';
+import { type Looked, takeLook } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
-import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
+import type { OpenHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
 import { faultNamed, repairedBefore } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { journalIn } from './journal.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
-import { openNode, ownCommand } from './open-node.ts';
+import { nodeAccessOf, openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
-import { bundleNameOf, saveBundle } from './save-bundle.ts';
 import {
   showLeft,
   showOutcome,
@@ -20,7 +22,6 @@ import {
   showSettled,
   showSteps,
 } from './show-recovery.ts';
-import { type Looked, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -93,7 +94,7 @@ async function settleEarlier(
   const journal = await journalIn(options.stateFolder);
   if (!journal.ok || journal.value.unfinished.length === 0) return;
   const node = openNode(options);
-  const opened = await handsOn(node, options);
+  const opened = await handsOn(node, nodeInHand(options));
   if (opened.isOpen) {
     showSettled(opened.settled, terminal);
     opened.close();
@@ -101,18 +102,10 @@ async function settleEarlier(
   node.close();
 }
 
-export function handsOn(
-  node: ReturnType<typeof openNode>,
-  options: RecoverOptions & { readonly stateFolder: string },
-): ReturnType<typeof openHands> {
-  const settings = lookSettingsOf(options);
-  return openHands({
-    stateFolder: options.stateFolder,
-    hostRoot: options.hostRoot,
-    look: () => lookAt(node, settings),
-    permitted: ALL_ACTIONS,
-    remover: ownCommand('remover'),
-  });
+/** The node that the options name, with our folder on it. */
+export function nodeInHand(options: NodeOptions & { readonly stateFolder: string }): NodeInHand {
+  const { stateFolder } = options;
+  return { access: nodeAccessOf(options), settings: lookSettingsOf(options), stateFolder };
 }
 
 async function act(
@@ -135,7 +128,7 @@ async function act(
 
   const node = openNode(options);
   const settings = lookSettingsOf(options);
-  const opened = await handsOn(node, options);
+  const opened = await handsOn(node, nodeInHand(options));
   if (!opened.isOpen) {
     node.close();
     showOutcome({ state: 'refused', ...opened }, terminal);

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
+import { replayLook } from '../host/take-look.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
 import { bundleFilesAt } from '../node/bundle-folder.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { podName } from './options.ts';
 import { type ReportFormat, showReport } from './show-report.ts';
-import { replayLook } from './take-look.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 

@@ -4,10 +4,14 @@ import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import { lookAt } from '../checkup/look.ts';
 import { kubelet } from '../evidence/kubelet.ts';
+import { withStepHost } from '../host/step-host.ts';
 import { attempt } from '../node/attempt.ts';
+import type { LiveNode } from '../node/live-node.ts';
 import type { OperationResult } from '../operations/operation-result.ts';
 import { runOperation } from '../operations/run-operation.ts';
 import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
+import type { Settled } from '../repair/settle-unfinished.ts';
+import { printable } from '../std/printable.ts';
 import { consentOf } from './consent-of.ts';
 import { EXIT } from './exit-codes.ts';
 import { showLint } from './lint.ts';
@@ -15,7 +19,7 @@ import { lintManifests } from './lint-manifests.ts';
 import { manifestsGiven } from './manifests-given.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
-import { stopOnSignal } from './recover.ts';
+import { nodeInHand, stopOnSignal } from './recover.ts';
 import {
   type PlannedDiagnosis,
   parametersIn,
@@ -24,11 +28,11 @@ import {
   runPlan,
   targetOf,
 } from './run-plan.ts';
+import { showSettled } from './show-recovery.ts';
 import { yamlText } from './show-report.ts';
-import { withStepHost } from './step-host.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { type Walked, walkDiagnosis } from './walk-diagnosis.ts';
-import { printable } from './wrap.ts';
 
 export interface RunOptions extends NodeOptions {
   readonly filename: readonly string[];
@@ -115,7 +119,12 @@ async function walked(
   const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
   const consent = consentOf(asked, terminal);
   const stateFolder = stateFolderOf(options);
-  const wish = { options: { ...options, stateFolder }, consent, stop };
+  const wish = { node: nodeInHand({ ...options, stateFolder }), consent, stop };
+  const listener = {
+    ...terminal,
+    onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
+    onLetGo: (node: LiveNode) => tellAbandoned(node, terminal),
+  };
   const runStep = async (name: string, status: DiagnosisStatus): Promise<OperationResult> => {
     const processor = plan.operations.get(name);
     if (!processor) throw new Error(`there is no Operation ${name}`);
@@ -126,7 +135,7 @@ async function walked(
       wish,
       timeoutMs,
       (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
-      terminal,
+      listener,
     );
   };
   const end = await walkDiagnosis({

@@ -1,8 +1,9 @@
 import type { FaultReport, FindingReport, NodeSummary, Report } from '../checkup/report.ts';
 import { FINDING_STATES } from '../model/finding.ts';
+import { printable } from '../std/printable.ts';
 import { fileLines, missingLines } from './examined-lines.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, wrapQuote, wrapWords } from './wrap.ts';
+import { wrapQuote, wrapWords } from './wrap.ts';
 
 const INDENT = '  ';
 const LABEL_COLUMNS = 8;

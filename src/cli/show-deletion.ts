@@ -1,8 +1,8 @@
 import { isRelative, removesContainerLog } from '../evidence/deletion-trace.ts';
+import { printable } from '../std/printable.ts';
 import type { StackFrame } from '../trace/name-stack.ts';
 import type { Deletion, TraceEnd } from '../trace/trace-deletions.ts';
 import type { Terminal } from './terminal.ts';
-import { printable } from './wrap.ts';
 
 const FAULT = 'container-without-log-path';
 

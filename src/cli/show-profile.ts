@@ -1,7 +1,7 @@
 import type { Profile } from '../go/profile.ts';
 import type { ProfileFunction } from '../go/profile-top.ts';
+import { printable } from '../std/printable.ts';
 import type { Terminal } from './terminal.ts';
-import { printable } from './wrap.ts';
 
 const FUNCTIONS_SHOWN_MAX = 20;
 const NAME_COLUMNS_MIN = 30;

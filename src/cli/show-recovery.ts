@@ -1,15 +1,16 @@
 import { findingId } from '../checkup/check-up.ts';
 import { waitsFor } from '../checkup/make-report.ts';
+import type { Looked } from '../host/take-look.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Progress } from '../repair/handler.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
+import { printable } from '../std/printable.ts';
 import { wordsOf } from './action-words.ts';
-import type { Looked } from './take-look.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, wrapQuote, wrapWords } from './wrap.ts';
+import { wrapQuote, wrapWords } from './wrap.ts';
 
 const LABEL_COLUMNS = 11;
 /** More findings that come first than this help nobody to begin. */

@@ -1,8 +1,9 @@
 import type { RowMatch } from '../evidence/stack-match.ts';
 import type { BusyLoop, SyncLoop } from '../evidence/sync-loop.ts';
 import type { Frame, GoroutineDump, GoroutineGroup } from '../go/goroutine-dump.ts';
+import { printable } from '../std/printable.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, wrapQuote, wrapWords } from './wrap.ts';
+import { wrapQuote, wrapWords } from './wrap.ts';
 
 /** A dump, and what we make of it. */
 export interface Stacks {

@@ -11,7 +11,7 @@ import { syncLoopIn } from '../evidence/sync-loop.ts';
 import { DumpParser } from '../go/dump-parser.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
-
+import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { readGiven } from './given-file.ts';
 import { openNode } from './open-node.ts';
@@ -19,7 +19,7 @@ import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { type Stacks, stacksScreen } from './show-stacks.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
-import { printable, wrapWords } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
 
 export interface StacksOptions extends NodeOptions {
   readonly file?: string;

@@ -2,13 +2,15 @@ import { resolve } from 'node:path';
 import { geteuid } from 'node:process';
 import { lookAt } from '../checkup/look.ts';
 import { kubelet } from '../evidence/kubelet.ts';
+import { ownCommand } from '../host/own-command.ts';
 import { attempt } from '../node/attempt.ts';
 import type { LiveNode } from '../node/live-node.ts';
+import { printable } from '../std/printable.ts';
 import { DELETIONS_TOLD_MAX, SECONDS_MAX } from '../trace/limits.ts';
 import { type Deletion, type TraceEnd, traceDeletions } from '../trace/trace-deletions.ts';
 import type { Watched } from '../trace/watched.ts';
 import { EXIT } from './exit-codes.ts';
-import { openNode, ownCommand } from './open-node.ts';
+import { openNode } from './open-node.ts';
 import { absolute, lookSettingsOf } from './options.ts';
 import {
   adviceAfter,
@@ -20,7 +22,6 @@ import {
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
-import { printable } from './wrap.ts';
 
 export interface TraceOptions {
   readonly seconds: string;

@@ -1,5 +1,5 @@
+import { VERSION } from '../host/product-version.ts';
 import { EXIT } from './exit-codes.ts';
-import { VERSION } from './product-version.ts';
 import type { Terminal } from './terminal.ts';
 
 export function version(terminal: Terminal): number {

@@ -1,10 +1,10 @@
 import type { Report } from '../checkup/report.ts';
+import { type Looking, takeLook } from '../host/take-look.ts';
 import { EXIT } from './exit-codes.ts';
 import type { openNode } from './open-node.ts';
 import { type Change, changesOf } from './report-changes.ts';
 import { SeenWaits } from './seen-waits.ts';
 import { codeOf, showReport } from './show-report.ts';
-import { type Looking, takeLook } from './take-look.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { printable, wrapQuote, wrapWords } from './wrap.ts';
+import { printable } from '../std/printable.ts';
+import { wrapQuote, wrapWords } from './wrap.ts';
 
 test('a sentence breaks between words, and fits', () => {
   const lines = wrapWords('one two three four', 9);

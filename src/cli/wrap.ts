@@ -1,3 +1,5 @@
+import { printable } from '../std/printable.ts';
+
 /** Breaks a sentence between its words; a word that is longer than a line breaks as a path does. */
 export function wrapWords(text: string, width: number): readonly string[] {
   const lines: string[] = [];
@@ -30,22 +32,3 @@ export function wrapQuote(text: string, width: number): readonly string[] {
   }
   return rest ? [...lines, rest] : lines;
 }
-
-/**
- * What comes from a node may hold anything, also what would move a terminal's cursor or recolour
- * the screen: such characters are shown by their numbers.
- */
-export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, (character) => {
-    if (character === '\n' || character === '\t') return ' ';
-    const code = character.codePointAt(0) ?? 0;
-    const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
-    return `\\x${byte.toString(16).padStart(2, '0')}`;
-  });
-}
-
-/**
- * Control characters, lone surrogates, line separators, and all that is not seen but changes what
- * is: marks that turn the direction of writing, soft hyphens, joiners and spaces of no width.
- */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Report } from '../../src/checkup/report.ts';
-import { VERSION } from '../../src/cli/product-version.ts';
+import { VERSION } from '../../src/host/product-version.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const FAULTS = join(PROJECT, 'src/faults');

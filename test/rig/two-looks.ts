@@ -1,7 +1,7 @@
 import { SeenWaits } from '../../src/cli/seen-waits.ts';
-import { replayLook, takeLook } from '../../src/cli/take-look.ts';
 import { systemTerminal } from '../../src/cli/terminal.ts';
 import { deadVolumeMount } from '../../src/faults/dead-volume-mount/fault.ts';
+import { replayLook, takeLook } from '../../src/host/take-look.ts';
 import { LiveNode } from '../../src/node/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
 

@@ -14,9 +14,8 @@ import { RecordedNode } from '../node/recorded-node.ts';
 import { questionOf, type Recorded, type Recording } from '../node/recording.ts';
 import { RecordingNode } from '../node/recording-node.ts';
 import { fieldAt, numberAt, textAt } from '../std/json.ts';
+import { printable } from '../std/printable.ts';
 import { VERSION } from './product-version.ts';
-import type { Terminal } from './terminal.ts';
-import { printable } from './wrap.ts';
 
 export interface Looked {
   readonly report: Report;
@@ -34,24 +33,32 @@ export interface Looking {
   readonly timeoutMs: number;
 }
 
+/** Who is told while it goes on. */
+export interface LookListener {
+  /** What is looked at now; an empty text when that is over. */
+  readonly progress: (text: string) => void;
+  /** One line for each question that was asked. */
+  readonly detail: (text: string) => void;
+}
+
 /** Looks at the live node once, within the time limit, and keeps what was seen. */
 export async function takeLook(
   node: LiveNode,
   asked: Looking,
-  terminal: Terminal,
+  { progress, detail }: LookListener,
 ): Promise<Looked> {
   const begun = performance.now();
   const limit = `the time limit of ${asked.timeoutMs / 1000} s (--timeout) was reached`;
   const timer = setTimeout(() => node.endLook(limit), asked.timeoutMs);
   const recorder = new RecordingNode(node);
-  const look = lookAt(recorder, asked.settings, (title) => terminal.progress(`looking: ${title}`));
+  const look = lookAt(recorder, asked.settings, (title) => progress(`looking: ${title}`));
   const judged = await checkUp(asked.faults, look, asked.only);
   const facts = await nodeFacts(look);
   clearTimeout(timer);
-  terminal.progress('');
+  progress('');
   const tookMs = Math.round(performance.now() - begun);
   const { clock, answers } = recorder.recording;
-  for (const [key, recorded] of answers) terminal.detail(`asked ${told(key, recorded)}\n`);
+  for (const [key, recorded] of answers) detail(`asked ${told(key, recorded)}\n`);
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,

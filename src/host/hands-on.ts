@@ -1,0 +1,27 @@
+import { lookAt } from '../checkup/look.ts';
+import type { LookSettings } from '../model/evidence.ts';
+import type { LiveNode } from '../node/live-node.ts';
+import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
+import type { NodeAccess } from './open-live-node.ts';
+import { ownCommand } from './own-command.ts';
+
+/** A node as a host holds it: how it is reached, what is known of it, and where our own folder is. */
+export interface NodeInHand {
+  readonly access: NodeAccess;
+  readonly settings: LookSettings;
+  readonly stateFolder: string;
+}
+
+/** The hands, on a node that is open for as long as they are. */
+export function handsOn(
+  node: LiveNode,
+  { access, settings, stateFolder }: NodeInHand,
+): Promise<OpenHands> {
+  return openHands({
+    stateFolder,
+    hostRoot: access.hostRoot,
+    look: () => lookAt(node, settings),
+    permitted: ALL_ACTIONS,
+    remover: ownCommand('remover'),
+  });
+}
