@@ -1,7 +1,8 @@
 import * as z from 'zod';
-import { count, port, text } from './fields.ts';
+import { count, flag, port, text } from './fields.ts';
 import {
   ARGUMENTS_MAX,
+  CA_BUNDLE_CHARACTERS_MAX,
   CODE_FILES_MAX,
   NAME_CHARACTERS_MAX,
   PATH_CHARACTERS_MAX,
@@ -36,12 +37,26 @@ const path = patterned(text.max(PATH_CHARACTERS_MAX), ABSOLUTE, {
 }).describe('Path, and query if need be.');
 const scheme = z.enum(['http', 'https']);
 
+// LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t... is "-----BEGIN CERTIFICATE-----"
+const CERTIFICATES = /^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t[A-Za-z0-9+/]*={0,2}$/;
+
+const caBundle = patterned(text.max(CA_BUNDLE_CHARACTERS_MAX), CERTIFICATES, {
+  what: 'it is no list of certificates in PEM, in base64',
+  fix: 'write what "base64 -w0 ca.crt" prints',
+}).describe('Who may vouch for the server, in base64; those whom the system trusts when absent.');
+
 const httpServer = z
   .looseObject({
     address: address.exactOptional(),
     port: port.describe('The port; that of the agent when it is absent.').exactOptional(),
     path: path.default('/'),
     scheme: scheme.default('http'),
+    caBundle: caBundle.exactOptional(),
+    insecureSkipTLSVerify: flag
+      .describe(
+        'Whoever answers is believed, and told all of the step. Off unless it is asked for.',
+      )
+      .exactOptional(),
   })
   .describe('Asks a server: POST of one flat JSON object, whose answer must be one too.');
 
@@ -55,6 +70,9 @@ const scriptRunner = z
       .exactOptional(),
     operationResultKey: text
       .describe('The output is kept as operation.KEY.output, an error as operation.KEY.error.')
+      .exactOptional(),
+    ignoreExitCode: flag
+      .describe('The step succeeds with any exit code, as it did up to v0.3.1. Off by default.')
       .exactOptional(),
   })
   .describe('Runs a shell script on the node.');

@@ -13,6 +13,7 @@ function processor(written: object) {
   return processorOf(resource.spec);
 }
 
+const PEM = btoa('-----BEGIN CERTIFICATE-----\n');
 const http = { way: 'http', timeoutSeconds: 30, path: '/', scheme: 'http' };
 
 test.each([
@@ -38,6 +39,12 @@ test.each([
     { ...http, address: 'fd00::1', port: 81, path: '/?a', scheme: 'https' },
   ],
   [
+    'a server of whom somebody else vouches, or nobody',
+    { httpServer: { caBundle: PEM, insecureSkipTLSVerify: true } },
+    { ...http, caBundle: PEM, insecureSkipTLSVerify: true },
+  ],
+  ['a server that is to prove who it is', { httpServer: { insecureSkipTLSVerify: false } }, http],
+  [
     'a script',
     { scriptRunner: { script: 'du', argKeys: ['a'], operationResultKey: 'disk' } },
     { way: 'script', timeoutSeconds: 30, script: 'du', argKeys: ['a'], operationResultKey: 'disk' },
@@ -46,6 +53,11 @@ test.each([
     'a script whose output nobody wants',
     { scriptRunner: { script: '', operationResultKey: '' } },
     { way: 'script', timeoutSeconds: 30, script: '', argKeys: [] },
+  ],
+  [
+    'a script whose code does not count',
+    { scriptRunner: { script: 'grep x', ignoreExitCode: true } },
+    { way: 'script', timeoutSeconds: 30, script: 'grep x', argKeys: [], ignoreExitCode: true },
   ],
   [
     'a function',

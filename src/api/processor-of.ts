@@ -9,12 +9,16 @@ export type Processor = { readonly timeoutSeconds: number } & (
       readonly port?: number;
       readonly path: string;
       readonly scheme: 'http' | 'https';
+      /** Certificates in base64. */
+      readonly caBundle?: string;
+      readonly insecureSkipTLSVerify?: true;
     }
   | {
       readonly way: 'script';
       readonly script: string;
       readonly argKeys: readonly string[];
       readonly operationResultKey?: string;
+      readonly ignoreExitCode?: true;
     }
   | {
       readonly way: 'function';
@@ -27,15 +31,22 @@ export type Processor = { readonly timeoutSeconds: number } & (
 export function processorOf({ processor }: OperationSpec): Processor {
   const { timeoutSeconds, scriptRunner, function: code } = processor;
   if (scriptRunner) {
-    const { script, argKeys = [], operationResultKey: key } = scriptRunner;
-    const kept = key ? { operationResultKey: key } : {};
-    return { way: 'script', timeoutSeconds, script, argKeys, ...kept };
+    const { script, argKeys = [], operationResultKey: key, ignoreExitCode } = scriptRunner;
+    return {
+      way: 'script',
+      timeoutSeconds,
+      script,
+      argKeys,
+      ...(key ? { operationResultKey: key } : {}),
+      ...(ignoreExitCode ? { ignoreExitCode } : {}),
+    };
   }
   if (code) {
     const { codeSource, runtime } = code;
     return { way: 'function', timeoutSeconds, codeSource, runtime };
   }
   const { address, port, path = '/', scheme = 'http' } = processor.httpServer ?? flat(processor);
+  const { caBundle, insecureSkipTLSVerify } = processor.httpServer ?? {};
   return {
     way: 'http',
     timeoutSeconds,
@@ -43,6 +54,8 @@ export function processorOf({ processor }: OperationSpec): Processor {
     ...(port === undefined ? {} : { port }),
     path,
     scheme,
+    ...(caBundle === undefined ? {} : { caBundle }),
+    ...(insecureSkipTLSVerify ? { insecureSkipTLSVerify } : {}),
   };
 }
 

@@ -10,12 +10,14 @@ interface Wish {
   readonly input?: Readonly<Record<string, string>>;
   readonly timeoutMs?: number;
   readonly stop?: AbortSignal;
+  readonly ignoreExitCode?: true;
 }
 
 function run(script: string, wish: Wish = {}): Promise<OperationResult> {
   const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = wish;
-  const { stop = new AbortController().signal } = wish;
-  const processor = { way: 'script', timeoutSeconds: 5, script, argKeys } as const;
+  const { stop = new AbortController().signal, ignoreExitCode } = wish;
+  const ignored = ignoreExitCode ? { ignoreExitCode } : {};
+  const processor = { way: 'script', timeoutSeconds: 5, script, argKeys, ...ignored } as const;
   const kept = key === '' ? processor : { ...processor, operationResultKey: key };
   return runScript({ script: kept, name: 'my-script', input, timeoutMs, stop });
 }
@@ -54,6 +56,12 @@ describe('a script that does its work', () => {
     );
   });
 
+  test('it is the text of this moment that runs, and none of it stays on the node', async () => {
+    expect(await run('echo "$0: old"')).toEqual(output('my-script: old\n'));
+    expect(await run('echo "$0: new"')).toEqual(output('my-script: new\n'));
+    expect(await run('test -e "$0" || echo no file')).toEqual(output('no file\n'));
+  });
+
   test('nothing of our environment', async () => {
     process.env.KUBEDIAG_TEST_SECRET = 'secret';
     const result = await run('echo "[$KUBEDIAG_TEST_SECRET]"');
@@ -71,6 +79,17 @@ describe('a script that does not', () => {
     });
     const bare = { succeeded: false, message: 'it ended with code 3', results: {} };
     expect(await run('exit 3', { key: '' })).toEqual(bare);
+  });
+
+  test('its code does not count where the Operation says so, and is told all the same', async () => {
+    expect(await run('echo why; exit 3', { ignoreExitCode: true })).toEqual({
+      succeeded: true,
+      results: { 'operation.k.output': 'why\n', 'operation.k.error': 'exit status 3' },
+    });
+    const late = await run('sleep 60', { ignoreExitCode: true, timeoutMs: 100 });
+    expect(late).toMatchObject({ succeeded: false, message: 'it did not end within 0.1 s' });
+    const killed = await run('kill -9 $$', { ignoreExitCode: true });
+    expect(killed).toMatchObject({ succeeded: false, message: 'it was ended by SIGKILL' });
   });
 
   test('a signal', async () => {

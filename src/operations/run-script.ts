@@ -53,8 +53,10 @@ function resultOf(ended: ProgramResult, { script, timeoutMs, stop }: ScriptStep)
   if (ended.ended === 'signal') {
     return failed(`it was ended by ${ended.signal}`, `signal: ${ended.signal}`);
   }
-  if (ended.code !== 0)
-    return failed(`it ended with code ${ended.code}`, `exit status ${ended.code}`);
+  if (ended.code !== 0) {
+    const told = failed(`it ended with code ${ended.code}`, `exit status ${ended.code}`);
+    return script.ignoreExitCode ? { succeeded: true, results: told.results ?? {} } : told;
+  }
   if (ended.isHeld) {
     const why = 'it has ended, but a process that it started in a session of its own lives on';
     return failed(why, 'exit status 0');

@@ -1,5 +1,5 @@
 /**
- * Two certificates with their keys, made for tests and known to nobody else: a machine that runs the
+ * Certificates with their keys, made for tests and known to nobody else: a machine that runs the
  * tests need not have a program that makes them. Valid for a hundred years.
  */
 export const certificates = {
@@ -41,6 +41,27 @@ YO3C9nf/31vHTwqaO/arjk7PnA6D4XOuReaWQfoN1QI=
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgCzyxxtwBC5xbowsd
 UOSdo4+/0yU3d70PxpbeR4JdjfehRANCAAShyglEAilzvSJmjbPJuJGKj0aUJz0L
 ldQ2E6en2W1Q6/b2GpGzQK5URr87O+N9Xky0OiT2JaeHyivDzdh5CaqA
+-----END PRIVATE KEY-----
+`,
+  },
+  /** CN=processor, of 127.0.0.1 */
+  loopback: {
+    cert: `-----BEGIN CERTIFICATE-----
+MIIBkTCCATagAwIBAgIUWZH2swslU8ea/U8qezjD97ZWksUwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJcHJvY2Vzc29yMCAXDTI2MTExNTE3NTI1MFoYDzIxMjYxMDIy
+MTc1MjUwWjAUMRIwEAYDVQQDDAlwcm9jZXNzb3IwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAATqEHR1QjICXty67Eea9Qzw7MxOwFECAvtTf0cVDO/TtGAmEFSLt9Rw
+CBSlgbHZJKNXB/VbT1L5c0Dl70nvQgpdo2QwYjAdBgNVHQ4EFgQUZ1GYYuYzxaRM
+7EjT47ps8xVte6YwHwYDVR0jBBgwFoAUZ1GYYuYzxaRM7EjT47ps8xVte6YwDwYD
+VR0TAQH/BAUwAwEB/zAPBgNVHREECDAGhwR/AAABMAoGCCqGSM49BAMCA0kAMEYC
+IQCB4beIQY9MNOGeXZNXtNnq4b9vvvBegYLidhq3HkuXlQIhAMo3wZo0hZpKvTWt
+Bd5DoEL0eXJl7xtvJfHMLcwatAza
+-----END CERTIFICATE-----
+`,
+    key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgGAGEi2a0kMN1Bc0X
+7LtrVkzSr6LloMI1XSLhT7ie8WChRANCAATqEHR1QjICXty67Eea9Qzw7MxOwFEC
+AvtTf0cVDO/TtGAmEFSLt9RwCBSlgbHZJKNXB/VbT1L5c0Dl70nvQgpd
 -----END PRIVATE KEY-----
 `,
   },

@@ -1,0 +1,96 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { messageOf } from '../std/message-of.ts';
+import { ANSWER_BYTES_MAX } from './limits.ts';
+import { ForbiddenAddressError, permittedLookup, refuseForbidden } from './permitted-address.ts';
+
+export interface Asked {
+  readonly url: URL;
+  readonly method: 'POST' | 'GET';
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly trust?: ServerTrust;
+  /** Ask at this socket of the machine; the URL then only says what. */
+  readonly socketPath?: string;
+}
+
+/** Who has to vouch for a server, where TLS is spoken: those whom the system trusts, if unsaid. */
+export interface ServerTrust {
+  /** Certificates in PEM. */
+  readonly authorities?: string;
+  /** A person has said that anybody will do. */
+  readonly isBlind?: true;
+}
+
+export interface ExchangeLimits {
+  readonly timeoutMs: number;
+  /** Fires when that time has passed: several exchanges may share it. */
+  readonly late: AbortSignal;
+  readonly stop: AbortSignal;
+}
+
+export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLimits {
+  return { timeoutMs, late: AbortSignal.timeout(timeoutMs), stop };
+}
+
+/** What one exchange came to. Only what the network did is worth another attempt. */
+export type Exchanged =
+  | { readonly status: number; readonly location: string | undefined; readonly body: string }
+  | { readonly refused: string }
+  | { readonly lost: string };
+
+/** One request on a connection of its own, and an answer of bounded size within its time. */
+export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise<Exchanged> {
+  const { late, stop, timeoutMs } = limits;
+  try {
+    if (asked.socketPath === undefined) refuseForbidden(asked.url);
+    return await answerOf(asked, AbortSignal.any([late, stop]));
+  } catch (error) {
+    if (error instanceof ForbiddenAddressError) return { refused: error.message };
+    if (stop.aborted) return { lost: 'stopped' };
+    return { lost: late.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error) };
+  }
+}
+
+function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
+  const { url, method, body, trust = {}, socketPath } = asked;
+  const sent = Buffer.from(method === 'POST' ? body : '');
+  const headers = {
+    Accept: 'application/json',
+    ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}),
+    'Content-Length': sent.length,
+    ...asked.headers,
+  };
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const options = {
+    method,
+    headers,
+    signal,
+    agent: false,
+    lookup: permittedLookup,
+    ...(socketPath === undefined ? {} : { socketPath }),
+    ...(trust.authorities === undefined ? {} : { ca: trust.authorities }),
+    ...(trust.isBlind ? { rejectUnauthorized: false } : {}),
+  } as const;
+  return new Promise((resolve, reject) => {
+    const request = send(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const { statusCode: status = 0 } = response;
+      const { location } = response.headers;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= ANSWER_BYTES_MAX) return;
+        resolve({ refused: `it answered with more than ${ANSWER_BYTES_MAX} bytes` });
+        request.destroy();
+      });
+      response.on('end', () =>
+        resolve({ status, location, body: Buffer.concat(chunks).toString('utf8') }),
+      );
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+    request.end(sent);
+  });
+}
