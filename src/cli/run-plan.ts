@@ -1,8 +1,11 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
+import type { GraphNode } from '../api/operation-set.ts';
 import { type Processor, processorOf } from '../api/processor-of.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
+import { ownOperationSets } from '../operations/fault-processors.ts';
+import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
 import { processors } from '../operations/processors.ts';
 import { ownProcessor } from '../operations/run-operation.ts';
 import type { ManifestFile } from './manifests-given.ts';
@@ -22,8 +25,6 @@ export interface RunPlan {
   readonly operations: ReadonlyMap<string, Processor>;
 }
 
-const OWN_TIMEOUT_SECONDS = 60;
-
 export function runPlan(
   files: readonly ManifestFile[],
   parameters: Readonly<Record<string, string>>,
@@ -37,11 +38,13 @@ export function runPlan(
       { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
     ]),
   );
-  const sets = new Map<string, Of<'OperationSet'>>();
+  const sets = new Map<string, readonly GraphNode[]>(
+    ownOperationSets.map(({ name, adjacencyList }) => [name, adjacencyList]),
+  );
   for (const each of resources) {
     const { name = '' } = each.metadata;
     if (each.kind === 'Operation') operations.set(name, processorOf(each.spec));
-    if (each.kind === 'OperationSet') sets.set(name, each);
+    if (each.kind === 'OperationSet') sets.set(name, each.spec.adjacencyList);
   }
   const diagnoses = resources
     .filter((each) => each.kind === 'Diagnosis')
@@ -53,16 +56,16 @@ export function runPlan(
 
 function planned(
   { metadata, spec }: Of<'Diagnosis'>,
-  sets: ReadonlyMap<string, Of<'OperationSet'>>,
+  sets: ReadonlyMap<string, readonly GraphNode[]>,
   parameters: Readonly<Record<string, string>>,
 ): PlannedDiagnosis {
-  const set = sets.get(spec.operationSet);
-  if (!set) {
+  const adjacencyList = sets.get(spec.operationSet);
+  if (!adjacencyList) {
+    const own = [...sets.keys()].join(', ');
     throw new UsageError(
-      `OperationSet "${spec.operationSet}" is not among the files given, and nobody else has it`,
+      `OperationSet "${spec.operationSet}" is not among the files given; there are ${own}`,
     );
   }
-  const { adjacencyList } = set.spec;
   const all = { ...spec.parameters, ...parameters };
   return {
     metadata,

@@ -7,6 +7,11 @@ export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const
  */
 export type FindingState = (typeof FINDING_STATES)[number];
 
+/** What a person wants cured without a further word: the rest is cured only where it is named. */
+export function hurtsNow({ state }: Pick<Finding, 'state'>): boolean {
+  return state === 'damaged' || state === 'active';
+}
+
 /** A line a sceptical engineer can check by hand, and where it was read. */
 export interface Proof {
   /** What the line shows, in words. */

@@ -14,3 +14,9 @@ export const JITTER_SHARE = 0.1;
 
 /** Where an agent listens when an Operation names a server without its port. */
 export const AGENT_PORT = 8090;
+
+/** For a step of ours that no manifest defines: a look has as long. */
+export const OWN_TIMEOUT_SECONDS = 60;
+
+/** Findings of one fault that a step hands on. One that has more is run again after these are cured. */
+export const FINDINGS_KEPT_MAX = 100;

@@ -20,6 +20,11 @@ export type OperationResult =
       readonly record?: StepRecord;
     };
 
+/** What a step must be told and was not. */
+export function needed(key: string, fix: string): string {
+  return `this step needs ${key}, and nobody gave it: ${fix}`;
+}
+
 export function failedWith(message: string, record?: StepRecord): OperationResult {
   return { succeeded: false, message, ...(record ? { record } : {}) };
 }

@@ -40,7 +40,7 @@ const doubtful = hostWith({
 test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
   '%s answers a step that was told nothing, on a node that tells nothing',
   async (name) => {
-    const result = await run(name, {});
+    const result = await run(name, {}, doubtful);
     expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });
   },
 );

@@ -1,29 +1,14 @@
+import { faultProcessors } from './fault-processors.ts';
 import {
   collectContainers,
   collectMountTable,
   collectPodDetail,
   collectPodList,
 } from './node-collectors.ts';
-import type { OperationResult, StepInput } from './operation-result.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import { diagnoseSubpathRemount, recoverSubpathRemount } from './subpath-remount.ts';
 
-/** A processor of our own. */
-export interface OwnProcessor {
-  /** As every KubeDiag knows it. */
-  readonly path: string;
-  /** Under which name an Operation of it is there when no manifest defines one. */
-  readonly operation: string;
-  /** What it does, as a clause. */
-  readonly does: string;
-  /** Keys that it must be told, and keys that it answers with. */
-  readonly reads: readonly string[];
-  readonly writes: readonly string[];
-  /** Whether it may change the node. */
-  readonly repairs: boolean;
-  readonly run: (input: StepInput, host: ProcessorHost) => Promise<OperationResult>;
-}
-
+/** All that we can do ourselves, by the path and the name under which a graph knows it. */
 export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/podListCollector',
@@ -84,4 +69,5 @@ export const processors: readonly OwnProcessor[] = [
     repairs: true,
     run: recoverSubpathRemount,
   },
+  ...faultProcessors,
 ];

@@ -1,6 +1,6 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { Action, Trouble } from '../model/action.ts';
-import type { AnyFault } from '../model/fault.ts';
+import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
@@ -21,16 +21,32 @@ export async function recoverFinding(
   const { actions } = recovery;
   const plannedActions = actions.map(({ kind }) => ({ kind }));
   const record = { plannedActions };
+  const id = findingId(fault, finding);
+  const refusal = refusalOf(fault, finding, recovery);
+  if (refusal !== undefined) return { state: 'not-done', why: `refused: ${refusal}`, record };
   const consent = await host.consent(recovery, finding);
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'not-done', why: consent.why, record };
-  const id = findingId(fault, finding);
   const kept = await keepEvidence(id);
   if ('trouble' in kept) {
     const why = `refused: the evidence cannot be saved: ${kept.trouble}; nothing was changed`;
     return { state: 'not-done', why, record };
   }
   return performed(fault, id, actions, host);
+}
+
+/** What no policy and no yes covers: only a person can go on from here. */
+function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
+  const { summary, refusal, otherCures } = finding;
+  if (recovery.actions.length === 0) {
+    const cure = otherCures[0] ?? `kubediag explain ${fault.id} tells how to go on by hand`;
+    return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
+  }
+  const { confirmation } = recovery;
+  if (!confirmation) return undefined;
+  const { why, word } = confirmation;
+  const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
+  return `${why}; a Diagnosis cannot confirm that, a person can: ${command} --confirm ${word}`;
 }
 
 async function performed(

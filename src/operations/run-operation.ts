@@ -1,8 +1,9 @@
 import type { Processor } from '../api/processor-of.ts';
 import { AGENT_PORT, ANSWER_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { type OwnProcessor, processors } from './processors.ts';
+import { processors } from './processors.ts';
 import { runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
 

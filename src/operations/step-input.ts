@@ -1,4 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import type { PodName } from '../checkup/check-up.ts';
 import type { StepInput } from './operation-result.ts';
 
 /** A Diagnosis as far as its steps are told of it. */
@@ -25,4 +26,12 @@ export function stepInput(diagnosis: DiagnosisInHand): StepInput {
     ...(pod ? { 'pod.namespace': pod.namespace, 'pod.name': pod.name } : {}),
     ...(pod?.container ? { container: pod.container } : {}),
   };
+}
+
+/** The pod that a step is about, when its Diagnosis names one. */
+export function podOfStep({
+  'pod.namespace': namespace,
+  'pod.name': name,
+}: StepInput): PodName | undefined {
+  return namespace && name ? { namespace, name } : undefined;
 }

@@ -1,4 +1,3 @@
-import { findingId, type PodName } from '../checkup/check-up.ts';
 import { jsonValue } from '../evidence/text-value.ts';
 import { faults } from '../faults/index.ts';
 import type { Action } from '../model/action.ts';
@@ -6,9 +5,11 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { textAt } from '../std/json.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { findingRecord } from './finding-record.ts';
+import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { recoverFinding } from './recover-finding.ts';
+import { podOfStep } from './step-input.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
 const MOUNTS = 'collector.system.mountinfo';
@@ -35,7 +36,6 @@ export async function diagnoseSubpathRemount(
   const [found] = activeIn(fault, verdict);
   if (!found) return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`);
   const { finding, mount } = found;
-  const { state, reason, summary } = finding;
   return {
     succeeded: true,
     results: {
@@ -44,9 +44,7 @@ export async function diagnoseSubpathRemount(
       [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
       [DESTINATION]: mount.target,
     },
-    record: {
-      findings: [{ fault: fault.id, id: findingId(fault, finding), state, reason, summary }],
-    },
+    record: { findings: [findingRecord(fault, finding)] },
   };
 }
 
@@ -58,7 +56,7 @@ export async function recoverSubpathRemount(
   const { [DESTINATION]: target } = input;
   if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
   const fault = staleSubpathMount();
-  const judgement = await host.judge(fault, podIn(input));
+  const judgement = await host.judge(fault, podOfStep(input));
   const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
   if (!found) {
     const why = 'refused: a new look does not find that a container is held up by this mount';
@@ -72,14 +70,6 @@ export async function recoverSubpathRemount(
       ? `Succeesfully umount ${target} on host`
       : `Would umount ${target} on host; nothing was changed`;
   return { succeeded: true, results: { [RECOVERED]: words }, record: recovered.record };
-}
-
-function podIn({ 'pod.namespace': namespace, 'pod.name': name }: StepInput): PodName | undefined {
-  return namespace && name ? { namespace, name } : undefined;
-}
-
-function needed(key: string, fix: string): string {
-  return `this step needs ${key}, and nobody gave it: ${fix}`;
 }
 
 function staleSubpathMount(): AnyFault {

@@ -1,0 +1,75 @@
+import { findingId } from '../checkup/check-up.ts';
+import type { AnyFault } from '../model/fault.ts';
+import { type Finding, hurtsNow } from '../model/finding.ts';
+import type { Verdict } from '../model/verdict.ts';
+import { type FaultSteps, stepsOf } from './fault-steps.ts';
+import { findingRecord } from './finding-record.ts';
+import { FINDINGS_KEPT_MAX } from './limits.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { podOfStep } from './step-input.ts';
+
+/**
+ * Whether the node, or the pod of the Diagnosis, has this fault and suffers from it now. What is
+ * latent or benign, what is clear, and what is not known all fail the step: a graph goes on from here
+ * to a cure, and must not go on for a cause that was not seen. What was found is on record all the
+ * same.
+ */
+export async function diagnoseFault(
+  fault: AnyFault,
+  input: StepInput,
+  { judge }: ProcessorHost,
+): Promise<OperationResult> {
+  const pod = podOfStep(input);
+  const { verdict } = await judge(fault, pod);
+  const seen = verdict.findings.filter(({ state }) => state !== 'benign');
+  const findings = seen.slice(0, FINDINGS_KEPT_MAX).map((each) => findingRecord(fault, each));
+  const record = findings.length === 0 ? undefined : { findings };
+  const urgent = seen.filter(hurtsNow);
+  if (urgent.length > 0) {
+    const results = resultsOf(fault, urgent, verdict);
+    return { succeeded: true, results, ...(record ? { record } : {}) };
+  }
+  const about = pod ? `pod ${pod.namespace}/${pod.name}` : 'this node';
+  const wider = pod ? '; to ask about the whole node, give nodeName and no podReference' : '';
+  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}${wider}`, record);
+}
+
+function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {
+  const keys: FaultSteps = stepsOf(fault);
+  const kept = urgent.slice(0, FINDINGS_KEPT_MAX);
+  const told = kept.map((finding) => {
+    const { fault: _, ...rest } = findingRecord(fault, finding);
+    return { ...rest, subject: finding.subject };
+  });
+  return {
+    [keys.found]: `${summed(urgent)}${doubtWords(verdict)}`,
+    [keys.findings]: JSON.stringify(told),
+    [keys.bugLink]: fault.references[0] ?? '',
+  };
+}
+
+/** The first in full: it is the worst, and the others are in the list. */
+function summed(findings: readonly Finding[]): string {
+  const [first, ...others] = findings;
+  if (!first) return '';
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `${first.state}: ${first.summary}${more}`;
+}
+
+function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict): string {
+  const [first] = seen;
+  if (first) {
+    const id = findingId(fault, first);
+    const cure = `to repair it all the same: kubediag recover ${fault.id} --finding ${id}`;
+    return `nothing hurts now; ${summed(seen)}${doubtWords(verdict)}; ${cure}`;
+  }
+  if (verdict.state === 'unknown') return `it is not known${doubtWords(verdict, ': ')}`;
+  const harmless = summed(verdict.findings);
+  return `it is clear of ${fault.id}${harmless === '' ? '' : `; ${harmless}`}`;
+}
+
+function doubtWords(verdict: Verdict, before = '; not judged: '): string {
+  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  return doubts.length === 0 ? '' : `${before}${doubts.map(({ why }) => why).join('; ')}`;
+}

@@ -1,0 +1,162 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { checkUp } from '../checkup/check-up.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { FaultReport } from '../checkup/report.ts';
+import { faults } from '../faults/index.ts';
+import { checkGraph } from '../graph/check-graph.ts';
+import type { LookSettings } from '../model/evidence.ts';
+import { bundleOfFiles } from '../node/bundle.ts';
+import { bundleFilesIn } from '../node/bundle-folder.ts';
+import { RecordedNode } from '../node/recorded-node.ts';
+import { faultProcessors, ownOperationSets } from './fault-processors.ts';
+import { stepsOf } from './fault-steps.ts';
+import { FINDINGS_KEPT_MAX } from './limits.ts';
+import type { OperationResult, StepInput } from './operation-result.ts';
+import type { Consent, ProcessorHost } from './processor-host.ts';
+
+const recorded = faults.flatMap((fault) => {
+  const home = join(import.meta.dirname, '../faults', fault.id, 'fixtures');
+  return readdirSync(home, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ fault, name, home }));
+});
+
+type Recorded = (typeof recorded)[number];
+
+function goldenOf({ home, name }: Recorded): FaultReport {
+  return JSON.parse(readFileSync(join(home, `${name}.json`), 'utf8')) as FaultReport;
+}
+
+/** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
+function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' }): ProcessorHost {
+  const { recording, settings } = bundleOfFiles(bundleFilesIn(join(home, name)));
+  const look = () => lookAt(new RecordedNode(recording), settings as LookSettings);
+  const forbidden = () => Promise.reject(new Error('it must not come so far'));
+  return {
+    look,
+    judge: async (fault, only) => {
+      const [judged] = await checkUp([fault], look(), only);
+      if (!judged) throw new Error('no verdict');
+      return { verdict: judged.verdict, keepEvidence: forbidden };
+    },
+    consent: () => Promise.resolve(consent),
+    openHands: forbidden,
+    stop: new AbortController().signal,
+  };
+}
+
+function run(path: string, input: StepInput, host: ProcessorHost): Promise<OperationResult> {
+  const processor = faultProcessors.find((each) => each.path === path);
+  if (!processor) throw new Error(`no processor ${path}`);
+  return processor.run(input, host);
+}
+
+const isUrgent = ({ state }: { state: string }) => state === 'active' || state === 'damaged';
+
+describe.each(recorded)('$fault.id on $name', (each) => {
+  const { fault } = each;
+  const steps = stepsOf(fault);
+  const golden = goldenOf(each);
+  const urgent = golden.findings.filter(isUrgent);
+
+  test('the diagnoser succeeds only where it hurts, and tells what the report tells', async () => {
+    const result = await run(steps.diagnoserPath, {}, hostOn(each));
+    const told = golden.findings.filter(({ state }) => state !== 'benign');
+    expect(result.record?.findings ?? []).toEqual(
+      told
+        .slice(0, FINDINGS_KEPT_MAX)
+        .map(({ id, state, reason, summary }) => ({ fault: fault.id, id, state, reason, summary })),
+    );
+    expect(result.succeeded).toBe(urgent.length > 0);
+    if (result.succeeded) {
+      expect(Object.keys(result.results).toSorted()).toEqual(
+        [steps.bugLink, steps.findings, steps.found].toSorted(),
+      );
+      expect(JSON.parse(result.results[steps.findings] ?? '')).toMatchObject(
+        urgent.map(({ id, subject }) => ({ id, subject })),
+      );
+      expect(result.results[steps.found]).toContain(`${urgent[0]?.state}: ${urgent[0]?.summary}`);
+      return;
+    }
+    expect(result.results).toBeUndefined();
+    const words = { found: 'nothing hurts now; latent', clear: 'it is clear of', unknown: '' };
+    expect(result.message).toContain(words[golden.verdict]);
+    if (golden.verdict === 'unknown') {
+      expect(result.message).toBe(`this node: it is not known: ${golden.reason}`);
+    }
+  });
+
+  test('the recover step plans what the report plans, and only that', async () => {
+    const input = { [steps.findings]: JSON.stringify(golden.findings.map(({ id }) => ({ id }))) };
+    const result = await run(steps.recoverPath, input, hostOn(each));
+    const planned = urgent.flatMap(({ actions }) => actions.map(({ kind }) => ({ kind })));
+    expect(result.record?.plannedActions ?? []).toEqual(planned);
+    expect(result.record?.actions).toBeUndefined();
+    if (urgent.length === 0) {
+      const words = golden.findings.length === 0 ? 'names no finding' : 'refused: a new look';
+      expect(result).toHaveProperty('message', expect.stringContaining(words));
+    } else if (result.succeeded) {
+      expect(result.results[steps.recovered]).toMatch(/^would recover /);
+    } else {
+      expect(result.message).toMatch(/refused: (there is no repair|.* --confirm )/);
+    }
+  });
+});
+
+const ACTIVE = recorded.find(({ name }) => name === 'active-kubelet-complains') as Recorded;
+const { findings, recoverPath, diagnoserPath } = stepsOf(ACTIVE.fault);
+
+describe('what a recover step is told', () => {
+  test.each([
+    ['', 'this step needs'],
+    ['rm -rf /', 'names no finding'],
+    ['{}', 'names no finding'],
+    ['["/var/lib/kubelet"]', 'names no finding'],
+    ['[{"path":"/var/lib/kubelet","id":7}]', 'names no finding'],
+    [
+      '[{"id":"/var/lib/kubelet"}]',
+      'refused: a new look does not find that /var/lib/kubelet hurts',
+    ],
+  ])('%j is no way to name a thing to be changed', async (text, words) => {
+    const result = await run(recoverPath, { [findings]: text }, hostOn(ACTIVE));
+    expect(result).toMatchObject({ succeeded: false, message: expect.stringContaining(words) });
+    expect(result.record).toBeUndefined();
+  });
+
+  test('is done by nobody who was not asked, and one that is gone is told', async () => {
+    const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));
+    const input = { [findings]: JSON.stringify([...ids, { id: 'abcdef' }]) };
+    const planned = await run(recoverPath, input, hostOn(ACTIVE));
+    expect(planned).toMatchObject({
+      succeeded: true,
+      results: {
+        [stepsOf(ACTIVE.fault).recovered]: expect.stringMatching(/no longer found abcdef$/),
+      },
+    });
+    const never = hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
+    const refused = await run(recoverPath, input, never);
+    expect(refused).toHaveProperty('message', expect.stringContaining('spec.recovery is Never'));
+  });
+});
+
+test('a pod that the Diagnosis names is the only one that counts', async () => {
+  const pod = { 'pod.namespace': 'shop', 'pod.name': 'no-such-pod' };
+  const result = await run(diagnoserPath, pod, hostOn(ACTIVE));
+  expect(result).toMatchObject({
+    succeeded: false,
+    message: expect.stringMatching(/^pod shop\/no-such-pod: .*give nodeName and no podReference$/),
+  });
+  expect(result.record).toBeUndefined();
+});
+
+test('each fault has its steps and its graph, and they fit together', () => {
+  expect(ownOperationSets.map(({ name }) => name)).toEqual(faults.map(({ id }) => id));
+  const known = new Set(faultProcessors.map(({ operation }) => operation));
+  for (const { adjacencyList } of ownOperationSets) {
+    expect(checkGraph(adjacencyList)).toEqual([]);
+    for (const { operation } of adjacencyList.slice(1)) expect(known).toContain(operation);
+  }
+  expect(faultProcessors.map(({ path }) => path)).toContain('/processor/deadVolumeMountDiagnoser');
+});

@@ -1,0 +1,18 @@
+import type { OperationResult, StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+
+/** A processor of our own. */
+export interface OwnProcessor {
+  /** As every KubeDiag knows it. */
+  readonly path: string;
+  /** Under which name an Operation of it is there when no manifest defines one. */
+  readonly operation: string;
+  /** What it does, as a clause. */
+  readonly does: string;
+  /** Keys that it must be told, and keys that it answers with. */
+  readonly reads: readonly string[];
+  readonly writes: readonly string[];
+  /** Whether it may change the node. */
+  readonly repairs: boolean;
+  readonly run: (input: StepInput, host: ProcessorHost) => Promise<OperationResult>;
+}
