@@ -1,6 +1,7 @@
 import { rename, unlink } from 'node:fs';
 import { hrtime, pid as ownPid } from 'node:process';
 import { type Companion, startCompanion } from '../process/companion.ts';
+import { systemProgram } from '../process/system-program.ts';
 import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
 import {
@@ -13,7 +14,6 @@ import {
   TRACER_END_MS,
 } from './limits.ts';
 import type { OwnCommand } from './name-stack.ts';
-import { systemProgram } from './system-program.ts';
 import type { TracedCall } from './traced-call.ts';
 import type { TracerSettings } from './tracer.ts';
 

@@ -2,9 +2,9 @@ import { accessSync, constants, existsSync, readlinkSync, writeSync } from 'node
 import { join } from 'node:path';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { runProgram } from '../process/run.ts';
+import { systemProgram } from '../process/system-program.ts';
 import { BUFFER_PAGES, ERRORS_BYTES_MAX, MOUNT_MS, TEXT_BYTES } from './limits.ts';
 import { CALLS, programText } from './program-text.ts';
-import { systemProgram } from './system-program.ts';
 
 export interface TracerSettings {
   readonly seconds: number;

@@ -2,8 +2,8 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { systemProgram } from '../process/system-program.ts';
 import { startTracer } from './start-tracer.ts';
-import { systemProgram } from './system-program.ts';
 
 const before = process.env.PATH ?? '';
 let folder: string;
