@@ -39,8 +39,14 @@ export interface StoreEvent {
   readonly object: StoredObject;
 }
 
-/** The reasons of Kubernetes for the same. */
-export type StoreTrouble = 'AlreadyExists' | 'NotFound' | 'Conflict' | 'Gone' | 'TooLarge';
+/** The reasons of Kubernetes for the same. The last: the disk did not take it, and may do so later. */
+export type StoreTrouble =
+  | 'AlreadyExists'
+  | 'NotFound'
+  | 'Conflict'
+  | 'Gone'
+  | 'TooLarge'
+  | 'ServiceUnavailable';
 
 export class StoreError extends Error {
   readonly trouble: StoreTrouble;
