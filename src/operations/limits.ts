@@ -4,6 +4,9 @@ export const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 /** What a script may be: the kernel takes no argument of more than 128 KiB. */
 export const SCRIPT_BYTES_MAX = 128 * 1024 - 1;
 
+/** All files of a function together: an Operation that has more does not fit into etcd. */
+export const CODE_BYTES_MAX = 2 * 1024 * 1024;
+
 export const REDIRECTS_MAX = 10;
 
 /** From a failed attempt to reach a server to the next. A server that restarts is back by then. */

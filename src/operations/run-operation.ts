@@ -4,6 +4,8 @@ import { failedWith, type OperationResult, type StepInput } from './operation-re
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { processors } from './processors.ts';
+import type { ServerTrust } from './run-exchange.ts';
+import { runFunction } from './run-function.ts';
 import { runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
 
@@ -25,9 +27,6 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   const { processor, input, host, isDryRun, timeoutMs, name } = step;
   const own = ownProcessor(processor);
   if (own) return bounded(await own.run(input, host));
-  if (processor.way === 'function') {
-    return failedWith(`functions (${processor.runtime}) are not run here yet; use a scriptRunner`);
-  }
   if (processor.way === 'http' && isOurs(processor)) {
     const known = processors.map(({ path }) => path).join(', ');
     return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
@@ -37,7 +36,10 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   if (processor.way === 'script') {
     return runScript({ script: processor, name, input, timeoutMs, stop });
   }
-  return runHttp({ url: urlOf(processor), input, timeoutMs, stop });
+  if (processor.way === 'function') {
+    return runFunction({ function: processor, input, timeoutMs, stop });
+  }
+  return runHttp({ url: urlOf(processor), input, timeoutMs, stop, trust: trustOf(processor) });
 }
 
 /** The processor of ours that an Operation without an address means. */
@@ -55,6 +57,13 @@ function isOurs({ address, port }: HttpProcessor): boolean {
 function urlOf({ scheme, address, port = AGENT_PORT, path }: HttpProcessor): string {
   const host = address || '127.0.0.1';
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`;
+}
+
+function trustOf({ caBundle, insecureSkipTLSVerify }: HttpProcessor): ServerTrust {
+  return {
+    ...(caBundle ? { authorities: Buffer.from(caBundle, 'base64').toString('utf8') } : {}),
+    ...(insecureSkipTLSVerify ? { isBlind: true } : {}),
+  };
 }
 
 /** Ours are held to what others are held to. */

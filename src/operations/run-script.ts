@@ -1,5 +1,6 @@
 import type { Processor } from '../api/processor-of.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
+import { badEnd } from './bad-end.ts';
 import { ANSWER_BYTES_MAX, SCRIPT_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 
@@ -33,36 +34,25 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
   return resultOf(ended, step);
 }
 
-function resultOf(ended: ProgramResult, { script, timeoutMs, stop }: ScriptStep): OperationResult {
-  if (ended.ended === 'not-started') return failedWith(`it was not started: ${ended.why}`);
-  const { operationResultKey: key } = script;
+function resultOf(ended: ProgramResult, step: ScriptStep): OperationResult {
+  const { operationResultKey: key, ignoreExitCode } = step.script;
+  const bad = badEnd(ended, step);
+  if (ended.ended === 'not-started') return failedWith(bad?.why ?? ended.why);
   const keep = key !== undefined;
-  const output = keep && ended.stdout ? { [`operation.${key}.output`]: ended.stdout } : {};
-  const failed = (message: string, error: string): OperationResult => ({
-    succeeded: false,
-    message,
-    results: { ...output, ...(keep ? { [`operation.${key}.error`]: error } : {}) },
-  });
-  if (ended.ended === 'deadline') {
-    const { pid } = ended.abandoned ?? {};
-    const left = pid === undefined ? '' : `; process ${pid} could not be killed and lives on`;
-    const why = stop.aborted ? 'it was stopped' : `it did not end within ${timeoutMs / 1_000} s`;
-    // As the program timeout says it, by which scripts were once run.
-    return failed(`${why}${left}`, 'exit status 124');
-  }
-  if (ended.ended === 'signal') {
-    return failed(`it was ended by ${ended.signal}`, `signal: ${ended.signal}`);
-  }
-  if (ended.code !== 0) {
-    const told = failed(`it ended with code ${ended.code}`, `exit status ${ended.code}`);
-    return script.ignoreExitCode ? { succeeded: true, results: told.results ?? {} } : told;
-  }
-  if (ended.isHeld) {
-    const why = 'it has ended, but a process that it started in a session of its own lives on';
-    return failed(why, 'exit status 0');
+  const results = {
+    ...(keep && ended.stdout ? { [`operation.${key}.output`]: ended.stdout } : {}),
+    ...(keep && bad ? { [`operation.${key}.error`]: bad.error } : {}),
+  };
+  if (bad && !(bad.isCode && ignoreExitCode)) {
+    return { succeeded: false, message: bad.why, results };
   }
   if (keep && ended.isCut) {
-    return failed(`it wrote more than ${ANSWER_BYTES_MAX} bytes, and only these are kept`, 'cut');
+    const message = `it wrote more than ${ANSWER_BYTES_MAX} bytes, and only these are kept`;
+    return {
+      succeeded: false,
+      message,
+      results: { [`operation.${key}.error`]: 'cut', ...results },
+    };
   }
-  return { succeeded: true, results: output };
+  return { succeeded: true, results };
 }

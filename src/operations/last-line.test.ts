@@ -1,0 +1,18 @@
+import { expect, test } from 'vitest';
+import { lastLine } from './last-line.ts';
+
+test.each([
+  ['hello', 'hello'],
+  ['hello\n', 'hello'],
+  ['hello\r\n', 'hello'],
+  ['hello\r\n\r\n', 'hello'],
+  ['hello\nworld', 'world'],
+  ['one\ntwotwo\nthreethreethree\rfourfourfourfour', 'fourfourfourfour'],
+  ['one\ntwotwo\nthreethreethree\rfourfourfourfour\n', 'fourfourfourfour'],
+  ['one\ntwotwo\nthreethreethree\rfourfourfourfour\r\n', 'fourfourfourfour'],
+  ['\n\rworld', 'world'],
+  ['\n\r\r\r', ''],
+  ['', ''],
+])('the last line of %j', (text, line) => {
+  expect(lastLine(text)).toBe(line);
+});

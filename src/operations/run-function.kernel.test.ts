@@ -1,0 +1,187 @@
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import type { OperationResult } from './operation-result.ts';
+import { runFunction } from './run-function.ts';
+
+interface Wish {
+  readonly input?: Readonly<Record<string, string>>;
+  readonly timeoutMs?: number;
+  readonly stop?: AbortSignal;
+  readonly runtime?: string;
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+function run(body: string, wish: Wish = {}): Promise<OperationResult> {
+  const { input = {}, timeoutMs = 10_000, runtime = 'Python3', files = {} } = wish;
+  const { stop = new AbortController().signal } = wish;
+  const lines = body.split('\n').map((line) => `    ${line}\n`);
+  const code = `import json, os, subprocess, sys\ndef handler(context):\n${lines.join('')}`;
+  const codeSource = { 'function.py': code, ...files };
+  const processor = { way: 'function', timeoutSeconds: 5, runtime, codeSource } as const;
+  return runFunction({ function: processor, input, timeoutMs, stop });
+}
+
+const done = (results: object) => ({ succeeded: true, results });
+
+const { TMPDIR = '' } = process.env;
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-scratch-'));
+process.env.TMPDIR = scratch;
+
+afterEach(() => {
+  expect(readdirSync(scratch)).toEqual([]);
+});
+
+afterAll(() => {
+  if (TMPDIR === '') delete process.env.TMPDIR;
+  else process.env.TMPDIR = TMPDIR;
+  rmSync(scratch, { recursive: true });
+});
+
+async function isGone(pid: number): Promise<boolean> {
+  for (let tries = 0; tries < 40 && existsSync(`/proc/${pid}`); tries += 1) {
+    if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return true;
+    await sleep(25);
+  }
+  return !existsSync(`/proc/${pid}`);
+}
+
+describe('a function that does its work', () => {
+  test('is told the context and answers with a dict', async () => {
+    const input = { 'pod.name': 'web-0', ü: 'ß\ud800' };
+    const body =
+      'return {"seen": context["pod.name"], "ü": context["ü"][:1], "n": str(len(context))}';
+    expect(await run(body, { input })).toEqual(done({ seen: 'web-0', ü: 'ß', n: '2' }));
+  });
+
+  test('may print what it likes: that is no answer, and breaks none', async () => {
+    const body = 'print({"a": 1})\nsubprocess.run(["echo", "{}"])\nreturn {"a": "b"}';
+    expect(await run(body)).toEqual(done({ a: 'b' }));
+  });
+
+  test('may print its answer as the last line, as it could before', async () => {
+    const body = 'sys.stderr.write("so far\\n")\nprint(json.dumps({"a": "b"}), end="\\n\\r\\n")';
+    expect(await run(body)).toEqual(done({ a: 'b' }));
+    expect(await run('print("{}")\nsys.exit(0)')).toEqual(done({}));
+  });
+
+  test('has its other files beside it', async () => {
+    const files = { 'words.py': 'GREETING = "hello"', 'main.py': 'own = "yes"', 'list.txt': 'x' };
+    const body = [
+      'import words, main',
+      'path = os.path.join(os.path.dirname(__file__), "list.txt")',
+      'return {"said": words.GREETING, "own": main.own, "file": open(path).read()}',
+    ].join('\n');
+    expect(await run(body, { files })).toEqual(done({ said: 'hello', own: 'yes', file: 'x' }));
+  });
+
+  test('takes and gives what no command line could hold', async () => {
+    const input = { large: 'x'.repeat(2_000_000) };
+    const result = await run('return {"large": context["large"][::-1]}', { input });
+    expect(result).toEqual(done({ large: input.large }));
+  });
+
+  test('lies in a folder that nobody else can read, and that is gone afterwards', async () => {
+    const body =
+      'folder = os.path.dirname(__file__)\nreturn {"mode": oct(os.stat(folder).st_mode)}';
+    expect(await run(body)).toEqual(done({ mode: '0o40700' }));
+  });
+
+  test('sees nothing of our environment', async () => {
+    process.env.KUBEDIAG_TEST_SECRET = 'secret';
+    const result = await run('return {k: "" for k in os.environ if "KUBEDIAG" in k}');
+    delete process.env.KUBEDIAG_TEST_SECRET;
+    expect(result).toEqual(done({}));
+  });
+});
+
+describe('a function that does not', () => {
+  test.each([
+    ['raises', 'raise ValueError("no such pod")', 'it ended with code 1: ValueError: no such pod'],
+    ['is no Python', 'return {', 'it ended with code 1: SyntaxError'],
+    ['leaves with a code', 'print("{}")\nos._exit(3)', 'it ended with code 3: {}'],
+    ['kills itself', 'os.kill(os.getpid(), 9)', 'it was ended by SIGKILL'],
+    ['answers with a list', 'return []', 'its answer is no JSON object'],
+    ['answers with a number', 'return {"n": 1}', 'in its answer "n" is no text, and all values'],
+    ['answers with nothing', 'pass', 'its handler returned nothing, and the last line that it'],
+    ['answers too much', 'return {"a": "x" * 3000000}', 'it answered with more than 2097152 bytes'],
+    ['prints too much', 'print("x" * 3000000)\nprint("{}")', 'its handler returned nothing'],
+  ])('%s', async (_, body, message) => {
+    expect(await run(body)).toEqual({
+      succeeded: false,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('ignores TERM and forks: it is killed, with all that it started', async () => {
+    const body = [
+      'import signal, time',
+      'signal.signal(signal.SIGTERM, signal.SIG_IGN)',
+      'child = subprocess.Popen(["sleep", "60"])',
+      'print(child.pid)',
+      'time.sleep(60)',
+    ].join('\n');
+    const result = await run(body, { timeoutMs: 1_500 });
+    const [, pid] = /^it did not end within 1[.]5 s: (\d+)$/.exec(messageIn(result)) ?? [];
+    expect(await isGone(Number(pid))).toBe(true);
+  });
+
+  test('prints without end: it is stopped by its time', async () => {
+    const result = await run('while True: print("x" * 1000)', { timeoutMs: 1_000 });
+    expect(result).toMatchObject({ succeeded: false });
+    expect(messageIn(result)).toContain('it did not end within 1 s');
+  });
+
+  test('is stopped with whoever runs it', async () => {
+    const body = 'import time\ntime.sleep(60)';
+    const result = await run(body, { stop: AbortSignal.timeout(100) });
+    expect(messageIn(result)).toContain('it was stopped');
+  });
+});
+
+describe('a function that is not run', () => {
+  test.each(['python3', 'golang-http'])('because %s needs an image', async (runtime) => {
+    const message = messageIn(await run('return {}', { runtime }));
+    expect(message).toContain(`the runtime ${runtime} builds an image`);
+    expect(message).toContain('use Python3 with handler(context)');
+  });
+
+  test.each(['../x.py', 'a/b.py', '/etc/x', '..', '.', '', 'a\0b'])(
+    'because a file of it is called %j',
+    async (name) => {
+      const result = await run('return {}', { files: { [name]: 'x' } });
+      expect(messageIn(result)).toContain('could lead out of its folder');
+    },
+  );
+
+  test('because it has no function.py, or too much of it', async () => {
+    const stop = new AbortController().signal;
+    const bare = { way: 'function', timeoutSeconds: 5, runtime: 'Python3' } as const;
+    const step = (codeSource: Readonly<Record<string, string>>) =>
+      runFunction({ function: { ...bare, codeSource }, input: {}, timeoutMs: 1_000, stop });
+    expect(messageIn(await step({ 'main.py': '' }))).toContain('codeSource has no function.py');
+    const large = await step({ 'function.py': '#'.repeat(3_000_000) });
+    expect(messageIn(large)).toContain('have 3000000 bytes, more than 2097152');
+  });
+
+  test('because there is no python3', async () => {
+    const codeSource = { 'function.py': 'def handler(context): return {}' };
+    const processor = {
+      way: 'function',
+      timeoutSeconds: 5,
+      runtime: 'Python3',
+      codeSource,
+    } as const;
+    const stop = new AbortController().signal;
+    const step = { function: processor, input: {}, timeoutMs: 1_000, stop };
+    const message = messageIn(await runFunction(step, () => undefined));
+    expect(message).toContain('it needs python3, and this node has none');
+    expect(messageIn(await runFunction(step, () => '/nowhere/python3'))).toContain('not started');
+  });
+});
+
+function messageIn(result: OperationResult): string {
+  return result.succeeded ? `succeeded: ${JSON.stringify(result.results)}` : result.message;
+}
