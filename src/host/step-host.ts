@@ -50,7 +50,10 @@ export async function withStepHost<T>(
         if (hands.isOpen) listener.onSettled(hands.settled);
         return hands;
       },
+      timeoutMs,
       stop,
+      stateFolder,
+      hostRoot: access.hostRoot,
     });
   } finally {
     clearTimeout(timer);

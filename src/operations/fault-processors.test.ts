@@ -43,7 +43,10 @@ function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' 
     },
     consent: () => Promise.resolve(consent),
     openHands: forbidden,
+    timeoutMs: 5_000,
     stop: new AbortController().signal,
+    stateFolder: '/nowhere',
+    hostRoot: '/nowhere',
   };
 }
 

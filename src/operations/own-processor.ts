@@ -11,6 +11,8 @@ export interface OwnProcessor {
   readonly does: string;
   /** Keys that it must be told, and keys that it answers with. */
   readonly reads: readonly string[];
+  /** Keys that it takes too, where somebody gives them. */
+  readonly mayRead?: readonly string[];
   readonly writes: readonly string[];
   /** Whether it may change the node. */
   readonly repairs: boolean;

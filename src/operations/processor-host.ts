@@ -14,7 +14,13 @@ export interface ProcessorHost {
   /** Asked before every recovery. */
   readonly consent: (recovery: Recovery, finding: Finding) => Promise<Consent>;
   readonly openHands: () => Promise<OpenHands>;
+  /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
+  readonly timeoutMs: number;
   readonly stop: AbortSignal;
+  /** Our own folder on the node, as this process reaches it. */
+  readonly stateFolder: string;
+  /** Where this process has the root of the node: "/", or "/host". */
+  readonly hostRoot: string;
 }
 
 export interface Judgement {

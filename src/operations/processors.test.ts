@@ -12,7 +12,10 @@ function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
     judge: forbidden,
     consent: forbidden,
     openHands: forbidden,
+    timeoutMs: 5_000,
     stop: new AbortController().signal,
+    stateFolder: '/nowhere',
+    hostRoot: '/nowhere',
     ...changes,
   };
 }
