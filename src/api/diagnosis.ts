@@ -12,7 +12,7 @@ import {
   textMap,
   time,
 } from './fields.ts';
-import { KEPT_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
+import { KEPT_SECONDS_MAX, PLAN_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { graphNode, graphPaths } from './operation-set.ts';
 import { ruled } from './rules.ts';
@@ -44,6 +44,12 @@ export const diagnosisSpec = ruled(
       .min(0)
       .max(KEPT_SECONDS_MAX)
       .describe('How long it is kept when it has ended.')
+      .exactOptional(),
+    approvedPlan: text
+      .max(PLAN_CHARACTERS_MAX)
+      .describe(
+        'With recovery "Approval": the status.plan that may be carried out; a later plan may not.',
+      )
       .exactOptional(),
     suspend: flag.describe('While true, no further step is begun.').exactOptional(),
     cancel: flag
@@ -97,6 +103,9 @@ const finding = z.looseObject({
 
 const action = z.looseObject({
   kind: text,
+  fault: text.exactOptional(),
+  finding: text.exactOptional(),
+  summary: text.exactOptional(),
   state: text.exactOptional(),
   why: text.exactOptional(),
 });
@@ -110,6 +119,10 @@ export const diagnosisStatus = z.looseObject({
   succeededPath: z.array(graphNode).exactOptional(),
   failedPaths: graphPaths.exactOptional(),
   operationResults: results.describe('What all steps found; the last writer wins.').exactOptional(),
+  largeResults: z
+    .array(z.looseObject({ key: text, bytes: count, file: text }))
+    .describe('Results that are too large for a status: kept beside it, and handed on whole.')
+    .exactOptional(),
   nodeNames: z.array(text).exactOptional(),
   context: z
     .looseObject({
@@ -121,6 +134,9 @@ export const diagnosisStatus = z.looseObject({
   steps: z.array(step).describe('Every step of every path that was tried.').exactOptional(),
   stepsNotListed: count.describe('How many more there were; the list has a limit.').exactOptional(),
   findings: z.array(finding).exactOptional(),
+  plan: text
+    .describe('Names the plannedActions; they wait until spec.approvedPlan says the same.')
+    .exactOptional(),
   plannedActions: z.array(action).exactOptional(),
   actions: z.array(action).exactOptional(),
 });

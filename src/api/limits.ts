@@ -32,3 +32,6 @@ export const NESTING_MAX = 64;
 /** A path with its query, and a schedule: longer ones are something else. */
 export const PATH_CHARACTERS_MAX = 2_048;
 export const SCHEDULE_CHARACTERS_MAX = 256;
+
+/** The name of a plan is a hash. */
+export const PLAN_CHARACTERS_MAX = 64;

@@ -59,6 +59,17 @@ export const CONDITION_REASONS = {
     message: 'It was cancelled by spec.cancel',
     means: 'Somebody ended it; no further step is begun.',
   },
+  ApprovalNeeded: {
+    type: 'WaitingForApproval',
+    message:
+      'Nothing is changed before plan NAME is approved: see status.plannedActions, then write the name of the plan to spec.approvedPlan (kubediag approve), or set spec.cancel',
+    means: 'The next step would change the node, and spec.recovery is Approval.',
+  },
+  PlanApproved: {
+    type: 'WaitingForApproval',
+    message: 'Plan NAME was approved by spec.approvedPlan',
+    means: 'The actions of this plan are carried out; the status of the condition is False.',
+  },
 } as const satisfies Readonly<
   Record<string, { readonly type: string; readonly message: string; readonly means: string }>
 >;
