@@ -44,6 +44,7 @@ const PARSES_TEXT: readonly string[] = [
   'src/evidence/text-value.ts',
   'src/node/bundle.ts',
   'src/trace/bpftrace-line.ts',
+  'src/web/read-body.ts',
 ];
 
 // src/std/text-utils.ts, src/evidence/helpers.ts

@@ -55,7 +55,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   agent: { rooms: [...ON_A_NODE, 'host', ...DIAGNOSING, 'kube', 'web'], packages: [] },
   controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
   kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
-  web: { rooms: ['std', 'api', 'graph'], packages: ['hono', '@hono/node-server'] },
+  web: { rooms: ['std', 'api', 'graph', 'diagnosis'], packages: [] },
   console: {
     rooms: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
     packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],

@@ -1,0 +1,95 @@
+import { isDeepStrictEqual } from 'node:util';
+import { checkResource, type Resource } from '../api/check-resource.ts';
+import { API_VERSION, GROUP, type Kind } from '../api/kinds.ts';
+import { type Problem, placeText } from '../api/problem.ts';
+import type { NewObject, StoredObject } from '../diagnosis/store.ts';
+import { adjacencyHash } from '../graph/adjacency-hash.ts';
+import { checkGraph } from '../graph/check-graph.ts';
+import { pathsOf } from '../graph/paths.ts';
+import { StatusError } from './status-error.ts';
+
+/** An object that may be kept, with what its sender should know all the same. */
+export interface Admitted {
+  readonly object: NewObject;
+  readonly warnings: readonly string[];
+}
+
+/** Checks an object against the form of its kind, and everything that stands against its graph. */
+export function admit(given: unknown, kind: Kind, namespace: string | undefined): Admitted {
+  const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
+  if (apiVersion !== API_VERSION || name !== kind.kind) {
+    const words = `this is the place of ${API_VERSION} ${kind.kind}, and the object says ${String(apiVersion)} ${String(name)}`;
+    throw new StatusError('BadRequest', `${words}: send it to its own place`);
+  }
+  const { resource, problems } = checkResource(given);
+  const graph =
+    resource?.kind === 'OperationSet' ? checkGraph(resource.spec.adjacencyList) : NO_PROBLEMS;
+  const all = [...problems, ...graph];
+  const refused = all.filter(({ severity }) => severity === 'problem');
+  if (!resource || refused.length > 0) throw invalid(kind, given, refused);
+  const told = resource.metadata.namespace;
+  if (kind.scope === 'Namespaced' && told !== undefined && told !== namespace) {
+    const words = `it says namespace "${told}" and was sent to "${namespace}": make them the same`;
+    throw new StatusError('BadRequest', words);
+  }
+  return { object: objectOf(resource, kind, namespace), warnings: all.map(words) };
+}
+
+const NO_PROBLEMS: readonly Problem[] = [];
+
+function objectOf(resource: Resource, { scope }: Kind, namespace: string | undefined): NewObject {
+  const { name = '', labels, annotations } = resource.metadata;
+  const place = scope === 'Namespaced' && namespace !== undefined ? { namespace } : {};
+  const hash =
+    resource.kind === 'OperationSet'
+      ? { 'adjacency-list-hash': adjacencyHash(resource.spec.adjacencyList) }
+      : {};
+  const allLabels = { ...labels, ...hash };
+  return {
+    apiVersion: API_VERSION,
+    kind: resource.kind,
+    metadata: {
+      name,
+      ...place,
+      ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
+      ...(annotations === undefined ? {} : { annotations }),
+    },
+    spec: resource.spec as NewObject['spec'],
+  };
+}
+
+function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): StatusError {
+  const { metadata } = given as { readonly metadata?: { readonly name?: unknown } };
+  const name = typeof metadata?.name === 'string' ? metadata.name : '';
+  const causes = problems.map(({ place, what, fix }) => {
+    return { field: placeText(place), message: `${what}: ${fix}` };
+  });
+  const list = causes.map(({ field, message }) =>
+    field === '' ? message : `${field}: ${message}`,
+  );
+  const text = `${kind}.${GROUP} "${name}" is invalid: ${list.join('; ')}`;
+  return new StatusError('Invalid', text, { kind, name, causes });
+}
+
+function words({ place, what, fix }: Problem): string {
+  return `${placeText(place)}: ${what}; ${fix}`;
+}
+
+/** What follows from the spec of an OperationSet that was admitted; undefined for other kinds. */
+export function statusFor(
+  { kind, spec }: Pick<StoredObject, 'kind' | 'spec'>,
+  generation: number,
+): StoredObject['status'] {
+  if (kind !== 'OperationSet') return undefined;
+  const { adjacencyList } = spec as Extract<Resource, { kind: 'OperationSet' }>['spec'];
+  return { ready: true, paths: pathsOf(adjacencyList), observedGeneration: generation };
+}
+
+/** Whether keeping it would change nothing. */
+export function isSame(before: StoredObject, next: NewObject): boolean {
+  const parts = ({ spec, metadata }: NewObject) => {
+    const { labels = {}, annotations = {} } = metadata;
+    return { spec, labels, annotations };
+  };
+  return isDeepStrictEqual(parts(before), parts(next));
+}

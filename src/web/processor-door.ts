@@ -1,0 +1,63 @@
+import { json, plain, type WebAnswer, type WebRequest } from './answer.ts';
+import { jsonIn } from './read-body.ts';
+import { StatusError } from './status-error.ts';
+
+/** What came of a processor of ours; the words say why it failed. */
+export type ProcessorAnswer =
+  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
+  | { readonly succeeded: false; readonly message: string };
+
+export interface ProcessorDoor {
+  /** By their paths, "/processor/podListCollector". */
+  readonly processorPaths: readonly string[];
+  readonly runProcessor: (
+    path: string,
+    input: Readonly<Record<string, string>>,
+    wish: { readonly isDryRun: boolean; readonly stop: AbortSignal },
+  ) => Promise<ProcessorAnswer>;
+}
+
+/**
+ * Our processors for graphs that other people run. One that repairs acts, as it does in a graph of
+ * ours, on nothing but what a new look of its own finds; with `?dryRun=true` it only tells.
+ */
+export async function answerProcessor(
+  door: ProcessorDoor,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const path = `/${request.path.join('/')}`;
+  if (!door.processorPaths.includes(path)) {
+    const known = door.processorPaths.join(', ');
+    throw new StatusError('NotFound', `there is no ${path} here: there are ${known}`);
+  }
+  // In the words of every KubeDiag.
+  if (request.method !== 'POST') return plain(`method ${request.method} is not supported`, 405);
+  const input = flatMap(await inputOf(request));
+  const isDryRun = /^(1|true|All)$/.test(request.query.get('dryRun') ?? '');
+  const answer = await door.runProcessor(path, input, { isDryRun, stop: request.stop });
+  if (answer.succeeded) return json(answer.results);
+  const { message } = answer;
+  return json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code: 500 }, 500);
+}
+
+/** The first KubeDiag names no type for what it sends. */
+async function inputOf(request: WebRequest): Promise<unknown> {
+  const { 'content-type': type = 'application/json' } = request.headers;
+  const told = { ...request, headers: { ...request.headers, 'content-type': type } };
+  return jsonIn(told, ['application/json']);
+}
+
+function flatMap(value: unknown): Readonly<Record<string, string>> {
+  // "null" is how a map without pairs is written there.
+  if (value === null) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) {
+    throw new StatusError(
+      'BadRequest',
+      'send one flat JSON object of texts, such as {"node": "a"}',
+    );
+  }
+  const wrong = Object.entries(value).find(([, each]) => typeof each !== 'string');
+  if (!wrong) return value as Readonly<Record<string, string>>;
+  const words = `the value of "${wrong[0]}" is no text: write all values as texts`;
+  throw new StatusError('BadRequest', words);
+}

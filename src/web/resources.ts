@@ -1,0 +1,232 @@
+import { randomBytes } from 'node:crypto';
+import { API_VERSION } from '../api/kinds.ts';
+import type { NewObject, Store, StoredObject } from '../diagnosis/store.ts';
+import { StoreError } from '../diagnosis/store.ts';
+import { textAt } from '../std/json.ts';
+import { type Admitted, admit, isSame } from './admission.ts';
+import { json, type WebAnswer, type WebRequest } from './answer.ts';
+import { PATCH_TRIES_MAX } from './limits.ts';
+import { mergePatch } from './merge-patch.ts';
+import { jsonIn } from './read-body.ts';
+import { namedTarget, type ResourceTarget } from './resource-target.ts';
+import { selectorIn } from './selector.ts';
+import { settleSet } from './settle-sets.ts';
+import { StatusError } from './status-error.ts';
+import { tableOf, wantsTable } from './table.ts';
+import { type OpenWatches, watchResources } from './watch-resources.ts';
+
+export interface ResourceDoor {
+  readonly store: Store;
+  readonly watches: OpenWatches;
+  /** What whoever applies an object should know of it here, beside what is wrong with it. */
+  readonly adviceOn: (object: NewObject) => Promise<readonly string[]>;
+}
+
+/** Answers a request for objects, in the way of an API server of Kubernetes. */
+export async function answerResource(
+  door: ResourceDoor,
+  target: ResourceTarget,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const isOne = target.name !== undefined;
+  switch (request.method) {
+    case 'GET': {
+      const isWatch = /^(1|true)$/.test(request.query.get('watch') ?? '');
+      if (isWatch) return watchResources(door.store, target, request, door.watches);
+      return isOne ? getOne(door, target, request) : list(door, target, request);
+    }
+    case 'POST':
+      if (!isOne) return create(door, target, request);
+      break;
+    case 'PUT':
+      if (isOne) return update(door, target, request);
+      break;
+    case 'PATCH':
+      if (isOne) return patch(door, target, request);
+      break;
+    case 'DELETE':
+      if (isOne) return remove(door, target, request);
+      break;
+    default:
+  }
+  const verbs = isOne ? 'GET, PUT, PATCH or DELETE on one object' : 'GET or POST on all of a kind';
+  throw new StatusError('MethodNotAllowed', `${request.method} means nothing here: use ${verbs}`);
+}
+
+async function getOne({ store }: ResourceDoor, target: ResourceTarget, request: WebRequest) {
+  const object = await kept(store, target);
+  if (!wantsTable(request)) return json(object);
+  return json(tableOf(target.kind, [object], object.metadata.resourceVersion));
+}
+
+async function kept(store: Store, target: ResourceTarget): Promise<StoredObject> {
+  const key = namedTarget(target);
+  const object = await store.get(key);
+  if (object) return object;
+  const { plural } = target.kind;
+  const words = `${plural}.diagnosis.kubediag.org "${key.name}" not found: \`kubediag get ${plural}\` tells which are there`;
+  throw new StatusError('NotFound', words, { kind: plural, name: key.name });
+}
+
+async function list(
+  { store }: ResourceDoor,
+  { kind, namespace }: ResourceTarget,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const isWanted = selectorIn(request.query);
+  const { items, resourceVersion } = await store.list(kind.kind, namespace);
+  const wanted = items.filter(isWanted);
+  if (wantsTable(request)) return json(tableOf(kind, wanted, resourceVersion));
+  return {
+    code: 200,
+    type: 'application/json',
+    body: listPieces(kind.kind, wanted, resourceVersion),
+  };
+}
+
+function* listPieces(kind: string, items: readonly StoredObject[], resourceVersion: string) {
+  const head = { kind: `${kind}List`, apiVersion: API_VERSION, metadata: { resourceVersion } };
+  yield `${JSON.stringify(head).slice(0, -1)},"items":[`;
+  for (const [index, item] of items.entries()) {
+    yield `${index === 0 ? '' : ','}${JSON.stringify(item)}`;
+  }
+  yield ']}\n';
+}
+
+async function create(
+  door: ResourceDoor,
+  target: ResourceTarget,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const { kind, namespace } = target;
+  if (kind.scope === 'Namespaced' && namespace === undefined) {
+    const words = `a ${kind.kind} has a namespace: send it to namespaces/NAMESPACE/${kind.plural}`;
+    throw new StatusError('MethodNotAllowed', words);
+  }
+  const given = await jsonIn(request, ['application/json']);
+  const admitted = await checked(door, given, target);
+  const { object } = admitted;
+  const named = { ...object, metadata: { ...object.metadata, name: nameOf(object, given) } };
+  if (isDryRun(request)) return json(named, 201, warned(admitted));
+  const made = await settleSet(door.store, await door.store.create(named));
+  return json(made, 201, warned(admitted));
+}
+
+/** Checked, and looked at with what is known here. */
+async function checked(
+  { adviceOn }: ResourceDoor,
+  given: unknown,
+  { kind, namespace }: ResourceTarget,
+): Promise<Admitted> {
+  const { object, warnings } = admit(given, kind, namespace);
+  return { object, warnings: [...warnings, ...(await adviceOn(object))] };
+}
+
+function nameOf({ metadata }: NewObject, given: unknown): string {
+  if (metadata.name !== '') return metadata.name;
+  return `${textAt(given, 'metadata', 'generateName') ?? ''}${randomBytes(3).toString('hex')}`;
+}
+
+/** What kubectl asks with `--dry-run=server`: all is checked, and nothing is kept. */
+function isDryRun({ query }: WebRequest): boolean {
+  return query.get('dryRun') === 'All';
+}
+
+/** kubectl prints these beside its answer. */
+function warned({ warnings }: Admitted): Readonly<Record<string, readonly string[]>> {
+  // A header is ASCII of one line.
+  const lines = warnings.map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, "'"));
+  return lines.length === 0 ? {} : { Warning: lines.map((text) => `299 - "${text}"`) };
+}
+
+async function update(door: ResourceDoor, target: ResourceTarget, request: WebRequest) {
+  const given = await jsonIn(request, ['application/json']);
+  const resourceVersion = textAt(given, 'metadata', 'resourceVersion');
+  if (!resourceVersion) {
+    const words =
+      'metadata.resourceVersion must be specified for an update: get it, change it, put it';
+    throw new StatusError('Invalid', words);
+  }
+  const before = await kept(door.store, target);
+  return replaced(door, target, request, { before, given, resourceVersion });
+}
+
+interface Replacing {
+  readonly before: StoredObject;
+  readonly given: unknown;
+  readonly resourceVersion: string;
+}
+
+async function replaced(
+  door: ResourceDoor,
+  target: ResourceTarget,
+  request: WebRequest,
+  { before, given, resourceVersion }: Replacing,
+): Promise<WebAnswer> {
+  const { store } = door;
+  const key = namedTarget(target);
+  const admitted = await checked(door, given, target);
+  const { object } = admitted;
+  const uid = textAt(given, 'metadata', 'uid') ?? before.metadata.uid;
+  if (object.metadata.name !== key.name) {
+    throw new StatusError(
+      'BadRequest',
+      `it says "${object.metadata.name}" and was sent to "${key.name}"`,
+    );
+  }
+  if (resourceVersion !== before.metadata.resourceVersion || uid !== before.metadata.uid) {
+    const words = `${key.kind} "${key.name}" has changed since it was read: read it again, and change that`;
+    throw new StatusError('Conflict', words);
+  }
+  if (isDryRun(request) || isSame(before, object)) return json(before, 200, warned(admitted));
+  const { labels = {}, annotations = {} } = object.metadata;
+  const metadata = { ...before.metadata, labels, annotations };
+  const updated = await store.update({ ...before, metadata, spec: object.spec });
+  return json(await settleSet(store, updated), 200, warned(admitted));
+}
+
+const MERGE_PATCH = 'application/merge-patch+json';
+
+/** Tried again when somebody else writes at the same time, unless it says of what it is a patch. */
+async function patch(
+  door: ResourceDoor,
+  target: ResourceTarget,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const change = await jsonIn(request, [MERGE_PATCH]);
+  const pinned = textAt(change, 'metadata', 'resourceVersion');
+  for (let tries = 1; ; tries += 1) {
+    const before = await kept(door.store, target);
+    const given = mergePatch(before, change);
+    const resourceVersion = pinned ?? before.metadata.resourceVersion;
+    const work = replaced(door, target, request, { before, given, resourceVersion });
+    const [done] = await Promise.allSettled([work]);
+    if (done.status === 'fulfilled') return done.value;
+    const isLost = done.reason instanceof StoreError && done.reason.trouble === 'Conflict';
+    if (!isLost || pinned !== undefined || tries >= PATCH_TRIES_MAX) throw done.reason;
+  }
+}
+
+async function remove(
+  { store }: ResourceDoor,
+  target: ResourceTarget,
+  request: WebRequest,
+): Promise<WebAnswer> {
+  const text = await request.body();
+  const wish =
+    text.trim() === '' ? {} : await jsonIn({ ...request, body: async () => text }, TYPES);
+  const object = await kept(store, target);
+  const version = textAt(wish, 'preconditions', 'resourceVersion');
+  const uid = textAt(wish, 'preconditions', 'uid') ?? object.metadata.uid;
+  if (uid !== object.metadata.uid) {
+    throw new StatusError('Conflict', 'it is another object of the same name by now: look again');
+  }
+  if (!isDryRun(request)) {
+    await store.delete(namedTarget(target), version ?? undefined);
+  }
+  const { name } = object.metadata;
+  const details = { name, group: 'diagnosis.kubediag.org', kind: target.kind.plural, uid };
+  return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
+}
+
+const TYPES = ['application/json'];

@@ -1,0 +1,37 @@
+import type { StoredObject } from '../diagnosis/store.ts';
+import { fieldAt } from '../std/json.ts';
+import { StatusError } from './status-error.ts';
+
+type Test = (object: StoredObject) => boolean;
+
+/** Which objects a query means: `labelSelector` and `fieldSelector`, as kubectl sends them. */
+export function selectorIn(query: URLSearchParams): Test {
+  const tests = [
+    ...parts(query.get('labelSelector')).map((part) =>
+      testOf(part, ({ metadata }, name) => metadata.labels?.[name]),
+    ),
+    ...parts(query.get('fieldSelector')).map((part) =>
+      testOf(part, (object, name) => fieldAt(object, ...name.split('.'))),
+    ),
+  ];
+  return (object) => tests.every((test) => test(object));
+}
+
+function parts(text: string | null): readonly string[] {
+  return (text ?? '').split(',').filter((part) => part.trim() !== '');
+}
+
+// app=web, app==web, app!=web, app, !app, metadata.name=a
+const PART = /^\s*(!?)([\w./-]+)\s*(?:(!=|==?)\s*([\w./:-]*))?\s*$/;
+
+function testOf(part: string, readAt: (object: StoredObject, name: string) => unknown): Test {
+  const [, not, name, operator, wanted] = PART.exec(part) ?? [];
+  if (name === undefined || (not && operator)) {
+    const words = `the selector "${part}" is not understood: write a=b, a!=b, a or !a`;
+    throw new StatusError('BadRequest', words);
+  }
+  if (operator === undefined) {
+    return (object) => (readAt(object, name) !== undefined) === (not === '');
+  }
+  return (object) => (String(readAt(object, name) ?? '') === wanted) === (operator !== '!=');
+}

@@ -1,0 +1,163 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { BASE, madeServer, TOKEN } from '../../test/made-server.ts';
+import { BODY_BYTES_MAX, CONNECTIONS_MAX, HEADER_BYTES_MAX } from './limits.ts';
+
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+
+test('without the token nothing but /healthz answers', async () => {
+  const { ask } = await madeServer();
+  for (const path of ['/', '/apis', '/metrics', '/readyz', '/version', '/processor/echo', BASE]) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      const { code, headers, text } = await ask(method, path, undefined, {});
+      expect(code, `${method} ${path}`).toBe(401);
+      expect(headers['www-authenticate']).toContain('Bearer');
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(JSON.parse(text)).toMatchObject({ kind: 'Status', reason: 'Unauthorized', code: 401 });
+    }
+  }
+  expect(await ask('GET', '/healthz', undefined, {})).toMatchObject({ code: 200, text: 'ok\n' });
+});
+
+test.each([
+  ['another', 'Bearer another'],
+  ['a part of it', `Bearer ${TOKEN.slice(1)}`],
+  ['more than it', `Bearer ${TOKEN}x`],
+  ['none', 'Bearer '],
+  ['another scheme', `Digest ${TOKEN}`],
+  ['as a name', `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`],
+])('a token that is %s opens nothing', async (_, authorization) => {
+  const { ask } = await madeServer();
+  const { code, text } = await ask('GET', '/apis', undefined, { authorization });
+  expect(code).toBe(401);
+  expect(text).toContain('the token is not that of this server');
+});
+
+test('the token opens, as a bearer and as a password', async () => {
+  const { ask } = await madeServer();
+  expect(await ask('GET', '/apis')).toMatchObject({ code: 200 });
+  const basic = Buffer.from(`kubediag:${TOKEN}`).toString('base64');
+  const headers = { authorization: `Basic ${basic}` };
+  expect(await ask('GET', '/apis', undefined, headers)).toMatchObject({ code: 200 });
+});
+
+test.each([
+  ['another page', { origin: 'http://evil.example' }, 'pages of http://evil.example'],
+  ['a page of another port', { origin: 'http://127.0.0.1:1' }, 'pages of http://127.0.0.1:1'],
+  ['a page of no origin', { origin: 'null' }, 'pages of null'],
+  ['a browser on behalf of a page', { 'sec-fetch-site': 'cross-site' }, 'another site'],
+  ['another name of ours', { host: 'evil.example' }, 'is not called'],
+  ['a name that begins as ours', { host: '127.0.0.1.evil.example' }, 'is not called'],
+  ['an address in another form', { host: '0x7f.1' }, 'is not called'],
+])('%s is turned away although it has the token', async (_, headers, words) => {
+  const { ask, store } = await madeServer();
+  const object = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation' };
+  const { code, text } = await ask('POST', `${BASE}/operations`, object, { ...BEARER, ...headers });
+  expect(code).toBe(403);
+  expect(text).toContain(words);
+  expect((await store.list('Operation')).items).toEqual([]);
+});
+
+test('own names and pages of our own are let in', async () => {
+  const { ask, port } = await madeServer();
+  const own = [
+    { host: `127.0.0.1:${port}` },
+    { host: 'localhost' },
+    { host: '[::1]:80' },
+    { host: 'My-Node:8090' },
+    { host: `localhost:${port}`, origin: `http://localhost:${port}` },
+  ];
+  for (const headers of own) {
+    const { code } = await ask('GET', '/apis', undefined, { ...BEARER, ...headers });
+    expect(code, JSON.stringify(headers)).toBe(200);
+  }
+});
+
+test('a body beyond its limit is refused, however it is announced', async () => {
+  const { ask, say } = await madeServer();
+  const large = `{"a": "${'x'.repeat(BODY_BYTES_MAX)}"}`;
+  const { code, text } = await ask('POST', '/processor/echo', large);
+  expect(code).toBe(413);
+  expect(text).toContain(`${BODY_BYTES_MAX} bytes at most`);
+  const head = `POST /processor/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const piece = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
+  expect(await say(`${head}${piece.repeat(34)}`)).toContain('413 Payload Too Large');
+});
+
+test.each([
+  ['no JSON', '{"a":', 400, 'it is no JSON'],
+  ['deep brackets', `${'['.repeat(100_000)}`, 400, 'more than 64 levels'],
+  ['a list', '[]', 400, 'one flat JSON object'],
+  ['a number in it', '{"a": 1}', 400, 'is no text: write all values as texts'],
+])('%s is refused with its reason', async (_, body, wanted, words) => {
+  const { ask, defects } = await madeServer();
+  const { code, text } = await ask('POST', '/processor/echo', body);
+  expect(code).toBe(wanted);
+  expect(text).toContain(words);
+  expect(defects).toEqual([]);
+});
+
+test('another type than JSON is refused', async () => {
+  const { ask } = await madeServer();
+  const headers = { ...BEARER, 'content-type': 'text/plain' };
+  expect(await ask('POST', '/processor/echo', '{}', headers)).toMatchObject({ code: 415 });
+});
+
+test.each([
+  ['noise', 'this is no request\r\n\r\n', '400 Bad Request'],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    '400',
+  ],
+  ['no host', 'GET /apis HTTP/1.1\r\n\r\n', '400'],
+  ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(HEADER_BYTES_MAX)}`, '431'],
+  ['half a letter', `GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, '400'],
+])('%s gets an answer and is hung up on', async (_, bytes, words) => {
+  const { say, defects } = await madeServer();
+  expect(await say(bytes)).toContain(words);
+  expect(defects).toEqual([]);
+});
+
+test('one connection too many is told so', async () => {
+  const { port, say, ask } = await madeServer();
+  const open = Array.from({ length: CONNECTIONS_MAX }, () => connect(port, '127.0.0.1'));
+  await Promise.all(open.map((socket) => once(socket, 'connect')));
+  expect(await say('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')).toContain('503 Service');
+  for (const socket of open) socket.destroy();
+  await Promise.all(open.map((socket) => once(socket, 'close')));
+  await expect.poll(async () => (await ask('GET', '/healthz')).code).toBe(200);
+});
+
+test('what a handler throws is a defect of ours, and the next request is answered', async () => {
+  const { ask, defects } = await madeServer({
+    metrics: () => Promise.reject(new TypeError('a bug')),
+  });
+  const { code, text } = await ask('GET', '/metrics');
+  expect(code).toBe(500);
+  expect(text).toContain('a defect of kubediag: a bug');
+  expect(defects).toHaveLength(1);
+  expect(await ask('GET', '/readyz')).toMatchObject({ code: 200 });
+});
+
+test('a processor answers as every KubeDiag does', async () => {
+  const { ask } = await madeServer();
+  const told = await ask('POST', '/processor/echo', { a: '1' });
+  expect(told.code).toBe(200);
+  expect(told.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(told.text)).toEqual({ a: '1', isDryRun: 'false' });
+  const dry = await ask('POST', '/processor/echo?dryRun=true', 'null');
+  expect(JSON.parse(dry.text)).toEqual({ isDryRun: 'true' });
+  const get = await ask('GET', '/processor/echo');
+  expect(get).toMatchObject({ code: 405, text: 'method GET is not supported' });
+  const failed = await ask('POST', '/processor/echo', { fail: 'a reason' });
+  expect(failed.code).toBe(500);
+  expect(JSON.parse(failed.text)).toMatchObject({ message: 'because of a reason' });
+  expect(await ask('POST', '/processor/other', {})).toMatchObject({ code: 404 });
+});
+
+test('what is not ready says why', async () => {
+  const { ask } = await madeServer({ unreadiness: async () => 'it is just starting' });
+  expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
+});

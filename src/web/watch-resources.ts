@@ -1,0 +1,75 @@
+import type { Store, StoredObject, StoreEvent } from '../diagnosis/store.ts';
+import type { WebAnswer, WebRequest } from './answer.ts';
+import { WATCH_SECONDS_MAX, WATCHES_MAX } from './limits.ts';
+import type { ResourceTarget } from './resource-target.ts';
+import { selectorIn } from './selector.ts';
+import { StatusError } from './status-error.ts';
+import { tableOf, wantsTable } from './table.ts';
+
+/** Counts the watches that are open, for all who ask at one server. */
+export class OpenWatches {
+  count = 0;
+}
+
+/** One line for each change, until whoever asked has seen enough or the time is over. */
+export function watchResources(
+  store: Store,
+  target: ResourceTarget,
+  request: WebRequest,
+  open: OpenWatches,
+): WebAnswer {
+  if (open.count >= WATCHES_MAX) {
+    const words = `${WATCHES_MAX} watches are open already: end one, or list instead`;
+    throw new StatusError('TooManyRequests', words);
+  }
+  const asTable = wantsTable(request);
+  const line = ({ type, object }: StoreEvent): string => {
+    const { resourceVersion } = object.metadata;
+    const shown = asTable ? tableOf(target.kind, [object], resourceVersion) : object;
+    return `${JSON.stringify({ type, object: shown })}\n`;
+  };
+  const isWanted = selectorOf(target, request);
+  const pieces = async function* (): AsyncGenerator<string> {
+    open.count += 1;
+    try {
+      for await (const event of eventsOf(store, target, request)) {
+        if (isWanted(event.object)) yield line(event);
+      }
+    } finally {
+      open.count -= 1;
+    }
+  };
+  return {
+    code: 200,
+    type: 'application/json;stream=watch',
+    body: pieces(),
+    asLastPiece: (status) => `${JSON.stringify({ type: 'ERROR', object: status })}\n`,
+  };
+}
+
+function selectorOf({ namespace, name }: ResourceTarget, { query }: WebRequest) {
+  const isSelected = selectorIn(query);
+  return (object: StoredObject): boolean => {
+    const { metadata } = object;
+    const isPlace = namespace === undefined || metadata.namespace === namespace;
+    return isPlace && (name === undefined || metadata.name === name) && isSelected(object);
+  };
+}
+
+/** Without a version it begins with all that is there. */
+async function* eventsOf(
+  store: Store,
+  { kind, namespace }: ResourceTarget,
+  { query, stop }: WebRequest,
+): AsyncGenerator<StoreEvent> {
+  const seconds = Math.min(Number(query.get('timeoutSeconds')) || Infinity, WATCH_SECONDS_MAX);
+  const end = AbortSignal.any([stop, AbortSignal.timeout(seconds * 1_000)]);
+  const given = query.get('resourceVersion') ?? '';
+  let from = given;
+  if (given === '' || given === '0') {
+    const { items, resourceVersion } = await store.list(kind.kind, namespace);
+    for (const object of items) yield { type: 'ADDED', object };
+    from = resourceVersion;
+  }
+  yield* store.watch(kind.kind, from, end);
+}
