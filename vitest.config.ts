@@ -18,10 +18,20 @@ export default defineConfig({
         // Asks the real kernel, in private namespaces: one file after another.
         test: {
           name: 'kernel',
-          include: ['src/**/*.kernel.test.ts', 'test/**/*.kernel.test.ts'],
+          include: ['src/**/*.kernel.test.ts'],
           fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
+        },
+      },
+      {
+        // The executable on practice nodes, each a world of its own; most of the time they wait.
+        test: {
+          name: 'journeys',
+          include: ['test/**/*.kernel.test.ts'],
+          maxWorkers: 3,
+          testTimeout: 90_000,
+          hookTimeout: 90_000,
         },
       },
       {

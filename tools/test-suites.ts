@@ -98,6 +98,7 @@ async function kubernetes(): Promise<string | undefined> {
 export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
   { name: 'kernel', needs: [root, namespaces, fuse, python, shells], before: 'build' },
+  { name: 'journeys', needs: [root, namespaces, fuse, python], before: 'build' },
   { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime, journal], before: 'build' },
   { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
   { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], before: 'build' },

@@ -78,8 +78,8 @@ export class ClusterLook {
   }
 
   async contentOf(pod: string, path: string): Promise<string> {
-    const { metadata } = await this.#pod(pod);
-    return this.cluster.kubectl('exec', metadata.name, '--', 'cat', path);
+    const { name, namespace } = (await this.#pod(pod)).metadata;
+    return this.cluster.kubectl('exec', `--namespace=${namespace}`, name, '--', 'cat', path);
   }
 
   async killContainer(pod: string): Promise<void> {
@@ -121,13 +121,13 @@ export class ClusterLook {
   }
 
   async #pods(): Promise<readonly Pod[]> {
-    const text = await this.cluster.kubectl('get', 'pods', '-o=json');
+    const text = await this.cluster.kubectl('get', 'pods', '--all-namespaces', '-o=json');
     return (JSON.parse(text) as { readonly items: readonly Pod[] }).items;
   }
 }
 
 interface Pod {
-  readonly metadata: { readonly name: string; readonly uid: string };
+  readonly metadata: { readonly name: string; readonly namespace: string; readonly uid: string };
   readonly status: {
     readonly phase: string;
     readonly containerStatuses?: readonly {

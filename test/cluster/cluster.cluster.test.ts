@@ -8,7 +8,7 @@ import {
   machinesKernelSettings,
 } from '../../tools/cluster/kernel-settings.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
+import { NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 
 describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (kubelet) => {
   const hadKubelet = existsSync('/var/lib/kubelet/pods');
@@ -24,7 +24,7 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
   it('has one node of that version', async () => {
     const columns = '{.items[*].metadata.name} {.items[*].status.nodeInfo.kubeletVersion}';
     expect(await cluster.kubectl('get', 'nodes', `-o=jsonpath=${columns}`)).toBe(
-      `${cluster.name} ${kubelet}`,
+      `${NODE} ${kubelet}`,
     );
   });
 
@@ -41,7 +41,7 @@ describe.each([CURRENT, LAST_WITH_STALE_SUBPATH])('a cluster with kubelet %s', (
   });
 
   it('gives nobody more rights than his own', async () => {
-    const may = ['auth', 'can-i', 'get', 'secrets', `--as=system:node:${cluster.name}`];
+    const may = ['auth', 'can-i', 'get', 'secrets', `--as=system:node:${NODE}`];
     const { stdout } = await cluster.run(['kubectl', ...may, '--as-group=system:nodes']);
     expect(stdout).toMatch(/^no/);
   });

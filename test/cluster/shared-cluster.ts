@@ -8,6 +8,8 @@ import { startCluster } from '../../tools/cluster/start-cluster.ts';
 const RENEW_MS = 90_000;
 const LOOK_MS = 500;
 const SOON = { limitMs: 20_000 };
+/** As in the manuals whose manifests are applied here. */
+export const NODE = 'my-node';
 const LABEL = 'kubediag.test/shared';
 
 /** A cluster that is not one's own: it ends with the run. */
@@ -41,7 +43,7 @@ async function start(kubelet: string): Promise<Cluster> {
   const name = [inject('clustersOfRun'), ...kubelet.slice(1).split('.')].join('-');
   // Written down before there is anything, so that it is found whenever we are killed.
   await write({ name, keeper: markOf(process.pid) });
-  return startCluster({ name, kubelet, scratch: folderOf(name) });
+  return startCluster({ name, nodeName: NODE, kubelet, scratch: folderOf(name) });
 }
 
 /** One that cannot be made as new is ended, and another takes its place. */
@@ -73,6 +75,7 @@ async function makeWhole(cluster: Cluster): Promise<void> {
 async function makeEmpty(cluster: Cluster): Promise<void> {
   // From here on nobody makes pods in them. They go by themselves, some time after their pods.
   await cluster.kubectl('delete', 'namespace', '--wait=false', `--selector=${LABEL}`);
+  await cluster.kubectl('delete', 'deployment', '--all', '--namespace=default');
   // The namespace would give each of its pods the half minute that is usual.
   const quickly = ['--grace-period=1', '--wait=false'];
   await cluster.kubectl('delete', 'pod', '--all', '--all-namespaces', ...quickly);

@@ -1,20 +1,25 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import type { Ended } from '../../tools/cluster/cluster.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import type { PartName } from '../../tools/cluster/parts.ts';
 import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
+import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 import { ClusterLook, type FaultAnswer, withoutHash } from './cluster-look.ts';
 import { expectAllClear } from './expect-all-clear.ts';
-import { AFTER, applyTenPods, CHANGING, changeContents, FILE_OF } from './ten-pods.ts';
+import { NODE } from './shared-cluster.ts';
+import { AFTER, applyTenPods, CHANGING, changeContents, FILE_OF, MANUALS_POD } from './ten-pods.ts';
 
 const FAULT = 'stale-subpath-mount';
+const MANUAL = join(import.meta.dirname, '../manifests/subpath-remount.yaml');
 const SLOW = { timeout: 120_000, interval: 1_000 };
 
 /** One node from health to its cure: each test begins where the one before ended. */
 describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   const look = upToTheRestart(LAST_WITH_STALE_SUBPATH, 'latent');
+  let cured: string | undefined;
 
   it('is active when the containers are killed, and proves it', async () => {
     for (const pod of CHANGING) await look().killContainer(pod);
@@ -39,6 +44,23 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
 
   sameWithMissingParts(look, 'active');
 
+  it('is cured for one pod by the manifests of the manual, with the status that it prints', async () => {
+    const uid = await look().uidOf('core2');
+    const line =
+      look()
+        .staleMounts()
+        .find((each) => each.includes(uid)) ?? '';
+    const state = ['--state-dir', join(look().cluster.scratch, 'state-of-the-manual')];
+    const words = ['run', '-f', MANUAL, '--yes', ...state, ...look().credential];
+    const ended = await look().kubediag(...words);
+    expect(ended.code, ended.stderr).toBe(0);
+    const detail = expectPrintedStatus(parse(ended.stdout) as PrintedDiagnosis, line);
+    expect(JSON.parse(detail)).toMatchObject({ kind: 'Pod', metadata: { name: MANUALS_POD, uid } });
+    expect(look().staleMounts()).not.toContain(line);
+    // Its container starts when the kubelet tries again, which the next test waits for.
+    cured = targetOf(rootAndTarget(`- ${line}`));
+  });
+
   it('is cured by recover, which ends when the pods run on the changed content', async () => {
     const before = mountTablesNaming(look().cluster.scratch);
     const stale = look().staleMounts();
@@ -47,13 +69,18 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('healed') });
     await expectAllAreWell(look());
 
-    const gone = changes.filter((line) => line.startsWith('- ')).map(rootAndTarget);
+    // What the kubelet and containerd mount whenever they try to start a container comes and goes.
+    const others = (sign: string) =>
+      changes
+        .filter((line) => line.startsWith(sign))
+        .map(rootAndTarget)
+        .filter((text) => !text.endsWith('/rootfs'));
+    const gone = others('- ');
     expect(new Set(gone)).toEqual(new Set(stale.map((line) => rootAndTarget(`- ${line}`))));
-    // What the kubelet and containerd mount to start the containers.
-    const made = changes.filter((line) => line.startsWith('+ ')).map(rootAndTarget);
-    const others = made.filter((text) => !text.endsWith('/rootfs'));
-    const targetOf = (text: string) => text.split(' ')[1];
-    expect(new Set(others.map(targetOf))).toEqual(new Set(gone.map(targetOf)));
+    const targets = others('+ ')
+      .map(targetOf)
+      .filter((target) => target !== cured);
+    expect(new Set(targets)).toEqual(new Set(gone.map(targetOf)));
   });
 });
 
@@ -142,11 +169,11 @@ async function kubeletToken({ cluster }: ClusterLook): Promise<string> {
 
 /** What check says while a part is stopped; later tests find the node whole again. */
 async function checkWithout(look: ClusterLook, part: PartName): Promise<FaultAnswer> {
-  const { parts, name } = look.cluster;
+  const { parts } = look.cluster;
   await parts[part].stop('SIGKILL');
   const fault = await look.check(FAULT);
   await parts[part].start();
-  const healthz = `--raw=/api/v1/nodes/${name}/proxy/healthz`;
+  const healthz = `--raw=/api/v1/nodes/${NODE}/proxy/healthz`;
   const answer = async () => (await look.cluster.run(['kubectl', 'get', healthz])).stdout;
   await expect.poll(answer, SLOW).toBe('ok');
   await expect.poll(async () => (await look.check()).verdict, SLOW).not.toBe('unknown');
@@ -173,6 +200,10 @@ async function expectAllAreWell(look: ClusterLook): Promise<void> {
   const states = async () => new Set(Object.values(await look.containerStates()));
   await expect.poll(states, SLOW).toEqual(new Set(['running']));
   expect(await look.check()).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+}
+
+function targetOf(rootAndTarget: string): string | undefined {
+  return rootAndTarget.split(' ')[1];
 }
 
 // - 99 66 254:0 /pods/u-1/app.conf//deleted /host/var/lib/kubelet/pods/u-1/... rw - ext4 /dev/vda rw

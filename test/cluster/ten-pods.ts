@@ -22,7 +22,10 @@ export const AFTER: typeof FILE_OF = {
   'with-secret': 'after\n',
 };
 
-/** Applies ten pods and waits until all run. The first is the one of the manual for this fault. */
+/** The pod of the manual for this fault, whose manifests name it. */
+export const MANUALS_POD = 'core2-5b89896b96-d44xl';
+
+/** Applies ten pods and waits until all run. The first is that of the manual. */
 export async function applyTenPods(cluster: SharedCluster): Promise<void> {
   const { image } = cluster;
   const subPath = (name: string, volume: object) =>
@@ -38,8 +41,8 @@ export async function applyTenPods(cluster: SharedCluster): Promise<void> {
     });
   const items = [{ key: 'app.conf', path: 'app.conf' }];
   const labels = [{ path: 'app.conf', fieldRef: { fieldPath: 'metadata.labels' } }];
+  await applyManual(cluster);
   await cluster.apply(
-    configMap('nginx-logrotate', { 'nginx.log': 'rotate 7\n' }),
     configMap('steady', { 'app.conf': 'steady\n' }),
     configMap('changing', { 'app.conf': 'before\n' }),
     {
@@ -48,7 +51,6 @@ export async function applyTenPods(cluster: SharedCluster): Promise<void> {
       metadata: { name: 'keys' },
       stringData: { 'app.conf': 'before\n' },
     },
-    seedDeployment(image),
     subPath('with-subpath', { configMap: { name: 'steady' } }),
     subPath('with-secret', { secret: { secretName: 'keys' } }),
     subPath('with-projected', {
@@ -58,28 +60,53 @@ export async function applyTenPods(cluster: SharedCluster): Promise<void> {
     ...[1, 2, 3, 4].map((n) => pod(`plain-${n}`, { containers: [{ name: 'app', image }] })),
     doctor(image),
   );
-  await cluster.kubectl('wait', '--for=condition=Available', 'deployment/core2', '--timeout=90s');
-  await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', '--timeout=90s');
+  const soon = ['--all-namespaces', '--timeout=90s'];
+  await cluster.kubectl('wait', '--for=condition=Available', 'deployment', '--all', ...soon);
+  await cluster.kubectl('wait', '--for=condition=Ready', 'pod', '--all', ...soon);
 }
 
 /** Changes what the volumes of four of the pods are made of. */
 export async function changeContents(cluster: SharedCluster): Promise<void> {
   const patch = (what: string, change: object) =>
     cluster.kubectl('patch', what, '--type=merge', `--patch=${JSON.stringify(change)}`);
-  await patch('configmap/nginx-logrotate', { data: { 'nginx.log': 'rotate 8\n' } });
+  await cluster.apply(manualsConfigMap('rotate 8\n'));
   await patch('configmap/changing', { data: { 'app.conf': 'after\n' } });
   await patch('secret/keys', { stringData: { 'app.conf': 'after\n' } });
   await patch('pod/with-labels', { metadata: { labels: { said: 'after' } } });
   // The kubelet looks at a pod that changed at once, and at others once a minute.
-  await cluster.kubectl('annotate', 'pod', '--all', '--overwrite', `looked-at=${Date.now()}`);
+  const all = ['--all', '--all-namespaces', '--overwrite'];
+  await cluster.kubectl('annotate', 'pod', ...all, `looked-at=${Date.now()}`);
 }
 
-/** As the manual has it, but for image and namespace. */
-function seedDeployment(image: string): object {
-  const labels = { app: 'core2' };
+/**
+ * The ConfigMap and the Deployment of the manual, but for the image, and its pod by the very name that
+ * its Diagnosis has: a controller takes over a pod that fits, and a name it would make up itself.
+ */
+async function applyManual(cluster: SharedCluster): Promise<void> {
+  const { image } = cluster;
+  await cluster.apply(manualsConfigMap('rotate 7\n'), manualsDeployment(image, 0));
+  const inDefault = ['--namespace=default', '--timeout=60s'];
+  const label = `{.items[0].metadata.labels['pod-template-hash']}`;
+  const hashed = ['get', 'replicaset', '--selector=app=core2', `-o=jsonpath=${label}`];
+  await cluster.kubectl('wait', '--for=create', 'replicaset', '--selector=app=core2', ...inDefault);
+  const hash = await cluster.kubectl(...hashed, '--namespace=default');
+  await cluster.kubectl('delete', 'deployment/core2', '--cascade=foreground', ...inDefault);
+  const labels = { app: 'core2', 'pod-template-hash': hash };
+  const metadata = { name: MANUALS_POD, namespace: 'default', labels };
+  const spec = { terminationGracePeriodSeconds: 0, ...manualsPodSpec(image) };
+  await cluster.apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  await cluster.apply(manualsDeployment(image, 1));
+}
+
+function manualsConfigMap(content: string): object {
+  const metadata = { name: 'nginx-logrotate', namespace: 'default' };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'nginx.log': content } };
+}
+
+function manualsPodSpec(image: string): object {
   const items = [{ key: 'nginx.log', path: 'nginx.log' }];
   const mount = { mountPath: FILE_OF.core2, name: 'logrotateconf', subPath: 'nginx.log' };
-  const spec = {
+  return {
     containers: [{ image, imagePullPolicy: 'IfNotPresent', name: 'debian', volumeMounts: [mount] }],
     volumes: [
       {
@@ -88,14 +115,18 @@ function seedDeployment(image: string): object {
       },
     ],
   };
+}
+
+function manualsDeployment(image: string, replicas: number): object {
+  const labels = { app: 'core2' };
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { labels, name: 'core2' },
+    metadata: { labels, name: 'core2', namespace: 'default' },
     spec: {
-      replicas: 1,
+      replicas,
       selector: { matchLabels: labels },
-      template: { metadata: { labels }, spec },
+      template: { metadata: { labels }, spec: manualsPodSpec(image) },
     },
   };
 }

@@ -6,43 +6,50 @@ export type MountTables = ReadonlyMap<string, readonly string[]>;
 
 /** Of every process in the namespaces, containers included, and of the machine itself. */
 export function mountTables({ pid: first }: PrivateNamespaces): MountTables {
-  const tables = new Map<string, readonly string[]>();
   const processes = readlinkSync(`/proc/${first}/ns/pid`);
+  return tablesOf(
+    (pid) => readlinkSync(`/proc/${pid}/ns/pid`) === processes,
+    () => true,
+  );
+}
+
+/** Of every process on the machine whose table names a folder, and of the machine itself. */
+export function mountTablesNaming(folder: string): MountTables {
+  return tablesOf(
+    () => true,
+    (table) => table.includes(folder),
+  );
+}
+
+/** Each namespace is read once: a machine has many processes, and a table is long. */
+function tablesOf(
+  isMeant: (pid: string) => boolean,
+  isWanted: (table: string) => boolean,
+): MountTables {
+  const tables = new Map<string, readonly string[]>();
+  const seen = new Set<string>();
   for (const pid of ['self', ...readdirSync('/proc').filter((name) => Number(name) > 0)]) {
-    const found = tableOf(pid);
-    if (!found || (pid !== 'self' && found.processes !== processes)) continue;
-    tables.set(found.namespace, found.lines);
+    const isOwn = pid === 'self';
+    const namespace = unlessGone(() => readlinkSync(`/proc/${pid}/ns/mnt`));
+    if (!namespace || seen.has(namespace)) continue;
+    if (!isOwn && !unlessGone(() => isMeant(pid))) continue;
+    const table = unlessGone(() => readFileSync(`/proc/${pid}/mountinfo`, 'utf8'));
+    if (!table) continue;
+    seen.add(namespace);
+    if (isOwn || isWanted(table)) tables.set(namespace, table.split('\n').filter(Boolean));
   }
   return tables;
 }
 
 /** Nothing of a process that ended while we looked at it, or that the machine keeps from us. */
-function tableOf(
-  pid: string,
-): { namespace: string; processes: string; lines: readonly string[] } | undefined {
+function unlessGone<T>(look: () => T): T | undefined {
   try {
-    const lines = readFileSync(`/proc/${pid}/mountinfo`, 'utf8').split('\n').filter(Boolean);
-    const namespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-    const processes = readlinkSync(`/proc/${pid}/ns/pid`);
-    return lines.length > 0 ? { namespace, processes, lines } : undefined;
+    return look();
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code ?? '';
     if (['ENOENT', 'ESRCH', 'EINVAL', 'EACCES'].includes(code)) return undefined;
     throw error;
   }
-}
-
-/** Of every process on the machine whose table names a folder, and of the machine itself. */
-export function mountTablesNaming(folder: string): MountTables {
-  const tables = new Map<string, readonly string[]>();
-  for (const pid of ['self', ...readdirSync('/proc').filter((name) => Number(name) > 0)]) {
-    const found = tableOf(pid);
-    if (!found || tables.has(found.namespace)) continue;
-    if (pid === 'self' || found.lines.some((line) => line.includes(folder))) {
-      tables.set(found.namespace, found.lines);
-    }
-  }
-  return tables;
 }
 
 /** What is different, one line each: "- LINE" was there before, "+ LINE" is new. */

@@ -43,14 +43,14 @@ export interface Furnished {
 
 /** Makes of empty namespaces a node on which every part finds what it needs; starts nothing yet. */
 export async function furnishNode(ingredients: {
-  readonly name: string;
+  readonly nodeName: string;
   readonly scratch: string;
   readonly cgroup: string;
   readonly binaries: Binaries;
   readonly packages: UnpackedPackages;
   readonly namespaces: PrivateNamespaces;
 }): Promise<Furnished> {
-  const { name, scratch, cgroup, binaries, packages, namespaces } = ingredients;
+  const { nodeName, scratch, cgroup, binaries, packages, namespaces } = ingredients;
   const at = (folder: string) => join(scratch, folder);
   for (const folder of ['var-lib', 'var-log', 'kubernetes', 'logs', 'programs', 'tools']) {
     await mkdir(at(folder));
@@ -62,15 +62,15 @@ export async function furnishNode(ingredients: {
   const environment = await machineRoom(at('tools'), packages);
   const [containerdCgroup, { files, certificates, kubeletFlags, kubeconfig }] = await Promise.all([
     makeCgroup(cgroup),
-    writeSettings(at('kubernetes'), name, binaries.kubeletVersion, packages),
+    writeSettings(at('kubernetes'), nodeName, binaries.kubeletVersion, packages),
     furnishContainerd(at('var-lib'), packages),
-    namespaces.run('sh', '-c', COVER, 'sh', scratch, name),
+    namespaces.run('sh', '-c', COVER, 'sh', scratch, nodeName),
     namespaces.run('env', ...asWords(environment), 'sh', '-c', MAKE_NETWORK),
   ]);
   await writeFile(files.containerd, containerdSettings(packages));
   return {
     wish: {
-      nodeName: name,
+      nodeName,
       binaries,
       certificates,
       files,

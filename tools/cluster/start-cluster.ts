@@ -24,8 +24,9 @@ const SCRATCH_CHARS_MAX = 80;
 const COVERED = ['/var/lib/', '/var/log/', '/run/'];
 
 export interface ClusterWish {
-  /** Of the cluster and of its node. */
   readonly name: string;
+  /** That of the cluster when it is not given. */
+  readonly nodeName?: string;
   /** A version that can be built, or a path. */
   readonly kubelet?: string;
   readonly assets?: string;
@@ -41,7 +42,7 @@ export interface ClusterWish {
  * with the process that called.
  */
 export async function startCluster(wish: ClusterWish): Promise<Cluster> {
-  const { name, scratch } = wish;
+  const { name, nodeName = name, scratch } = wish;
   const binaries = await findBinaries(wish);
   if ('missing' in binaries) throw new Error(binaries.missing);
   const packages = await nodePackages();
@@ -53,7 +54,8 @@ export async function startCluster(wish: ClusterWish): Promise<Cluster> {
   let namespaces: PrivateNamespaces | undefined;
   try {
     namespaces = await makePrivateNamespaces({ also: ['net', 'ipc', 'uts'] });
-    const cluster = await assemble({ name, scratch, cgroup, binaries, packages, namespaces });
+    const given = { name, nodeName, scratch, cgroup, binaries, packages, namespaces };
+    const cluster = await assemble(given);
     await bringUp(cluster, packages, wish);
     return cluster;
   } catch (error) {
@@ -87,6 +89,7 @@ function checkPlace(scratch: string, programs: readonly string[]): void {
 
 async function assemble(ingredients: {
   readonly name: string;
+  readonly nodeName: string;
   readonly scratch: string;
   readonly cgroup: string;
   readonly binaries: Binaries;
