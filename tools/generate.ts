@@ -5,6 +5,7 @@ import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
+import { operationFiles } from './pages/operation-files.ts';
 import { resourcesPage } from './pages/resources-page.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
@@ -38,6 +39,7 @@ const generators: readonly Generator[] = [
   },
   { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
   ...crdFiles,
+  ...operationFiles,
 ];
 
 /** Every document that is made, by its path, with the text that it should have. */

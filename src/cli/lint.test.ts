@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -41,6 +41,16 @@ describe('manifests', () => {
   test('that are right together have no problem', () => {
     const text = readFileSync('test/manifests/subpath-remount.yaml', 'utf8');
     expect(linted(text)).toEqual({ files: 1, resources: 6, problems: [] });
+  });
+
+  test('of our own faults are right, and complete', () => {
+    const folder = 'deploy/operations';
+    const files = readdirSync(folder).map((name) => ({
+      name,
+      text: readFileSync(join(folder, name), 'utf8'),
+    }));
+    expect(files.length).toBeGreaterThan(0);
+    expect(lintManifests(files).problems).toEqual([]);
   });
 
   test('may name each other across files; who is in none is a note', () => {

@@ -23,4 +23,5 @@ test('the catalogue names paths, inputs and outputs, and what repairs', { timeou
   expect(told()).toContain(
     'subpath-remount-recover\n  does     unmounts what that found, when a new look finds the same; asks before\n',
   );
+  expect(told()).toContain('OperationSets that are there too');
 });

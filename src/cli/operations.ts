@@ -1,3 +1,4 @@
+import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
@@ -34,5 +35,8 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     ];
     out(`${lines.join('\n')}\n\n`);
   }
+  const names = ownOperationSets.map(({ name }) => name).join(', ');
+  const sets = `OperationSets that are there too, each finds and repairs a fault: ${names}`;
+  out(`${wrapWords(sets, width).join('\n')}\n`);
   return EXIT.clear;
 }

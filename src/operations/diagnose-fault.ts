@@ -30,9 +30,10 @@ export async function diagnoseFault(
     const results = resultsOf(fault, urgent, verdict);
     return { succeeded: true, results, ...(record ? { record } : {}) };
   }
-  const about = pod ? `pod ${pod.namespace}/${pod.name}` : 'this node';
-  const wider = pod ? '; to ask about the whole node, give nodeName and no podReference' : '';
-  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}${wider}`, record);
+  const about = pod
+    ? `pod ${pod.namespace}/${pod.name} (leave podReference out to ask about the whole node)`
+    : 'this node';
+  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}`, record);
 }
 
 function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {
@@ -61,8 +62,9 @@ function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict):
   const [first] = seen;
   if (first) {
     const id = findingId(fault, first);
-    const cure = `to repair it all the same: kubediag recover ${fault.id} --finding ${id}`;
-    return `nothing hurts now; ${summed(seen)}${doubtWords(verdict)}; ${cure}`;
+    // The command comes first: a status keeps only the beginning of a long message.
+    const cure = `kubediag recover ${fault.id} --finding ${id} repairs it all the same`;
+    return `nothing hurts now (${cure}); ${summed(seen)}${doubtWords(verdict)}`;
   }
   if (verdict.state === 'unknown') return `it is not known${doubtWords(verdict, ': ')}`;
   const harmless = summed(verdict.findings);

@@ -84,7 +84,11 @@ describe.each(recorded)('$fault.id on $name', (each) => {
       return;
     }
     expect(result.results).toBeUndefined();
-    const words = { found: 'nothing hurts now; latent', clear: 'it is clear of', unknown: '' };
+    const words = {
+      found: 'nothing hurts now (kubediag recover ',
+      clear: 'it is clear of',
+      unknown: '',
+    };
     expect(result.message).toContain(words[golden.verdict]);
     if (golden.verdict === 'unknown') {
       expect(result.message).toBe(`this node: it is not known: ${golden.reason}`);
@@ -149,7 +153,7 @@ test('a pod that the Diagnosis names is the only one that counts', async () => {
   const result = await run(diagnoserPath, pod, hostOn(ACTIVE));
   expect(result).toMatchObject({
     succeeded: false,
-    message: expect.stringMatching(/^pod shop\/no-such-pod: .*give nodeName and no podReference$/),
+    message: expect.stringMatching(/^pod shop\/no-such-pod \(leave podReference out /),
   });
   expect(result.record).toBeUndefined();
 });

@@ -46,7 +46,8 @@ function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): strin
   if (!confirmation) return undefined;
   const { why, word } = confirmation;
   const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
-  return `${why}; a Diagnosis cannot confirm that, a person can: ${command} --confirm ${word}`;
+  // The command comes first: a status keeps only the beginning of a long message.
+  return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
 }
 
 async function performed(
