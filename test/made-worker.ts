@@ -19,6 +19,7 @@ export interface MadeContainer {
   /** What the list says, when it differs from what the container's own status says. */
   readonly listedState?: string;
   readonly createdAt?: string;
+  readonly startedAt?: string;
   readonly attempt?: number;
   readonly exitCode?: number;
   readonly reason?: string;
@@ -136,6 +137,7 @@ function addRuntime(maker: NodeMaker, worker: MadeWorker): void {
       container;
     const status = {
       ...containerMessage(container),
+      ...(container.startedAt === undefined ? {} : { startedAt: container.startedAt }),
       finishedAt: '1780000000000000000',
       exitCode,
       reason,

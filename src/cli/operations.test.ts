@@ -13,7 +13,7 @@ test('the catalogue names paths, inputs and outputs, and what repairs', { timeou
   expect(list).toContainEqual({
     operation: 'pod-detail-collector',
     path: '/processor/podDetailCollector',
-    does: 'tells the pod of the Diagnosis, as the kubelet has it',
+    does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
     repairs: false,
     reads: ['pod.namespace', 'pod.name'],
     writes: ['collector.kubernetes.pod.detail'],

@@ -6,16 +6,23 @@ import { ReadError } from '../node/node-reader.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
+import { withRuntimeStates } from './runtime-states.ts';
+import { withoutSecrets } from './without-secrets.ts';
 
 /** All pods of the node, whole, as the kubelet has them. */
 export function collectPodList(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
   return collected('collector.kubernetes.pod.list', async () => {
     const { items } = await readPodItems(look(), podObject);
-    return JSON.stringify(items);
+    return JSON.stringify(withoutSecrets(items));
   });
 }
 
-/** The pod of the Diagnosis, whole. */
+const DETAIL = 'collector.kubernetes.pod.detail';
+
+/**
+ * The pod of the Diagnosis, with the states that its containers have by now. Where the runtime is
+ * silent it is told as the kubelet has it, and that it is, under a key beside it.
+ */
 export async function collectPodDetail(
   input: StepInput,
   { look }: ProcessorHost,
@@ -24,17 +31,26 @@ export async function collectPodDetail(
   if (!namespace || !name) {
     return failedWith('no pod is named: give the Diagnosis a podReference');
   }
-  return collected('collector.kubernetes.pod.detail', async () => {
-    const isAsked = (item: unknown) =>
-      textAt(item, 'metadata', 'namespace') === namespace &&
-      textAt(item, 'metadata', 'name') === name;
-    const { items, origin } = await readPodItems(look(), (item) =>
-      isAsked(item) ? podObject(item) : undefined,
-    );
-    const pod = items.find((item) => item !== undefined);
-    if (!pod) throw new ReadError('missing', `pod ${namespace}/${name} in ${origin}`);
-    return JSON.stringify(pod);
-  });
+  const seen = look();
+  const pod = await attempt(askedPod(seen, namespace, name));
+  if (!pod.known) return failedWith(pod.why);
+  const merged = await attempt(withRuntimeStates(pod.value, seen));
+  const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : pod.value));
+  const doubt = merged.known
+    ? {}
+    : { [`${DETAIL}.doubt`]: `the states of its containers may be old: ${merged.why}` };
+  return { succeeded: true, results: { [DETAIL]: detail, ...doubt } };
+}
+
+async function askedPod(look: Look, namespace: string, name: string): Promise<object> {
+  const { items, origin } = await readPodItems(look, (item) =>
+    textAt(item, 'metadata', 'namespace') === namespace && textAt(item, 'metadata', 'name') === name
+      ? podObject(item)
+      : undefined,
+  );
+  const pod = items.find((item) => item !== undefined);
+  if (!pod) throw new ReadError('missing', `pod ${namespace}/${name} in ${origin}`);
+  return pod;
 }
 
 /** The kubelet's list says once what all of it are. */

@@ -22,7 +22,7 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/podDetailCollector',
     operation: 'pod-detail-collector',
-    does: 'tells the pod of the Diagnosis, as the kubelet has it',
+    does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
     reads: ['pod.namespace', 'pod.name'],
     writes: ['collector.kubernetes.pod.detail'],
     repairs: false,
