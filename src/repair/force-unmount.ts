@@ -12,7 +12,7 @@ import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import type { Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
@@ -21,8 +21,6 @@ import { unmountUnderWay } from './under-way.ts';
 import { otherPath, underWay } from './unmount.ts';
 
 type Force = Action<'force-unmount'>;
-
-const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
 
 /** Unmounts the dead mount of an orphan by force, which frees everyone who waits on it. */
 export const forceUnmount: Handler<'force-unmount'> = {

@@ -3,6 +3,9 @@ import type { Look } from '../model/evidence.ts';
 import type { Tried } from '../state/state-folder.ts';
 import type { NodeWriter } from './node-writer.ts';
 
+/** What is to be done where the node is no longer as it was diagnosed. */
+export const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
 /** What it takes to change a node safely: a reason not to, the deed, and a look afterwards. */
 export interface Handler<K extends ActionKind> {
   /**

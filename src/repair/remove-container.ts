@@ -8,12 +8,10 @@ import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import type { Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { keepInspected } from './keep-inspected.ts';
 
 type RemoveContainer = Action<'remove-container'>;
-
-const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
 
 /** As many digits as the tools of the runtimes show; also the word that a person types. */
 const SHORT_ID = 13;

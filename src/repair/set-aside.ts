@@ -11,15 +11,13 @@ import {
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import type { Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { livingPod } from './living-pod.ts';
 import type { NodeWriter } from './node-writer.ts';
 import { otherPath } from './unmount.ts';
 
 type SetAside = Action<'set-aside'>;
-
-const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
 
 /** Moves the last file of an orphan's CSI volume out of the kubelet's way, and deletes nothing. */
 export const setAside: Handler<'set-aside'> = {

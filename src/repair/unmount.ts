@@ -4,14 +4,12 @@ import { subpathSource, subpathTarget } from '../evidence/subpath-source.ts';
 import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import type { Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
 import type { NodeWriter } from './node-writer.ts';
 import { unmountUnderWay } from './under-way.ts';
 
 type Unmount = Action<'unmount'>;
-
-const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
 
 /** Unmounts the dead bind mount of a subPath volume; the kubelet makes a new one at the next start. */
 export const unmount: Handler<'unmount'> = {

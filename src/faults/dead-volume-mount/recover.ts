@@ -1,12 +1,12 @@
+import { orphanConfirmation } from '../../evidence/orphan-words.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Evidence } from './diagnose.ts';
-import { type DeadVolumeMount, NOT_ALL_ASKED } from './tell.ts';
+import type { DeadVolumeMount } from './tell.ts';
 
 /** The kubelet goes on by itself once nobody waits; what is left of the orphan it removes. */
 export function recover({ pins, subject, proof, state }: Finding<DeadVolumeMount>): Recovery {
   const { podUid, device, fsType, mounts } = pins;
-  const missing = proof.find(({ claim }) => claim === NOT_ALL_ASKED);
   const count = mounts.length === 1 ? '1 mount' : `${mounts.length} mounts`;
   return {
     actions: mounts.map((mount) => ({ kind: 'force-unmount', ...mount, device, fsType, podUid })),
@@ -22,14 +22,7 @@ export function recover({ pins, subject, proof, state }: Finding<DeadVolumeMount
         : '') +
       'the kubelet removes the folder of the orphan; of a CSI volume vol_data.json may be left: ' +
       'kubediag check orphaned-volume-metadata',
-    ...(missing === undefined
-      ? {}
-      : {
-          confirmation: {
-            why: `whether pod ${podUid} is really gone: ${missing.claim}: ${missing.text}`,
-            word: podUid,
-          },
-        }),
+    ...orphanConfirmation(podUid, proof),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
+import { orphanProof } from '../../evidence/orphan-words.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { DeadMount } from './dead-mount.ts';
@@ -207,9 +208,6 @@ function common({ main, mounts, podUid, volume }: DeadMount) {
   };
 }
 
-/** Then a person must name the pod before its mount is forced. */
-export const NOT_ALL_ASKED = 'not all who could know the pod could be asked';
-
 /** What shows the standstill, and what shows where it is; each once. */
 function loopProof({ still, amongOrphans }: Loop): readonly Proof[] {
   return [...new Set([...(amongOrphans ? [amongOrphans] : []), ...still])];
@@ -234,10 +232,7 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
     ...(waiting === undefined
       ? []
       : [{ claim: `${waiting} requests wait for its server`, origin: 'fusectl' }]),
-    ...life.agreed,
-    ...(life.needsWord === undefined
-      ? []
-      : [{ claim: NOT_ALL_ASKED, text: life.needsWord, origin: 'the kubelet' }]),
+    ...orphanProof(life),
     {
       claim: 'df shows nothing of it, or hangs too: it asks the server, the mount table does not',
       origin: table.origin,

@@ -119,7 +119,11 @@ function stayProof(
   } else proof.push(say(`what is in them could not be looked at: ${folder.failure}`));
   if (filled.length > 0) {
     const names = filled.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
-    proof.push(say(`${filled.length} are not empty, and stay: ${names.join(', ')}`));
+    const stay =
+      filled.length === 1
+        ? '1 is not empty, and stays'
+        : `${filled.length} are not empty, and stay`;
+    proof.push(say(`${stay}: ${names.join(', ')}`));
   }
   for (const { name, mounts } of mounted.slice(0, NAMES_SHOWN_MAX)) {
     const [first] = mounts;

@@ -1,25 +1,18 @@
+import { orphanConfirmation } from '../../evidence/orphan-words.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Evidence } from './diagnose.ts';
-import { NOT_ALL_ASKED, type OrphanedVolumeMetadata } from './tell.ts';
+import type { OrphanedVolumeMetadata } from './tell.ts';
 
 /** The file is kept; without it the kubelet removes the empty folders itself. */
 export function recover({ pins, proof }: Finding<OrphanedVolumeMetadata>): Recovery {
   const { podUid, volume, inode } = pins;
-  const missing = proof.find(({ claim }) => claim === NOT_ALL_ASKED);
   return {
     actions: [{ kind: 'set-aside', podUid, volume, inode }],
     touches: `1 file, vol_data.json of volume "${volume}" of pod ${podUid}: it gets another place`,
     leaves: 'all data, all mounts and every other file; nothing is deleted but empty folders',
     afterwards: 'the kubelet removes the folder of the pod within seconds, and falls silent',
-    ...(missing === undefined
-      ? {}
-      : {
-          confirmation: {
-            why: `whether pod ${podUid} is really gone: ${missing.claim}: ${missing.text}`,
-            word: podUid,
-          },
-        }),
+    ...orphanConfirmation(podUid, proof),
   };
 }
 

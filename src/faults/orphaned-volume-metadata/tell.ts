@@ -1,4 +1,5 @@
 import type { LogEntry } from '../../evidence/log-entries.ts';
+import { orphanProof } from '../../evidence/orphan-words.ts';
 import type { LeftMetadata } from '../../evidence/volume-metadata.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 
@@ -15,9 +16,6 @@ export const reasons = {
 } as const satisfies Record<string, string>;
 
 type Reason = keyof typeof reasons;
-
-/** Then a person must name the pod before anything of it is moved. */
-export const NOT_ALL_ASKED = 'not all who could know the pod could be asked';
 
 export function findingOf(
   left: LeftMetadata,
@@ -63,9 +61,5 @@ function proofOf(left: LeftMetadata, complaint: LogEntry | undefined): readonly 
     ? [{ claim: 'the kubelet complains', text: complaint.text, origin: complaint.origin }]
     : [];
   if (life.state !== 'orphan') return [...said, file];
-  const missing =
-    life.needsWord === undefined
-      ? []
-      : [{ claim: NOT_ALL_ASKED, text: life.needsWord, origin: 'the kubelet' }];
-  return [...said, file, ...life.agreed, ...missing];
+  return [...said, file, ...orphanProof(life)];
 }
