@@ -27,7 +27,8 @@ async function main(): Promise<void> {
     return;
   }
   const { runCli } = await import('./cli/run-cli.ts');
-  process.exitCode = await runCli(process.argv.slice(2));
+  const serve = async () => (await import('./agent/serve.ts')).serve;
+  process.exitCode = await runCli(process.argv.slice(2), { serve });
 }
 
 function tellDefect(error: unknown): void {

@@ -34,6 +34,7 @@ export function commands(run: Run): Command {
     runManifests,
     lint,
     operations,
+    serve,
     version,
     completion,
   ]) {
@@ -176,6 +177,16 @@ function operations(): Command {
   return new Command('operations')
     .description('list the Operations of our own that a graph may name, with inputs and outputs')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
+}
+
+function serve(): Command {
+  const command = new Command('serve')
+    .description('stand on this node: keep Diagnoses, run them, answer over HTTP (kubectl-like)')
+    .option('--listen <ADDRESS:PORT>', 'where to answer', '127.0.0.1:8090')
+    .option('--allow-remote', 'listen on an address that other machines can reach, without TLS')
+    .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
+    .addOption(stateOption());
+  return withNodeOptions(command);
 }
 
 function collector(): Command {

@@ -1,16 +1,22 @@
 import { CommanderError } from 'commander';
 import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
+import type { Serve, ServeOptions } from './serve.ts';
 import { systemTerminal, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
+/** What only `main` can reach, loaded when it is asked for. */
+export interface OtherHosts {
+  readonly serve: () => Promise<Serve>;
+}
+
 /** Runs one command of a person on a node, and gives the exit code. */
-export async function runCli(words: readonly string[]): Promise<number> {
+export async function runCli(words: readonly string[], others: OtherHosts): Promise<number> {
   let lost: string | undefined;
   outliveTheReader((why) => {
     lost = why;
   });
-  const code = await codeOf(words);
+  const code = await codeOf(words, others);
   // What could not be written is told a turn later.
   await new Promise((resolve) => setImmediate(resolve));
   if (lost === undefined) return code;
@@ -18,11 +24,14 @@ export async function runCli(words: readonly string[]): Promise<number> {
   return EXIT.notDone;
 }
 
-async function codeOf(words: readonly string[]): Promise<number> {
+async function codeOf(words: readonly string[], others: OtherHosts): Promise<number> {
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
-    code = await runCommand(command, given, options, terminal);
+    code =
+      command === 'serve'
+        ? await serve(options as never, terminal, others)
+        : await runCommand(command, given, options, terminal);
   });
   for (const command of [program, ...program.commands]) command.exitOverride();
   try {
@@ -45,6 +54,15 @@ function askedOf(words: readonly string[], names: readonly string[]): readonly s
   const [first, name] = words.filter((word) => !word.startsWith('-'));
   if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
   return [name];
+}
+
+async function serve(
+  options: ServeOptions,
+  terminal: Terminal,
+  others: OtherHosts,
+): Promise<number> {
+  const { serveHere } = await import('./serve.ts');
+  return serveHere(options, terminal, await others.serve());
 }
 
 /** Each command's code is loaded when it is used: `version` does not wait for `recover`. */

@@ -2,10 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
-import { lookAt } from '../checkup/look.ts';
-import { kubelet } from '../evidence/kubelet.ts';
+import { nodeNameOf } from '../host/node-name.ts';
 import { withStepHost } from '../host/step-host.ts';
-import { attempt } from '../node/attempt.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { OperationResult } from '../operations/operation-result.ts';
 import { runOperation } from '../operations/run-operation.ts';
@@ -17,8 +15,7 @@ import { EXIT } from './exit-codes.ts';
 import { showLint } from './lint.ts';
 import { lintManifests } from './lint-manifests.ts';
 import { manifestsGiven } from './manifests-given.ts';
-import { openNode } from './open-node.ts';
-import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
+import { durationMs, type NodeOptions, stateFolderOf } from './options.ts';
 import { nodeInHand, stopOnSignal } from './recover.ts';
 import {
   type PlannedDiagnosis,
@@ -77,13 +74,8 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
 
 /** As the kubelet calls this node; without one, what the manifest says is believed. */
 async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<string> {
-  const node = openNode(options);
   const timeoutMs = durationMs('--timeout', options.timeout);
-  const timer = setTimeout(() => node.endLook('the time limit was reached'), timeoutMs);
-  const found = await attempt(lookAt(node, lookSettingsOf(options)).of(kubelet));
-  clearTimeout(timer);
-  node.close();
-  const told = found.known ? found.value.nodeName : undefined;
+  const told = await nodeNameOf(nodeInHand({ ...options, stateFolder: '' }), timeoutMs);
   return told ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
 }
 

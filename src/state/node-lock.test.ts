@@ -67,7 +67,7 @@ test('a holder in a container that we cannot see is believed, with the way out',
   leaveLock(1, { pidNamespace: 'pid:[1]', pid: 2 ** 22 + 1 });
   expect(await takeNodeLock(folder, self)).toMatchObject({
     isTaken: false,
-    todo: `wait; if it is surely gone, empty ${join(folder, 'lock.1')}`,
+    todo: `wait until it is done; if it is surely gone, empty ${join(folder, 'lock.1')}`,
   });
 });
 

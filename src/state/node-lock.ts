@@ -23,6 +23,19 @@ export type LockAnswer =
   | { readonly isTaken: true; readonly lock: NodeLock }
   | ({ readonly isTaken: false } & Trouble);
 
+/** How the one who has the lock is spoken of. */
+export interface HolderWords {
+  readonly who: string;
+  readonly does: string;
+  readonly todo: string;
+}
+
+const RECOVERY: HolderWords = {
+  who: 'another recovery',
+  does: 'is at work on this node',
+  todo: 'wait until it is done',
+};
+
 // lock.17
 const GENERATION = /^lock\.(\d+)$/;
 
@@ -32,13 +45,17 @@ const GENERATION = /^lock\.(\d+)$/;
  * name, and a name is given once. The newest is never deleted, hence whoever took an old number out
  * of an old view sees a newer one, and steps back.
  */
-export async function takeNodeLock(folder: string, self: Actor): Promise<LockAnswer> {
+export async function takeNodeLock(
+  folder: string,
+  self: Actor,
+  words: HolderWords = RECOVERY,
+): Promise<LockAnswer> {
   await prepareFolder(folder);
   const mine = join(folder, `taker-${self.pid}-${self.pidNamespace.replace(/\D/g, '')}`);
   for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
     const newest = generations(folder).at(-1) ?? 0;
     const holder = liveHolder(folder, newest, self);
-    if (holder) return isHeld(holder);
+    if (holder) return isHeld(holder, words);
     const path = join(folder, `lock.${newest + 1}`);
     // Whole before it has its name, so that nobody ever reads half a holder.
     rmSync(mine, { force: true });
@@ -90,12 +107,15 @@ function liveHolder(folder: string, generation: number, self: Actor): Holder | u
   return (isUs ? heldHere.has(path) : isAlive) ? { pid, since, path, isSeen: true } : undefined;
 }
 
-function isHeld({ pid, since, path, isSeen }: Holder): LockAnswer {
+function isHeld(
+  { pid, since, path, isSeen }: Holder,
+  { who, does, todo }: HolderWords,
+): LockAnswer {
   return {
     isTaken: false,
-    what: `another recovery (pid ${pid}, since ${since} UTC) is at work on this node`,
+    what: `${who} (pid ${pid}, since ${since} UTC) ${does}`,
     why: `${path} names it, and ${isSeen ? 'it is alive' : 'it runs in a container we cannot see'}`,
-    todo: isSeen ? 'wait until it is done' : `wait; if it is surely gone, empty ${path}`,
+    todo: isSeen ? todo : `${todo}; if it is surely gone, empty ${path}`,
   };
 }
 

@@ -1,8 +1,24 @@
-import { mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { appendSynced, fieldsIn, prepareFolder, textIfThere, tried } from './state-folder.ts';
+import {
+  appendSynced,
+  fieldsIn,
+  prepareFolder,
+  secretIfThere,
+  textIfThere,
+  tried,
+  writeSynced,
+} from './state-folder.ts';
 
 let scratch = '';
 beforeEach(() => {
@@ -57,4 +73,16 @@ test('a file that is larger than the limit is not read', () => {
 
 test('text that is no object has no fields', () => {
   for (const text of ['', 'null', '7', '"text"', '{"a":']) expect(fieldsIn(text)).toEqual({});
+});
+
+test('a secret that others may read is none', async () => {
+  const path = join(scratch, 'token');
+  expect(secretIfThere(path, 10)).toBeUndefined();
+  await writeSynced(path, 'secret');
+  expect(secretIfThere(path, 10)).toBe('secret');
+  chmodSync(path, 0o640);
+  expect(() => secretIfThere(path, 10)).toThrow('only we can read');
+  const link = join(scratch, 'link');
+  symlinkSync(path, link);
+  expect(() => secretIfThere(link, 10)).toThrow('only we can read');
 });

@@ -2,6 +2,7 @@ import {
   constants,
   existsSync,
   linkSync,
+  lstatSync,
   mkdirSync,
   readFileSync,
   statSync,
@@ -90,6 +91,16 @@ export function textIfThere(path: string, bytesMax: number): string | undefined 
     if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return undefined;
     throw error;
   }
+}
+
+/** The same of a file that nobody else may read. Throws when somebody else may. */
+export function secretIfThere(path: string, bytesMax: number): string | undefined {
+  const status = lstatSync(path, { throwIfNoEntry: false });
+  if (!status) return undefined;
+  if (!status.isFile() || status.uid !== process.geteuid?.() || (status.mode & 0o077) !== 0) {
+    throw new DiskError(`${path} is not a file that only we can read (chmod 600, chown)`);
+  }
+  return textIfThere(path, bytesMax);
 }
 
 /** Gives a file a second name; false when the name was taken already. Atomic. */

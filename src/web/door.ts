@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { isLoopback } from '../std/is-loopback.ts';
 import { StatusError } from './status-error.ts';
 
 /** Who is let in. */
@@ -46,11 +47,8 @@ function nameIn(host: string): string {
   return (HOST.exec(host)?.[1] ?? '').toLowerCase().replace(/^\[|\]$/g, '');
 }
 
-// 127.0.0.1, 127.1.2.3
-const LOOPBACK = /^127(?:[.]\d{1,3}){3}$/;
-
 function isOwnName(name: string, { ownNames }: Door): boolean {
-  if (name === 'localhost' || name === '::1' || LOOPBACK.test(name)) return true;
+  if (isLoopback(name)) return true;
   return name !== '' && ownNames.some((own) => own.toLowerCase() === name);
 }
 

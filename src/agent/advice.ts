@@ -1,0 +1,38 @@
+import type { Catalogue } from '../diagnosis/catalogue.ts';
+import type { NewObject } from '../diagnosis/store.ts';
+
+/** What whoever applies an object should know: it is kept, and will not do what they may expect. */
+export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
+  return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
+    if (kind === 'OperationSet') return missingOperations(spec, catalogue);
+    if (kind !== 'Diagnosis') return [];
+    return [...(await missingSet(spec, catalogue)), ...otherNode(spec, nodeName())];
+  };
+}
+
+async function missingOperations(
+  { adjacencyList }: NewObject['spec'],
+  { operation }: Catalogue,
+): Promise<readonly string[]> {
+  const nodes = adjacencyList as readonly { readonly operation?: string }[];
+  const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
+  const known = await Promise.all([...names].map(async (name) => [name, await operation(name)]));
+  return known
+    .filter(([, found]) => found === undefined)
+    .map(([name]) => `there is no Operation "${String(name)}" yet: apply it before a Diagnosis`);
+}
+
+async function missingSet({ operationSet }: NewObject['spec'], { set }: Catalogue) {
+  const { state } = await set(String(operationSet));
+  if (state !== 'missing') return [];
+  return [`there is no OperationSet "${String(operationSet)}" yet: apply it within a minute`];
+}
+
+function otherNode({ nodeName, targetSelector }: NewObject['spec'], here: string) {
+  const names = (targetSelector as { readonly nodeNames?: readonly string[] } | undefined)
+    ?.nodeNames;
+  const named = typeof nodeName === 'string' && nodeName !== '' ? [nodeName] : (names ?? [here]);
+  if (named.includes(here)) return [];
+  const words = `it is for node ${named.slice(0, 3).join(', ')}, and this is ${here}`;
+  return [`${words}: it is kept and not run here`];
+}

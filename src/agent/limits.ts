@@ -1,0 +1,8 @@
+/** A token has 43 characters; a file of more is something else. */
+export const TOKEN_BYTES_MAX = 1_024;
+
+/** How long the kubelet may take to say how it calls this node. */
+export const NAME_MS = 10_000;
+
+/** Processors that are run for others at once. Each takes a look at the node of its own. */
+export const PROCESSORS_MAX = 4;

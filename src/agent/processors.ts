@@ -1,0 +1,45 @@
+import type { NodeInHand } from '../host/hands-on.ts';
+import { type StepListener, withStepHost } from '../host/step-host.ts';
+import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
+import { processors } from '../operations/processors.ts';
+import { runOperation } from '../operations/run-operation.ts';
+import type { ProcessorDoor } from '../web/processor-door.ts';
+import { StatusError } from '../web/status-error.ts';
+import { PROCESSORS_MAX } from './limits.ts';
+
+/**
+ * Our processors, for graphs that other people run. Whoever has the token may also have a recovery,
+ * of what a new look finds; the policy of a Diagnosis is not known here.
+ */
+export function processorDoor(node: NodeInHand, listener: StepListener): ProcessorDoor {
+  let running = 0;
+  return {
+    processorPaths: processors.map(({ path }) => path),
+    runProcessor: async (path, input, { isDryRun, stop }) => {
+      if (running >= PROCESSORS_MAX) {
+        const words = `${PROCESSORS_MAX} processors are run for others already: try again later`;
+        throw new StatusError('TooManyRequests', words);
+      }
+      running += 1;
+      const timeoutMs = OWN_TIMEOUT_SECONDS * 1_000;
+      const name = path.replace(/^.*\//, '');
+      const processor = {
+        way: 'http',
+        path,
+        scheme: 'http',
+        timeoutSeconds: OWN_TIMEOUT_SECONDS,
+      } as const;
+      const consent = async () => ({ given: isDryRun ? 'to-plan' : 'to-act' }) as const;
+      try {
+        return await withStepHost(
+          { node, consent, stop },
+          timeoutMs,
+          (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
+          listener,
+        );
+      } finally {
+        running -= 1;
+      }
+    },
+  };
+}

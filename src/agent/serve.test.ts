@@ -1,0 +1,111 @@
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { type ServeListener, type ServeStart, serve } from './serve.ts';
+
+let scratch = '';
+const stops: AbortController[] = [];
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'kubediag-serve-'));
+});
+afterEach(() => {
+  for (const stop of stops) stop.abort();
+  rmSync(scratch, { recursive: true });
+});
+
+const quiet: ServeListener = {
+  progress: () => {},
+  detail: () => {},
+  onSettled: () => {},
+  onLetGo: async () => {},
+  onStart: () => {},
+  onTrouble: () => {},
+};
+
+function wish(port = 0) {
+  const node = { access: { hostRoot: '/' }, settings: {}, stateFolder: join(scratch, 'state') };
+  return { host: '127.0.0.1', port, node, nodeName: 'my-node' };
+}
+
+/** Started, and to be ended. */
+async function started(): Promise<ServeStart & { readonly end: () => Promise<unknown> }> {
+  const stop = new AbortController();
+  stops.push(stop);
+  const { promise, resolve } = Promise.withResolvers<ServeStart>();
+  const ended = serve(wish(), stop.signal, { ...quiet, onStart: resolve });
+  const end = async () => {
+    stop.abort();
+    return ended;
+  };
+  return { ...(await promise), end };
+}
+
+const ask = async (url: string, token: string) =>
+  (await fetch(url, { headers: { authorization: `Bearer ${token}` } })).status;
+
+test('it makes its token once, tells where it is, and gives all back at its end', async () => {
+  const first = await started();
+  const token = first.newToken ?? '';
+  expect(token).toMatch(/^[\w-]{43}$/);
+  expect(readFileSync(first.tokenFile, 'utf8').trim()).toBe(token);
+  const address = join(scratch, 'state/address');
+  expect(readFileSync(address, 'utf8').trim()).toBe(first.url);
+  expect(await ask(`${first.url}/apis`, token)).toBe(200);
+  expect(await ask(`${first.url}/apis`, 'another')).toBe(401);
+  expect(await first.end()).toBeUndefined();
+  expect(existsSync(address)).toBe(false);
+  await expect(ask(`${first.url}/apis`, token)).rejects.toThrow('fetch failed');
+
+  const second = await started();
+  expect(second.newToken).toBeUndefined();
+  expect(await ask(`${second.url}/apis`, token)).toBe(200);
+  expect(await second.end()).toBeUndefined();
+});
+
+test('a second one on the same folder is told who has it', async () => {
+  const first = await started();
+  const { signal } = new AbortController();
+  expect(await serve(wish(), signal, quiet)).toMatchObject({
+    what: expect.stringMatching(`another .kubediag serve. \\(pid ${process.pid}, since 20`),
+  });
+  await first.end();
+});
+
+test('a token that others may read is refused', async () => {
+  await (await started()).end();
+  chmodSync(join(scratch, 'state/token'), 0o644);
+  const { signal } = new AbortController();
+  expect(await serve(wish(), signal, quiet)).toMatchObject({
+    why: expect.stringContaining('not a file that only we can read'),
+  });
+  chmodSync(join(scratch, 'state/token'), 0o600);
+  await (await started()).end();
+});
+
+test('half a token is made anew', async () => {
+  await (await started()).end();
+  writeFileSync(join(scratch, 'state/token'), 'abc');
+  const again = await started();
+  expect(again.newToken).toMatch(/^[\w-]{43}$/);
+  await again.end();
+});
+
+test('a store that is none of ours is left alone, and so is an address that is taken', async () => {
+  await (await started()).end();
+  const { signal } = new AbortController();
+  const other = createServer().listen(0, '127.0.0.1');
+  await expect.poll(() => other.listening).toBe(true);
+  const { port } = other.address() as { readonly port: number };
+  expect(await serve(wish(port), signal, quiet)).toMatchObject({
+    what: `nothing can listen on 127.0.0.1:${port}`,
+    why: expect.stringContaining('EADDRINUSE'),
+  });
+  other.close();
+  writeFileSync(join(scratch, 'state/store.sqlite'), 'mine');
+  expect(await serve(wish(), signal, quiet)).toMatchObject({
+    why: expect.stringContaining('it is no store of ours'),
+  });
+  expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
+});

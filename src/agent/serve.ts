@@ -1,0 +1,149 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { storeCatalogue } from '../diagnosis/catalogue.ts';
+import { StoreFileError } from '../diagnosis/sqlite-file.ts';
+import { openSqliteStore, type SqliteStore } from '../diagnosis/sqlite-store.ts';
+import type { NodeInHand } from '../host/hands-on.ts';
+import { nodeNameOf } from '../host/node-name.ts';
+import { VERSION } from '../host/product-version.ts';
+import type { StepListener } from '../host/step-host.ts';
+import type { Trouble } from '../model/action.ts';
+import { takeNodeLock } from '../state/node-lock.ts';
+import { prepareFolder, tried, writeSynced } from '../state/state-folder.ts';
+import { thisProcess } from '../state/this-process.ts';
+import { routes } from '../web/routes.ts';
+import { startServer } from '../web/server.ts';
+import { settleSets } from '../web/settle-sets.ts';
+import { OpenWatches } from '../web/watch-resources.ts';
+import { adviceFor } from './advice.ts';
+import { NAME_MS } from './limits.ts';
+import { ownNames } from './own-names.ts';
+import { processorDoor } from './processors.ts';
+import { ownToken } from './token.ts';
+
+export interface ServeWish {
+  readonly host: string;
+  readonly port: number;
+  readonly node: NodeInHand;
+  /** When it is not that of the kubelet. */
+  readonly nodeName?: string | undefined;
+}
+
+export interface ServeListener extends StepListener {
+  readonly onStart: (start: ServeStart) => void;
+  /** One line on what goes wrong while it stands. */
+  readonly onTrouble: (words: string) => void;
+}
+
+export interface ServeStart {
+  readonly url: string;
+  readonly nodeName: string;
+  readonly tokenFile: string;
+  /** Only when it was made just now. */
+  readonly newToken?: string;
+}
+
+/** Stands until it is told to stop. What it gives back is why it could not. */
+export async function serve(
+  wish: ServeWish,
+  stop: AbortSignal,
+  listener: ServeListener,
+): Promise<Trouble | undefined> {
+  const { stateFolder } = wish.node;
+  const prepared = await tried(prepareFolder(stateFolder));
+  if (!prepared.ok) return unusable(stateFolder, prepared.why);
+  const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
+  if (!lock.ok) return unusable(stateFolder, lock.why);
+  if (!lock.value.isTaken) return lock.value;
+  const token = await tried(ownToken(stateFolder));
+  const opened = token.ok ? await storeIn(stateFolder) : unusable(stateFolder, token.why);
+  const trouble =
+    token.ok && 'store' in opened
+      ? await stand(wish, { ...token.value, store: opened.store }, stop, listener)
+      : (opened as Trouble);
+  lock.value.lock.release();
+  return trouble;
+}
+
+const OTHER = {
+  who: 'another `kubediag serve`',
+  does: 'has this folder',
+  todo: 'use that one, end it, or choose another --state-dir',
+};
+
+function unusable(stateFolder: string, why: string): Trouble {
+  const todo = 'make it writable for root alone, make room, or choose another --state-dir';
+  return { what: `our folder ${stateFolder} cannot be used`, why, todo };
+}
+
+async function storeIn(folder: string): Promise<{ readonly store: SqliteStore } | Trouble> {
+  const [opened] = await Promise.allSettled([openSqliteStore(join(folder, 'store.sqlite'))]);
+  if (opened.status === 'fulfilled') return { store: opened.value };
+  const error: unknown = opened.reason;
+  if (!(error instanceof StoreFileError)) throw error;
+  return { what: 'the store cannot be opened', why: error.message, todo: 'see to that file' };
+}
+
+interface Own {
+  readonly store: SqliteStore;
+  readonly token: string;
+  readonly isNew: boolean;
+}
+
+async function stand(
+  wish: ServeWish,
+  { store, token, isNew }: Own,
+  stop: AbortSignal,
+  listener: ServeListener,
+): Promise<Trouble | undefined> {
+  const { node, host, port } = wish;
+  let nodeName = wish.nodeName ?? hostname().toLowerCase();
+  await settleSets(store);
+  const started = await tried(
+    startServer({
+      host,
+      port,
+      door: { token, ownNames: ownNames(host, nodeName) },
+      handler: routes({
+        store,
+        watches: new OpenWatches(),
+        adviceOn: adviceFor(storeCatalogue(store), () => nodeName),
+        ...processorDoor(node, listener),
+        productVersion: VERSION,
+        metrics: async () => '',
+        unreadiness: async () => (stop.aborted ? 'it is being ended' : undefined),
+      }),
+      onAnswer: () => {},
+      onDefect: (error) => listener.onTrouble(defectWords(error)),
+    }),
+  );
+  if (!started.ok) {
+    store.close();
+    const todo = 'choose another address with --listen, or end whoever has this one';
+    return { what: `nothing can listen on ${host}:${port}`, why: started.why, todo };
+  }
+  const server = started.value;
+  const url = urlOf(server);
+  const addressFile = join(node.stateFolder, 'address');
+  await writeSynced(addressFile, `${url}\n`);
+  nodeName = wish.nodeName ?? (await nodeNameOf(node, NAME_MS)) ?? nodeName;
+  const tokenFile = join(node.stateFolder, 'token');
+  listener.onStart({ url, nodeName, tokenFile, ...(isNew ? { newToken: token } : {}) });
+  if (!stop.aborted) await once(stop, 'abort');
+  rmSync(addressFile, { force: true });
+  await server.close();
+  store.close();
+  return undefined;
+}
+
+// http://127.0.0.1:8090, http://[::1]:8090
+function urlOf({ host, port }: { readonly host: string; readonly port: number }): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+function defectWords(error: unknown): string {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return `this is a defect of kubediag, please report it: ${stack}`;
+}

@@ -1,0 +1,71 @@
+import type { NodeInHand } from '../host/hands-on.ts';
+import type { StepListener } from '../host/step-host.ts';
+import type { Trouble } from '../model/action.ts';
+import { EXIT } from './exit-codes.ts';
+import { listenAddress } from './listen-address.ts';
+import { type NodeOptions, stateFolderOf } from './options.ts';
+import { nodeInHand, stopOnSignal } from './recover.ts';
+import { showSettled } from './show-recovery.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
+import type { Terminal } from './terminal.ts';
+import { wrapWords } from './wrap.ts';
+
+export interface ServeOptions extends NodeOptions {
+  readonly listen: string;
+  readonly allowRemote?: boolean;
+  readonly stateDir?: string;
+  readonly nodeName?: string;
+}
+
+/** The agent, as `main` hands it to the command line, which must not reach it by itself. */
+export type Serve = (
+  wish: {
+    readonly host: string;
+    readonly port: number;
+    readonly node: NodeInHand;
+    readonly nodeName: string | undefined;
+  },
+  stop: AbortSignal,
+  listener: StepListener & {
+    readonly onStart: (start: Started) => void;
+    readonly onTrouble: (words: string) => void;
+  },
+) => Promise<Trouble | undefined>;
+
+interface Started {
+  readonly url: string;
+  readonly nodeName: string;
+  readonly tokenFile: string;
+  readonly newToken?: string;
+}
+
+/** `kubediag serve`: stands on this node until it is ended. */
+export async function serveHere(
+  options: ServeOptions,
+  terminal: Terminal,
+  serve: Serve,
+): Promise<number> {
+  const address = listenAddress(options.listen, options.allowRemote ?? false);
+  if (address.warning !== undefined) terminal.err(`${address.warning}\n`);
+  const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
+  const stop = stopOnSignal(terminal, 'a change of the node that has begun is finished first');
+  const trouble = await serve({ ...address, node, nodeName: options.nodeName }, stop, {
+    // Nobody watches the single looks of what stands for months.
+    progress: () => {},
+    detail: terminal.detail,
+    onSettled: (settled) => showSettled(settled, terminal),
+    onLetGo: (each) => tellAbandoned(each, terminal),
+    onStart: (start) => tellStart(start, terminal),
+    onTrouble: (words) => terminal.err(`${wrapWords(words, terminal.width).join('\n')}\n`),
+  });
+  if (!trouble) return EXIT.clear;
+  terminal.err(`refused: ${trouble.what}\n  why   ${trouble.why}\n  do    ${trouble.todo}\n`);
+  return EXIT.notDone;
+}
+
+function tellStart({ url, nodeName, tokenFile, newToken }: Started, { out }: Terminal): void {
+  out(`serving node ${nodeName} on ${url}\n`);
+  // Shown once: whoever needs it later reads the file, or has no business with it.
+  if (newToken !== undefined) out(`token      ${newToken}\n`);
+  out(`token is   kept in ${tokenFile}, for this account alone\n`);
+}

@@ -1,0 +1,36 @@
+/** One number with its labels. */
+interface Sample {
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly value: number;
+  /** "_sum", "_count" of a summary. */
+  readonly suffix?: string;
+}
+
+export interface Metric {
+  readonly name: string;
+  readonly type: 'counter' | 'gauge' | 'summary';
+  readonly help: string;
+  readonly samples: readonly Sample[];
+}
+
+/** Numbers in the text form that Prometheus reads. */
+export function metricsText(metrics: readonly Metric[]): string {
+  return metrics
+    .map(({ name, type, help, samples }) => {
+      const lines = samples.map(
+        ({ labels = {}, value, suffix = '' }) => `${name}${suffix}${labelText(labels)} ${value}\n`,
+      );
+      return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
+    })
+    .join('');
+}
+
+// {name="a",phase="Running"}
+function labelText(labels: Readonly<Record<string, string>>): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`);
+  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
+}
+
+function escaped(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n');
+}
