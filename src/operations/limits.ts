@@ -23,3 +23,6 @@ export const OWN_TIMEOUT_SECONDS = 60;
 
 /** Findings of one fault that a step hands on. One that has more is run again after these are cured. */
 export const FINDINGS_KEPT_MAX = 100;
+
+/** Processes whose files are asked for together; a reader answers one after another all the same. */
+export const PROCESSES_AT_ONCE = 64;

@@ -6,6 +6,7 @@ import {
   collectPodList,
 } from './node-collectors.ts';
 import type { OwnProcessor } from './own-processor.ts';
+import { processCollector } from './process-collector.ts';
 import { diagnoseSubpathRemount, recoverSubpathRemount } from './subpath-remount.ts';
 
 /** All that we can do ourselves, by the path and the name under which a graph knows it. */
@@ -37,6 +38,7 @@ export const processors: readonly OwnProcessor[] = [
     repairs: false,
     run: collectContainers,
   },
+  processCollector,
   {
     path: '/processor/mountInfoCollector',
     operation: 'mount-info-collector',
