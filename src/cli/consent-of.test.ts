@@ -48,7 +48,9 @@ async function asked(
   };
   const { signal: stop } = new AbortController();
   const whole = { yes: false, isDryRun: false, recovery: undefined, stop, ...wish };
-  return { consent: await consentOf(whole, terminal)(RECOVERY, FINDING), seen: seen.join('') };
+  const consent = consentOf(whole, terminal);
+  const named = { fault: 'stale-subpath-mount', id: '3f9a1c' };
+  return { consent: await consent(RECOVERY, FINDING, named), seen: seen.join('') };
 }
 
 test('a person is told what it is about, and asked', async () => {

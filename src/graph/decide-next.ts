@@ -104,7 +104,8 @@ function decideNode({ status, hasOperation, now }: SeenDiagnosis, paths: readonl
   return { kind: 'save', status: next } satisfies Decision;
 }
 
-function targetWords({ podReference, targetSelector }: DiagnosisSpec): string {
+function targetWords({ nodeName, podReference, targetSelector }: DiagnosisSpec): string {
+  if (nodeName) return `node ${nodeName} is not served here`;
   if (podReference) return `pod ${podReference.namespace}/${podReference.name} is not found`;
   return targetSelector ? 'no node fits spec.targetSelector' : 'spec names no node';
 }

@@ -1,6 +1,7 @@
 import { lookAt } from '../checkup/look.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
+import { deedsBefore } from '../repair/deeds-before.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { handsOn, type NodeInHand } from './hands-on.ts';
 import { openLiveNode } from './open-live-node.ts';
@@ -11,6 +12,8 @@ export interface HostWish {
   readonly node: NodeInHand;
   readonly consent: ProcessorHost['consent'];
   readonly stop: AbortSignal;
+  /** The step of a Diagnosis that it is for, the same in every attempt. */
+  readonly purpose?: string | undefined;
 }
 
 export interface StepListener extends LookListener {
@@ -22,7 +25,7 @@ export interface StepListener extends LookListener {
 
 /** Lends this node to one step, for its time; what has begun to change the node is not cut short. */
 export async function withStepHost<T>(
-  { node: inHand, consent, stop }: HostWish,
+  { node: inHand, consent, stop, purpose }: HostWish,
   timeoutMs: number,
   use: (host: ProcessorHost) => Promise<T>,
   listener: StepListener,
@@ -32,6 +35,11 @@ export async function withStepHost<T>(
   const acting = openLiveNode(access);
   const limit = `the time limit of the step, ${timeoutMs / 1_000} s, was reached`;
   const timer = setTimeout(() => node.endLook(limit), timeoutMs);
+  const openHands = async () => {
+    const hands = await handsOn(acting, inHand);
+    if (hands.isOpen) listener.onSettled(hands.settled);
+    return hands;
+  };
   try {
     return await use({
       look: () => lookAt(node, settings),
@@ -45,11 +53,12 @@ export async function withStepHost<T>(
         return { verdict: judged.verdict, keepEvidence };
       },
       consent,
-      openHands: async () => {
-        const hands = await handsOn(acting, inHand);
-        if (hands.isOpen) listener.onSettled(hands.settled);
-        return hands;
+      openHands,
+      deedsBefore: async () => {
+        if (purpose === undefined) return { isKnown: true, done: [] };
+        return deedsBefore(stateFolder, purpose, openHands);
       },
+      purpose,
       timeoutMs,
       stop,
       stateFolder,

@@ -43,6 +43,7 @@ function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' 
     },
     consent: () => Promise.resolve(consent),
     openHands: forbidden,
+    deedsBefore: async () => ({ isKnown: true, done: [] }),
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',

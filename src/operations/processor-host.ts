@@ -3,6 +3,7 @@ import type { Look } from '../model/evidence.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Verdict } from '../model/verdict.ts';
+import type { DeedsBefore } from '../repair/deeds-before.ts';
 import type { OpenHands } from '../repair/open-hands.ts';
 
 /** What our own processors need of whoever runs a step: the node, and the leave to change it. */
@@ -12,8 +13,12 @@ export interface ProcessorHost {
   /** Judges the node for one fault, in a look of its own. */
   readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
   /** Asked before every recovery. */
-  readonly consent: (recovery: Recovery, finding: Finding) => Promise<Consent>;
+  readonly consent: (recovery: Recovery, finding: Finding, named: Named) => Promise<Consent>;
   readonly openHands: () => Promise<OpenHands>;
+  /** What an earlier attempt of this very step has done, when it did not live to tell. */
+  readonly deedsBefore: () => Promise<DeedsBefore>;
+  /** Written beside each deed of this step, so that a later attempt knows it. */
+  readonly purpose?: string | undefined;
   /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
@@ -21,6 +26,12 @@ export interface ProcessorHost {
   readonly stateFolder: string;
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;
+}
+
+/** A finding as others call it. */
+interface Named {
+  readonly fault: string;
+  readonly id: string;
 }
 
 export interface Judgement {

@@ -12,6 +12,7 @@ function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
     judge: forbidden,
     consent: forbidden,
     openHands: forbidden,
+    deedsBefore: async () => ({ isKnown: true, done: [] }),
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',
@@ -90,3 +91,51 @@ test('whatever a processor must be told, it says so by the key that the catalogu
     expect(result).toHaveProperty('message', expect.stringContaining(`needs ${key}`));
   }
 });
+
+test('what an earlier attempt has unmounted is what was wanted, though no look finds it now', async () => {
+  const target = '/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/1';
+  const done = [
+    {
+      entry: 1,
+      at: '2026-01-02T03:04:05Z',
+      event: 'concluded',
+      boot: 'b1',
+      by: { pid: 812, user: 'ada' },
+      fault: 'stale-subpath-mount',
+      finding: '3f9a1c',
+      action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/a', target },
+      outcome: { state: 'done' },
+    },
+  ] as const;
+  const clear = { verdict: { state: 'clear', findings: [] }, keepEvidence: never } as const;
+  const judge = () => Promise.resolve(clear);
+  const after = hostWith({ judge, deedsBefore: async () => ({ isKnown: true, done }) });
+  expect(await run('subpathRemountRecover', { [TARGET]: target }, after)).toEqual({
+    succeeded: true,
+    results: {
+      'recover.kubernetes.subpath_remount.result': `Succeesfully umount ${target} on host`,
+    },
+    record: { actions: [{ kind: 'unmount', state: 'done' }] },
+  });
+  const findings = 'diagnoser.kubernetes.stale_subpath_mount.findings';
+  const byId = { [findings]: '[{"id":"3f9a1c"}]' };
+  expect(await run('staleSubpathMountRecover', byId, after)).toMatchObject({
+    succeeded: true,
+    record: { actions: [{ kind: 'unmount', state: 'done' }] },
+  });
+  // Another target, or nobody knows yet what became of it: that is no success.
+  const other = await run('subpathRemountRecover', { [TARGET]: `${target}0` }, after);
+  expect(other.succeeded).toBe(false);
+  const unknown = hostWith({
+    judge,
+    deedsBefore: async () => ({ isKnown: false, why: 'an umount still runs' }),
+  });
+  expect(await run('subpathRemountRecover', { [TARGET]: target }, unknown)).toHaveProperty(
+    'message',
+    expect.stringContaining('it cannot be seen yet what became of it: an umount still runs'),
+  );
+});
+
+function never(): Promise<never> {
+  return Promise.reject(new Error('it must not come so far'));
+}

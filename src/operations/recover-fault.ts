@@ -13,7 +13,7 @@ import {
   type StepRecord,
 } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { type Recovered, recoverFinding } from './recover-finding.ts';
+import { actionsOf, doneBefore, type Recovered, recoverFinding } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
 /**
@@ -33,18 +33,24 @@ export async function recoverFault(
     const what = `${keys.findings} names no finding by its id`;
     return failedWith(`${what}: hand on what ${keys.diagnoser} answers, as it is`);
   }
+  const before = await doneBefore(fault, host);
+  if (!before.isKnown) return failedWith(before.why);
   const judgement = await host.judge(fault, podOfStep(input));
   const { verdict } = judgement;
   const found = verdict.findings
     .filter(hurtsNow)
     .map((finding) => ({ id: findingId(fault, finding), finding }))
     .filter(({ id }) => wanted.includes(id));
-  if (found.length === 0) return failedWith(goneWords(fault, wanted, verdict));
-  const ended: Ended[] = [];
+  const missing = wanted.filter((id) => found.every((each) => each.id !== id));
+  const ended = missing.flatMap((id): Ended[] => {
+    const deeds = before.deeds.filter(({ finding }) => finding === id);
+    return deeds.length === 0 ? [] : [{ id, state: 'done', record: actionsOf(deeds) }];
+  });
+  if (found.length + ended.length === 0) return failedWith(goneWords(fault, wanted, verdict));
   for (const { id, finding } of found) {
     ended.push({ id, ...(await recoverFinding(fault, finding, judgement, host)) });
   }
-  const gone = wanted.filter((id) => found.every((each) => each.id !== id));
+  const gone = missing.filter((id) => ended.every((each) => each.id !== id));
   return resultOf(keys.recovered, ended, gone);
 }
 

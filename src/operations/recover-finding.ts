@@ -2,6 +2,7 @@ import { findingId } from '../checkup/check-up.ts';
 import type { Action, Trouble } from '../model/action.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import type { JournalRecord } from '../repair/journal.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
 
@@ -24,7 +25,7 @@ export async function recoverFinding(
   const id = findingId(fault, finding);
   const refusal = refusalOf(fault, finding, recovery);
   if (refusal !== undefined) return { state: 'not-done', why: `refused: ${refusal}`, record };
-  const consent = await host.consent(recovery, finding);
+  const consent = await host.consent(recovery, finding, { fault: fault.id, id });
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'not-done', why: consent.why, record };
   const kept = await keepEvidence(id);
@@ -54,13 +55,14 @@ async function performed(
   fault: AnyFault,
   finding: string,
   actions: readonly Action[],
-  { openHands, stop }: ProcessorHost,
+  { openHands, purpose, stop }: ProcessorHost,
 ): Promise<Recovered> {
   const hands = await openHands();
   if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
   const done: { readonly kind: string; readonly state: string; readonly why?: string }[] = [];
   for (const action of actions) {
-    const { outcome } = await hands.perform({ action, fault: fault.id, finding }, { stop });
+    const intent = { action, fault: fault.id, finding, purpose };
+    const { outcome } = await hands.perform(intent, { stop });
     const { kind } = action;
     if (outcome.state !== 'done') {
       hands.close();
@@ -72,6 +74,28 @@ async function performed(
   }
   hands.close();
   return { state: 'done', record: { actions: done } };
+}
+
+export type DoneBefore =
+  | { readonly isKnown: true; readonly deeds: readonly JournalRecord[] }
+  | { readonly isKnown: false; readonly why: string };
+
+/**
+ * What an earlier attempt of this step has done for a fault. A new look does not find it any more, and
+ * that is no failure: it is what was wanted.
+ */
+export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<DoneBefore> {
+  const before = await host.deedsBefore();
+  if (before.isKnown) {
+    return { isKnown: true, deeds: before.done.filter((each) => each.fault === fault.id) };
+  }
+  const what =
+    'this step had begun to change the node, and it cannot be seen yet what became of it';
+  return { isKnown: false, why: `refused: ${what}: ${before.why}; kubediag recover settles it` };
+}
+
+export function actionsOf(deeds: readonly JournalRecord[]): StepRecord {
+  return { actions: deeds.map(({ action }) => ({ kind: action.kind, state: 'done' })) };
 }
 
 function words(state: string, { what, why, todo }: Trouble): string {

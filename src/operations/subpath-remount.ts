@@ -6,9 +6,15 @@ import type { Finding } from '../model/finding.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { textAt } from '../std/json.ts';
 import { findingRecord } from './finding-record.ts';
-import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  type StepInput,
+  type StepRecord,
+} from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { recoverFinding } from './recover-finding.ts';
+import { actionsOf, doneBefore, recoverFinding } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
 const POD = 'collector.kubernetes.pod.detail';
@@ -56,20 +62,30 @@ export async function recoverSubpathRemount(
   const { [DESTINATION]: target } = input;
   if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
   const fault = staleSubpathMount();
+  const before = await doneBefore(fault, host);
+  if (!before.isKnown) return failedWith(before.why);
   const judgement = await host.judge(fault, podOfStep(input));
   const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
+  const deeds = before.deeds.filter(
+    ({ action }) => action.kind === 'unmount' && action.target === target,
+  );
+  if (!found && deeds.length > 0) return unmounted(target, actionsOf(deeds));
   if (!found) {
     const why = 'refused: a new look does not find that a container is held up by this mount';
     return failedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
   }
   const recovered = await recoverFinding(fault, found.finding, judgement, host);
   if (recovered.state === 'not-done') return failedWith(recovered.why, recovered.record);
+  const { state, record } = recovered;
+  if (state === 'done') return unmounted(target, record);
+  const words = `Would umount ${target} on host; nothing was changed`;
+  return { succeeded: true, results: { [RECOVERED]: words }, record };
+}
+
+function unmounted(target: string, record: StepRecord): OperationResult {
   // The first word is spelt as every KubeDiag spells it: programs look for it.
-  const words =
-    recovered.state === 'done'
-      ? `Succeesfully umount ${target} on host`
-      : `Would umount ${target} on host; nothing was changed`;
-  return { succeeded: true, results: { [RECOVERED]: words }, record: recovered.record };
+  const words = `Succeesfully umount ${target} on host`;
+  return { succeeded: true, results: { [RECOVERED]: words }, record };
 }
 
 function staleSubpathMount(): AnyFault {

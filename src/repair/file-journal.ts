@@ -66,10 +66,12 @@ export class FileJournal implements Journal {
     return join(folder, name);
   }
 
-  #record(entry: number, { action, fault, finding }: Intent): Omit<JournalRecord, 'event'> {
+  #record(entry: number, intent: Intent): Omit<JournalRecord, 'event'> {
+    const { action, fault, finding, purpose } = intent;
     const { actor, now = () => new Date() } = this.#place;
     const by = { pid: actor.pid, user: actor.user };
-    return { entry, at: now().toISOString(), boot: actor.boot, by, fault, finding, action };
+    const wanted = { fault, finding, ...(purpose === undefined ? {} : { purpose }), action };
+    return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted };
   }
 
   async #append(record: JournalRecord): Promise<void> {

@@ -11,6 +11,8 @@ export interface Intent<A extends Action = Action> {
   /** The fault's id, and the finding's. */
   readonly fault: string;
   readonly finding: string;
+  /** The step of a Diagnosis that wants it, the same in every attempt; none for a person. */
+  readonly purpose?: string | undefined;
 }
 
 /** One line. The intent and the outcome of a deed are two lines with the same number. */
