@@ -5,8 +5,8 @@ import { CONFIG_CHARACTERS_MAX, YAML_ALIASES_MAX } from './limits.ts';
 export type TextValue = { readonly value: unknown } | undefined;
 
 /** YAML, of which JSON is a part. For short texts only: it is slow. */
-export function yamlValue(text: string): TextValue {
-  if (text.length > CONFIG_CHARACTERS_MAX) return undefined;
+export function yamlValue(text: string, charactersMax = CONFIG_CHARACTERS_MAX): TextValue {
+  if (text.length > charactersMax) return undefined;
   try {
     const value: unknown = parse(text, {
       logLevel: 'error',

@@ -26,3 +26,12 @@ export const FINDINGS_KEPT_MAX = 100;
 
 /** Processes whose files are asked for together; a reader answers one after another all the same. */
 export const PROCESSES_AT_ONCE = 64;
+
+/** A user, a password and a few addresses. */
+export const CREDENTIAL_BYTES_MAX = 64 * 1024;
+
+/** Servers of one Elasticsearch that a step may try one after another. */
+export const ADDRESSES_MAX = 16;
+
+/** Sonobuoy writes one megabyte of the 7,000 tests of Kubernetes. YAML takes half a second for each. */
+export const E2E_BYTES_MAX = 2 * 1024 * 1024;

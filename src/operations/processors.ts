@@ -1,4 +1,6 @@
+import { dockerProcessors } from './docker.ts';
 import { faultProcessors } from './fault-processors.ts';
+import { clusterProcessors } from './needs-cluster.ts';
 import {
   collectContainers,
   collectMountTable,
@@ -7,6 +9,8 @@ import {
 } from './node-collectors.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { processCollector } from './process-collector.ts';
+import { elasticsearchCollector } from './run-search.ts';
+import { sonobuoyResultDiagnoser } from './run-sonobuoy-result.ts';
 import { diagnoseSubpathRemount, recoverSubpathRemount } from './subpath-remount.ts';
 
 /** All that we can do ourselves, by the path and the name under which a graph knows it. */
@@ -71,5 +75,9 @@ export const processors: readonly OwnProcessor[] = [
     repairs: true,
     run: recoverSubpathRemount,
   },
+  elasticsearchCollector,
+  sonobuoyResultDiagnoser,
+  ...dockerProcessors,
+  ...clusterProcessors,
   ...faultProcessors,
 ];

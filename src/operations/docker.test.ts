@@ -1,0 +1,88 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { dockerProcessors } from './docker.ts';
+import type { ProcessorHost } from './processor-host.ts';
+
+let hostRoot = '';
+let server: Server | undefined;
+
+beforeEach(() => {
+  hostRoot = mkdtempSync(join(tmpdir(), 'kubediag-docker-'));
+  mkdirSync(join(hostRoot, 'run'));
+});
+
+afterEach(() => {
+  server?.closeAllConnections();
+  server?.close();
+  server = undefined;
+  rmSync(hostRoot, { recursive: true });
+});
+
+async function listen(behave: RequestListener): Promise<void> {
+  server = createServer(behave);
+  server.listen(join(hostRoot, 'run/docker.sock'));
+  await once(server, 'listening');
+}
+
+function run(name: string, timeoutMs = 5_000) {
+  const processor = dockerProcessors.find(({ path }) => path === `/processor/${name}`);
+  if (!processor) throw new Error(`no processor ${name}`);
+  const stop = new AbortController().signal;
+  return processor.run({}, { hostRoot, timeoutMs, stop } as ProcessorHost);
+}
+
+const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+
+test('what Docker says of itself, without the password of its proxy', async () => {
+  let asked = '';
+  await listen((request, response) => {
+    asked = `${request.method} ${request.url}`;
+    response.end('{"ID":"x","Containers":3,"HttpProxy":"http://me:hunter2@proxy:3128"}');
+  });
+  const result = await run('dockerInfoCollector');
+  expect(asked).toBe('GET /info');
+  expect(JSON.parse(result.results?.['collector.kubernetes.docker.info'] ?? '')).toEqual({
+    ID: 'x',
+    Containers: 3,
+    HttpProxy: 'http://<redacted>@proxy:3128',
+  });
+});
+
+test('the goroutines of Docker, when its debug is on', async () => {
+  const dump = 'goroutine 1 [running]:\nmain.main()\n';
+  await listen(({ url }, response) => {
+    if (url === '/debug/pprof/goroutine?debug=2') response.end(dump);
+    else response.writeHead(404).end();
+  });
+  expect(await run('dockerdGoroutineCollector')).toEqual({
+    succeeded: true,
+    results: { 'collector.runtime.dockerd.goroutine': dump },
+  });
+});
+
+test('a Docker that does not tell, or tells nonsense', async () => {
+  await listen((_, response) => response.writeHead(404).end('{"message":"page not found"}'));
+  expect(await run('dockerdGoroutineCollector')).toEqual(saying('set "debug": true'));
+  expect(await run('dockerInfoCollector')).toEqual(saying('Docker answered 404 to /info'));
+});
+
+test('a Docker that hangs, resets or never ends costs its time and no more', async () => {
+  await listen(() => {});
+  expect(await run('dockerInfoCollector', 150)).toEqual(saying('no whole answer within 150 ms'));
+  server?.removeAllListeners('request');
+  server?.on('request', (request) => request.socket.destroy());
+  expect(await run('dockerInfoCollector')).toEqual(saying('Docker does not answer'));
+  server?.removeAllListeners('request');
+  server?.on('request', (_, response) => response.end('x'.repeat(3 * 1024 * 1024)));
+  expect(await run('dockerInfoCollector')).toEqual(saying('more than 2097152 bytes'));
+});
+
+test('a node without Docker is told as one', async () => {
+  for (const name of ['dockerInfoCollector', 'dockerdGoroutineCollector']) {
+    expect(await run(name)).toEqual(saying('there is no Docker on this node'));
+  }
+});

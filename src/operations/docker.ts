@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { withoutPrivateParts } from '../evidence/redact-words.ts';
+import { jsonValue } from '../evidence/text-value.ts';
+import { failedWith, type OperationResult } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { exchangeLimits, runExchange } from './run-exchange.ts';
+
+/** Not the file it is reached by elsewhere, /var/run: that is a link, and leads out of a host root. */
+const SOCKET = '/run/docker.sock';
+
+const INFO = 'collector.kubernetes.docker.info';
+const GOROUTINES = 'collector.runtime.dockerd.goroutine';
+
+export const dockerProcessors: readonly OwnProcessor[] = [
+  {
+    path: '/processor/dockerInfoCollector',
+    operation: 'docker-info-collector',
+    does: 'tells what Docker says of itself, on a node that has it',
+    reads: [],
+    writes: [INFO],
+    repairs: false,
+    run: (_, host) => asked('/info', host, informed),
+  },
+  {
+    path: '/processor/dockerdGoroutineCollector',
+    operation: 'dockerd-goroutine-collector',
+    does: 'tells what the goroutines of Docker do, on a node that has it, when its debug is on',
+    reads: [],
+    writes: [GOROUTINES],
+    repairs: false,
+    run: (_, host) => asked('/debug/pprof/goroutine?debug=2', host, dumped),
+  },
+];
+
+type Judge = (status: number, body: string) => OperationResult;
+
+async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<OperationResult> {
+  const { hostRoot, timeoutMs, stop } = host;
+  const exchanged = await runExchange(
+    {
+      url: new URL(path, 'http://docker'),
+      method: 'GET',
+      body: '',
+      socketPath: join(hostRoot, SOCKET),
+    },
+    exchangeLimits(timeoutMs, stop),
+  );
+  if ('refused' in exchanged) return failedWith(`Docker: ${exchanged.refused}`);
+  if ('lost' in exchanged) {
+    const isAbsent = exchanged.lost.includes('ENOENT');
+    return failedWith(
+      isAbsent
+        ? `there is no Docker on this node: nothing is at ${SOCKET}; containerCollector asks the runtime`
+        : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`,
+    );
+  }
+  return judge(exchanged.status, exchanged.body);
+}
+
+function informed(status: number, body: string): OperationResult {
+  const value = jsonValue(body)?.value;
+  if (status !== 200 || typeof value !== 'object' || value === null) {
+    return failedWith(`Docker answered ${status} to /info, and nothing that can be read`);
+  }
+  const isProxy = (key: string) => key === 'HttpProxy' || key === 'HttpsProxy';
+  const kept = Object.entries(value).map(([key, each]): [string, unknown] => [
+    key,
+    isProxy(key) && typeof each === 'string' ? withoutPrivateParts(each) : each,
+  ]);
+  return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(kept)) } };
+}
+
+function dumped(status: number, body: string): OperationResult {
+  if (status === 200 && body.startsWith('goroutine ')) {
+    return { succeeded: true, results: { [GOROUTINES]: body } };
+  }
+  const why = `Docker does not tell its goroutines (it answered ${status})`;
+  const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
+  return failedWith(
+    `${why}: ${fix}; or by hand: kill -USR1 of dockerd writes them below /run/docker`,
+  );
+}
