@@ -26,8 +26,8 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/state\/state-folder[.]ts$/,
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
-  // src/diagnosis/sqlite-store.ts: what the database throws becomes an answer.
-  /^src\/diagnosis\/sqlite-[a-z]+[.]ts$/,
+  // What the database throws becomes an answer, and what a step throws fails that step alone.
+  /^src\/diagnosis\/(sqlite-[a-z]+|run-step)[.]ts$/,
   /^src\/web\/server[.]ts$/,
   // Children that touch the machine for a trace: what they cannot open or find is their answer.
   /^src\/trace\/(tracer|symbol-reader)[.]ts$/,

@@ -16,3 +16,29 @@ export const HISTORY_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** A larger file is not read through when it is opened: pages that are damaged are found when read. */
 export const CHECKED_AT_START_BYTES_MAX = 64 * 1024 * 1024;
+
+/**
+ * Results that a status shows, as JSON: one value, and all with their keys. Beside them a status may
+ * hold the failed paths (512 KiB) and the list of steps (some 400 KB), and all must fit into etcd.
+ */
+export const RESULT_SHOWN_BYTES_MAX = 64 * 1024;
+export const RESULTS_SHOWN_BYTES_MAX = 512 * 1024;
+
+/** All results of a Diagnosis, those beside the store among them: every later step is told all. */
+export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Diagnoses that are driven at once. */
+export const IN_FLIGHT_MAX = 100;
+
+/** Steps of ours that look at the node at once: each starts children of its own. */
+export const LOOKING_STEPS_MAX = 8;
+
+/** From a store that failed to the next attempt: the first, and the longest. */
+export const STORE_WAIT_FIRST_MS = 100;
+export const STORE_WAIT_MAX_MS = 30_000;
+
+/** A timer of Node holds no more. Whoever waits longer asks in between. */
+export const TIMER_MAX_MS = 2_147_483_647;
+
+/** Graphs whose paths are remembered; the largest has 512 KiB of them. */
+export const GRAPHS_REMEMBERED_MAX = 16;

@@ -1,8 +1,8 @@
 import { lookAt } from '../checkup/look.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import { deedsBefore } from '../repair/deeds-before.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
+import { deedsBefore } from './deeds-before.ts';
 import { handsOn, type NodeInHand } from './hands-on.ts';
 import { openLiveNode } from './open-live-node.ts';
 import { bundleNameOf, saveBundle } from './save-bundle.ts';

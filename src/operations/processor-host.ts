@@ -3,7 +3,7 @@ import type { Look } from '../model/evidence.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Verdict } from '../model/verdict.ts';
-import type { DeedsBefore } from '../repair/deeds-before.ts';
+import type { JournalRecord } from '../repair/journal.ts';
 import type { OpenHands } from '../repair/open-hands.ts';
 
 /** What our own processors need of whoever runs a step: the node, and the leave to change it. */
@@ -27,6 +27,11 @@ export interface ProcessorHost {
   /** Where this process has the root of the node: "/", or "/host". */
   readonly hostRoot: string;
 }
+
+export type DeedsBefore =
+  | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
+  /** One was begun, and nobody can say yet whether it came about. */
+  | { readonly isKnown: false; readonly why: string };
 
 /** A finding as others call it. */
 interface Named {

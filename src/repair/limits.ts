@@ -9,10 +9,6 @@ export const settleMs = 120_000;
 /** So long one that broke off may be taken up again: it has to be over well before that. */
 export const resumeMs = 30_000;
 
-/** From one attempt to settle what was left open to the next; an umount that was left behind ends. */
-export const SETTLE_TRIES_MAX = 15;
-export const settleAgainMs = 1_000;
-
 /** About a thousand deeds; then the file becomes journal.1.jsonl, and a new one begins. */
 export const JOURNAL_BYTES_MAX = 1024 * 1024;
 /** A journal larger than this was not written by us, and is not read into memory. */

@@ -1,12 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type JournalRecord, readJournal } from './journal.ts';
-import { SETTLE_TRIES_MAX, settleAgainMs } from './limits.ts';
-import type { OpenHands } from './open-hands.ts';
-
-export type DeedsBefore =
-  | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
-  /** One was begun, and nobody can say yet whether it came about. */
-  | { readonly isKnown: false; readonly why: string };
+import type { DeedsBefore } from '../operations/processor-host.ts';
+import { readJournal } from '../repair/journal.ts';
+import type { OpenHands } from '../repair/open-hands.ts';
+import { SETTLE_AGAIN_MS, SETTLE_TRIES_MAX } from './limits.ts';
 
 /**
  * What was done for one purpose by an attempt that did not live to tell. What a crash left open is
@@ -19,7 +15,7 @@ export async function deedsBefore(
 ): Promise<DeedsBefore> {
   let why = '';
   for (let tries = 0; tries < SETTLE_TRIES_MAX; tries += 1) {
-    if (why !== '') await sleep(settleAgainMs);
+    if (why !== '') await sleep(SETTLE_AGAIN_MS);
     const { records, unfinished } = readJournal(folder);
     const open = unfinished.find((record) => record.purpose === purpose);
     if (!open) {

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { INTENT, MadeHands } from '../../test/made-hands.ts';
+import { FileJournal } from '../repair/file-journal.ts';
+import { openHands } from '../repair/open-hands.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { deedsBefore } from './deeds-before.ts';
-import { FileJournal } from './file-journal.ts';
-import { openHands } from './open-hands.ts';
 
 let folder = '';
 beforeEach(() => {

@@ -1,0 +1,396 @@
+import { expect, test } from 'vitest';
+import { MadeWalk } from '../../test/made-walk.ts';
+import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
+import { StoreError } from './store.ts';
+
+async function walkOf(paths: string, spec: object = {}): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  await walk.graph(paths);
+  await walk.diagnosis(spec);
+  return walk;
+}
+
+const reasonOf = async (walk: MadeWalk) => (await walk.status()).conditions?.at(-1)?.reason;
+
+test('goes from the start to the end, one step after another', async () => {
+  const walk = await walkOf('abc', { parameters: { p: '1' } });
+  const inputs: object[] = [];
+  walk.acts.set('c', ({ input, purpose }) => {
+    inputs.push({ ...input, purpose });
+    return { succeeded: true, results: { c: 'last', a: 'again' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b', 'c']);
+  const { metadata, status } = await walk.kept();
+  expect(metadata.labels).toHaveProperty('adjacency-list-hash');
+  expect(status).toMatchObject({
+    phase: 'Succeeded',
+    observedGeneration: 1,
+    checkpoint: { pathIndex: 0, nodeIndex: 2 },
+    operationResults: { a: 'again', b: 'done', c: 'last' },
+    succeededPath: [{ operation: 'a' }, { operation: 'b' }, { operation: 'c' }],
+  });
+  expect(status).not.toHaveProperty('largeResults');
+  const { uid } = metadata;
+  const told = { p: '1', a: 'done', b: 'done', 'diagnosis.uid': uid, node: 'node-1' };
+  expect(inputs).toEqual([expect.objectContaining({ ...told, purpose: `${uid}/3` })]);
+  // An end is an end.
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toHaveLength(3);
+});
+
+test('begins no step before its checkpoint is on disk', async () => {
+  const walk = await walkOf('ab c');
+  const seen: object[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    walk.acts.set(name, async () => {
+      const { phase, checkpoint } = await walk.status();
+      seen.push({ name, phase, ...checkpoint });
+      return name === 'b' ? { succeeded: false, message: 'no' } : { succeeded: true, results: {} };
+    });
+  }
+  await walk.drive();
+  expect(seen).toEqual([
+    { name: 'a', phase: 'Running', pathIndex: 0, nodeIndex: 0 },
+    { name: 'b', phase: 'Running', pathIndex: 0, nodeIndex: 1 },
+    { name: 'c', phase: 'Running', pathIndex: 1, nodeIndex: 0 },
+  ]);
+});
+
+test('writes a result and the next checkpoint at once', async () => {
+  const walk = await walkOf('ab');
+  const { resourceVersion } = await walk.store.list('Diagnosis');
+  const events: object[] = [];
+  await walk.drive();
+  const stop = new AbortController();
+  for await (const { object } of walk.store.watch('Diagnosis', resourceVersion, stop.signal)) {
+    const { phase, checkpoint, operationResults } = object.status ?? {};
+    events.push({ phase, checkpoint, operationResults });
+    if (phase === 'Succeeded') stop.abort();
+  }
+  expect(events).toEqual([
+    // The label that says which graph it is.
+    { phase: undefined, checkpoint: undefined, operationResults: undefined },
+    { phase: 'Running', checkpoint: { pathIndex: 0, nodeIndex: 0 }, operationResults: undefined },
+    {
+      phase: 'Running',
+      checkpoint: { pathIndex: 0, nodeIndex: 1 },
+      operationResults: { a: 'done' },
+    },
+    {
+      phase: 'Succeeded',
+      checkpoint: { pathIndex: 0, nodeIndex: 1 },
+      operationResults: { a: 'done', b: 'done' },
+    },
+  ]);
+});
+
+test('C2: a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', async () => {
+    const object = await walk.kept();
+    const metadata = { ...object.metadata, labels: { ...object.metadata.labels, by: 'hand' } };
+    await walk.store.update({ ...object, metadata });
+    return { succeeded: true, results: { b: 'kept' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b', 'c']);
+  const { metadata, status } = await walk.kept();
+  expect(metadata.labels).toMatchObject({ by: 'hand' });
+  expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
+});
+
+test('E9: a cancel in the middle of a step keeps its result, and begins no other', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', async () => {
+    await walk.change({ cancel: true });
+    return { succeeded: true, results: { b: 'kept' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(await walk.status()).toMatchObject({
+    phase: 'Failed',
+    operationResults: { a: 'done', b: 'kept' },
+    conditions: [{}, { reason: 'DiagnosisCancelled' }],
+    observedGeneration: 2,
+  });
+});
+
+test('E9: one whose time is over begins no further step, and says so', async () => {
+  const walk = await walkOf('ab', { deadlineSeconds: 10 });
+  let rest: number | undefined;
+  walk.acts.set('a', ({ restMs }) => {
+    rest = restMs;
+    walk.now = () => new Date(Date.now() + 11_000);
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  expect(rest).toBeGreaterThan(8_000);
+  expect(rest).toBeLessThanOrEqual(10_000);
+  expect(walk.ran).toEqual(['a']);
+  expect(await reasonOf(walk)).toBe('DeadlineExceeded');
+});
+
+test('E9: one that is suspended waits, and goes on from where it was', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    await walk.change({ suspend: true });
+    return { succeeded: true, results: {} };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'it is suspended' });
+  await walk.change({ suspend: false });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+});
+
+test('one that is deleted in the middle of a step is let go', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    await walk.delete();
+    await walk.diagnosis();
+    return { succeeded: true, results: {} };
+  });
+  expect(await walk.drive()).toEqual({ state: 'gone' });
+  expect(walk.ran).toEqual(['a']);
+  // The new one of that name is untouched.
+  expect((await walk.kept()).status).toBeUndefined();
+});
+
+test('a process that ends keeps nothing of a step that it cut short; the next one runs it again', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', () => {
+    walk.shutdown.abort();
+    return { succeeded: false, message: 'stopped' };
+  });
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(await walk.status()).toMatchObject({
+    phase: 'Running',
+    checkpoint: { pathIndex: 0, nodeIndex: 1 },
+  });
+  const next = new MadeWalk();
+  next.store = walk.store;
+  expect(await next.drive()).toMatchObject({ state: 'ended' });
+  expect(next.ran).toEqual(['b', 'c']);
+  expect(await next.status()).toMatchObject({ phase: 'Succeeded' });
+});
+
+test('C4: an OperationSet that comes after its Diagnosis is waited for', async () => {
+  const walk = new MadeWalk();
+  await walk.diagnosis();
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  await walk.graph('a');
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('C4: one that never comes is told, and so is one that cannot be walked', async () => {
+  const missing = new MadeWalk();
+  await missing.diagnosis();
+  await missing.drive();
+  missing.now = () => new Date(Date.now() + 61_000);
+  await missing.drive();
+  expect(await reasonOf(missing)).toBe('OperationSetNotFound');
+  const wrong = await walkOf('a');
+  const set = await wrong.store.get({ kind: 'OperationSet', name: 'some' });
+  if (!set) throw new Error('no set');
+  await wrong.store.update({
+    ...set,
+    spec: { adjacencyList: [{ to: [1] }, { operation: 'a', to: [1] }] },
+  });
+  wrong.now = () => new Date(Date.now() + 61_000);
+  expect(await wrong.drive()).toMatchObject({ state: 'waits' });
+  wrong.now = () => new Date(Date.now() + 130_000);
+  await wrong.drive();
+  expect(await reasonOf(wrong)).toBe('OperationSetNotReady');
+});
+
+test('C5: a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
+  const walk = await walkOf('ab');
+  const object = await walk.kept();
+  const labels = { 'adjacency-list-hash': 'made-up' };
+  await walk.store.update({ ...object, metadata: { ...object.metadata, labels } });
+  walk.acts.set('a', async () => {
+    const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
+    if (!set) throw new Error('no set');
+    await walk.store.update({ ...set, spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] } });
+    return { succeeded: true, results: { a: 'kept' } };
+  });
+  await walk.drive();
+  expect(walk.ran).toEqual(['a']);
+  expect(await reasonOf(walk)).toBe('OperationSetChanged');
+  expect((await walk.status()).operationResults).toEqual({ a: 'kept' });
+});
+
+test('C1: a path that fails is followed by the next one, from its first step', async () => {
+  const walk = await walkOf('abc de');
+  walk.acts.set('b', () => ({ succeeded: false, message: 'not here', results: { b: 'seen' } }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'd', 'e']);
+  const status = await walk.status();
+  expect(status.phase).toBe('Succeeded');
+  expect(status.operationResults).toEqual({ a: 'done', b: 'seen', d: 'done', e: 'done' });
+  expect(status.steps?.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
+    'a Succeeded',
+    'b Failed',
+    'c NotRun',
+    'd Succeeded',
+    'e Succeeded',
+  ]);
+});
+
+test('B16: a step that two paths share is run in each, under one purpose', async () => {
+  const walk = new MadeWalk();
+  await walk.graph('a');
+  const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
+  if (!set) throw new Error('no set');
+  // 0 -> a -> (b | c)
+  const adjacencyList = [
+    { to: [1] },
+    { operation: 'a', to: [2, 3] },
+    { operation: 'b' },
+    { operation: 'c' },
+  ];
+  await walk.store.update({ ...set, spec: { adjacencyList } });
+  for (const name of ['b', 'c']) await walk.operation(name);
+  const purposes: string[] = [];
+  walk.acts.set('a', ({ purpose }) => {
+    purposes.push(purpose);
+    return { succeeded: true, results: {} };
+  });
+  walk.acts.set('b', () => ({ succeeded: false, message: 'no' }));
+  await walk.diagnosis();
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
+  // So what its first run did to the node is known to the second, which does not do it again.
+  expect(new Set(purposes).size).toBe(1);
+});
+
+test('C6: an Operation that is missing fails its path, not the Diagnosis', async () => {
+  const walk = await walkOf('ab c');
+  await walk.store.delete({ kind: 'Operation', name: 'b' });
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'c']);
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('C7: the node of a pod is written down, and a node that nobody serves is told', async () => {
+  const pod = new MadeWalk();
+  await pod.graph('a');
+  const podReference = { namespace: 'shop', name: 'web-0' };
+  const { spec } = await pod.diagnosis({ nodeName: undefined, podReference });
+  expect(JSON.stringify(spec)).not.toContain('nodeName');
+  await pod.drive();
+  expect(await pod.kept()).toMatchObject({
+    spec: { nodeName: 'node-1' },
+    status: { phase: 'Succeeded', observedGeneration: 2 },
+  });
+  const other = await walkOf('a', { nodeName: 'node-2' });
+  expect(await other.drive()).toMatchObject({
+    state: 'waits',
+    why: 'node node-2 is not served here',
+  });
+  other.now = () => new Date(Date.now() + 61_000);
+  await other.drive();
+  expect(await reasonOf(other)).toBe('TargetNotFound');
+  expect(other.ran).toEqual([]);
+});
+
+test('E5: a result that is too large for a status is handed on whole, and named in it', async () => {
+  const walk = await walkOf('abc');
+  const large = 'x\n'.repeat(RESULT_SHOWN_BYTES_MAX);
+  const given: (string | undefined)[] = [];
+  walk.acts.set('a', () => ({ succeeded: true, results: { large, small: 'y' } }));
+  walk.acts.set('b', ({ input }) => {
+    given.push(input.large);
+    return { succeeded: true, results: { b: 'done' } };
+  });
+  walk.acts.set('c', () => ({ succeeded: true, results: { large: 'small now' } }));
+  const driving = walk.drive();
+  await driving;
+  expect(given).toEqual([large]);
+  const { succeededPath, operationResults, ...status } = await walk.status();
+  expect(succeededPath).toHaveLength(3);
+  // What a later step wrote counts, and it is small.
+  expect(operationResults).toEqual({ large: 'small now', small: 'y', b: 'done' });
+  expect(status).not.toHaveProperty('largeResults');
+});
+
+test('E5: the largest of many results make room, and a status has its limit', async () => {
+  const walk = await walkOf('ab');
+  const many = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`k${at}`, 'x'.repeat(30_000 + at * 1_000)]),
+  );
+  walk.acts.set('a', () => ({ succeeded: true, results: many }));
+  let given: object = {};
+  walk.acts.set('b', ({ input }) => {
+    given = input;
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  expect(given).toMatchObject(many);
+  const { operationResults = {}, largeResults = [], phase } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(Buffer.byteLength(JSON.stringify(operationResults))).toBeLessThan(RESULTS_SHOWN_BYTES_MAX);
+  expect(Object.keys(operationResults)).toHaveLength(20);
+  expect(largeResults.map(({ key }) => key)).toContain('k19');
+  expect(largeResults.map(({ key }) => key)).not.toContain('k0');
+  expect(operationResults.k19).toMatch(/^\(49000 bytes: too large for a status, kept beside/);
+});
+
+test('E5: what is too much altogether fails its step, once, and the next path is tried', async () => {
+  const walk = await walkOf('a b');
+  const results = Object.fromEntries(
+    Array.from({ length: 9 }, (_, at) => [`k${at}`, 'x'.repeat(2_000_000)]),
+  );
+  walk.acts.set('a', () => ({ succeeded: true, results }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b']);
+  const { phase, steps, operationResults } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(steps?.[0]?.message).toContain('which is the limit');
+  expect(operationResults).toEqual({ b: 'done' });
+});
+
+test('E5: one whose spec leaves no room ends, and does not try for ever', async () => {
+  const walk = await walkOf('ab', { parameters: { large: 'x'.repeat(1_400_000) } });
+  const results = { a: 'y'.repeat(60_000), b: 'y'.repeat(60_000), c: 'y'.repeat(60_000) };
+  walk.acts.set('a', () => ({ succeeded: true, results }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a']);
+  expect((await walk.status()).steps?.[0]?.message).toContain('has more than 1572864 bytes');
+  const full = await walkOf('a', { parameters: { large: 'x'.repeat(1_572_100) } });
+  await full.drive();
+  expect(full.ran).toEqual(['a']);
+  expect((await full.status()).conditions?.[0]?.message).toContain('there is no room');
+});
+
+test('a store that fails for a while is waited for, and no step is run again for it', async () => {
+  const walk = await walkOf('ab');
+  const { store } = walk;
+  let failures = 3;
+  walk.store = {
+    ...bound(store),
+    updateStatus: async (object) => {
+      if (walk.ran.length === 1 && failures > 0) {
+        failures -= 1;
+        throw new StoreError('ServiceUnavailable', 'the disk is full');
+      }
+      return store.updateStatus(object);
+    },
+  };
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(walk.troubles).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
+});
+
+function bound(store: MadeWalk['store']): MadeWalk['store'] {
+  return {
+    create: (object) => store.create(object),
+    get: (key) => store.get(key),
+    list: (kind, namespace) => store.list(kind, namespace),
+    update: (object) => store.update(object),
+    updateStatus: (object) => store.updateStatus(object),
+    delete: (key, version) => store.delete(key, version),
+    watch: (kind, version, stop) => store.watch(kind, version, stop),
+  };
+}

@@ -1,0 +1,223 @@
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import type { GraphNode } from '../api/operation-set.ts';
+import type { Processor } from '../api/processor-of.ts';
+import { decideNext, type SeenSet } from '../graph/decide-next.ts';
+import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
+import { waitingFor, waitsForApproval } from './approval.ts';
+import { type DriveWorld, patienceOf } from './drive-world.ts';
+import { bareFailure, keepResult } from './keep-result.ts';
+import type { StepOutcome } from './run-step.ts';
+import type { ObjectKey, StoredObject } from './store.ts';
+import { answerOf, patiently } from './store-answer.ts';
+import { restMs } from './time-left.ts';
+
+export type Driven =
+  /** It was deleted. */
+  | { readonly state: 'gone' }
+  | { readonly state: 'ended'; readonly object: StoredObject }
+  /** Ask again when something changes, or after this time. */
+  | {
+      readonly state: 'waits';
+      readonly object: StoredObject;
+      readonly why: string;
+    }
+  /** The process ends, or the store does; the next start goes on from the checkpoint. */
+  | { readonly state: 'interrupted' };
+
+/**
+ * Drives one Diagnosis until it ends or has to wait. What is about to be done is on disk before it is
+ * done, and the result of a step and the next checkpoint are one write. Whoever changes the spec
+ * meanwhile is heeded before the next step; no step is run again because of that. `stop` ends the step
+ * that is run and is a cancel, unless this process is about to end.
+ */
+export async function driveDiagnosis(
+  key: ObjectKey,
+  world: DriveWorld,
+  stop: AbortSignal,
+): Promise<Driven> {
+  let uid: string | undefined;
+  for (;;) {
+    const found = await patiently(() => world.store.get(key), patienceOf(world));
+    if (!found.ok) return { state: 'interrupted' };
+    // Another one of the same name is not ours to drive.
+    uid ??= found.value?.metadata.uid;
+    if (!found.value || found.value.metadata.uid !== uid) return { state: 'gone' };
+    const driven = await driveFrom(found.value, world, stop);
+    if (driven !== 'changed') return driven;
+  }
+}
+
+async function driveFrom(
+  object: StoredObject,
+  world: DriveWorld,
+  stop: AbortSignal,
+): Promise<Driven | 'changed'> {
+  let current = object;
+  while (!world.shutdown.aborted) {
+    const next = await nextOf(current, world, stop);
+    const saved = await save(current, next, world);
+    if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
+    current = saved;
+    if (next.kind === 'ended') return { state: 'ended', object: current };
+    if (next.kind === 'waits') return { state: 'waits', object: current, why: next.why };
+    const outcome = await outcomeOf(current, next, world, stop);
+    const isCut = !('succeeded' in outcome && outcome.succeeded);
+    if (world.shutdown.aborted && isCut) break;
+    const kept =
+      'wanted' in outcome
+        ? await save(current, planned(current, next, outcome.wanted, world), world)
+        : await keepResult(current, outcome, next.set.paths, world);
+    if (typeof kept === 'string') return kept === 'changed' ? kept : { state: kept };
+    current = kept;
+  }
+  return { state: 'interrupted' };
+}
+
+type ReadySet = SeenSet & { readonly state: 'ready' };
+
+/** What is to be saved before, and what comes then. */
+type Next = {
+  readonly spec: DiagnosisSpec;
+  readonly status: DiagnosisStatus;
+  readonly hash: string | undefined;
+} & (
+  | { readonly kind: 'ended' }
+  | { readonly kind: 'waits'; readonly why: string }
+  | {
+      readonly kind: 'run';
+      readonly node: GraphNode;
+      readonly processor: Processor;
+      readonly set: ReadySet;
+    }
+);
+
+const HASH_LABEL = 'adjacency-list-hash';
+
+/** Several small decisions become one write. */
+async function nextOf(
+  { spec: kept, status: before = {}, metadata }: StoredObject,
+  world: DriveWorld,
+  stop: AbortSignal,
+): Promise<Next> {
+  const { catalogue, targetOf, now = () => new Date() } = world;
+  const given = kept as DiagnosisSpec;
+  const nodeName = targetOf(given);
+  // The node of a pod is written down once it is known.
+  const isNamed = given.nodeName || given.targetSelector || nodeName === undefined;
+  const spec = isNamed ? given : { ...given, nodeName };
+  const asked = stop.aborted && !world.shutdown.aborted ? { ...spec, cancel: true } : spec;
+  let status: DiagnosisStatus = { ...before };
+  let hash = metadata.labels?.[HASH_LABEL];
+  for (;;) {
+    const set = await catalogue.set(spec.operationSet);
+    const operation = operationAt(set, status);
+    const processor = operation === undefined ? undefined : await catalogue.operation(operation);
+    const decision = decideNext({
+      spec: asked,
+      status,
+      hash,
+      nodeName,
+      set,
+      hasOperation: () => processor !== undefined,
+      now: now(),
+    });
+    if (decision.kind === 'save') {
+      status = decision.status;
+      hash = decision.hash ?? hash;
+      continue;
+    }
+    if (decision.kind === 'ended') return { kind: 'ended', spec, status, hash };
+    status = { ...status, observedGeneration: metadata.generation };
+    const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
+    if (why !== undefined) return { kind: 'waits', why, spec, status, hash };
+    if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
+      throw new Error('a step was decided that nobody has');
+    }
+    return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
+  }
+}
+
+function operationAt(set: SeenSet, { checkpoint }: DiagnosisStatus): string | undefined {
+  if (set.state !== 'ready' || !checkpoint) return undefined;
+  return set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex]?.operation;
+}
+
+/** The object as it is on disk then; or somebody else has changed it, and all is to be decided anew. */
+async function save(
+  object: StoredObject,
+  { spec, status, hash }: Pick<Next, 'spec' | 'status' | 'hash'>,
+  world: DriveWorld,
+): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
+  const { labels } = object.metadata;
+  let current = object;
+  // A store writes nothing where nothing is new.
+  for (const write of [
+    () => {
+      const hashed = hash === undefined ? labels : { ...labels, [HASH_LABEL]: hash };
+      const metadata = { ...current.metadata, ...(hashed ? { labels: hashed } : {}) };
+      return world.store.update({ ...current, metadata, spec });
+    },
+    () => world.store.updateStatus({ ...current, status }),
+  ]) {
+    const answer = await patiently(write, patienceOf(world));
+    if (answer.ok) {
+      current = answer.value;
+      continue;
+    }
+    const { trouble } = answer.error;
+    if (trouble === 'Conflict') return 'changed';
+    if (trouble === 'NotFound') return 'gone';
+    if (trouble === 'TooLarge') return saveBare(current, world);
+    if (trouble === 'ServiceUnavailable') return 'interrupted';
+    throw answer.error;
+  }
+  return current;
+}
+
+/** With a spec that fills the whole object, there is room for the end at most. */
+async function saveBare(
+  object: StoredObject,
+  { store, onTrouble, now = () => new Date() }: DriveWorld,
+): Promise<'changed' | 'interrupted'> {
+  const status = bareFailure(object, now());
+  const answer = await answerOf(store.updateStatus({ ...object, status }));
+  if (answer.ok || answer.error.trouble === 'Conflict') return 'changed';
+  onTrouble?.(answer.error.message);
+  return 'interrupted';
+}
+
+async function outcomeOf(
+  object: StoredObject,
+  { node, processor, spec, status }: Next & { readonly kind: 'run' },
+  { runStep, largeResults, targetOf, now = () => new Date() }: DriveWorld,
+  stop: AbortSignal,
+): Promise<StepOutcome> {
+  const { namespace = '', name, uid } = object.metadata;
+  const nodeName = targetOf(spec) ?? '';
+  const diagnosis: DiagnosisInHand = { namespace, name, uid, nodeName, spec, status };
+  const whole: Record<string, string> = { ...status.operationResults };
+  for (const { key, file } of status.largeResults ?? []) {
+    const text = await largeResults.read(uid, file);
+    if (!text.ok) return { succeeded: false, message: `${key} cannot be handed on: ${text.why}` };
+    whole[key] = text.value;
+  }
+  return runStep({
+    name: node.operation ?? '',
+    processor,
+    diagnosis,
+    input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole } }),
+    restMs: restMs(spec, status, now()) ?? Number.POSITIVE_INFINITY,
+    purpose: `${uid}/${node.id ?? 0}`,
+    stop,
+  });
+}
+
+function planned(
+  { metadata: { generation } }: StoredObject,
+  next: Next & { readonly kind: 'run' },
+  wanted: Parameters<typeof waitingFor>[0],
+  { now = () => new Date() }: DriveWorld,
+): Next {
+  const status = waitingFor(wanted, next.status, now());
+  return { ...next, status: { ...status, observedGeneration: generation } };
+}

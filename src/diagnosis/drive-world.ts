@@ -1,0 +1,25 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { Catalogue } from './catalogue.ts';
+import type { LargeResults } from './large-results.ts';
+import type { RunStep } from './run-step.ts';
+import type { Store } from './store.ts';
+import type { Patience } from './store-answer.ts';
+
+/** All that it takes to drive Diagnoses. */
+export interface DriveWorld {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly largeResults: LargeResults;
+  /** The node that a Diagnosis is about, when it is served here. */
+  readonly targetOf: (spec: DiagnosisSpec) => string | undefined;
+  readonly runStep: RunStep;
+  /** This process ends: no step is begun, and what a step that was cut short says is not kept. */
+  readonly shutdown: AbortSignal;
+  readonly now?: () => Date;
+  /** Told what is wrong with the store, while it is waited for. */
+  readonly onTrouble?: (message: string) => void;
+}
+
+export function patienceOf({ shutdown, onTrouble }: DriveWorld): Patience {
+  return { stop: shutdown, onTrouble };
+}

@@ -1,0 +1,118 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { afterStep } from '../graph/after-step.ts';
+import { failedFor } from '../graph/conditions.ts';
+import type { GraphPath } from '../graph/paths.ts';
+import {
+  failedWith,
+  type OperationResult,
+  type StepRecord,
+} from '../operations/operation-result.ts';
+import { withoutPlan } from './approval.ts';
+import { boundedResults } from './bounded-results.ts';
+import { type DriveWorld, patienceOf } from './drive-world.ts';
+import { OBJECT_BYTES_MAX } from './limits.ts';
+import type { StoredObject } from './store.ts';
+import { patiently } from './store-answer.ts';
+import { keyOf } from './stored-object.ts';
+
+/**
+ * Writes what came of the step at the checkpoint, together with the next checkpoint. When somebody
+ * has changed the object meanwhile, the result is added to what it is now: a step that was run is not
+ * run again because its result came late.
+ */
+export async function keepResult(
+  begun: StoredObject,
+  result: OperationResult,
+  paths: readonly GraphPath[],
+  world: DriveWorld,
+): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
+  const { store, now = () => new Date() } = world;
+  const key = keyOf(begun);
+  const ways = [
+    (object: StoredObject) => afterResult(object, result, paths, world),
+    (object: StoredObject) => {
+      const words = `with what it found the Diagnosis has more than ${OBJECT_BYTES_MAX} bytes`;
+      return afterResult(object, failedWith(words), paths, world);
+    },
+    async (object: StoredObject) => bareFailure(object, now()),
+  ];
+  let current = begun;
+  for (let way = 0; ; ) {
+    const status = await ways[way]?.(current);
+    if (!status) return 'interrupted';
+    const observed = { ...status, observedGeneration: current.metadata.generation };
+    const answer = await patiently(
+      () => store.updateStatus({ ...current, status: observed }),
+      patienceOf(world),
+    );
+    if (answer.ok) return answer.value;
+    const { trouble } = answer.error;
+    if (trouble === 'TooLarge') way += 1;
+    else if (trouble === 'NotFound') return 'gone';
+    else if (trouble === 'Conflict') {
+      const again = await patiently(() => store.get(key), patienceOf(world));
+      if (!again.ok) return 'interrupted';
+      if (again.value?.metadata.uid !== begun.metadata.uid) return 'gone';
+      // Whoever moved it on has run this step too; what they wrote counts.
+      if (!isAtSameStep(begun, again.value)) return 'changed';
+      current = again.value;
+    } else return 'interrupted';
+  }
+}
+
+/** The end of a Diagnosis for which there is no more room. */
+export function bareFailure(
+  { status }: StoredObject,
+  now: Date,
+  words = 'there is no room for its status beside its spec; give it a smaller spec',
+): DiagnosisStatus {
+  const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
+  const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
+  return failedFor(bare, 'SyncDiagnosisFailed', now, words);
+}
+
+async function afterResult(
+  { metadata: { uid }, status: before = {} }: StoredObject,
+  result: OperationResult,
+  paths: readonly GraphPath[],
+  { largeResults, now = () => new Date() }: DriveWorld,
+): Promise<DiagnosisStatus> {
+  const status = withoutPlan(before as DiagnosisStatus, now());
+  const bounded = boundedResults(status, result.results ?? {});
+  const fail = (why: string) =>
+    afterStep(recorded(status, result.record), paths, { succeeded: false, message: why }, now());
+  if ('trouble' in bounded) return fail(bounded.trouble);
+  for (const { file, text } of bounded.files) {
+    const kept = await largeResults.keep(uid, file, text);
+    if (!kept.ok) return fail(`what it found cannot be kept: ${kept.why}`);
+  }
+  const { operationResults, largeResults: large } = bounded.shown;
+  const { largeResults: _, ...rest } = status;
+  const shown = { ...rest, ...(large.length > 0 ? { largeResults: large } : {}) };
+  const { record, ...plain } = result;
+  const ended = result.results === undefined ? plain : { ...plain, results: operationResults };
+  return afterStep(recorded(shown, record), paths, ended, now());
+}
+
+function recorded(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
+  const { findings = [], plannedActions = [], actions = [] } = record;
+  return {
+    ...status,
+    ...joined('findings', status.findings, findings),
+    ...joined('plannedActions', status.plannedActions, plannedActions),
+    ...joined('actions', status.actions, actions),
+  };
+}
+
+function joined<T>(name: string, before: readonly T[] | undefined, more: readonly T[]): object {
+  return more.length === 0 ? {} : { [name]: [...(before ?? []), ...more] };
+}
+
+function isAtSameStep({ status: left = {} }: StoredObject, { status: right = {} }: StoredObject) {
+  const [one, other] = [left, right].map((each) => each as DiagnosisStatus);
+  return (
+    one?.phase === other?.phase &&
+    one?.checkpoint?.pathIndex === other?.checkpoint?.pathIndex &&
+    one?.checkpoint?.nodeIndex === other?.checkpoint?.nodeIndex
+  );
+}

@@ -1,0 +1,80 @@
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  DiskError,
+  prepareFolder,
+  type Tried,
+  textIfThere,
+  tried,
+  writeSynced,
+} from '../state/state-folder.ts';
+import { RESULTS_WHOLE_BYTES_MAX } from './limits.ts';
+
+/** Where results are kept that are too large for a status, by the uid of their Diagnosis. */
+export interface LargeResults {
+  /** On disk when it resolves. */
+  readonly keep: (uid: string, file: string, text: string) => Promise<Tried<void>>;
+  readonly read: (uid: string, file: string) => Promise<Tried<string>>;
+  readonly remove: (uid: string) => Promise<void>;
+  /** Removes what is left of Diagnoses that are no longer there. */
+  readonly retain: (uids: ReadonlySet<string>) => Promise<void>;
+}
+
+/** In a folder of our own: "results/<uid>/<file>". */
+export function largeResultsIn(folder: string): LargeResults {
+  const remove = async (uid: string) => {
+    await tried(rm(join(folder, uid), { recursive: true, force: true }));
+  };
+  return {
+    keep: (uid, file, text) => tried(keep(join(folder, uid), file, text)),
+    read: (uid, file) => tried(read(join(folder, uid), file)),
+    remove,
+    retain: async (uids) => {
+      await tried(prepareFolder(folder));
+      const left = readdirSync(folder).filter((uid) => UID.test(uid) && !uids.has(uid));
+      for (const uid of left) await remove(uid);
+    },
+  };
+}
+
+/** For a Diagnosis that ends with this process. */
+export function largeResultsInMemory(): LargeResults {
+  const texts = new Map<string, string>();
+  return {
+    keep: async (uid, file, text) => {
+      texts.set(`${uid}/${file}`, text);
+      return { ok: true, value: undefined };
+    },
+    read: async (uid, file) => {
+      const value = texts.get(`${uid}/${file}`);
+      return value === undefined ? { ok: false, why: `${file} was not kept` } : { ok: true, value };
+    },
+    remove: async (uid) => {
+      for (const key of texts.keys()) if (key.startsWith(`${uid}/`)) texts.delete(key);
+    },
+    retain: async () => {},
+  };
+}
+
+async function keep(folder: string, file: string, text: string): Promise<void> {
+  await prepareFolder(folder);
+  await writeSynced(join(folder, named(file)), text);
+}
+
+async function read(folder: string, file: string): Promise<string> {
+  const path = join(folder, named(file));
+  const text = textIfThere(path, RESULTS_WHOLE_BYTES_MAX);
+  if (text === undefined) throw new DiskError(`${path} is gone`);
+  return text;
+}
+
+// 0f8fad5b-d9cb-469f-a165-70867728950e
+const UID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A name that stays in its folder: it comes from a status. */
+function named(file: string): string {
+  // 9b74c9897bac770ffc029102a200c5de
+  if (/^[\da-f]{32}$/.test(file)) return file;
+  throw new DiskError(`"${file.slice(0, 40)}" is no name of a result`);
+}

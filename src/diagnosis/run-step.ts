@@ -1,0 +1,95 @@
+import type { Processor } from '../api/processor-of.ts';
+import {
+  failedWith,
+  type OperationResult,
+  type StepInput,
+} from '../operations/operation-result.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
+import { ownProcessor, runOperation } from '../operations/run-operation.ts';
+import type { DiagnosisInHand } from '../operations/step-input.ts';
+import { messageOf } from '../std/message-of.ts';
+import { approvedIn, type Wanted } from './approval.ts';
+import { LOOKING_STEPS_MAX } from './limits.ts';
+import { Turns } from './turns.ts';
+
+/** One step of a Diagnosis, whose checkpoint is on disk. */
+export interface StepToRun {
+  /** The name of the Operation. */
+  readonly name: string;
+  readonly processor: Processor;
+  readonly diagnosis: DiagnosisInHand;
+  readonly input: StepInput;
+  /** What is left of the time for the whole. */
+  readonly restMs: number;
+  /** The same in every attempt of this step, after a crash too. */
+  readonly purpose: string;
+  readonly stop: AbortSignal;
+}
+
+/** What came of it; or what it would change, once that is approved. */
+export type StepOutcome = OperationResult | { readonly wanted: readonly Wanted[] };
+
+export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
+
+/** What a step needs of the node, for as long as it is run. */
+export interface Lending {
+  readonly timeoutMs: number;
+  readonly consent: ProcessorHost['consent'];
+  readonly purpose: string;
+  readonly stop: AbortSignal;
+}
+
+export interface StepNode {
+  readonly lend: <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>) => Promise<T>;
+  /** Who is asked before the node is changed. Absent: the spec of the Diagnosis says it all. */
+  readonly consent?: (diagnosis: DiagnosisInHand) => ProcessorHost['consent'];
+  /** Nothing may be changed, whatever the spec says. */
+  readonly isDryRun?: boolean;
+}
+
+/** Runs steps on a node: some that look at it at once, and one that repairs. */
+export function stepsOn({ lend, consent, isDryRun: neverAct = false }: StepNode): RunStep {
+  const looking = new Turns(LOOKING_STEPS_MAX);
+  const repairing = new Turns(1);
+  return async ({ name, processor, diagnosis, input, restMs, purpose, stop }) => {
+    const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
+    const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
+    const wanted: Wanted[] = [];
+    const lending = {
+      timeoutMs,
+      purpose,
+      stop,
+      consent: consent?.(diagnosis) ?? policyOf(diagnosis, wanted),
+    };
+    const run = () =>
+      lend(lending, (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }));
+    const own = ownProcessor(processor);
+    const turns = own?.repairs ? repairing : own && looking;
+    const result = await broken(turns ? turns.take(run) : run());
+    return wanted.length > 0 ? { wanted } : result;
+  };
+}
+
+/** What the spec says of changing the node; what it lets nobody do yet is written down. */
+function policyOf({ spec, status }: DiagnosisInHand, wanted: Wanted[]): ProcessorHost['consent'] {
+  const isApproved = approvedIn(spec, status);
+  return async ({ actions }, { summary }, { fault, id }) => {
+    if (spec.dryRun) return { given: 'to-plan' };
+    if (spec.recovery === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
+    if (spec.recovery !== 'Approval') return { given: 'to-act' };
+    const kinds = actions.map(({ kind }) => kind);
+    const thing: Wanted = { fault, finding: id, summary, kinds };
+    if (isApproved(thing)) return { given: 'to-act' };
+    wanted.push(thing);
+    return { given: 'to-plan' };
+  };
+}
+
+/** A mistake of ours in one step fails that step: a hundred others are under way beside it. */
+async function broken(running: Promise<OperationResult>): Promise<OperationResult> {
+  try {
+    return await running;
+  } catch (error) {
+    return failedWith(`it broke off by a mistake in kubediag: ${messageOf(error)}; report this`);
+  }
+}

@@ -1,0 +1,258 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import { messageOf } from '../std/message-of.ts';
+import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
+import { type DriveWorld, patienceOf } from './drive-world.ts';
+import { bareFailure } from './keep-result.ts';
+import { IN_FLIGHT_MAX } from './limits.ts';
+import type { ObjectKey, StoredObject, StoreEvent } from './store.ts';
+import { answerOf, patiently } from './store-answer.ts';
+import { keyOf, wordsOf } from './stored-object.ts';
+import { askAgainMs, hasEnded, keptMs } from './time-left.ts';
+
+interface RunnerWorld extends DriveWorld {
+  /** Told of each that has come to its end here. */
+  readonly onEnded?: (object: StoredObject) => void;
+}
+
+/** A Diagnosis that is driven, waits to be, or waits for something. */
+interface Entry {
+  readonly key: ObjectKey;
+  uid: string;
+  operationSet: string;
+  /** The last version that was told of, and the last that was driven from or written by us. */
+  newest: number;
+  seen: number;
+  isQueued: boolean;
+  /** Only to be deleted, some day. */
+  hasEnded: boolean;
+  /** Ends the step that is run. */
+  driving: AbortController | undefined;
+  timer: NodeJS.Timeout | undefined;
+}
+
+/**
+ * Drives all Diagnoses of a store, many at once, for as long as its process lives. It begins with what
+ * an earlier process left unfinished; afterwards changes wake it, and nothing else but their own times.
+ */
+export class Runner {
+  readonly #world: RunnerWorld;
+  readonly #entries = new Map<string, Entry>();
+  readonly #queue: Entry[] = [];
+  #inFlight = 0;
+  #idle = Promise.withResolvers<void>();
+
+  constructor(world: RunnerWorld) {
+    this.#world = world;
+  }
+
+  get counts(): { readonly inFlight: number; readonly queued: number; readonly waiting: number } {
+    const { size } = this.#entries;
+    const queued = this.#queue.length;
+    return { inFlight: this.#inFlight, queued, waiting: size - queued - this.#inFlight };
+  }
+
+  /** Until the process is to end and no step is under way any more. */
+  async run(): Promise<void> {
+    const { shutdown } = this.#world;
+    const onEnd = () => {
+      for (const { driving, timer } of this.#entries.values()) {
+        driving?.abort();
+        clearTimeout(timer);
+      }
+      if (this.#inFlight === 0) this.#idle.resolve();
+    };
+    shutdown.addEventListener('abort', onEnd, { once: true });
+    await Promise.all([this.#follow('Diagnosis'), this.#follow('OperationSet')]);
+    if (shutdown.aborted) onEnd();
+    await this.#idle.promise;
+  }
+
+  /** Lists a kind and watches it; lists again whenever the watch has missed something. */
+  async #follow(kind: 'Diagnosis' | 'OperationSet'): Promise<void> {
+    const { store, shutdown } = this.#world;
+    while (!shutdown.aborted) {
+      const listed = await patiently(() => store.list(kind), patienceOf(this.#world));
+      if (!listed.ok) return;
+      const { items, resourceVersion } = listed.value;
+      if (kind === 'Diagnosis') await this.#begin(items);
+      else for (const { metadata } of items) this.#wakeWaitingFor(metadata.name);
+      const watched = async () => {
+        for await (const event of store.watch(kind, resourceVersion, shutdown)) this.#tell(event);
+      };
+      const answer = await answerOf(watched());
+      if (!answer.ok && answer.error.trouble !== 'Gone') {
+        this.#world.onTrouble?.(answer.error.message);
+      }
+    }
+  }
+
+  async #begin(items: readonly StoredObject[]): Promise<void> {
+    const there = new Set(items.map(({ metadata }) => metadata.uid));
+    for (const entry of [...this.#entries.values()]) {
+      if (!there.has(entry.uid)) this.#forget(entry);
+    }
+    await this.#world.largeResults.retain(there);
+    for (const object of items) this.#see(object);
+  }
+
+  #tell({ type, object }: StoreEvent): void {
+    if (object.kind !== 'Diagnosis') this.#wakeWaitingFor(object.metadata.name);
+    else if (type !== 'DELETED') this.#see(object);
+    else {
+      const entry = this.#entries.get(idOf(keyOf(object)));
+      if (entry?.uid === object.metadata.uid) this.#forget(entry);
+      void this.#world.largeResults.remove(object.metadata.uid);
+    }
+  }
+
+  #see(object: StoredObject): void {
+    const { uid, resourceVersion } = object.metadata;
+    const { operationSet, cancel } = object.spec as DiagnosisSpec;
+    const id = idOf(keyOf(object));
+    const known = this.#entries.get(id);
+    if (!known && hasEnded(object) && keptMs(object, new Date()) === undefined) return;
+    const entry = known ?? newEntry(keyOf(object));
+    this.#entries.set(id, entry);
+    entry.newest = Number(resourceVersion);
+    if (entry.driving && (entry.uid !== uid || cancel)) entry.driving.abort();
+    entry.uid = uid;
+    entry.operationSet = operationSet;
+    if (entry.newest <= entry.seen || entry.driving) return;
+    if (hasEnded(object)) this.#keepEnded(entry, object);
+    else this.#enqueue(entry);
+  }
+
+  #wakeWaitingFor(operationSet: string): void {
+    for (const entry of this.#entries.values()) {
+      const isWaiting = !entry.driving && !entry.hasEnded;
+      if (isWaiting && entry.operationSet === operationSet) this.#enqueue(entry);
+    }
+  }
+
+  #enqueue(entry: Entry): void {
+    if (entry.isQueued || this.#world.shutdown.aborted) return;
+    clearTimeout(entry.timer);
+    entry.isQueued = true;
+    entry.hasEnded = false;
+    this.#queue.push(entry);
+    this.#startNext();
+  }
+
+  #startNext(): void {
+    while (this.#inFlight < IN_FLIGHT_MAX && !this.#world.shutdown.aborted) {
+      const entry = this.#queue.shift();
+      if (!entry) return;
+      entry.isQueued = false;
+      if (this.#entries.get(idOf(entry.key)) !== entry) continue;
+      this.#inFlight += 1;
+      void this.#drive(entry);
+    }
+  }
+
+  async #drive(entry: Entry): Promise<void> {
+    entry.driving = new AbortController();
+    const driving = driveDiagnosis(entry.key, this.#world, entry.driving.signal);
+    const [settled] = await Promise.allSettled([driving]);
+    entry.driving = undefined;
+    if (settled.status === 'fulfilled') this.#after(entry, settled.value);
+    else await this.#endBroken(entry, messageOf(settled.reason));
+    this.#inFlight -= 1;
+    this.#startNext();
+    if (this.#inFlight === 0 && this.#world.shutdown.aborted) this.#idle.resolve();
+  }
+
+  #after(entry: Entry, driven: Driven): void {
+    if (driven.state === 'interrupted') return;
+    if (driven.state === 'gone') void this.#world.largeResults.remove(entry.uid);
+    const isNews = driven.state === 'gone' && entry.newest > entry.seen;
+    entry.seen = isNews || driven.state === 'gone' ? entry.newest : versionOf(driven.object);
+    // One of the same name may have come after it.
+    if (isNews || entry.newest > entry.seen) this.#enqueue(entry);
+    else if (driven.state === 'gone') this.#forget(entry);
+    else if (driven.state === 'waits') this.#wakeIn(entry, askAgainMs(driven.object, new Date()));
+    else {
+      this.#world.onEnded?.(driven.object);
+      this.#keepEnded(entry, driven.object);
+    }
+  }
+
+  /** One that has ended is of no concern, unless it is to be deleted some day. */
+  #keepEnded(entry: Entry, object: StoredObject): void {
+    const ms = keptMs(object, new Date());
+    entry.hasEnded = true;
+    entry.seen = entry.newest;
+    clearTimeout(entry.timer);
+    if (ms === undefined) {
+      this.#forget(entry);
+      return;
+    }
+    entry.timer = setTimeout(() => void this.#deleteWhenDue(entry), ms);
+    entry.timer.unref();
+  }
+
+  async #deleteWhenDue(entry: Entry): Promise<void> {
+    const { store, shutdown } = this.#world;
+    if (shutdown.aborted) return;
+    const found = await patiently(() => store.get(entry.key), patienceOf(this.#world));
+    if (!found.ok || !found.value || !hasEnded(found.value)) return;
+    const ms = keptMs(found.value, new Date());
+    // Somebody may want it to be kept for longer by now.
+    if (ms === undefined || ms > 1) {
+      this.#keepEnded(entry, found.value);
+      return;
+    }
+    const { resourceVersion, uid } = found.value.metadata;
+    const deleting = () => store.delete(entry.key, resourceVersion);
+    const deleted = await patiently(deleting, patienceOf(this.#world));
+    if (!deleted.ok) return;
+    await this.#world.largeResults.remove(uid);
+    if (entry.uid === uid) this.#forget(entry);
+  }
+
+  #wakeIn(entry: Entry, ms: number | undefined): void {
+    clearTimeout(entry.timer);
+    if (ms === undefined) return;
+    entry.timer = setTimeout(() => this.#enqueue(entry), ms);
+    entry.timer.unref();
+  }
+
+  /** A mistake of ours ends the one Diagnosis that it was made with, and is told; it is no loop. */
+  async #endBroken(entry: Entry, message: string): Promise<void> {
+    const { store, onTrouble } = this.#world;
+    onTrouble?.(`${wordsOf(entry.key)} broke off by a mistake in kubediag: ${message}`);
+    const object = await answerOf(store.get(entry.key));
+    if (!object.ok || !object.value || hasEnded(object.value)) return;
+    const words = `a mistake in kubediag: ${message}; report this`;
+    const status = bareFailure(object.value, new Date(), words);
+    await answerOf(store.updateStatus({ ...object.value, status }));
+  }
+
+  #forget(entry: Entry): void {
+    clearTimeout(entry.timer);
+    entry.driving?.abort();
+    const id = idOf(entry.key);
+    if (this.#entries.get(id) === entry) this.#entries.delete(id);
+  }
+}
+
+function newEntry(key: ObjectKey): Entry {
+  return {
+    key,
+    uid: '',
+    operationSet: '',
+    newest: 0,
+    seen: 0,
+    isQueued: false,
+    hasEnded: false,
+    driving: undefined,
+    timer: undefined,
+  };
+}
+
+function versionOf({ metadata }: StoredObject): number {
+  return Number(metadata.resourceVersion);
+}
+
+function idOf({ namespace = '', name }: ObjectKey): string {
+  return `${namespace}/${name}`;
+}
