@@ -12,18 +12,11 @@ export interface OperationsOptions {
 export function operations({ output }: OperationsOptions, terminal: Terminal): number {
   const { out, style, width } = terminal;
   if (output === 'json') {
-    const list = processors.map(({ operation, path, does, repairs, reads, writes }) => ({
-      operation,
-      path,
-      does,
-      repairs,
-      reads,
-      writes,
-    }));
+    const list = processors.map(({ run, mayRead = [], ...each }) => ({ ...each, mayRead }));
     out(`${JSON.stringify(list, null, 2)}\n`);
     return EXIT.clear;
   }
-  for (const { operation, path, does, repairs, reads, writes } of processors) {
+  for (const { operation, path, does, repairs, reads, mayRead = [], writes } of processors) {
     const part = (name: string, text: string) =>
       wrapWords(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
     const lines = [
@@ -31,6 +24,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
       ...part('does', repairs ? `${does}; asks before` : does),
       ...part('path', path),
       ...part('reads', reads.join(' ') || 'nothing'),
+      ...(mayRead.length > 0 ? part('may read', mayRead.join(' ')) : []),
       ...part('writes', writes.join(' ')),
     ];
     out(`${lines.join('\n')}\n\n`);

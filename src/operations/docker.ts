@@ -25,7 +25,10 @@ export const dockerProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/dockerdGoroutineCollector',
     operation: 'dockerd-goroutine-collector',
-    does: 'tells what the goroutines of Docker do, on a node that has it, when its debug is on',
+    does: 'tells what the goroutines of Docker do, on a node that has it',
+    details:
+      'Docker tells them while its debug is on (`"debug": true` in `/etc/docker/daemon.json`); no signal ' +
+      'is sent to it.',
     reads: [],
     writes: [GOROUTINES],
     repairs: false,

@@ -9,6 +9,8 @@ export interface OwnProcessor {
   readonly operation: string;
   /** What it does, as a clause. */
   readonly does: string;
+  /** What a person who uses it has to know beside that, for its page. */
+  readonly details?: string;
   /** Keys that it must be told, and keys that it answers with. */
   readonly reads: readonly string[];
   /** Keys that it takes too, where somebody gives them. */

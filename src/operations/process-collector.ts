@@ -15,6 +15,9 @@ export const processCollector: OwnProcessor = {
   path: '/processor/processCollector',
   operation: 'process-collector',
   does: 'tells the processes of the node, without what is secret on their command lines',
+  details:
+    'A JSON list; memory is in bytes, `cpuPercent` is of the whole life of a process. Of one that waits ' +
+    'in the kernel (status D) only its name is told: its words may lie where nobody can read them.',
   reads: [],
   writes: [LIST],
   repairs: false,

@@ -28,6 +28,11 @@ export const processors: readonly OwnProcessor[] = [
     path: '/processor/podDetailCollector',
     operation: 'pod-detail-collector',
     does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
+    details:
+      'The kubelet holds where it speaks of the same container in the same state, and for why one waits ' +
+      'and whether it is ready; else the runtime wins. Where the runtime is silent, ' +
+      '`collector.kubernetes.pod.detail.doubt` says so. Secrets in words of commands and in the ' +
+      'environment are withheld.',
     reads: ['pod.namespace', 'pod.name'],
     writes: ['collector.kubernetes.pod.detail'],
     repairs: false,

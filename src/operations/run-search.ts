@@ -15,6 +15,12 @@ export const elasticsearchCollector: OwnProcessor = {
   path: '/processor/elasticsearchCollector',
   operation: 'elasticsearch-collector',
   does: 'searches the messages that Elasticsearch keeps',
+  details:
+    'Several addresses are tried in turn. TLS is verified: `ca_bundle` is who may vouch for the server, ' +
+    'in PEM; `insecure_skip_tls_verify` as "true" believes anybody. So that no password stands in a ' +
+    'Diagnosis, `credential` names a file that a person has put into `credentials` of the state folder: ' +
+    '`NAME.json` with `{"username": "…", "password": "…", "addresses": ["https://logs.example:9200"]}`. ' +
+    'It is shown to those addresses and to nobody else.',
   reads: [`${PARAM}.address`, `${PARAM}.match`],
   mayRead: [
     ...['index', 'timeFrom', 'timeTo', 'username', 'password'].map((name) => `${PARAM}.${name}`),

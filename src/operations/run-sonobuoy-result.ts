@@ -16,7 +16,11 @@ const RESULT_FOLDER = 'sonobuoy_result_diagnoser.result_directory';
 export const sonobuoyResultDiagnoser: OwnProcessor = {
   path: '/processor/sonobuoyResultDiagnoser',
   operation: 'sonobuoy-result-diagnoser',
-  does: 'sums up what Sonobuoy has written below "sonobuoy" of our state folder; it moves nothing',
+  does: 'sums up the results that Sonobuoy has written',
+  details:
+    'Only results below `sonobuoy` of the state folder (`/var/lib/kubediag/sonobuoy`) are read, and no ' +
+    'file is moved: `result_directory` is where they were. The summary has the tests that were not ' +
+    'skipped, by the first word in brackets of their names.',
   reads: [FOLDER, FILE],
   writes: [SUMMARY, RESULT_FOLDER],
   repairs: false,
