@@ -1,5 +1,7 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
+import { targetHere } from './runner.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
@@ -28,11 +30,11 @@ async function missingSet({ operationSet }: NewObject['spec'], { set }: Catalogu
   return [`there is no OperationSet "${String(operationSet)}" yet: apply it within a minute`];
 }
 
-function otherNode({ nodeName, targetSelector }: NewObject['spec'], here: string) {
-  const names = (targetSelector as { readonly nodeNames?: readonly string[] } | undefined)
-    ?.nodeNames;
-  const named = typeof nodeName === 'string' && nodeName !== '' ? [nodeName] : (names ?? [here]);
-  if (named.includes(here)) return [];
-  const words = `it is for node ${named.slice(0, 3).join(', ')}, and this is ${here}`;
-  return [`${words}: it is kept and not run here`];
+function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
+  const { nodeName } = spec;
+  if (targetHere(spec as DiagnosisSpec, here) !== undefined) return [];
+  const named =
+    typeof nodeName === 'string' ? `node ${nodeName}` : 'nodes that only a cluster knows';
+  const words = `it is for ${named}, and this is ${here}: it fails here after a minute`;
+  return [`${words}; if that is another name of this one, start serve with --node-name`];
 }

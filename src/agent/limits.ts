@@ -6,3 +6,6 @@ export const NAME_MS = 10_000;
 
 /** Processors that are run for others at once. Each takes a look at the node of its own. */
 export const PROCESSORS_MAX = 4;
+
+/** Operations whose time is counted by name; who makes more of them is counted together. */
+export const OPERATIONS_COUNTED_MAX = 500;

@@ -1,8 +1,8 @@
-import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { storeCatalogue } from '../diagnosis/catalogue.ts';
+import type { Runner } from '../diagnosis/runner.ts';
 import { StoreFileError } from '../diagnosis/sqlite-file.ts';
 import { openSqliteStore, type SqliteStore } from '../diagnosis/sqlite-store.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
@@ -19,8 +19,10 @@ import { settleSets } from '../web/settle-sets.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
 import { NAME_MS } from './limits.ts';
+import { Numbers } from './numbers.ts';
 import { ownNames } from './own-names.ts';
 import { processorDoor } from './processors.ts';
+import { runnerHere } from './runner.ts';
 import { ownToken } from './token.ts';
 
 export interface ServeWish {
@@ -99,23 +101,25 @@ async function stand(
   listener: ServeListener,
 ): Promise<Trouble | undefined> {
   const { node, host, port } = wish;
-  let nodeName = wish.nodeName ?? hostname().toLowerCase();
+  const standing = new Standing(wish.nodeName ?? hostname().toLowerCase());
+  const catalogue = storeCatalogue(store);
+  const { numbers } = standing;
   await settleSets(store);
   const started = await tried(
     startServer({
       host,
       port,
-      door: { token, ownNames: ownNames(host, nodeName) },
+      door: { token, ownNames: ownNames(host, standing.nodeName) },
       handler: routes({
         store,
         watches: new OpenWatches(),
-        adviceOn: adviceFor(storeCatalogue(store), () => nodeName),
+        adviceOn: adviceFor(catalogue, () => standing.nodeName),
         ...processorDoor(node, listener),
         productVersion: VERSION,
-        metrics: async () => '',
-        unreadiness: async () => (stop.aborted ? 'it is being ended' : undefined),
+        metrics: () => numbers.text(store, standing.counts),
+        unreadiness: async () => (stop.aborted ? 'it is being ended' : standing.unreadiness),
       }),
-      onAnswer: () => {},
+      onAnswer: (code, tookMs) => numbers.answered(code, tookMs),
       onDefect: (error) => listener.onTrouble(defectWords(error)),
     }),
   );
@@ -128,14 +132,38 @@ async function stand(
   const url = urlOf(server);
   const addressFile = join(node.stateFolder, 'address');
   await writeSynced(addressFile, `${url}\n`);
-  nodeName = wish.nodeName ?? (await nodeNameOf(node, NAME_MS)) ?? nodeName;
+  const nodeName = wish.nodeName ?? (await nodeNameOf(node, NAME_MS)) ?? standing.nodeName;
+  standing.nodeName = nodeName;
+  const own = { store, catalogue, node, nodeName, numbers };
+  standing.runner = runnerHere({ ...own, shutdown: stop, listener });
+  const running = standing.runner.run();
   const tokenFile = join(node.stateFolder, 'token');
   listener.onStart({ url, nodeName, tokenFile, ...(isNew ? { newToken: token } : {}) });
-  if (!stop.aborted) await once(stop, 'abort');
+  // It ends with the last step that it had begun.
+  await running;
   rmSync(addressFile, { force: true });
   await server.close();
   store.close();
   return undefined;
+}
+
+/** What is known of the agent while it is being started, and after. */
+class Standing {
+  readonly numbers = new Numbers();
+  nodeName: string;
+  runner: Runner | undefined;
+
+  constructor(nodeName: string) {
+    this.nodeName = nodeName;
+  }
+
+  get counts(): Runner['counts'] {
+    return this.runner?.counts ?? { inFlight: 0, queued: 0, waiting: 0 };
+  }
+
+  get unreadiness(): string | undefined {
+    return this.runner ? undefined : 'it is being started';
+  }
 }
 
 // http://127.0.0.1:8090, http://[::1]:8090

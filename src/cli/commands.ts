@@ -1,7 +1,13 @@
 import { Argument, Command, Option } from 'commander';
 import { VERSION } from '../host/product-version.ts';
+import { agentCommands } from './agent-commands.ts';
+import {
+  hostRootOption,
+  stateOption,
+  withNodeOptions,
+  withReportOptions,
+} from './command-options.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
-import { STATE_FOLDER } from './options.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
 /** What happens when a command was parsed; the commands themselves know nothing of it. */
@@ -34,7 +40,7 @@ export function commands(run: Run): Command {
     runManifests,
     lint,
     operations,
-    serve,
+    ...agentCommands,
     version,
     completion,
   ]) {
@@ -179,16 +185,6 @@ function operations(): Command {
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
 }
 
-function serve(): Command {
-  const command = new Command('serve')
-    .description('stand on this node: keep Diagnoses, run them, answer over HTTP (kubectl-like)')
-    .option('--listen <ADDRESS:PORT>', 'where to answer', '127.0.0.1:8090')
-    .option('--allow-remote', 'listen on an address that other machines can reach, without TLS')
-    .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
-    .addOption(stateOption());
-  return withNodeOptions(command);
-}
-
 function collector(): Command {
   return new Command('collector').description(
     'print a shell script that gathers evidence where this program cannot start',
@@ -203,37 +199,6 @@ function completion(): Command {
   return new Command('completion')
     .description('a script that completes commands and options in your shell')
     .addArgument(new Argument('<SHELL>', 'your shell').choices(SHELLS));
-}
-
-function withReportOptions(command: Command): Command {
-  return command
-    .addOption(
-      new Option('-o, --output <FORMAT>', 'wide: with every detail').choices(REPORT_FORMATS),
-    )
-    .option('--pod <NAMESPACE/NAME>', 'only what concerns this pod');
-}
-
-function withNodeOptions(command: Command): Command {
-  return command
-    .option('--timeout <TIME>', 'how long the look may take', '30s')
-    .addOption(hostRootOption())
-    .option('--kubelet-root <DIR>', "the kubelet's folder, when it is not found by itself")
-    .option('--kubelet-pid <PID>', 'take this process for the kubelet')
-    .option('--runtime-endpoint <SOCKET>', 'socket of the container runtime')
-    .option('--kubelet-token-file <FILE>', 'token to ask the kubelet for its pods')
-    .option('--kubelet-cert <FILE>', 'client certificate to ask the kubelet for its pods')
-    .option('--kubelet-key <FILE>', 'key of that certificate')
-    .option('--kubelet-log <FILE>', 'the file the kubelet logs to, when it is not found by itself')
-    .option('--min-age <TIME>', 'how old a left-over folder must be to count (default: 10m)');
-}
-
-function stateOption(): Option {
-  const where = `where journal and bundles are kept (default: ${STATE_FOLDER} of the node)`;
-  return new Option('--state-dir <DIR>', where);
-}
-
-function hostRootOption(): Option {
-  return new Option('--host-root <DIR>', "where the node's root is, seen from here").default('/');
 }
 
 function exitCodeLines(): string {

@@ -100,6 +100,18 @@ async function runCommand(
       return (await import('./lint.ts')).lint(options as never, terminal);
     case 'operations':
       return (await import('./operations.ts')).operations(options, terminal);
+    case 'apply':
+      return (await import('./apply.ts')).apply(options as never, terminal);
+    case 'get':
+      return (await import('./get.ts')).get(words, options as never, terminal);
+    case 'describe':
+      return (await import('./describe.ts')).describe(words, options as never, terminal);
+    case 'delete':
+      return (await import('./delete.ts')).deleteObjects(words, options as never, terminal);
+    case 'approve':
+      return (await import('./change-diagnosis.ts')).approve(first, options as never, terminal);
+    case 'cancel':
+      return (await import('./change-diagnosis.ts')).cancel(first, options as never, terminal);
     case 'collector':
       return (await import('./collector.ts')).collector(terminal);
     case 'completion':

@@ -1,0 +1,134 @@
+import type { StepOutcome, StepToRun } from '../diagnosis/run-step.ts';
+import type { Store, StoredObject } from '../diagnosis/store.ts';
+import { textAt } from '../std/json.ts';
+import { DIAGNOSES_LISTED_MAX } from '../web/limits.ts';
+import { type Metric, metricsText } from '../web/metrics.ts';
+import { OPERATIONS_COUNTED_MAX } from './limits.ts';
+
+interface Taken {
+  count: number;
+  seconds: number;
+}
+
+/** What this agent has done since it was started, for Prometheus; names are those of every KubeDiag. */
+export class Numbers {
+  readonly #requests = new Map<number, Taken>();
+  readonly #steps = new Map<string, Taken>();
+  readonly #counts = { succeeded: 0, failed: 0, stepSucceeded: 0, stepFailed: 0, stepWaits: 0 };
+
+  answered(code: number, tookMs: number): void {
+    add(this.#requests, code, tookMs);
+  }
+
+  ended({ status }: StoredObject): void {
+    if (status?.phase === 'Succeeded') this.#counts.succeeded += 1;
+    else this.#counts.failed += 1;
+  }
+
+  /** The same step, counted and timed. */
+  timed(run: (step: StepToRun) => Promise<StepOutcome>) {
+    return async (step: StepToRun): Promise<StepOutcome> => {
+      const begun = performance.now();
+      const outcome = await run(step);
+      const isOther = !this.#steps.has(step.name) && this.#steps.size >= OPERATIONS_COUNTED_MAX;
+      add(this.#steps, isOther ? 'other' : step.name, performance.now() - begun);
+      if ('wanted' in outcome) this.#counts.stepWaits += 1;
+      else if (outcome.succeeded) this.#counts.stepSucceeded += 1;
+      else this.#counts.stepFailed += 1;
+      return outcome;
+    };
+  }
+
+  async text(
+    store: Store,
+    { inFlight, queued }: { readonly inFlight: number; readonly queued: number },
+  ): Promise<string> {
+    const { succeeded, failed, stepSucceeded, stepFailed, stepWaits } = this.#counts;
+    return metricsText([
+      counter('diagnosis_total_count', 'Diagnoses that ended here.', succeeded + failed),
+      counter('diagnosis_total_success_count', 'Those that succeeded.', succeeded),
+      counter('diagnosis_total_fail_count', 'Those that failed.', failed),
+      gauge('diagnosis_agent_queued_count', 'Diagnoses that wait for their turn.', queued),
+      gauge('kubediag_diagnoses_in_flight', 'Diagnoses that are driven now.', inFlight),
+      counter('executor_operation_success_counter', 'Steps that succeeded.', stepSucceeded),
+      counter('executor_operation_fail_counter', 'Steps that failed.', stepFailed),
+      counter('kubediag_steps_not_approved_total', 'Steps that had to wait.', stepWaits),
+      takenBy('kubediag_operation_duration_seconds', 'Time of steps.', 'operation', this.#steps),
+      takenBy(
+        'kubediag_http_request_duration_seconds',
+        'Time of requests.',
+        'code',
+        this.#requests,
+      ),
+      ...(await kept(store)),
+    ]);
+  }
+}
+
+function add<K>(map: Map<K, Taken>, key: K, tookMs: number): void {
+  const taken = map.get(key) ?? { count: 0, seconds: 0 };
+  taken.count += 1;
+  taken.seconds += tookMs / 1_000;
+  map.set(key, taken);
+}
+
+function counter(name: string, help: string, value: number): Metric {
+  return { name, type: 'counter', help, samples: [{ value }] };
+}
+
+function gauge(name: string, help: string, value: number): Metric {
+  return { name, type: 'gauge', help, samples: [{ value }] };
+}
+
+function takenBy<K>(name: string, help: string, label: string, map: ReadonlyMap<K, Taken>): Metric {
+  const samples = [...map].flatMap(([key, { count, seconds }]) => {
+    const labels = { [label]: String(key) };
+    return [
+      { labels, value: seconds, suffix: '_sum' },
+      { labels, value: count, suffix: '_count' },
+    ];
+  });
+  return { name, type: 'summary', help, samples };
+}
+
+/** What the store holds. Of many Diagnoses each is counted, and the first are named. */
+async function kept(store: Store): Promise<readonly Metric[]> {
+  const { items: diagnoses } = await store.list('Diagnosis');
+  const phases = new Map<string, number>();
+  for (const { status } of diagnoses) {
+    const phase = String(status?.phase ?? '');
+    phases.set(phase, (phases.get(phase) ?? 0) + 1);
+  }
+  const named = async (kind: 'Operation' | 'OperationSet' | 'Trigger') => {
+    const { items } = await store.list(kind);
+    return items.map(({ metadata: { name }, status }) => {
+      const ready = kind === 'OperationSet' ? { ready: String(Boolean(status?.ready)) } : {};
+      return { labels: { name, ...ready }, value: 1 };
+    });
+  };
+  const one = (name: string, help: string, samples: Metric['samples']): Metric => {
+    return { name, type: 'gauge', help, samples };
+  };
+  return [
+    one(
+      'kubediag_diagnoses',
+      'Diagnoses that are kept, by phase.',
+      [...phases].map(([phase, value]) => ({ labels: { phase }, value })),
+    ),
+    one(
+      'diagnosis_info',
+      `The first ${DIAGNOSES_LISTED_MAX} Diagnoses, by name.`,
+      diagnoses.slice(0, DIAGNOSES_LISTED_MAX).map((each) => ({
+        labels: {
+          name: each.metadata.name,
+          operationset: textAt(each, 'spec', 'operationSet') ?? '',
+          phase: String(each.status?.phase ?? ''),
+        },
+        value: 1,
+      })),
+    ),
+    one('operation_info', 'Operations by name.', await named('Operation')),
+    one('operationset_info', 'OperationSets by name.', await named('OperationSet')),
+    one('trigger_info', 'Triggers by name.', await named('Trigger')),
+  ];
+}

@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { Catalogue } from '../diagnosis/catalogue.ts';
+import { largeResultsIn } from '../diagnosis/large-results.ts';
+import { stepsOn } from '../diagnosis/run-step.ts';
+import { Runner } from '../diagnosis/runner.ts';
+import type { Store } from '../diagnosis/store.ts';
+import type { NodeInHand } from '../host/hands-on.ts';
+import { type StepListener, withStepHost } from '../host/step-host.ts';
+import type { Numbers } from './numbers.ts';
+
+export interface Running {
+  readonly store: Store;
+  readonly catalogue: Catalogue;
+  readonly node: NodeInHand;
+  readonly nodeName: string;
+  readonly numbers: Numbers;
+  readonly shutdown: AbortSignal;
+  readonly listener: StepListener & { readonly onTrouble: (words: string) => void };
+}
+
+/** Drives the Diagnoses of this node's store, and lends the node to each of their steps. */
+export function runnerHere(running: Running): Runner {
+  const { store, catalogue, node, nodeName, numbers, shutdown, listener } = running;
+  const steps = stepsOn({
+    lend: ({ timeoutMs, ...wish }, use) =>
+      withStepHost({ node, ...wish }, timeoutMs, use, listener),
+  });
+  return new Runner({
+    store,
+    catalogue,
+    largeResults: largeResultsIn(join(node.stateFolder, 'results')),
+    targetOf: (spec) => targetHere(spec, nodeName),
+    runStep: numbers.timed(steps),
+    shutdown,
+    onTrouble: listener.onTrouble,
+    onEnded: (object) => numbers.ended(object),
+  });
+}
+
+/** This node, when it is meant. A pod that is named without its node is looked for here. */
+export function targetHere(spec: DiagnosisSpec, here: string): string | undefined {
+  const { nodeName, podReference, targetSelector } = spec;
+  if (nodeName) return nodeName === here ? here : undefined;
+  const names = targetSelector?.nodeNames ?? [];
+  if (names.length > 0) return names.includes(here) ? here : undefined;
+  return podReference || targetSelector?.podReferences?.length ? here : undefined;
+}

@@ -1,0 +1,182 @@
+import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
+import type { Trouble } from '../model/action.ts';
+import { fieldsIn, secretIfThere, textIfThere, tried } from '../state/state-folder.ts';
+import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from './limits.ts';
+import { stateFolderOf } from './options.ts';
+
+/** How the agent is found: the same options wherever a command talks to it. */
+export interface AgentOptions {
+  readonly server?: string;
+  readonly tokenFile?: string;
+  readonly stateDir?: string;
+  readonly hostRoot: string;
+}
+
+export interface AgentAnswer {
+  readonly code: number;
+  readonly value: unknown;
+  readonly warnings: readonly string[];
+}
+
+/** What the agent said; or that nobody answered as one, with what to do. */
+export type Asked = AgentAnswer | { readonly trouble: Trouble };
+
+export interface AgentWish {
+  readonly body?: unknown;
+  readonly type?: string;
+  readonly accept?: string;
+}
+
+export interface AgentClient {
+  readonly ask: (method: string, path: string, wish?: AgentWish) => Promise<Asked>;
+  /** Each line of an answer that does not end, until `stop`. */
+  readonly follow: (
+    path: string,
+    onLine: (value: unknown) => void,
+    wish: { readonly stop: AbortSignal; readonly accept?: string },
+  ) => Promise<Asked>;
+}
+
+/** The agent of this node, whose folder says where it listens and what opens it. */
+export async function agentClient(
+  options: AgentOptions,
+): Promise<AgentClient | { readonly trouble: Trouble }> {
+  const folder = stateFolderOf(options);
+  const addressFile = join(folder, 'address');
+  const tokenFile = options.tokenFile ?? join(folder, 'token');
+  const read = await tried(
+    (async () => ({
+      address: options.server ?? textIfThere(addressFile, TOKEN_BYTES_MAX)?.trim(),
+      token: secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim(),
+    }))(),
+  );
+  const todo = 'start one with `kubediag serve`, or name its folder with --state-dir';
+  const what = 'the agent of this node cannot be reached';
+  if (!read.ok) {
+    return { trouble: { what, why: read.why, todo: 'run this as the account that serves (root)' } };
+  }
+  const { address, token } = read.value;
+  if (address === undefined) return { trouble: { what, why: `${addressFile} is not there`, todo } };
+  if (token === undefined) {
+    return { trouble: { what, why: `there is no token in ${tokenFile}`, todo } };
+  }
+  const server = URL.parse(address);
+  if (server?.protocol !== 'http:') {
+    const why = `"${address}" is no address of one`;
+    return { trouble: { what, why, todo: 'give it as http://127.0.0.1:8090' } };
+  }
+  return clientOf(server, token);
+}
+
+function clientOf(server: URL, token: string): AgentClient {
+  const call = { server, token };
+  return {
+    ask: (method, path, wish = {}) => exchange({ ...call, method, path, ...wish }, wholeOf),
+    follow: (path, onLine, { stop, accept }) =>
+      exchange({ ...call, method: 'GET', path, stop, ...(accept ? { accept } : {}) }, (response) =>
+        response.statusCode === 200 ? linesOf(response, onLine) : wholeOf(response),
+      ),
+  };
+}
+
+interface Call extends AgentWish {
+  readonly server: URL;
+  readonly token: string;
+  readonly method: string;
+  readonly path: string;
+  readonly stop?: AbortSignal;
+}
+
+type Read = { readonly text: string } | { readonly trouble: Trouble };
+
+const TOO_LARGE = {
+  trouble: {
+    what: 'the answer of the agent is too large',
+    why: `it has more than ${ANSWER_BYTES_MAX} bytes`,
+    todo: 'ask for less: one namespace (-n), or one name',
+  },
+};
+
+function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>): Promise<Asked> {
+  const { server, token, method, path, body, type = 'application/json', accept, stop } = call;
+  const { promise, resolve } = Promise.withResolvers<Asked>();
+  const failed = (error: Error) => resolve({ trouble: unreachable(server, error) });
+  const sent = request(
+    {
+      host: server.hostname.replace(/^\[|\]$/g, ''),
+      port: server.port || 80,
+      method,
+      path,
+      // A watch may be silent for as long as it likes.
+      ...(stop ? {} : { timeout: ANSWER_MS }),
+      headers: {
+        Authorization: `Bearer ${token}`,
+        Accept: accept ?? 'application/json',
+        ...(body === undefined ? {} : { 'Content-Type': type }),
+      },
+    },
+    (response) => {
+      response.on('error', failed);
+      void read(response).then((text) => {
+        resolve('trouble' in text ? text : answerOf(response, text.text));
+      }, failed);
+    },
+  );
+  sent.on('error', failed);
+  sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS / 1_000} s`)));
+  stop?.addEventListener('abort', () => sent.destroy(), { once: true });
+  sent.end(body === undefined ? undefined : JSON.stringify(body));
+  return promise;
+}
+
+function unreachable(server: URL, error: Error): Trouble {
+  return {
+    what: `no agent answers on ${server.origin}`,
+    why: error.message || String((error as NodeJS.ErrnoException).code ?? 'it hung up'),
+    todo: 'see whether `kubediag serve` still runs there; start it again if it does not',
+  };
+}
+
+function answerOf(response: IncomingMessage, text: string): Asked {
+  if (!response.headers['content-type']?.startsWith('application/json')) {
+    const what = 'whoever answers there is no agent of ours';
+    const why = `it answered with code ${response.statusCode} and no JSON`;
+    return { trouble: { what, why, todo: 'see to --server, or to the file "address"' } };
+  }
+  const value = fieldsIn(text);
+  const { warning = '' } = response.headers;
+  // 299 - "one", 299 - "two"
+  const warnings = [...String(warning).matchAll(/299 - "([^"]*)"/g)].map(([, words = '']) => words);
+  return { code: response.statusCode ?? 0, value, warnings };
+}
+
+async function wholeOf(response: IncomingMessage): Promise<Read> {
+  const text = await textOf(response);
+  return text === undefined ? TOO_LARGE : { text };
+}
+
+async function textOf(response: IncomingMessage): Promise<string | undefined> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > ANSWER_BYTES_MAX) return undefined;
+    pieces.push(piece);
+  }
+  return Buffer.concat(pieces).toString('utf8');
+}
+
+async function linesOf(
+  response: IncomingMessage,
+  onLine: (value: unknown) => void,
+): Promise<{ readonly text: string }> {
+  let rest = '';
+  response.setEncoding('utf8');
+  for await (const piece of response as AsyncIterable<string>) {
+    const lines = `${rest}${piece}`.split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) if (line !== '') onLine(fieldsIn(line));
+  }
+  return { text: '' };
+}

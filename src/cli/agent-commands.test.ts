@@ -1,0 +1,182 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { madeAgent, madeTerminal } from '../../test/made-agent.ts';
+import type { StoredObject } from '../diagnosis/store.ts';
+import { apply } from './apply.ts';
+import { approve, cancel } from './change-diagnosis.ts';
+import { deleteObjects } from './delete.ts';
+import { describe } from './describe.ts';
+import { type GetOptions, get } from './get.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'kubediag-client-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const object = (kind: string, name: string, spec: object) => ({
+  apiVersion: 'diagnosis.kubediag.org/v1',
+  kind,
+  metadata: { name },
+  spec,
+});
+const script = (name: string, text: string) =>
+  object('Operation', name, {
+    processor: { scriptRunner: { script: text, operationResultKey: name } },
+  });
+const chain = (...operations: readonly string[]) =>
+  object('OperationSet', 'set', {
+    adjacencyList: [
+      { to: [1] },
+      ...operations.map((operation, at) =>
+        at + 1 < operations.length ? { operation, to: [at + 2] } : { operation },
+      ),
+    ],
+  });
+const diagnosis = (name: string, spec: object = {}) =>
+  object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
+
+function written(...items: readonly object[]): readonly string[] {
+  const file = join(folder, 'all.json');
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  return [file];
+}
+
+/** The commands of a person who sits on the node of an agent of their own. */
+async function person() {
+  const agent = await madeAgent();
+  const terminal = madeTerminal();
+  const options = { stateDir: agent.stateDir, hostRoot: '/', namespace: 'default' };
+  const told = async (code: Promise<number>) => ({ code: await code, ...terminal.said() });
+  const getOptions: GetOptions = { ...options, output: 'table' };
+  return {
+    agent,
+    options,
+    apply: (...items: readonly object[]) =>
+      told(apply({ ...options, filename: written(...items) }, terminal)),
+    get: (words: readonly string[], more: Partial<GetOptions> = {}) =>
+      told(get(words, { ...getOptions, ...more }, terminal)),
+    describe: (...words: readonly string[]) => told(describe(words, options, terminal)),
+    remove: (...words: readonly string[]) => told(deleteObjects(words, options, terminal)),
+    cancel: (name: string) => told(cancel(name, options, terminal)),
+    approve: (name: string, more: object = {}) =>
+      told(approve(name, { ...options, ...more }, terminal)),
+  };
+}
+
+const NAMES = 'diagnosis.kubediag.org';
+
+test('what is applied is made, walked, shown, described and deleted', async () => {
+  const me = await person();
+  const made = await me.apply(script('a', 'echo hello'), chain('a'), diagnosis('d'));
+  expect(made).toMatchObject({ code: 0, err: '' });
+  expect(made.out).toBe(
+    `operation.${NAMES}/a created\noperationset.${NAMES}/set created\ndiagnosis.${NAMES}/d created\n`,
+  );
+  const phase = async () => {
+    const { out } = await me.get(['diag', 'd'], { output: 'json' });
+    return (JSON.parse(out) as StoredObject).status?.phase;
+  };
+  await expect.poll(phase).toBe('Succeeded');
+  const again = await me.apply(script('a', 'echo hello'), chain('a'), diagnosis('d'));
+  expect(again.out.match(/ unchanged\n/g)).toHaveLength(3);
+
+  const { out } = await me.get(['diagnoses']);
+  const [heading = '', row = ''] = out.split('\n');
+  expect(heading).toMatch(/^NAME +OPERATIONSET +NODENAME .* PHASE +AGE$/);
+  expect(row).toMatch(/^d +set +my-node +Succeeded +\d+s$/);
+  expect((await me.get(['Diagnosis'], { allNamespaces: true })).out).toMatch(/^NAMESPACE +NAME/);
+  expect((await me.get(['diag/d'], { output: 'name' })).out).toBe(`diagnosis.${NAMES}/d\n`);
+  const yaml = parse((await me.get(['opset', 'set'], { output: 'yaml' })).out) as StoredObject;
+  expect(yaml.status).toMatchObject({ ready: true });
+
+  const described = (await me.describe('diagnosis', 'd')).out;
+  expect(described).toContain('Phase:        Succeeded\n');
+  expect(described).toContain('  - DiagnosisComplete: Diagnosis is completed\n');
+  expect(described).toContain('  - Succeeded a\n');
+  expect(described).toContain('  - operation.a.output: hello');
+  expect(described).not.toContain('last-applied');
+
+  expect((await me.cancel('d')).err).toContain('has ended already (Succeeded)');
+  expect(await me.remove('diag', 'd')).toMatchObject({ out: `diagnosis.${NAMES}/d deleted\n` });
+  expect((await me.get(['diag'])).err).toBe('No resources found in default namespace.\n');
+  const gone = await me.get(['diag', 'd']);
+  expect(gone).toMatchObject({ code: 3, out: '' });
+  expect(gone.err).toContain('Error from server (NotFound)');
+  expect(me.agent.troubles).toEqual([]);
+});
+
+test('what changes is configured, and what others have set stays', async () => {
+  const me = await person();
+  await me.apply(script('a', 'sleep 60'), chain('a'), diagnosis('d', { parameters: { b: 'c' } }));
+  expect((await me.cancel('d')).out).toBe(`diagnosis.${NAMES}/d cancelled\n`);
+  const changed = await me.apply(diagnosis('d', { deadlineSeconds: 9 }));
+  expect(changed.out).toBe(`diagnosis.${NAMES}/d configured\n`);
+  const { out } = await me.get(['diag', 'd'], { output: 'json' });
+  expect((JSON.parse(out) as StoredObject).spec).toEqual({
+    operationSet: 'set',
+    nodeName: 'my-node',
+    deadlineSeconds: 9,
+    cancel: true,
+  });
+  const failed = async () => (await me.get(['diag', 'd'])).out.includes('Failed');
+  await expect.poll(failed).toBe(true);
+});
+
+test('what is wrong is told for each, and the rest is applied', async () => {
+  const me = await person();
+  const circle = object('OperationSet', 'round', {
+    adjacencyList: [{ to: [1] }, { operation: 'a', to: [2] }, { operation: 'b', to: [1] }],
+  });
+  const { code, out, err } = await me.apply(
+    circle,
+    chain('nobody'),
+    diagnosis('far', { nodeName: 'elsewhere' }),
+    { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'x' } },
+  );
+  expect(code).toBe(3);
+  expect(out).toBe(`operationset.${NAMES}/set created\ndiagnosis.${NAMES}/far created\n`);
+  expect(err).toContain('the graph goes round in a circle: 1 → 2 → 1');
+  expect(err).toContain(`Warning: there is no Operation 'nobody' yet`);
+  expect(err).toContain('Warning: it is for node elsewhere, and this is my-node');
+  expect(err).toContain('ConfigMap is not kept here: left out');
+});
+
+test('a plan is approved by its name only, and only when there is one', async () => {
+  const me = await person();
+  await me.apply(script('a', 'true'), chain('a'), diagnosis('d', { recovery: 'Approval' }));
+  const none = await me.approve('d');
+  expect(none).toMatchObject({ code: 3, out: '' });
+  expect(none.err).toContain('has no plan that waits');
+});
+
+test('who finds no agent is told why, and what to do', async () => {
+  const me = await person();
+  await me.agent.stop();
+  const { code, err } = await me.get(['diag']);
+  expect(code).toBe(3);
+  expect(err).toMatch(
+    /cannot be reached\n {2}why {3}.*address is not there\n {2}do .*kubediag serve/,
+  );
+  writeFileSync(join(me.agent.stateDir, 'address'), 'http://127.0.0.1:1\n');
+  expect((await me.get(['diag'])).err).toMatch(/no agent answers on .*:1\n {2}why .*ECONNREFUSED/);
+  chmodSync(me.agent.tokenFile, 0o644);
+  expect((await me.get(['diag'])).err).toContain('only we can read');
+  chmodSync(me.agent.tokenFile, 0o600);
+
+  const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');
+  await expect.poll(() => other.listening).toBe(true);
+  const { port } = other.address() as AddressInfo;
+  const elsewhere = await me.get(['diag'], { server: `http://127.0.0.1:${port}` });
+  expect(elsewhere.err).toContain('whoever answers there is no agent of ours');
+  other.close();
+});
+
+test('a kind that is none, and a name of all namespaces, cannot be asked for', async () => {
+  const me = await person();
+  await expect(me.get(['pods'])).rejects.toThrow('there are operations (diagop)');
+  const all = me.get(['diag', 'd'], { allNamespaces: true });
+  await expect(all).rejects.toThrow('give -n instead of -A');
+});

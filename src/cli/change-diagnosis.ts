@@ -1,0 +1,107 @@
+import { listAt, textAt } from '../std/json.ts';
+import { printable } from '../std/printable.ts';
+import { type AgentOptions, agentClient } from './agent-client.ts';
+import { EXIT } from './exit-codes.ts';
+import { fullName, kindNamed, pathOf } from './kind-named.ts';
+import { isGranted, tellTrouble } from './tell-answer.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface ChangeOptions extends AgentOptions {
+  readonly namespace: string;
+}
+
+export interface ApproveOptions extends ChangeOptions {
+  readonly plan?: string;
+  readonly yes?: boolean;
+}
+
+const MERGE_PATCH = 'application/merge-patch+json';
+const diagnosis = kindNamed('Diagnosis');
+
+/** `kubediag cancel NAME`: no further step is begun, and it ends as Failed. */
+export async function cancel(
+  name: string,
+  options: ChangeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const found = await diagnosisNamed(name, options, terminal);
+  if (!found) return EXIT.notDone;
+  const phase = textAt(found.value, 'status', 'phase') ?? '';
+  if (phase === 'Succeeded' || phase === 'Failed') {
+    terminal.err(`${called(name)} has ended already (${phase}): there is nothing to cancel\n`);
+    return EXIT.notDone;
+  }
+  return found.change({ cancel: true }, 'cancelled');
+}
+
+/** `kubediag approve NAME`: shows what is planned, and lets exactly that be done. */
+export async function approve(
+  name: string,
+  options: ApproveOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const found = await diagnosisNamed(name, options, terminal);
+  if (!found) return EXIT.notDone;
+  const plan = textAt(found.value, 'status', 'plan');
+  if (plan === undefined) {
+    const phase = textAt(found.value, 'status', 'phase') || 'not begun yet';
+    terminal.err(`refused: ${called(name)} has no plan that waits (it is ${phase})\n`);
+    terminal.err(`  do    see what it does: kubediag describe diagnosis ${printable(name)}\n`);
+    return EXIT.notDone;
+  }
+  if (options.plan !== undefined && options.plan !== plan) {
+    terminal.err(`refused: its plan is ${plan} by now, not ${printable(options.plan)}\n`);
+    terminal.err(`  do    look at it again: kubediag approve ${printable(name)}\n`);
+    return EXIT.notDone;
+  }
+  terminal.out(planText(found.value, plan));
+  if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
+    return EXIT.notDone;
+  }
+  return found.change({ approvedPlan: plan }, `approved (plan ${plan})`);
+}
+
+async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
+  if (!terminal.isInteractive) {
+    terminal.err('refused: there is no terminal to ask on, so nothing was approved\n');
+    terminal.err(`  do    say which plan you have seen: --plan ${plan}\n`);
+    return false;
+  }
+  const { signal } = new AbortController();
+  if (await terminal.confirm('Let this be done? [y/N] ', signal)) return true;
+  terminal.err('nothing was approved\n');
+  return false;
+}
+
+function planText(value: unknown, plan: string): string {
+  const planned = (listAt(value, 'status', 'plannedActions') ?? []).filter(
+    (each) => textAt(each, 'plan') === plan,
+  );
+  const lines = planned.map((each) => {
+    const [kind, summary] = [textAt(each, 'kind') ?? '', textAt(each, 'summary') ?? ''];
+    return `  ${printable(`${kind}: ${summary}`)}\n`;
+  });
+  return `plan ${plan}:\n${lines.join('')}`;
+}
+
+function called(name: string): string {
+  return printable(fullName(diagnosis, name));
+}
+
+async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Terminal) {
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return undefined;
+  }
+  const path = pathOf(diagnosis, options.namespace, name);
+  const found = await client.ask('GET', path);
+  if (!isGranted(found, terminal)) return undefined;
+  const change = async (spec: object, done: string): Promise<number> => {
+    const answer = await client.ask('PATCH', path, { body: { spec }, type: MERGE_PATCH });
+    if (!isGranted(answer, terminal)) return EXIT.notDone;
+    terminal.out(`${called(name)} ${done}\n`);
+    return EXIT.clear;
+  };
+  return { value: found.value, change };
+}

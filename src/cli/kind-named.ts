@@ -1,0 +1,31 @@
+import { API_VERSION, GROUP, type Kind, kinds } from '../api/kinds.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The kind that a person means: diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
+export function kindNamed(word: string): Kind {
+  const name = word.toLowerCase().replace(`.${GROUP}`, '');
+  const found = kinds.find(
+    ({ kind, plural, shortNames }) =>
+      kind.toLowerCase() === name || plural === name || shortNames.includes(name),
+  );
+  if (found) return found;
+  const known = kinds.map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
+  throw new UsageError(`there is no kind "${word}"; there are ${known.join(', ')}`);
+}
+
+/** "diagnosis.diagnosis.kubediag.org/web", as kubectl calls an object. */
+export function fullName({ kind }: Pick<Kind, 'kind'>, name: string): string {
+  return `${kind.toLowerCase()}.${GROUP}/${name}`;
+}
+
+/** Where objects of a kind are; without a namespace those of all. */
+export function pathOf(
+  { plural, scope }: Pick<Kind, 'plural' | 'scope'>,
+  namespace: string | undefined,
+  name?: string,
+): string {
+  const isPlaced = scope === 'Namespaced' && namespace !== undefined;
+  const place = isPlaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const one = name === undefined ? '' : `/${encodeURIComponent(name)}`;
+  return `/apis/${API_VERSION}${place}/${plural}${one}`;
+}
