@@ -65,6 +65,12 @@ async function python(): Promise<string | undefined> {
   );
 }
 
+async function tcpdump(): Promise<string | undefined> {
+  const { tcpdumpPackages } = await import('../test/rig/tcpdump.ts');
+  const packages = await tcpdumpPackages();
+  return 'missing' in packages ? packages.missing : undefined;
+}
+
 async function shells(): Promise<string | undefined> {
   const { shellPackages } = await import('../test/rig/shell-packages.ts');
   const packages = await shellPackages();
@@ -99,7 +105,11 @@ export const suites: readonly Suite[] = [
   { name: 'unit', needs: [] },
   { name: 'kernel', needs: [root, namespaces, fuse, python, shells], before: 'build' },
   { name: 'journeys', needs: [root, namespaces, fuse, python], before: 'build' },
-  { name: 'runtime', needs: [root, namespaces, fuse, containerRuntime, journal], before: 'build' },
+  {
+    name: 'runtime',
+    needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
+    before: 'build',
+  },
   { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
   { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], before: 'build' },
 ];

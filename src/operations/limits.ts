@@ -27,6 +27,16 @@ export const FINDINGS_KEPT_MAX = 100;
 /** Processes whose files are asked for together; a reader answers one after another all the same. */
 export const PROCESSES_AT_ONCE = 64;
 
+/** A profile has well under a megabyte as it is sent, and some more unpacked. */
+export const PROFILE_BYTES_MAX = 8 * 1024 * 1024;
+export const PROFILE_UNPACKED_BYTES_MAX = 32 * 1024 * 1024;
+
+/** How long Go itself watches where the time goes, when nobody says otherwise. */
+export const PROFILE_SECONDS = 30;
+
+/** What is left of the time of a step for all but the watching. */
+export const STEP_RESERVE_SECONDS = 5;
+
 /** A user, a password and a few addresses. */
 export const CREDENTIAL_BYTES_MAX = 64 * 1024;
 
@@ -35,3 +45,24 @@ export const ADDRESSES_MAX = 16;
 
 /** Sonobuoy writes one megabyte of the 7,000 tests of Kubernetes. YAML takes half a second for each. */
 export const E2E_BYTES_MAX = 2 * 1024 * 1024;
+
+/** How long containerd may take to write down its goroutines, and how often that is looked for. */
+export const DUMP_WAIT_MS = 10_000;
+export const DUMP_LOOK_MS = 200;
+
+/** Core files that are told, the newest first, and names in one folder of them. */
+export const CORE_FILES_LISTED_MAX = 100;
+export const CORE_NAMES_MAX = 10_000;
+
+/** Of each packet so much, and so many packets: together they bound the file. */
+export const PACKET_BYTES_MAX = 1_500;
+export const CAPTURE_PACKETS_MAX = 5_000;
+export const CAPTURE_BYTES_MAX = CAPTURE_PACKETS_MAX * (PACKET_BYTES_MAX + 64);
+
+/** How long a capture lasts when nobody says otherwise. */
+export const CAPTURE_SECONDS = 20;
+
+export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
+
+/** What a program has to say about its work. */
+export const WORDS_BYTES_MAX = 64 * 1024;

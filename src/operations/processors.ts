@@ -9,6 +9,7 @@ import {
 } from './node-collectors.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { processCollector } from './process-collector.ts';
+import { profilers } from './profilers.ts';
 import { elasticsearchCollector } from './run-search.ts';
 import { sonobuoyResultDiagnoser } from './run-sonobuoy-result.ts';
 import { diagnoseSubpathRemount, recoverSubpathRemount } from './subpath-remount.ts';
@@ -80,6 +81,7 @@ export const processors: readonly OwnProcessor[] = [
     repairs: true,
     run: recoverSubpathRemount,
   },
+  ...profilers,
   elasticsearchCollector,
   sonobuoyResultDiagnoser,
   ...dockerProcessors,

@@ -12,6 +12,8 @@ export interface Asked {
   readonly trust?: ServerTrust;
   /** Ask at this socket of the machine; the URL then only says what. */
   readonly socketPath?: string;
+  /** How large an answer may be, when it is none of ours. */
+  readonly bytesMax?: number;
 }
 
 /** Who has to vouch for a server, where TLS is spoken: those whom the system trusts, if unsaid. */
@@ -35,7 +37,12 @@ export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLi
 
 /** What one exchange came to. Only what the network did is worth another attempt. */
 export type Exchanged =
-  | { readonly status: number; readonly location: string | undefined; readonly body: string }
+  | {
+      readonly status: number;
+      readonly location: string | undefined;
+      readonly body: string;
+      readonly bytes: Buffer;
+    }
   | { readonly refused: string }
   | { readonly lost: string };
 
@@ -53,7 +60,7 @@ export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise
 }
 
 function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
-  const { url, method, body, trust = {}, socketPath } = asked;
+  const { url, method, body, trust = {}, socketPath, bytesMax = ANSWER_BYTES_MAX } = asked;
   const sent = Buffer.from(method === 'POST' ? body : '');
   const headers = {
     Accept: 'application/json',
@@ -81,13 +88,19 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
         chunks.push(chunk);
-        if (size <= ANSWER_BYTES_MAX) return;
-        resolve({ refused: `it answered with more than ${ANSWER_BYTES_MAX} bytes` });
+        if (size <= bytesMax) return;
+        resolve({ refused: `it answered with more than ${bytesMax} bytes` });
         request.destroy();
       });
-      response.on('end', () =>
-        resolve({ status, location, body: Buffer.concat(chunks).toString('utf8') }),
-      );
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({
+          ...{ status, location, bytes },
+          get body() {
+            return bytes.toString('utf8');
+          },
+        });
+      });
       response.on('error', reject);
     });
     request.on('error', reject);

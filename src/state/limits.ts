@@ -6,3 +6,7 @@ export const LOCK_BYTES_MAX = 64 * 1024;
 
 /** Takers that pass each other this often are no accident. */
 export const LOCK_TRIES_MAX = 20;
+
+/** Files of one kind that are kept, and what they may take of the disk together. */
+export const KEPT_FILES_MAX = 20;
+export const KEPT_BYTES_MAX = 256 * 1024 * 1024;

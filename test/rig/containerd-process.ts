@@ -40,7 +40,8 @@ export async function startProcess(
   // "env" changes nothing: a command inside and one outside differ only in the words before it.
   const words = [...(namespaces?.enter ?? []), join(root, 'usr/bin/containerd'), '-c', config];
   const child = spawn('env', words, {
-    env: { ...process.env, ...environment },
+    // What it writes for a moment stays below its own folder too.
+    env: { ...process.env, ...environment, TMPDIR: home },
     stdio: ['ignore', log.fd, log.fd],
   });
   await Promise.all([once(child, 'spawn'), log.close()]);
@@ -181,6 +182,8 @@ disabled_plugins = [
   address = ${JSON.stringify(socket)}
 [ttrpc]
   address = ${at('t.sock')}
+[debug]
+  address = ${at('d.sock')}
 [plugins."io.containerd.internal.v1.opt"]
   path = ${at('opt')}
 [plugins."io.containerd.grpc.v1.cri"]

@@ -30,6 +30,8 @@ export interface PodNames {
   readonly attempt?: number;
   /** Made past the kubelet: without a folder for logs, and without labels. */
   readonly isBare?: boolean;
+  /** With a network namespace of its own; the caller has put a network into containerd's "cni". */
+  readonly ownNetwork?: boolean;
 }
 
 export interface Pod {
@@ -138,7 +140,8 @@ class Running implements RunningContainerd {
     this.pid = containerd.pid;
   }
 
-  async runPod({ name, namespace, uid, attempt = 0, isBare = false }: PodNames): Promise<Pod> {
+  async runPod({ name, namespace, uid, attempt = 0, ...names }: PodNames): Promise<Pod> {
+    const { isBare = false, ownNetwork = false } = names;
     const logs = isBare ? '' : join(this.#home, 'logs', `${namespace}_${name}_${uid}`);
     const config = cri.PodSandboxConfig.fromPartial({
       metadata: { name, namespace, uid, attempt },
@@ -146,7 +149,9 @@ class Running implements RunningContainerd {
       labels: isBare ? {} : podLabels(name, namespace, uid),
       linux: {
         cgroupParent: this.#containerd.cgroup,
-        securityContext: { namespaceOptions: HOST },
+        securityContext: {
+          namespaceOptions: ownNetwork ? { ...HOST, network: 'POD' } : HOST,
+        },
       },
     });
     if (!isBare) await mkdir(config.logDirectory, { recursive: true });
@@ -177,7 +182,11 @@ class Running implements RunningContainerd {
           ...wish.annotations,
         },
         logPath: isBare ? '' : `${name}/${attempt}.log`,
-        linux: { securityContext: { namespaceOptions: HOST } },
+        linux: {
+          securityContext: {
+            namespaceOptions: config.linux?.securityContext?.namespaceOptions ?? HOST,
+          },
+        },
       },
     });
     const answer = await this.#driver.call('v1.RuntimeService/CreateContainer', types, request);
