@@ -66,7 +66,7 @@ async function driveFrom(
     const kept =
       'wanted' in outcome
         ? await save(current, planned(current, next, outcome.wanted, world), world)
-        : await keepResult(current, outcome, next.set.paths, world);
+        : await keepResult(current, outcome, next.set.paths, world, stop);
     if (typeof kept === 'string') return kept === 'changed' ? kept : { state: kept };
     current = kept;
   }

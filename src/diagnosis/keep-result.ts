@@ -25,6 +25,7 @@ export async function keepResult(
   result: OperationResult,
   paths: readonly GraphPath[],
   world: DriveWorld,
+  stop: AbortSignal,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
   const { store, now = () => new Date() } = world;
   const key = keyOf(begun);
@@ -40,7 +41,9 @@ export async function keepResult(
   for (let way = 0; ; ) {
     const status = await ways[way]?.(current);
     if (!status) return 'interrupted';
-    const observed = { ...status, observedGeneration: current.metadata.generation };
+    const isCut = !result.succeeded && (stop.aborted || current.spec.cancel === true);
+    const cancelled = isCut ? cancelledIn(current, status, now()) : status;
+    const observed = { ...cancelled, observedGeneration: current.metadata.generation };
     const answer = await patiently(
       () => store.updateStatus({ ...current, status: observed }),
       patienceOf(world),
@@ -58,6 +61,16 @@ export async function keepResult(
       current = again.value;
     } else return 'interrupted';
   }
+}
+
+/** A step that failed because it was cut short says nothing of its path. */
+function cancelledIn(
+  { status: before }: StoredObject,
+  after: DiagnosisStatus,
+  now: Date,
+): DiagnosisStatus {
+  const { conditions = [] } = (before ?? {}) as DiagnosisStatus;
+  return failedFor({ ...after, conditions }, 'DiagnosisCancelled', now);
 }
 
 /** The end of a Diagnosis for which there is no more room. */

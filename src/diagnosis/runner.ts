@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { KindName } from '../api/kinds.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
@@ -18,17 +19,20 @@ interface RunnerWorld extends DriveWorld {
 interface Entry {
   readonly key: ObjectKey;
   uid: string;
-  operationSet: string;
   /** The last version that was told of, and the last that was driven from or written by us. */
   newest: number;
   seen: number;
   isQueued: boolean;
+  /** Something that it may have missed came while it was driven. */
+  isLate: boolean;
   /** Only to be deleted, some day. */
   hasEnded: boolean;
   /** Ends the step that is run. */
   driving: AbortController | undefined;
   timer: NodeJS.Timeout | undefined;
 }
+
+const FOLLOWED: readonly KindName[] = ['Diagnosis', 'OperationSet', 'Operation'];
 
 /**
  * Drives all Diagnoses of a store, many at once, for as long as its process lives. It begins with what
@@ -62,20 +66,20 @@ export class Runner {
       if (this.#inFlight === 0) this.#idle.resolve();
     };
     shutdown.addEventListener('abort', onEnd, { once: true });
-    await Promise.all([this.#follow('Diagnosis'), this.#follow('OperationSet')]);
+    await Promise.all(FOLLOWED.map((kind) => this.#follow(kind)));
     if (shutdown.aborted) onEnd();
     await this.#idle.promise;
   }
 
   /** Lists a kind and watches it; lists again whenever the watch has missed something. */
-  async #follow(kind: 'Diagnosis' | 'OperationSet'): Promise<void> {
+  async #follow(kind: KindName): Promise<void> {
     const { store, shutdown } = this.#world;
     while (!shutdown.aborted) {
       const listed = await patiently(() => store.list(kind), patienceOf(this.#world));
       if (!listed.ok) return;
       const { items, resourceVersion } = listed.value;
       if (kind === 'Diagnosis') await this.#begin(items);
-      else for (const { metadata } of items) this.#wakeWaitingFor(metadata.name);
+      else this.#wakeWaiting();
       const watched = async () => {
         for await (const event of store.watch(kind, resourceVersion, shutdown)) this.#tell(event);
       };
@@ -96,7 +100,7 @@ export class Runner {
   }
 
   #tell({ type, object }: StoreEvent): void {
-    if (object.kind !== 'Diagnosis') this.#wakeWaitingFor(object.metadata.name);
+    if (object.kind !== 'Diagnosis') this.#wakeWaiting();
     else if (type !== 'DELETED') this.#see(object);
     else {
       const entry = this.#entries.get(idOf(keyOf(object)));
@@ -107,7 +111,7 @@ export class Runner {
 
   #see(object: StoredObject): void {
     const { uid, resourceVersion } = object.metadata;
-    const { operationSet, cancel } = object.spec as DiagnosisSpec;
+    const { cancel } = object.spec as DiagnosisSpec;
     const id = idOf(keyOf(object));
     const known = this.#entries.get(id);
     if (!known && hasEnded(object) && keptMs(object, new Date()) === undefined) return;
@@ -116,16 +120,16 @@ export class Runner {
     entry.newest = Number(resourceVersion);
     if (entry.driving && (entry.uid !== uid || cancel)) entry.driving.abort();
     entry.uid = uid;
-    entry.operationSet = operationSet;
     if (entry.newest <= entry.seen || entry.driving) return;
     if (hasEnded(object)) this.#keepEnded(entry, object);
     else this.#enqueue(entry);
   }
 
-  #wakeWaitingFor(operationSet: string): void {
+  /** What was missing may be there now; whoever waits for something else goes on waiting. */
+  #wakeWaiting(): void {
     for (const entry of this.#entries.values()) {
-      const isWaiting = !entry.driving && !entry.hasEnded;
-      if (isWaiting && entry.operationSet === operationSet) this.#enqueue(entry);
+      if (entry.driving) entry.isLate = true;
+      else if (!entry.hasEnded) this.#enqueue(entry);
     }
   }
 
@@ -151,6 +155,7 @@ export class Runner {
 
   async #drive(entry: Entry): Promise<void> {
     entry.driving = new AbortController();
+    entry.isLate = false;
     const driving = driveDiagnosis(entry.key, this.#world, entry.driving.signal);
     const [settled] = await Promise.allSettled([driving]);
     entry.driving = undefined;
@@ -164,10 +169,11 @@ export class Runner {
   #after(entry: Entry, driven: Driven): void {
     if (driven.state === 'interrupted') return;
     if (driven.state === 'gone') void this.#world.largeResults.remove(entry.uid);
-    const isNews = driven.state === 'gone' && entry.newest > entry.seen;
-    entry.seen = isNews || driven.state === 'gone' ? entry.newest : versionOf(driven.object);
     // One of the same name may have come after it.
-    if (isNews || entry.newest > entry.seen) this.#enqueue(entry);
+    const isReplaced = driven.state === 'gone' && entry.newest > entry.seen;
+    entry.seen = driven.state === 'gone' ? entry.newest : versionOf(driven.object);
+    const isLate = driven.state === 'waits' && entry.isLate;
+    if (isReplaced || isLate || entry.newest > entry.seen) this.#enqueue(entry);
     else if (driven.state === 'gone') this.#forget(entry);
     else if (driven.state === 'waits') this.#wakeIn(entry, askAgainMs(driven.object, new Date()));
     else {
@@ -239,10 +245,10 @@ function newEntry(key: ObjectKey): Entry {
   return {
     key,
     uid: '',
-    operationSet: '',
     newest: 0,
     seen: 0,
     isQueued: false,
+    isLate: false,
     hasEnded: false,
     driving: undefined,
     timer: undefined,

@@ -148,12 +148,22 @@ test('results of a later step win', () => {
   expect(status.operationResults).toEqual({ who: 'c', 'a.own': '1', 'b.own': '1', 'c.own': '1' });
 });
 
+/** After the time in which whatever was applied together must have come. */
+const later = (seen: SeenDiagnosis): SeenDiagnosis =>
+  seen.status.startTime ? { ...seen, now: new Date(START + 60_000) } : seen;
+
+test('an Operation that comes a moment later is waited for', () => {
+  const { ran, waits } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good);
+  expect(ran).toEqual(['a']);
+  expect(waits).toBe('Operation b is not found');
+});
+
 test('an Operation that is missing fails its path, not the whole', () => {
-  const { ran, status } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good);
+  const { ran, status } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good, later);
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');
   expect(conditionsOf(status)).toContain('OperationNotFound OperationNotFound');
-  const only = driven(seenWith({ set: setOf(SEED), hasOperation: () => false }), good);
+  const only = driven(seenWith({ set: setOf(SEED), hasOperation: () => false }), good, later);
   expect(only.status.phase).toBe('Failed');
   expect(only.status.conditions?.map(({ message }) => message)).toContain(
     'Operation pod-detail-collector is not found',
@@ -162,7 +172,9 @@ test('an Operation that is missing fails its path, not the whole', () => {
 
 test('an Operation that is deleted meanwhile is missing from then on', () => {
   const { ran, status } = driven(seenWith(), good, (seen, count) =>
-    count === 0 ? seen : { ...seen, hasOperation: (name) => name === 'd' || name === 'e' },
+    count === 0
+      ? later(seen)
+      : { ...later(seen), hasOperation: (name) => name === 'd' || name === 'e' },
   );
   expect(ran).toEqual(['a', 'd', 'e']);
   expect(status.phase).toBe('Succeeded');

@@ -84,24 +84,27 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   if (hash !== set.hash) {
     return { kind: 'save', status: failedFor(status, 'OperationSetChanged', now) };
   }
-  return decideNode(seen, set.paths);
+  return decideNode(seen, set.paths, waitedMs);
 }
 
-function decideNode({ status, hasOperation, now }: SeenDiagnosis, paths: readonly GraphPath[]) {
+function decideNode(
+  { status, hasOperation, now }: SeenDiagnosis,
+  paths: readonly GraphPath[],
+  waitedMs: number,
+): Decision {
   const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
   const node = paths[pathIndex]?.[nodeIndex];
   if (!node) {
     const words = `the checkpoint ${pathIndex}/${nodeIndex} names no step of the graph`;
-    const failed = failedFor(status, 'SyncDiagnosisFailed', now, words);
-    return { kind: 'save', status: failed } satisfies Decision;
+    return { kind: 'save', status: failedFor(status, 'SyncDiagnosisFailed', now, words) };
   }
   const { operation = '' } = node;
-  if (hasOperation(operation)) return { kind: 'run', node } satisfies Decision;
+  if (hasOperation(operation)) return { kind: 'run', node };
+  const message = `Operation ${operation} is not found`;
+  if (waitedMs < ARRIVAL_MS) return { kind: 'wait', why: message };
   // Another path may do without it.
   const told = withReason(status, 'OperationNotFound', now, operation);
-  const message = `Operation ${operation} is not found`;
-  const next = afterStep(told, paths, { succeeded: false, message }, now);
-  return { kind: 'save', status: next } satisfies Decision;
+  return { kind: 'save', status: afterStep(told, paths, { succeeded: false, message }, now) };
 }
 
 function targetWords({ nodeName, podReference, targetSelector }: DiagnosisSpec): string {

@@ -5,5 +5,5 @@ export const PATHS_BYTES_MAX = 512 * 1024;
 export const STEPS_LISTED_MAX = 1_000;
 export const STEP_MESSAGE_CHARACTERS_MAX = 256;
 
-/** How long an OperationSet or a node may be missing: manifests are applied one after another. */
+/** How long an OperationSet, an Operation or a node may be missing: manifests are applied one after another. */
 export const ARRIVAL_MS = 60_000;

@@ -1,0 +1,207 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test } from 'vitest';
+import { MadeWalk } from '../../test/made-walk.ts';
+import { IN_FLIGHT_MAX } from './limits.ts';
+import { Runner } from './runner.ts';
+import { type Store, type StoredObject, StoreError } from './store.ts';
+import { newDiagnosis } from './store-contract.ts';
+
+const begun: { readonly walk: MadeWalk; readonly running: Promise<void> }[] = [];
+
+/** A runner over the world of a walk, until the test ends. */
+function start(walk: MadeWalk, ended: StoredObject[] = []): Runner {
+  const runner = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) });
+  begun.push({ walk, running: runner.run() });
+  return runner;
+}
+
+afterEach(async () => {
+  for (const { walk, running } of begun.splice(0)) {
+    walk.shutdown.abort();
+    await running;
+  }
+});
+
+/** Until something is so; a test that waits in vain ends by its time limit. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(5);
+}
+
+async function withGraph(paths = 'ab'): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  await walk.graph(paths);
+  return walk;
+}
+
+const phaseIs = (walk: MadeWalk, phase: string) => async () =>
+  (await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'walk' }))?.status
+    ?.phase === phase;
+
+test('drives what is there at its start, and what comes later', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis();
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  await until(phaseIs(walk, 'Succeeded'));
+  await walk.store.create(newDiagnosis('later'));
+  await until(() => ended.length === 2);
+  expect(ended.map(({ metadata }) => metadata.name)).toEqual(['walk', 'later']);
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'b']);
+  expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
+});
+
+test('C8: drives so many at once and no more, and forgets none', async () => {
+  const walk = await withGraph('abc');
+  let most = 0;
+  let now = 0;
+  walk.acts.set('b', async () => {
+    now += 1;
+    most = Math.max(most, now);
+    await sleep(1);
+    now -= 1;
+    return { succeeded: true, results: {} };
+  });
+  const names = Array.from({ length: 350 }, (_, at) => `d-${at}`);
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await until(() => ended.length === names.length);
+  expect(most).toBe(IN_FLIGHT_MAX);
+  expect(walk.ran).toHaveLength(3 * names.length);
+  expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
+});
+
+test('one that waits is woken by what it waits for', async () => {
+  const walk = new MadeWalk();
+  await walk.diagnosis();
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  await walk.graph('a');
+  await until(phaseIs(walk, 'Succeeded'));
+  const later = await walk.store.create(newDiagnosis('later', { suspend: true }));
+  await until(() => runner.counts.waiting === 1);
+  const kept = await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'later' });
+  await walk.store.update({ ...later, ...kept, spec: { ...later.spec, suspend: false } });
+  await until(() => runner.counts.waiting === 0 && walk.ran.length === 2);
+});
+
+test('one that waits ends when its time is over', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis({ suspend: true, deadlineSeconds: 1 });
+  start(walk);
+  await until(phaseIs(walk, 'Failed'));
+  expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DeadlineExceeded');
+});
+
+test('one that has ended is deleted when its time has come, with what was kept beside it', async () => {
+  const walk = await withGraph();
+  walk.acts.set('a', () => ({ succeeded: true, results: { large: 'x'.repeat(100_000) } }));
+  const { metadata } = await walk.diagnosis({ ttlSecondsAfterFinished: 1 });
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(phaseIs(walk, 'Succeeded'));
+  const [{ file } = { file: '' }] = (await walk.status()).largeResults ?? [];
+  expect(await walk.largeResults.read(metadata.uid, file)).toMatchObject({ ok: true });
+  await until(async () => (await walk.store.list('Diagnosis')).items.length === 0);
+  await until(async () => !(await walk.largeResults.read(metadata.uid, file)).ok);
+  expect(ended).toHaveLength(1);
+});
+
+test('one that is to be deleted is deleted by the next process too, and another is kept', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis();
+  await walk.drive();
+  await walk.store.create(newDiagnosis('other', { ttlSecondsAfterFinished: 0, cancel: true }));
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(async () => (await walk.store.list('Diagnosis')).items.length === 1);
+  expect((await walk.kept()).status?.phase).toBe('Succeeded');
+  expect(ended).toHaveLength(1);
+});
+
+test('a cancel ends the step that is run', async () => {
+  const walk = await withGraph();
+  walk.acts.set('a', async ({ stop }) => {
+    await until(() => stop.aborted);
+    return { succeeded: false, message: 'stopped' };
+  });
+  await walk.diagnosis();
+  start(walk);
+  await until(() => walk.ran.length === 1);
+  await walk.change({ cancel: true });
+  await until(phaseIs(walk, 'Failed'));
+  expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DiagnosisCancelled');
+});
+
+test('one that is deleted ends its step, and another of its name is driven alone', async () => {
+  const walk = await withGraph('a');
+  const uids: (string | undefined)[] = [];
+  walk.acts.set('a', async ({ stop, input }) => {
+    uids.push(input['diagnosis.uid']);
+    if (uids.length === 1) await until(() => stop.aborted);
+    return { succeeded: true, results: {} };
+  });
+  const first = await walk.diagnosis();
+  start(walk);
+  await until(() => walk.ran.length === 1);
+  await walk.delete();
+  const second = await walk.diagnosis();
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(uids).toEqual([first.metadata.uid, second.metadata.uid]);
+});
+
+test('what a process that ended had begun is gone on with by the next', async () => {
+  const walk = await withGraph('abc');
+  walk.acts.set('b', async ({ stop }) => {
+    await until(() => stop.aborted);
+    return { succeeded: false, message: 'stopped' };
+  });
+  await Promise.all(['x', 'y', 'z'].map((name) => walk.store.create(newDiagnosis(name))));
+  start(walk);
+  await until(() => walk.ran.filter((name) => name === 'b').length === 3);
+  walk.shutdown.abort();
+  await begun.pop()?.running;
+  const next = new MadeWalk();
+  next.store = walk.store;
+  const ended: StoredObject[] = [];
+  start(next, ended);
+  await until(() => ended.length === 3);
+  expect(next.ran.toSorted()).toEqual(['b', 'b', 'b', 'c', 'c', 'c']);
+  for (const { status } of ended) expect(status?.phase).toBe('Succeeded');
+});
+
+test('lists again when the watch has missed something', async () => {
+  const walk = await withGraph('a');
+  const { store } = walk;
+  let watches = 0;
+  const gone: Store['watch'] = async function* (kind, version, stop) {
+    watches += 1;
+    // It tells nothing, and then that it is too late.
+    if (watches <= 2) await sleep(20);
+    if (watches <= 2) throw new StoreError('Gone', 'too long ago');
+    yield* store.watch(kind, version, stop);
+  };
+  walk.store = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = name === 'watch' ? gone : Reflect.get(target, name);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  start(walk);
+  await until(() => watches > 0);
+  await walk.diagnosis();
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(watches).toBeGreaterThan(2);
+});
+
+test('C3: a mistake of ours ends the Diagnosis that it was made with, and no other', async () => {
+  const walk = await withGraph('a');
+  await walk.diagnosis({ operationSet: undefined });
+  await walk.store.create(newDiagnosis('sound'));
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(phaseIs(walk, 'Failed'));
+  await until(() => ended.length === 1);
+  expect((await walk.status()).conditions?.at(-1)?.message).toContain('a mistake in kubediag');
+  expect(walk.troubles.join()).toContain('Diagnosis default/walk broke off');
+});
