@@ -12,7 +12,7 @@ export interface OperationsOptions {
 export function operations({ output }: OperationsOptions, terminal: Terminal): number {
   const { out, style, width } = terminal;
   if (output === 'json') {
-    const list = processors.map(({ run, mayRead = [], ...each }) => ({ ...each, mayRead }));
+    const list = processors.map(({ run: _run, mayRead = [], ...each }) => ({ ...each, mayRead }));
     out(`${JSON.stringify(list, null, 2)}\n`);
     return EXIT.clear;
   }

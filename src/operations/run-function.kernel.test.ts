@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import type { OperationResult } from './operation-result.ts';
 import { runFunction } from './run-function.ts';
 
@@ -14,14 +14,17 @@ interface Wish {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-function run(body: string, wish: Wish = {}): Promise<OperationResult> {
+async function run(body: string, wish: Wish = {}): Promise<OperationResult> {
   const { input = {}, timeoutMs = 10_000, runtime = 'Python3', files = {} } = wish;
   const { stop = new AbortController().signal } = wish;
   const lines = body.split('\n').map((line) => `    ${line}\n`);
   const code = `import json, os, subprocess, sys\ndef handler(context):\n${lines.join('')}`;
   const codeSource = { 'function.py': code, ...files };
   const processor = { way: 'function', timeoutSeconds: 5, runtime, codeSource } as const;
-  return runFunction({ function: processor, input, timeoutMs, stop });
+  const result = await runFunction({ function: processor, input, timeoutMs, stop });
+  // However it ended, nothing of it stays.
+  expect(readdirSync(scratch)).toEqual([]);
+  return result;
 }
 
 const done = (results: object) => ({ succeeded: true, results });
@@ -29,10 +32,6 @@ const done = (results: object) => ({ succeeded: true, results });
 const { TMPDIR = '' } = process.env;
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-scratch-'));
 process.env.TMPDIR = scratch;
-
-afterEach(() => {
-  expect(readdirSync(scratch)).toEqual([]);
-});
 
 afterAll(() => {
   if (TMPDIR === '') delete process.env.TMPDIR;

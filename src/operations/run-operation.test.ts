@@ -9,7 +9,6 @@ import { checkResource } from '../api/check-resource.ts';
 import { processorOf } from '../api/processor-of.ts';
 import { checkUp } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
-import type { LookSettings } from '../model/evidence.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { bundleFilesIn } from '../node/bundle-folder.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
@@ -111,7 +110,7 @@ function stopped() {
 describe('what somebody made up', () => {
   const home = join(import.meta.dirname, '../faults/stale-subpath-mount/fixtures/broken-configmap');
   const { recording, settings } = bundleOfFiles(bundleFilesIn(home));
-  const look = () => lookAt(new RecordedNode(recording), settings as LookSettings);
+  const look = () => lookAt(new RecordedNode(recording), settings);
   const asked: string[] = [];
   const host = hostWith({
     look,

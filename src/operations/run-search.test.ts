@@ -36,11 +36,13 @@ afterEach(() => {
 
 async function serve(answer: (response: ServerResponse) => unknown, tls = false) {
   const seen: Seen[] = [];
-  const handle = async (request: IncomingMessage, response: ServerResponse) => {
-    const text = (await request.toArray()).join('');
-    const { url: path } = request;
-    seen.push({ path, authorization: request.headers.authorization, body: JSON.parse(text) });
-    answer(response);
+  const handle = (request: IncomingMessage, response: ServerResponse) => {
+    void request.toArray().then((chunks) => {
+      const { url: path } = request;
+      const body = JSON.parse(chunks.join('')) as unknown;
+      seen.push({ path, authorization: request.headers.authorization, body });
+      return answer(response);
+    });
   };
   const server = tls ? createTlsServer(certificates.loopback, handle) : createServer(handle);
   servers.push(server);
@@ -53,10 +55,13 @@ async function serve(answer: (response: ServerResponse) => unknown, tls = false)
 const finding = (response: ServerResponse) => response.end(JSON.stringify(FOUND));
 
 function search(more: Readonly<Record<string, string>>, timeoutMs = 5_000) {
-  const given = Object.entries(more).map(([key, value]) => [`${PARAM}.${key}`, value]);
+  const given = Object.entries(more).map(([key, value]): [string, string] => [
+    `${PARAM}.${key}`,
+    value,
+  ]);
   const stop = new AbortController().signal;
   const host = { stateFolder, timeoutMs, stop } as ProcessorHost;
-  return elasticsearchCollector.run(Object.fromEntries([...given]), host);
+  return elasticsearchCollector.run(Object.fromEntries(given), host);
 }
 
 const hits = {
@@ -141,7 +146,9 @@ describe('TLS', () => {
     const { address, seen } = await serve(finding, true);
     mkdirSync(join(stateFolder, 'credentials'));
     const kept = { username: 'me', password: 'hunter2', addresses: [address, 'nonsense'] };
-    writeFileSync(join(stateFolder, 'credentials/logs.json'), JSON.stringify(kept));
+    writeFileSync(join(stateFolder, 'credentials/logs.json'), JSON.stringify(kept), {
+      mode: 0o600,
+    });
     const wish = { address, match: 'x', credential: 'logs', ca_bundle: authority };
     const result = await search(wish);
     expect(result).toEqual(hits);
@@ -161,7 +168,9 @@ describe('TLS', () => {
     ['folder', 'cannot be read'],
   ])('a credential that is none: %s', async (credential, words) => {
     mkdirSync(join(stateFolder, 'credentials/folder.json'), { recursive: true });
-    writeFileSync(join(stateFolder, 'credentials/broken.json'), '{"username":"me"}');
+    writeFileSync(join(stateFolder, 'credentials/broken.json'), '{"username":"me"}', {
+      mode: 0o600,
+    });
     const wish = { address: 'https://127.0.0.1:1', match: 'x', credential };
     expect(await search(wish)).toEqual(saying(words));
   });

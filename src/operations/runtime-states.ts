@@ -16,6 +16,7 @@ interface RuntimeState {
   readonly containerID: string;
   readonly attempt: number;
   readonly image: string;
+  readonly imageID: string;
   readonly state: Container['state'];
   readonly startedAt: string;
   /** As a pod's status has it; empty unless the container has exited. */
@@ -70,6 +71,7 @@ async function stateOf(
     containerID,
     attempt,
     image,
+    imageID: textAt(status, 'imageRef') ?? '',
     state: stateIn(textAt(status, 'state')),
     startedAt,
     terminated: {
@@ -90,8 +92,8 @@ function timeOf(text: string | undefined): string {
 }
 
 function mergedStatus(name: string, told: Fields | undefined, seen: RuntimeState): Fields {
-  const { containerID, attempt, image, state } = seen;
-  const known = told ?? { name, image, imageID: '', lastState: {} };
+  const { containerID, attempt, image, imageID, state } = seen;
+  const known = told ?? { name, image, imageID, lastState: {} };
   const newer = {
     ...known,
     containerID,

@@ -150,7 +150,13 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toContain('Succeeded  subpath-remount-recover');
     const detail = expectPrintedStatus(diagnosis, line);
-    expect(JSON.parse(detail)).toEqual({ kind: 'Pod', apiVersion: 'v1', ...POD });
+    const refusal = expect.stringMatching(/mounting .*volume-subpaths.*no such file or directory/);
+    const terminated = { exitCode: 128, reason: 'StartError', message: refusal };
+    // The kubelet says nothing of its states; the runtime does.
+    expect(JSON.parse(detail)).toMatchObject({
+      ...{ kind: 'Pod', apiVersion: 'v1', ...POD },
+      status: { containerStatuses: [{ name: 'debian', state: { terminated } }] },
+    });
     expect(mountChanges(before, mountTables(node.inside))).toEqual([`- ${line}`]);
     await volume.bind();
     await startAttempt();
