@@ -12,7 +12,11 @@ const ENDPOINT = 'diagnoser.runtime.core_file_profiler.result.endpoint';
 const OF_PODS = '/var/lib/kubediag/corefile/kubernetes';
 
 /** Where core files lie on usual nodes. Nowhere else is looked, whoever asks. */
-const PERMITTED = ['/var/lib/kubediag/corefile', '/var/lib/systemd/coredump', '/var/crash'];
+export const CORE_FOLDERS = [
+  '/var/lib/kubediag/corefile',
+  '/var/lib/systemd/coredump',
+  '/var/crash',
+];
 
 /**
  * Tells which core files there are: where, how large, how old. It opens none of them, serves none and
@@ -53,11 +57,13 @@ type Folders = { readonly all: readonly string[] } | { readonly refused: string 
 function foldersFor(input: StepInput, filepath: string | undefined): Folders {
   const { 'pod.namespace': namespace, 'pod.name': name, container } = input;
   if (filepath) {
-    const isInside = PERMITTED.some((home) => filepath === home || filepath.startsWith(`${home}/`));
+    const isInside = CORE_FOLDERS.some(
+      (home) => filepath === home || filepath.startsWith(`${home}/`),
+    );
     if (isInside && isPlain(filepath)) return { all: [filepath] };
-    return { refused: `${ASKED}.filepath is not below ${PERMITTED.join(', ')}` };
+    return { refused: `${ASKED}.filepath is not below ${CORE_FOLDERS.join(', ')}` };
   }
-  if (!namespace || !name) return { all: PERMITTED };
+  if (!namespace || !name) return { all: CORE_FOLDERS };
   if (!container) return { refused: 'no container is named: give it in podReference.container' };
   const folder = `${OF_PODS}/${namespace}/${name}/${container}`;
   return isPlain(folder) ? { all: [folder] } : { refused: 'the pod has no usual name' };
@@ -112,7 +118,7 @@ async function namesIn(look: Look, folder: string): Promise<readonly string[]> {
 
 /** Anybody may write to /var/crash: a link from there would lead to the names of another folder. */
 async function requireNoLink({ node }: Look, folder: string): Promise<void> {
-  const home = PERMITTED.find((each) => `${folder}/`.startsWith(`${each}/`)) ?? '';
+  const home = CORE_FOLDERS.find((each) => `${folder}/`.startsWith(`${each}/`)) ?? '';
   const parts = folder.slice(home.length).split('/').filter(Boolean);
   for (let count = 0; count <= parts.length; count += 1) {
     const path = [home, ...parts.slice(0, count)].join('/');

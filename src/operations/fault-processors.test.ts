@@ -6,7 +6,6 @@ import { lookAt } from '../checkup/look.ts';
 import type { FaultReport } from '../checkup/report.ts';
 import { faults } from '../faults/index.ts';
 import { checkGraph } from '../graph/check-graph.ts';
-import type { LookSettings } from '../model/evidence.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { bundleFilesIn } from '../node/bundle-folder.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
@@ -32,7 +31,7 @@ function goldenOf({ home, name }: Recorded): FaultReport {
 /** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
 function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' }): ProcessorHost {
   const { recording, settings } = bundleOfFiles(bundleFilesIn(join(home, name)));
-  const look = () => lookAt(new RecordedNode(recording), settings as LookSettings);
+  const look = () => lookAt(new RecordedNode(recording), settings);
   const forbidden = () => Promise.reject(new Error('it must not come so far'));
   return {
     look,

@@ -15,6 +15,10 @@ function processorsOf(fault: AnyFault): readonly OwnProcessor[] {
     path: steps.diagnoserPath,
     operation: steps.diagnoser,
     does: `finds ${fault.id} where it hurts now (${lowered(fault.title)})`,
+    details:
+      'It succeeds when something is damaged or active. What is latent or benign, what is clear, and ' +
+      'what is not known fail the step, with the reason; `status.findings` tells what is latent all the ' +
+      'same. A Diagnosis with a podReference asks about that pod alone. The findings are JSON.',
     reads: [],
     writes: [steps.found, steps.findings, steps.bugLink],
     repairs: false,
@@ -25,6 +29,10 @@ function processorsOf(fault: AnyFault): readonly OwnProcessor[] {
     path: steps.recoverPath,
     operation: steps.recover,
     does: 'repairs what that found, when a new look finds the same',
+    details:
+      'Of the findings only their ids count. What is neither damaged nor active, what a new look does ' +
+      'not find again, and what only a person can confirm is refused; one that is refused does not ' +
+      'keep the others from being repaired, but fails the step.',
     reads: [steps.findings],
     writes: [steps.recovered],
     repairs: true,

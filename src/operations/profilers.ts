@@ -1,4 +1,4 @@
-import { collectCoreFiles } from './core-files.ts';
+import { CORE_FOLDERS, collectCoreFiles } from './core-files.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { runContainerdGoroutines } from './run-containerd-goroutines.ts';
 import { runGoProfiler } from './run-go-profiler.ts';
@@ -13,7 +13,17 @@ export const profilers: readonly OwnProcessor[] = [
     path: '/processor/goProfiler',
     operation: 'go-profiler',
     does: 'fetches a profile of a Go program (Profile, Heap or Goroutine) and keeps it as a file',
+    details:
+      '`type` is Profile, Heap or Goroutine; `source` is a URL such as `http://127.0.0.1:6060`. The ' +
+      'endpoint is the path of the file below `collected` of the state folder, for root alone; the ' +
+      'newest are kept. Loopback may be asked, link-local addresses may not; redirects are not ' +
+      'followed. TLS is verified: `ca_bundle` is who may vouch for the server, in PEM. A token is ' +
+      'never read from a Secret: `credential` names a file that a person has put into `credentials` ' +
+      'of the state folder, `NAME.json` with `{"token": "…", "ca": "…", "addresses": ["https://…"]}`, ' +
+      'and it is shown to those addresses and to nobody else. A Profile takes 30 s, or what the ' +
+      'time limit of the step leaves.',
     reads: under('param.diagnoser.runtime.go_profiler', 'type', 'source'),
+    mayRead: under('param.diagnoser.runtime.go_profiler', 'credential', 'ca_bundle'),
     writes: ['diagnoser.runtime.go_profiler.result.endpoint'],
     repairs: false,
     run: runGoProfiler,
@@ -22,6 +32,13 @@ export const profilers: readonly OwnProcessor[] = [
     path: '/processor/tcpdumpProfiler',
     operation: 'tcpdump-profiler',
     does: 'keeps what goes through the network of the pod for some seconds, as a pcap file',
+    details:
+      'It is taken in the network namespace of the sandbox; a pod that has the network of the node is ' +
+      'refused. `interface` is "any" if unsaid, `filter` is in the language of pcap, and ' +
+      '`expiration_seconds` (20 if unsaid, at most what the time limit of the step leaves) is how long ' +
+      'it lasts; it ends early at 5,000 packets, of each of which 1,500 bytes are kept. The endpoint ' +
+      'is the path of the file below `collected` of the state folder, for root alone; the newest are ' +
+      'kept. It needs `tcpdump` where KubeDiag runs.',
     reads: ['pod.namespace', 'pod.name'],
     mayRead: under(
       'param.diagnoser.runtime.tcpdump_profiler',
@@ -35,6 +52,10 @@ export const profilers: readonly OwnProcessor[] = [
     path: '/processor/containerdGoroutineCollector',
     operation: 'containerd-goroutine-collector',
     does: 'has containerd write down its goroutines (SIGUSR1), and keeps that as a file',
+    details:
+      'The value is the path of the file below `collected` of the state folder, for root alone; the ' +
+      'newest are kept. On that signal containerd writes a dump to its folder for temporary files and ' +
+      'goes on, so nobody is asked before; no process gets it that does not catch it.',
     reads: [],
     writes: ['collector.runtime.containerd.goroutine'],
     repairs: false,
@@ -44,6 +65,10 @@ export const profilers: readonly OwnProcessor[] = [
     path: '/processor/coreFileProfiler',
     operation: 'core-file-profiler',
     does: 'tells which core files there are; it opens none of them',
+    details:
+      '`type` is coredump; gcore is refused, for it stops the process. `filepath` may be a folder at or ' +
+      `below ${CORE_FOLDERS.join(', ')}, and without it these are looked at, or that of the container ` +
+      'below the first of them. The endpoint is JSON: path, size and time of each file, the newest first.',
     reads: under('param.diagnoser.runtime.core_file_profiler', 'type'),
     mayRead: [
       'param.diagnoser.runtime.core_file_profiler.filepath',

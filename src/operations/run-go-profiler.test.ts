@@ -1,11 +1,13 @@
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { certificates } from '../../test/rig/certificates.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { runGoProfiler } from './run-go-profiler.ts';
 
@@ -22,12 +24,12 @@ afterEach(() => {
   rmSync(home, { recursive: true, force: true });
 });
 
-async function serve(handle: RequestListener): Promise<string> {
-  const server = createServer(handle);
+async function serve(handle: RequestListener, tls = false): Promise<string> {
+  const server = tls ? createTlsServer(certificates.loopback, handle) : createServer(handle);
   servers.push(server);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return `http${tls ? 's' : ''}://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 function run(source: string, more: Readonly<Record<string, string>> = {}) {
@@ -70,7 +72,7 @@ test.each([
 
 test.each([
   [302, 'it sends us elsewhere, and we do not go'],
-  [401, 'it wants a credential'],
+  [401, 'it wants another credential'],
   [404, 'HTTP 404'],
 ])('an answer %i is told', async (status, words) => {
   let count = 0;
@@ -87,4 +89,38 @@ test.each([
 test('what it can be asked for is told', async () => {
   const result = await run('http://127.0.0.1', { [`${ASKED}.type`]: 'cmdline' });
   expect(result).toHaveProperty('message', `${ASKED}.type is none of Profile, Heap, Goroutine`);
+});
+
+test('a token goes only to the server that its file names, and that has proved who it is', async () => {
+  const seen: (string | undefined)[] = [];
+  const handle: RequestListener = ({ headers }, response) => {
+    seen.push(headers.authorization);
+    response.writeHead(403).end();
+  };
+  const [source, other, plain] = [
+    await serve(handle, true),
+    await serve(handle, true),
+    await serve(handle),
+  ];
+  mkdirSync(join(home, 'credentials'));
+  const credential = (name: string, ca: string) => {
+    const kept = { token: 'hunter2', ca, addresses: [source, plain] };
+    const path = join(home, 'credentials', `${name}.json`);
+    writeFileSync(path, JSON.stringify(kept), { mode: 0o600 });
+  };
+  credential('mine', certificates.loopback.cert);
+  credential('strange', certificates.client.cert);
+  const asked = (at: string, name: string) =>
+    run(at, {
+      [`${ASKED}.credential`]: name,
+      [`${ASKED}.ca_bundle`]: certificates.loopback.cert,
+    });
+  const saying = (words: string): unknown =>
+    expect.objectContaining({ message: expect.stringContaining(words) });
+  expect(await asked(other, 'mine')).toEqual(saying('is not for https://127.0.0.1:'));
+  expect(await asked(plain, 'mine')).toEqual(saying('only shown where TLS is spoken'));
+  expect(await asked(source, 'strange')).toEqual(saying('certificate'));
+  expect(seen).toEqual([]);
+  expect(await asked(source, 'mine')).toEqual(saying('it wants another credential'));
+  expect(seen).toEqual(['Bearer hunter2']);
 });

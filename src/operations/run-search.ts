@@ -1,7 +1,6 @@
 import { jsonValue } from '../evidence/text-value.ts';
 import { fieldAt, textAt } from '../std/json.ts';
-import { messageOf } from '../std/message-of.ts';
-import { type KeptCredential, keptCredential } from './kept-credential.ts';
+import { keptCredential } from './kept-credential.ts';
 import { ADDRESSES_MAX } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
@@ -37,7 +36,7 @@ async function runSearch(input: StepInput, host: ProcessorHost): Promise<Operati
   if (missing) return failedWith(`this step needs ${missing}: give it in spec.parameters`);
   const urls = urlsIn(input);
   if (typeof urls === 'string') return failedWith(urls);
-  const user = userIn(input, host, urls);
+  const user = await userIn(input, host, urls);
   if (typeof user === 'string') return failedWith(user);
   const trust = trustIn(input);
   if (trust.isBlind && input[`${PARAM}.credential`]) {
@@ -64,28 +63,17 @@ function urlsIn({ [`${PARAM}.address`]: text = '' }: StepInput): readonly URL[] 
   return `${PARAM}.address: "${wrong}" is no address such as "https://logs.example:9200"`;
 }
 
-type User = Pick<KeptCredential, 'username' | 'password'> | undefined;
+type User = Readonly<Record<'username' | 'password', string>> | undefined;
 
-function userIn(input: StepInput, host: ProcessorHost, urls: readonly URL[]): User | string {
+async function userIn(
+  input: StepInput,
+  { stateFolder }: ProcessorHost,
+  servers: readonly URL[],
+): Promise<User | string> {
   const { [`${PARAM}.credential`]: name } = input;
   const { [`${PARAM}.username`]: username, [`${PARAM}.password`]: password } = input;
   if (!name) return username && password ? { username, password } : undefined;
-  const kept = keptOrWhy(host.stateFolder, name);
-  if (typeof kept === 'string') return kept;
-  const mayKnow = kept.addresses
-    .filter((each) => URL.canParse(each))
-    .map((each) => new URL(each).origin);
-  const stranger = urls.find(({ origin }) => !mayKnow.includes(origin));
-  if (stranger === undefined) return kept;
-  return `refused: the credential ${name} is not for ${stranger.origin}; its file says for whom it is`;
-}
-
-function keptOrWhy(stateFolder: string, name: string): KeptCredential | string {
-  try {
-    return keptCredential(stateFolder, name);
-  } catch (error) {
-    return `the credential ${name} cannot be read: ${messageOf(error)}`;
-  }
+  return keptCredential(stateFolder, { name, fields: ['username', 'password'], servers });
 }
 
 function trustIn(input: StepInput): ServerTrust {
