@@ -1,0 +1,233 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MadeWalk } from '../../test/made-walk.ts';
+import { checkUp } from '../checkup/check-up.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { FaultReport } from '../checkup/report.ts';
+import type { LookSettings } from '../model/evidence.ts';
+import { bundleOfFiles } from '../node/bundle.ts';
+import { bundleFilesIn } from '../node/bundle-folder.ts';
+import { RecordedNode } from '../node/recorded-node.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
+import type { Intent, JournalRecord } from '../repair/journal.ts';
+import { type Lending, stepsOn } from './run-step.ts';
+
+const FIXTURES = join(import.meta.dirname, '../faults/stale-subpath-mount/fixtures');
+const { findings } = JSON.parse(
+  readFileSync(join(FIXTURES, 'broken-configmap.json'), 'utf8'),
+) as FaultReport;
+
+/** A recorded node with a stale mount, on which an act is only written down. */
+class Patient {
+  readonly intents: Intent[] = [];
+  readonly done: JournalRecord[] = [];
+  isCured = false;
+
+  lend = async <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>): Promise<T> => {
+    const { recording, settings } = bundleOfFiles(
+      bundleFilesIn(join(FIXTURES, 'broken-configmap')),
+    );
+    const look = () => lookAt(new RecordedNode(recording), settings as LookSettings);
+    return use({
+      ...lending,
+      look,
+      judge: async (fault, only) => {
+        const [judged] = await checkUp([fault], look(), only);
+        if (!judged) throw new Error('no verdict');
+        const verdict = this.isCured ? ({ state: 'clear', findings: [] } as const) : judged.verdict;
+        return { verdict, keepEvidence: async () => ({ path: '/kept' }) };
+      },
+      openHands: async () => ({
+        isOpen: true,
+        settled: [],
+        close: () => {},
+        perform: async (intent) => {
+          this.intents.push(intent);
+          this.isCured = true;
+          return { outcome: { state: 'done' } };
+        },
+      }),
+      deedsBefore: async () => ({ isKnown: true, done: this.done }),
+      stateFolder: '/nowhere',
+      hostRoot: '/',
+    });
+  };
+}
+
+/** The graph of the fault: our own OperationSet and Operations, which nobody has to apply. */
+async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  const run = stepsOn({ lend: patient.lend });
+  const both = ['stale-subpath-mount-diagnoser', 'stale-subpath-mount-recover'];
+  for (const name of both) walk.acts.set(name, (step) => run(step));
+  await walk.diagnosis({ operationSet: 'stale-subpath-mount', ...spec });
+  return walk;
+}
+
+const active = findings.filter(({ state }) => state === 'active');
+const results = 'recover.kubernetes.stale_subpath_mount.result';
+
+test('acts by itself unless the spec says otherwise', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, {});
+  await walk.drive();
+  const { phase, actions, operationResults } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(actions).toEqual(active.map(() => ({ kind: 'unmount', state: 'done' })));
+  expect(operationResults?.[results]).toMatch(/^recovered /);
+  const { uid } = (await walk.kept()).metadata;
+  expect(patient.intents.map(({ purpose }) => purpose)).toEqual(active.map(() => `${uid}/2`));
+});
+
+test('E9: with a dry run, or with recovery "Never", nothing is changed', async () => {
+  const patient = new Patient();
+  const dry = await diagnosed(patient, { dryRun: true });
+  await dry.drive();
+  expect(await dry.status()).toMatchObject({
+    phase: 'Succeeded',
+    plannedActions: active.map(() => ({ kind: 'unmount' })),
+    operationResults: { [results]: expect.stringMatching(/^would recover /) },
+  });
+  const never = await diagnosed(patient, { recovery: 'Never' });
+  await never.drive();
+  const { phase, steps } = await never.status();
+  expect(phase).toBe('Failed');
+  expect(steps?.at(-1)?.message).toContain('refused: spec.recovery is Never');
+  expect(patient.intents).toEqual([]);
+});
+
+test('E9: with recovery "Approval" it waits, and says what for', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  expect(await walk.drive()).toMatchObject({
+    state: 'waits',
+    why: expect.stringMatching(/^plan [\da-f]{16} waits to be approved$/),
+  });
+  const { phase, checkpoint, plan, plannedActions, conditions } = await walk.status();
+  expect({ phase, checkpoint }).toEqual({
+    phase: 'Running',
+    checkpoint: { pathIndex: 0, nodeIndex: 1 },
+  });
+  expect(plannedActions).toEqual(
+    active.map(({ id, summary }) => ({
+      kind: 'unmount',
+      fault: 'stale-subpath-mount',
+      finding: id,
+      summary,
+      plan,
+    })),
+  );
+  expect(conditions?.at(-1)).toMatchObject({
+    type: 'WaitingForApproval',
+    status: 'True',
+    reason: 'ApprovalNeeded',
+    message: expect.stringContaining(`before plan ${plan} is approved`),
+  });
+  // As often as it is asked, it looks no more until somebody agrees.
+  const { length } = walk.ran;
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  expect(walk.ran).toHaveLength(length);
+  expect(patient.intents).toEqual([]);
+
+  await walk.change({ approvedPlan: 'another' });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(patient.intents).toHaveLength(active.length);
+  const after = await walk.status();
+  expect(after).toMatchObject({ phase: 'Succeeded', actions: [{ state: 'done' }] });
+  expect(after).not.toHaveProperty('plan');
+  const approval = after.conditions?.find(({ type }) => type === 'WaitingForApproval');
+  expect(approval).toMatchObject({ status: 'False', reason: 'PlanApproved' });
+});
+
+test('an approval is for the plan that was seen: what else is found waits again', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const seen = await walk.status();
+  // As if it had planned for another thing, which is gone by now.
+  const object = await walk.kept();
+  const plan = '0123456789abcdef';
+  const plannedActions = seen.plannedActions?.map((each) => ({ ...each, finding: 'abcdef', plan }));
+  await walk.store.updateStatus({ ...object, status: { ...seen, plan, plannedActions } });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  expect(patient.intents).toEqual([]);
+  const { plan: next, plannedActions: others } = await walk.status();
+  expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
+});
+
+test('one that is cancelled while it waits ends, and one whose time is over too', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  await walk.change({ cancel: true });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  const late = await diagnosed(patient, { recovery: 'Approval', deadlineSeconds: 60 });
+  await late.drive();
+  late.now = () => new Date(Date.now() + 61_000);
+  expect(await late.drive()).toMatchObject({ state: 'ended' });
+  expect(patient.intents).toEqual([]);
+});
+
+test('an approved step that was cut short after its act is not asked for again, nor done again', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const { plan } = await walk.status();
+  await walk.change({ approvedPlan: plan });
+  // It was done, and then the process was killed: the checkpoint is still that of the step.
+  patient.isCured = true;
+  for (const { id } of active) {
+    patient.done.push({
+      entry: patient.done.length + 1,
+      at: '2026-01-02T03:04:05Z',
+      event: 'concluded',
+      boot: 'b1',
+      by: { pid: 812, user: 'ada' },
+      fault: 'stale-subpath-mount',
+      finding: id,
+      action: { kind: 'unmount', id: 1, parent: 1, device: '1:1', root: '/a', target: '/b' },
+      outcome: { state: 'done' },
+    });
+  }
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(await walk.status()).toMatchObject({
+    phase: 'Succeeded',
+    actions: active.map(() => ({ kind: 'unmount', state: 'done' })),
+  });
+  expect(patient.intents).toEqual([]);
+});
+
+test('steps that repair take turns, and one that breaks off fails alone', async () => {
+  const patient = new Patient();
+  let now = 0;
+  let most = 0;
+  const run = stepsOn({
+    lend: async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      throw new TypeError('x is not a function');
+    },
+  });
+  const walk = await diagnosed(patient, {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const rest = { input: {}, restMs: 1_000, purpose: 'p', stop: new AbortController().signal };
+  const steps = Array.from({ length: 5 }, () =>
+    run({ name: 'recover', processor, diagnosis, ...rest }),
+  );
+  for (const each of await Promise.all(steps)) {
+    expect(each).toMatchObject({
+      succeeded: false,
+      message: 'it broke off by a mistake in kubediag: x is not a function; report this',
+    });
+  }
+  expect(most).toBe(1);
+});
