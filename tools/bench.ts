@@ -13,6 +13,7 @@ import { mountNamespaceRows } from './bench/mount-namespaces.ts';
 import { mountTableRows } from './bench/mount-table.ts';
 import { operationGraphRows } from './bench/operation-graph.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
+import { standingAgentRows } from './bench/standing-agent.ts';
 import { startRows } from './bench/start.ts';
 import { fuse, missingFor, type Need, namespaces, root } from './test-suites.ts';
 
@@ -30,6 +31,7 @@ const groups: readonly Group[] = [
   { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
   { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
   { name: 'operation graph', needs: [], rows: operationGraphRows },
+  { name: 'standing agent', needs: [root], rows: standingAgentRows },
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
   { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },

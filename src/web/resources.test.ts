@@ -174,6 +174,20 @@ test('kubectl gets the rows that it shows', async () => {
   });
 });
 
+test('kubectl finds the schemas, and is told to list before it watches', async () => {
+  const { ask } = await madeServer();
+  const { paths } = JSON.parse((await ask('GET', '/openapi/v3')).text) as {
+    readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
+  };
+  const place = paths[`apis/${API}`]?.serverRelativeURL ?? '';
+  const { components } = JSON.parse((await ask('GET', place)).text) as {
+    readonly components: { readonly schemas: object };
+  };
+  expect(Object.keys(components.schemas)).toContain('org.kubediag.diagnosis.v1.Diagnosis');
+  const early = await ask('GET', `${DIAGNOSES}?watch=1&sendInitialEvents=true`);
+  expect(early.code).toBe(422);
+});
+
 /** The lines of a watch, as they come. */
 function watching(port: number, path: string) {
   const events: { readonly type: string; readonly object: StoredObject }[] = [];

@@ -1,6 +1,7 @@
-import { GROUP, VERSION } from '../api/kinds.ts';
+import { API_VERSION, GROUP, VERSION } from '../api/kinds.ts';
 import { type Handler, json, plain, type WebAnswer, type WebRequest } from './answer.ts';
 import { groupList, noCoreVersions, ownGroup, resourceList } from './discovery.ts';
+import { openApiDocument, openApiIndex } from './open-api.ts';
 import { answerProcessor, type ProcessorDoor } from './processor-door.ts';
 import { resourceTarget } from './resource-target.ts';
 import { answerResource, type ResourceDoor } from './resources.ts';
@@ -35,6 +36,12 @@ export function routes(rooms: Rooms): Handler {
         return answerProcessor(rooms, request);
       case 'api':
         if (rest.length === 0) return read(request, json(noCoreVersions));
+        break;
+      case 'openapi':
+        if (rest.join('/') === 'v3') return read(request, json(openApiIndex));
+        if (rest.join('/') === `v3/apis/${API_VERSION}`) {
+          return read(request, json(openApiDocument()));
+        }
         break;
       case 'apis':
         return answerGroup(rooms, rest, request);

@@ -22,6 +22,11 @@ export function watchResources(
     const words = `${WATCHES_MAX} watches are open already: end one, or list instead`;
     throw new StatusError('TooManyRequests', words);
   }
+  if (request.query.has('sendInitialEvents')) {
+    // Clients of Kubernetes know this answer, and list before they watch.
+    const words = 'sendInitialEvents is not known here: list, then watch from its resourceVersion';
+    throw new StatusError('Invalid', words);
+  }
   const asTable = wantsTable(request);
   const line = ({ type, object }: StoreEvent): string => {
     const { resourceVersion } = object.metadata;
