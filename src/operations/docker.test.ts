@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -32,7 +32,12 @@ function run(name: string, timeoutMs = 5_000) {
   const processor = dockerProcessors.find(({ path }) => path === `/processor/${name}`);
   if (!processor) throw new Error(`no processor ${name}`);
   const stop = new AbortController().signal;
-  return processor.run({}, { hostRoot, timeoutMs, stop } as ProcessorHost);
+  return processor.run({}, {
+    hostRoot,
+    stateFolder: join(hostRoot, 'state'),
+    timeoutMs,
+    stop,
+  } as ProcessorHost);
 }
 
 const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
@@ -58,10 +63,12 @@ test('the goroutines of Docker, when its debug is on', async () => {
     if (url === '/debug/pprof/goroutine?debug=2') response.end(dump);
     else response.writeHead(404).end();
   });
-  expect(await run('dockerdGoroutineCollector')).toEqual({
-    succeeded: true,
-    results: { 'collector.runtime.dockerd.goroutine': dump },
-  });
+  const result = await run('dockerdGoroutineCollector');
+  expect(result).toMatchObject({ succeeded: true });
+  const file = result.results?.['collector.runtime.dockerd.goroutine'] ?? '';
+  expect(file.startsWith(join(hostRoot, 'state/collected'))).toBe(true);
+  expect(readFileSync(file, 'utf8')).toBe(dump);
+  expect(statSync(file).mode & 0o077).toBe(0);
 });
 
 test('a Docker that does not tell, or tells nonsense', async () => {
@@ -77,8 +84,8 @@ test('a Docker that hangs, resets or never ends costs its time and no more', asy
   server?.on('request', (request) => request.socket.destroy());
   expect(await run('dockerInfoCollector')).toEqual(saying('Docker does not answer'));
   server?.removeAllListeners('request');
-  server?.on('request', (_, response) => response.end('x'.repeat(3 * 1024 * 1024)));
-  expect(await run('dockerInfoCollector')).toEqual(saying('more than 2097152 bytes'));
+  server?.on('request', (_, response) => response.end('x'.repeat(33 * 1024 * 1024)));
+  expect(await run('dockerInfoCollector')).toEqual(saying('it answered with more than'));
 });
 
 test('a node without Docker is told as one', async () => {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { withoutPrivateParts } from '../evidence/redact-words.ts';
 import { jsonValue } from '../evidence/text-value.ts';
+import { keepFile } from '../state/kept-files.ts';
+import { PROFILE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -27,16 +29,20 @@ export const dockerProcessors: readonly OwnProcessor[] = [
     operation: 'dockerd-goroutine-collector',
     does: 'tells what the goroutines of Docker do, on a node that has it',
     details:
-      'Docker tells them while its debug is on (`"debug": true` in `/etc/docker/daemon.json`); no signal ' +
-      'is sent to it.',
+      'The value is the path of the file below `collected` of the state folder, for root alone; the newest ' +
+      'are kept. Docker tells them while its debug is on (`"debug": true` in `/etc/docker/daemon.json`); ' +
+      'no signal is sent to it.',
     reads: [],
     writes: [GOROUTINES],
     repairs: false,
-    run: (_, host) => asked('/debug/pprof/goroutine?debug=2', host, dumped),
+    run: (_, host) =>
+      asked('/debug/pprof/goroutine?debug=2', host, (status, bytes) =>
+        dumped(status, bytes, host.stateFolder),
+      ),
   },
 ];
 
-type Judge = (status: number, body: string) => OperationResult;
+type Judge = (status: number, bytes: Buffer) => OperationResult | Promise<OperationResult>;
 
 async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<OperationResult> {
   const { hostRoot, timeoutMs, stop } = host;
@@ -46,6 +52,7 @@ async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<O
       method: 'GET',
       body: '',
       socketPath: join(hostRoot, SOCKET),
+      bytesMax: PROFILE_BYTES_MAX,
     },
     exchangeLimits(timeoutMs, stop),
   );
@@ -58,11 +65,11 @@ async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<O
         : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`,
     );
   }
-  return judge(exchanged.status, exchanged.body);
+  return judge(exchanged.status, exchanged.bytes);
 }
 
-function informed(status: number, body: string): OperationResult {
-  const value = jsonValue(body)?.value;
+function informed(status: number, bytes: Buffer): OperationResult {
+  const value = jsonValue(bytes.toString('utf8'))?.value;
   if (status !== 200 || typeof value !== 'object' || value === null) {
     return failedWith(`Docker answered ${status} to /info, and nothing that can be read`);
   }
@@ -74,9 +81,16 @@ function informed(status: number, body: string): OperationResult {
   return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(kept)) } };
 }
 
-function dumped(status: number, body: string): OperationResult {
-  if (status === 200 && body.startsWith('goroutine ')) {
-    return { succeeded: true, results: { [GOROUTINES]: body } };
+async function dumped(
+  status: number,
+  bytes: Buffer,
+  stateFolder: string,
+): Promise<OperationResult> {
+  // goroutine 1 [running]:
+  if (status === 200 && bytes.subarray(0, 10).toString() === 'goroutine ') {
+    const kept = await keepFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
+    if (!kept.ok) return failedWith(`the dump cannot be kept: ${kept.why}`);
+    return { succeeded: true, results: { [GOROUTINES]: kept.value } };
   }
   const why = `Docker does not tell its goroutines (it answered ${status})`;
   const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
