@@ -6,6 +6,7 @@ import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
 import { operationFiles } from './pages/operation-files.ts';
+import { operationsPage } from './pages/operations-page.ts';
 import { resourcesPage } from './pages/resources-page.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
@@ -38,6 +39,7 @@ const generators: readonly Generator[] = [
     make: schemaPage,
   },
   { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
+  { writes: 'docs/reference/operations.md', from: 'src/operations', make: operationsPage },
   ...crdFiles,
   ...operationFiles,
 ];

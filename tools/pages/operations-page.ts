@@ -1,0 +1,32 @@
+import type { OwnProcessor } from '../../src/operations/own-processor.ts';
+import { processors } from '../../src/operations/processors.ts';
+import { code } from './markdown.ts';
+
+/** docs/reference/operations.md: what of ours a graph may name. */
+export function operationsPage(): string {
+  return [
+    '# Operations of our own\n',
+    'A graph may name these without a manifest of them, and a manifest may name their path. What they',
+    'read are keys of `spec.parameters` and of the results of earlier steps; what they write are keys of',
+    '`status.operationResults`. All values are texts. `kubediag operations` lists them too.\n',
+    ...processors.map(part),
+  ].join('\n');
+}
+
+function part(processor: OwnProcessor): string {
+  const { operation, path, does, details, repairs, reads, mayRead = [], writes } = processor;
+  const sentence = `${does.charAt(0).toUpperCase()}${does.slice(1)}${repairs ? '; asks before' : ''}.`;
+  return [
+    `## ${code(operation)}\n`,
+    `${sentence}${details === undefined ? '' : ` ${details}`}\n`,
+    `- path: ${code(path)}`,
+    `- must be told: ${keys(reads) || 'nothing'}`,
+    ...(mayRead.length > 0 ? [`- may be told: ${keys(mayRead)}`] : []),
+    `- writes: ${keys(writes)}`,
+    '',
+  ].join('\n');
+}
+
+function keys(names: readonly string[]): string {
+  return names.map(code).join(', ');
+}
