@@ -6,6 +6,7 @@ import { lookAt } from '../checkup/look.ts';
 import type { FaultReport } from '../checkup/report.ts';
 import { faults } from '../faults/index.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { bundleFilesIn } from '../node/bundle-folder.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
@@ -146,6 +147,17 @@ describe('what a recover step is told', () => {
     const refused = await run(recoverPath, input, never);
     expect(refused).toHaveProperty('message', expect.stringContaining('spec.recovery is Never'));
   });
+});
+
+test('what only a person may confirm is refused, and the words to do it are not cut off', async () => {
+  const hidden = recorded.find(({ name }) => name === 'active-without-any-credential') as Recorded;
+  const steps = stepsOf(hidden.fault);
+  const { id, subject } = goldenOf(hidden).findings[0] as FaultReport['findings'][number];
+  const input = { [steps.findings]: JSON.stringify([{ id }]) };
+  const result = await run(steps.recoverPath, input, hostOn(hidden, { given: 'to-act' }));
+  const message = result.succeeded ? '' : result.message;
+  const command = `kubediag recover ${hidden.fault.id} --finding ${id} --confirm ${subject.podUid}`;
+  expect(message.slice(0, STEP_MESSAGE_CHARACTERS_MAX)).toContain(command);
 });
 
 test('a pod that the Diagnosis names is the only one that counts', async () => {

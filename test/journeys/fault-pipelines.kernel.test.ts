@@ -16,15 +16,7 @@ import { makeHung, ORPHAN, says, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';
 import type { Ended } from '../rig/run-kubediag.ts';
-import {
-  expectUntouched,
-  makeNode,
-  makeSick,
-  mountLine,
-  OLD,
-  podOf,
-  RUNNING,
-} from '../rig/sick-node.ts';
+import { makeNode, makeSick, mountLine, OLD, podOf, RUNNING } from '../rig/sick-node.ts';
 
 /** A node that has a fault, and how to see from outside whether it is there. */
 interface Sick {
@@ -151,18 +143,6 @@ it.each(Object.entries(MADE))(
     expect(again.status.actions).toBeUndefined();
   },
 );
-
-it('what only a person may confirm is refused, with the words to do it', async () => {
-  const told = { loop: 'failing', hidesPods: true } as const;
-  const { node, target } = await makeHung('kubernetes.io~cephfs/data', told);
-  const { status } = await expectUntouched(node, () => run({ node }, 'dead-volume-mount', '--yes'));
-  expect(status).toMatchObject({ phase: 'Failed', plannedActions: [{ kind: 'force-unmount' }] });
-  expect(status.actions).toBeUndefined();
-  const [, command = ''] = /\(kubediag ([^)]+)\)/.exec(status.steps?.[1]?.message ?? '') ?? [];
-  const byHand = await node.kubediag(...command.split(' '), '--yes');
-  expect(byHand, byHand.stdout + byHand.stderr).toMatchObject({ code: 0 });
-  expect(mountLine(node, target)).toBeUndefined();
-});
 
 it('no fault is left out', () => {
   expect(Object.keys(MADE)).toEqual(faults.map(({ id }) => id));
