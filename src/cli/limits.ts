@@ -8,9 +8,6 @@ export const YAML_ALIASES_MAX = 1_000;
 /** More than anybody reads; programs get them all. */
 export const PROBLEMS_SHOWN_MAX = 200;
 
-/** What all steps of a Diagnosis found, in characters: each further step is told all of it. */
-export const RESULTS_CHARACTERS_MAX = 16 * 1024 * 1024;
-
 /** Of the agent: a store of 10,000 Diagnoses as JSON has some tens of megabytes. */
 export const ANSWER_BYTES_MAX = 512 * 1024 * 1024;
 export const ANSWER_MS = 60_000;

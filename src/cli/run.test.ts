@@ -217,7 +217,7 @@ describe('what is not run', patient, () => {
       graph({ to: [1, 2] }, { operation: 'code' }, { operation: 'ours' }),
       diagnosis(),
     ]);
-    expect(others.stderr).toContain('functions (Python3) are not run here yet');
+    expect(others.stderr).toContain('code: it ended with code 1');
     expect(others.stderr).toContain('there is no processor /processor/nobody here; there are ');
   });
 

@@ -2,12 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
+import { stepsOn } from '../diagnosis/run-step.ts';
 import { nodeNameOf } from '../host/node-name.ts';
 import { withStepHost } from '../host/step-host.ts';
 import type { LiveNode } from '../node/live-node.ts';
-import type { OperationResult } from '../operations/operation-result.ts';
-import { runOperation } from '../operations/run-operation.ts';
-import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
+import type { DiagnosisInHand } from '../operations/step-input.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { printable } from '../std/printable.ts';
 import { consentOf } from './consent-of.ts';
@@ -62,7 +61,7 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
   const here = options.nodeName ?? (await ownName(plan, options));
   const targets = plan.diagnoses.map((each) => targetOf(each, here));
   const stop = stopOnSignal(terminal, 'only a change of the node that has begun is finished first');
-  const ended: Ended[] = [];
+  const ended: Walked[] = [];
   for (const [index, diagnosis] of plan.diagnoses.entries()) {
     const hand = inHand(diagnosis, targets[index] ?? here);
     ended.push(await walked(diagnosis, hand, { plan, options, stop }, terminal));
@@ -79,16 +78,16 @@ async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<str
   return told ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
 }
 
-function inHand({ metadata, spec }: PlannedDiagnosis, nodeName: string): DiagnosisInHand {
-  const uid = randomUUID();
+type InHand = Pick<DiagnosisInHand, 'namespace' | 'name' | 'nodeName' | 'spec'>;
+
+function inHand({ metadata, spec }: PlannedDiagnosis, nodeName: string): InHand {
+  const { generateName = '', name = `${generateName}${randomUUID().slice(0, 5)}` } = metadata;
   return {
     namespace: metadata.namespace ?? 'default',
-    name: metadata.name ?? `${metadata.generateName ?? ''}${uid.slice(0, 5)}`,
-    uid,
+    name,
     nodeName,
     // A pod's node is written down once it is known.
     spec: spec.targetSelector ? spec : { ...spec, nodeName },
-    status: {},
   };
 }
 
@@ -98,60 +97,48 @@ interface Running {
   readonly stop: AbortSignal;
 }
 
-type Ended = Walked & { readonly diagnosis: DiagnosisInHand; readonly labels: object };
-
 async function walked(
   { metadata, set }: PlannedDiagnosis,
-  diagnosis: DiagnosisInHand,
+  { name, namespace, spec, nodeName }: InHand,
   { plan, options, stop }: Running,
   terminal: Terminal,
-): Promise<Ended> {
-  const { spec, nodeName } = diagnosis;
+): Promise<Walked> {
   const isDryRun = Boolean(options.dryRun || spec.dryRun);
   const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
-  const consent = consentOf(asked, terminal);
-  const stateFolder = stateFolderOf(options);
-  const wish = { node: nodeInHand({ ...options, stateFolder }), consent, stop };
+  const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
   const listener = {
     ...terminal,
     onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
-    onLetGo: (node: LiveNode) => tellAbandoned(node, terminal),
+    onLetGo: (left: LiveNode) => tellAbandoned(left, terminal),
   };
-  const runStep = async (name: string, status: DiagnosisStatus): Promise<OperationResult> => {
-    const processor = plan.operations.get(name);
-    if (!processor) throw new Error(`there is no Operation ${name}`);
-    terminal.progress(`running ${name}`);
-    const timeoutMs = Math.min(processor.timeoutSeconds * 1_000, restMs(diagnosis, status));
-    const input = stepInput({ ...diagnosis, status });
-    return withStepHost(
-      wish,
-      timeoutMs,
-      (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
-      listener,
-    );
-  };
+  const steps = stepsOn({
+    lend: ({ timeoutMs, ...wish }, use) =>
+      withStepHost({ node, ...wish }, timeoutMs, use, listener),
+    consent: () => consentOf(asked, terminal),
+    isDryRun,
+  });
+  const { labels } = metadata;
   const end = await walkDiagnosis({
+    metadata: { name, namespace, ...(labels ? { labels } : {}) },
     spec,
     nodeName,
-    set,
+    catalogue: {
+      set: () => Promise.resolve(set),
+      operation: (operation) => Promise.resolve(plan.operations.get(operation)),
+    },
+    runStep: (step) => {
+      terminal.progress(`running ${step.name}`);
+      return steps(step);
+    },
     stop,
-    hasOperation: (name) => plan.operations.has(name),
-    run: ({ operation = '' }, status) => runStep(operation, status),
-    onStatus: tellSteps(diagnosis, terminal),
+    onStatus: tellSteps(name, terminal),
   });
-  if (end.waits !== undefined) terminal.err(`${diagnosis.name}: not run: ${end.waits}\n`);
-  return { ...end, diagnosis, labels: metadata.labels ?? {} };
-}
-
-/** What is left of the time for the whole, for a step that is about to begin. */
-function restMs({ spec }: DiagnosisInHand, { startTime = '' }: DiagnosisStatus): number {
-  const { deadlineSeconds } = spec;
-  if (deadlineSeconds === undefined) return Number.POSITIVE_INFINITY;
-  return Math.max(Date.parse(startTime) + deadlineSeconds * 1_000 - Date.now(), 1);
+  if (end.waits !== undefined) terminal.err(`${name}: not run: ${end.waits}\n`);
+  return end;
 }
 
 /** One line for each step as it ends. */
-function tellSteps({ name }: DiagnosisInHand, { hint }: Terminal) {
+function tellSteps(name: string, { hint }: Terminal) {
   let told = 0;
   return ({ steps = [] }: DiagnosisStatus): void => {
     for (const { operation, outcome, message } of steps.slice(told)) {
@@ -162,21 +149,15 @@ function tellSteps({ name }: DiagnosisInHand, { hint }: Terminal) {
   };
 }
 
-async function textOf(ended: readonly Ended[], format: 'yaml' | 'json'): Promise<string> {
+async function textOf(ended: readonly Walked[], format: 'yaml' | 'json'): Promise<string> {
   const [first, ...others] = ended.map(objectOf);
   const whole =
     others.length === 0 ? first : { apiVersion: 'v1', kind: 'List', items: [first, ...others] };
   return format === 'json' ? `${JSON.stringify(whole, null, 2)}\n` : yamlText(whole);
 }
 
-function objectOf({ diagnosis, labels, hash, status }: Ended): object {
-  const { namespace, name, uid, spec } = diagnosis;
-  const hashed = hash === undefined ? {} : { 'adjacency-list-hash': hash };
-  return {
-    apiVersion: API_VERSION,
-    kind: 'Diagnosis',
-    metadata: { name, namespace, uid, labels: { ...labels, ...hashed } },
-    spec,
-    status,
-  };
+function objectOf({ object: { metadata, spec }, status }: Walked): object {
+  const { name, namespace, uid, labels = {} } = metadata;
+  const head = { apiVersion: API_VERSION, kind: 'Diagnosis' };
+  return { ...head, metadata: { name, namespace, uid, labels }, spec, status };
 }

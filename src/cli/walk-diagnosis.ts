@@ -1,87 +1,69 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
-import type { GraphNode } from '../api/operation-set.ts';
-import { afterStep, type StepResult } from '../graph/after-step.ts';
-import { decideNext, type SeenDiagnosis, type SeenSet } from '../graph/decide-next.ts';
-import type { OperationResult, StepRecord } from '../operations/operation-result.ts';
-import { RESULTS_CHARACTERS_MAX } from './limits.ts';
+import { API_VERSION } from '../api/kinds.ts';
+import type { Catalogue } from '../diagnosis/catalogue.ts';
+import { driveDiagnosis } from '../diagnosis/drive-diagnosis.ts';
+import { largeResultsInMemory, wholeResults } from '../diagnosis/large-results.ts';
+import type { RunStep } from '../diagnosis/run-step.ts';
+import { openMemoryStore } from '../diagnosis/sqlite-store.ts';
+import type { NewObject, StoredObject } from '../diagnosis/store.ts';
+import { answerOf } from '../diagnosis/store-answer.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface Walk {
+  readonly metadata: NewObject['metadata'];
   readonly spec: DiagnosisSpec;
   readonly nodeName: string;
-  readonly set: SeenSet & { readonly state: 'ready' };
-  readonly hasOperation: (name: string) => boolean;
+  readonly catalogue: Catalogue;
+  readonly runStep: RunStep;
+  /** Whoever presses Ctrl-C wants what a cancel does. */
   readonly stop: AbortSignal;
-  readonly run: (node: GraphNode, status: DiagnosisStatus) => Promise<OperationResult>;
   /** Told after each step, and after a step that could not be run. */
   readonly onStatus: (status: DiagnosisStatus) => void;
 }
 
 export interface Walked {
+  readonly object: StoredObject;
+  /** With all results whole: nobody has to keep it. */
   readonly status: DiagnosisStatus;
-  /** The graph that it was begun with. */
-  readonly hash: string | undefined;
   /** Why it did not come to an end. */
   readonly waits?: string;
 }
 
-/** Walks a Diagnosis from its start to its end, in memory: one step at a time. */
+/** Walks a Diagnosis from its start to its end, as an agent does, in a store that ends with us. */
 export async function walkDiagnosis(walk: Walk): Promise<Walked> {
-  const { set, run, onStatus } = walk;
-  let status: DiagnosisStatus = {};
-  let hash: string | undefined;
-  for (;;) {
-    const decision = decideNext(seen(walk, status, hash));
-    if (decision.kind === 'ended') return { status, hash };
-    if (decision.kind === 'wait') return { status, hash, waits: decision.why };
-    if (decision.kind === 'save') {
-      status = decision.status;
-      hash = decision.hash ?? hash;
-    } else {
-      const result = withinBounds(await run(decision.node, status), status);
-      status = afterStep(
-        recorded(status, result.record),
-        set.paths,
-        stepResult(result),
-        new Date(),
-      );
-    }
-    onStatus(status);
+  const { metadata, spec, nodeName, catalogue, runStep, stop, onStatus } = walk;
+  const store = openMemoryStore();
+  const largeResults = largeResultsInMemory();
+  const created = await answerOf(
+    store.create({ apiVersion: API_VERSION, kind: 'Diagnosis', metadata, spec }),
+  );
+  if (!created.ok) throw new UsageError(created.error.message);
+  const { namespace = '', name } = metadata;
+  const world = {
+    store,
+    catalogue,
+    largeResults,
+    targetOf: () => nodeName,
+    runStep,
+    shutdown: new AbortController().signal,
+    onSaved: ({ status }: StoredObject) => onStatus((status ?? {}) as DiagnosisStatus),
+  };
+  const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name }, world, stop);
+  if (driven.state !== 'ended' && driven.state !== 'waits') {
+    throw new Error(`a Diagnosis in memory is ${driven.state}`);
   }
-}
-
-function seen(
-  { spec, nodeName, set, hasOperation, stop }: Walk,
-  status: DiagnosisStatus,
-  hash: string | undefined,
-): SeenDiagnosis {
-  // Whoever presses Ctrl-C wants what a cancel does.
-  const asked = stop.aborted ? { ...spec, cancel: true } : spec;
-  return { spec: asked, status, hash, nodeName, set, hasOperation, now: new Date() };
-}
-
-function stepResult(result: OperationResult): StepResult {
-  const { record: _, ...rest } = result;
-  return rest;
-}
-
-function recorded(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
-  const { findings = [], plannedActions = [], actions = [] } = record;
+  const { object } = driven;
+  const { largeResults: _, observedGeneration: __, ...status } = statusOf(object);
+  const whole = await wholeResults(object.metadata.uid, statusOf(object), largeResults);
+  if (!whole.ok) throw new Error(whole.why);
+  const isEmpty = Object.keys(whole.value).length === 0;
   return {
-    ...status,
-    ...joined('findings', status.findings, findings),
-    ...joined('plannedActions', status.plannedActions, plannedActions),
-    ...joined('actions', status.actions, actions),
+    object,
+    status: isEmpty ? status : { ...status, operationResults: whole.value },
+    ...(driven.state === 'waits' ? { waits: driven.why } : {}),
   };
 }
 
-function joined<T>(name: string, before: readonly T[] | undefined, more: readonly T[]): object {
-  return more.length === 0 ? {} : { [name]: [...(before ?? []), ...more] };
-}
-
-function withinBounds(result: OperationResult, { operationResults }: DiagnosisStatus) {
-  const all = { ...operationResults, ...result.results };
-  const size = Object.entries(all).reduce((sum, [key, { length }]) => sum + key.length + length, 0);
-  if (size <= RESULTS_CHARACTERS_MAX) return result;
-  const message = `with its results there are more than ${RESULTS_CHARACTERS_MAX} characters of them`;
-  return { succeeded: false, message } satisfies OperationResult;
+function statusOf({ status }: StoredObject): DiagnosisStatus {
+  return (status ?? {}) as DiagnosisStatus;
 }

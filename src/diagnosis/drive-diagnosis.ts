@@ -6,6 +6,7 @@ import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
 import { waitingFor, waitsForApproval } from './approval.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { bareFailure, keepResult } from './keep-result.ts';
+import { wholeResults } from './large-results.ts';
 import type { StepOutcome } from './run-step.ts';
 import type { ObjectKey, StoredObject } from './store.ts';
 import { answerOf, patiently } from './store-answer.ts';
@@ -162,6 +163,7 @@ async function save(
     const answer = await patiently(write, patienceOf(world));
     if (answer.ok) {
       current = answer.value;
+      world.onSaved?.(current);
       continue;
     }
     const { trouble } = answer.error;
@@ -195,17 +197,13 @@ async function outcomeOf(
   const { namespace = '', name, uid } = object.metadata;
   const nodeName = targetOf(spec) ?? '';
   const diagnosis: DiagnosisInHand = { namespace, name, uid, nodeName, spec, status };
-  const whole: Record<string, string> = { ...status.operationResults };
-  for (const { key, file } of status.largeResults ?? []) {
-    const text = await largeResults.read(uid, file);
-    if (!text.ok) return { succeeded: false, message: `${key} cannot be handed on: ${text.why}` };
-    whole[key] = text.value;
-  }
+  const whole = await wholeResults(uid, status, largeResults);
+  if (!whole.ok) return { succeeded: false, message: whole.why };
   return runStep({
     name: node.operation ?? '',
     processor,
     diagnosis,
-    input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole } }),
+    input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
     restMs: restMs(spec, status, now()) ?? Number.POSITIVE_INFINITY,
     purpose: `${uid}/${node.id ?? 0}`,
     stop,

@@ -2,7 +2,7 @@ import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LargeResults } from './large-results.ts';
 import type { RunStep } from './run-step.ts';
-import type { Store } from './store.ts';
+import type { Store, StoredObject } from './store.ts';
 import type { Patience } from './store-answer.ts';
 
 /** All that it takes to drive Diagnoses. */
@@ -16,6 +16,8 @@ export interface DriveWorld {
   /** This process ends: no step is begun, and what a step that was cut short says is not kept. */
   readonly shutdown: AbortSignal;
   readonly now?: () => Date;
+  /** Told of each state in which it is on disk. */
+  readonly onSaved?: (object: StoredObject) => void;
   /** Told what is wrong with the store, while it is waited for. */
   readonly onTrouble?: (message: string) => void;
 }

@@ -48,7 +48,10 @@ export async function keepResult(
       () => store.updateStatus({ ...current, status: observed }),
       patienceOf(world),
     );
-    if (answer.ok) return answer.value;
+    if (answer.ok) {
+      world.onSaved?.(answer.value);
+      return answer.value;
+    }
     const { trouble } = answer.error;
     if (trouble === 'TooLarge') way += 1;
     else if (trouble === 'NotFound') return 'gone';

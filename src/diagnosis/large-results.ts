@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import {
   DiskError,
   prepareFolder,
@@ -55,6 +56,21 @@ export function largeResultsInMemory(): LargeResults {
     },
     retain: async () => {},
   };
+}
+
+/** All results of a Diagnosis, as its steps found them. */
+export async function wholeResults(
+  uid: string,
+  { operationResults, largeResults = [] }: DiagnosisStatus,
+  kept: Pick<LargeResults, 'read'>,
+): Promise<Tried<Readonly<Record<string, string>>>> {
+  const whole: Record<string, string> = { ...operationResults };
+  for (const { key, file } of largeResults) {
+    const text = await kept.read(uid, file);
+    if (!text.ok) return { ok: false, why: `${key} cannot be handed on: ${text.why}` };
+    whole[key] = text.value;
+  }
+  return { ok: true, value: whole };
 }
 
 async function keep(folder: string, file: string, text: string): Promise<void> {
