@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { PROCESSES_MAX } from './limits.ts';
 import { type OpenFile, type ProcessEntry, type Question, ReadError } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
+import { tableText } from './read-to-end.ts';
 import { textOf } from './text-codec.ts';
 import { IS_DENIED, IS_GONE, unlessFailed } from './unless-failed.ts';
 
@@ -39,7 +40,7 @@ function hasEnded({ state }: Pick<ProcessEntry, 'state'>): boolean {
 }
 
 function entryOf(folder: string): Omit<ProcessEntry, 'cgroups' | 'mountNamespace'> {
-  const stat = textOf(readFileSync(`${folder}/stat`));
+  const stat = tableText(`${folder}/stat`);
   // 812 (kubelet) S 1 812 812 0 -1 4194560 ... 20 0 14 0 1532 1936203776 ...
   const [open, close] = [stat.indexOf('('), stat.lastIndexOf(')')];
   const fields = stat.slice(close + 2).split(' ');
@@ -56,7 +57,7 @@ function entryOf(folder: string): Omit<ProcessEntry, 'cgroups' | 'mountNamespace
 
 function homeOf(folder: string): Pick<ProcessEntry, 'cgroups' | 'mountNamespace'> {
   return {
-    cgroups: cgroupsIn(textOf(readFileSync(`${folder}/cgroup`))),
+    cgroups: cgroupsIn(tableText(`${folder}/cgroup`)),
     mountNamespace: unlessFailed(IS_DENIED, () => readlinkSync(`${folder}/ns/mnt`)) ?? null,
   };
 }
@@ -147,7 +148,7 @@ function inodeOf(folder: string, by: string): string | undefined {
 }
 
 function mappedFiles(folder: string): readonly OpenFile[] {
-  const maps = unlessGone(() => textOf(readFileSync(`${folder}/maps`))) ?? '';
+  const maps = unlessGone(() => tableText(`${folder}/maps`)) ?? '';
   // 7f1c0000-7f1c1000 r--s 00000000 fe:01 131                /var/lib/kubelet/pods/6f1c/.../app.db
   return maps.split('\n').flatMap((line) => {
     const start = line.indexOf('/');

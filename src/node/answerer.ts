@@ -7,7 +7,7 @@ import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
 import { getFromKubelet } from './kubelet-http.ts';
 import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
-import { FILE_BYTES_MAX, FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
+import { FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
 import {
   type Question,
   type QuestionKind,
@@ -17,6 +17,7 @@ import {
 } from './node-reader.ts';
 import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
+import { readToEnd } from './read-to-end.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 import type { ReaderRuntimes } from './reader-runtimes.ts';
 import { textOf } from './text-codec.ts';
@@ -111,34 +112,6 @@ export class Answerer {
     }
     return result.stdout;
   }
-}
-
-/** Larger than nearly all that is read, so that few files need more than one. */
-const CHUNK_BYTES = 1024 * 1024;
-
-/** Used for one file after another: fresh memory costs more than the kernel needs for a table. */
-let spare: Buffer | undefined;
-
-/**
- * Files of /proc have no size, so they are read until they end; and they come a page at a time, so
- * a chunk is filled before the next one is made.
- */
-function readToEnd(file: number, path: string): readonly Buffer[] {
-  const full: Buffer[] = [];
-  spare ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
-  let chunk = spare;
-  let filled = 0;
-  for (let total = 0; total <= FILE_BYTES_MAX; ) {
-    const length = readSync(file, chunk, filled, chunk.length - filled, null);
-    if (length === 0) return [...full, chunk.subarray(0, filled)];
-    total += length;
-    filled += length;
-    if (filled < chunk.length) continue;
-    full.push(chunk);
-    chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-    filled = 0;
-  }
-  throw new ReadError('too-large', path, `it has more than ${FILE_BYTES_MAX} bytes`);
 }
 
 function namesIn(here: Buffer, path: string): readonly string[] {

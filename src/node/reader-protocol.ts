@@ -37,6 +37,7 @@ export interface ReaderSettings {
 }
 
 const LENGTHS_BYTES = 8;
+const NOTHING = Buffer.alloc(0);
 
 export function frameOf(header: ToReader | FromReader, ...payload: readonly Buffer[]): Buffer {
   return Buffer.concat(partsOf(header, payload));
@@ -63,7 +64,7 @@ export interface Frame<H> {
 /** Cuts a stream of bytes back into frames, however the pipe has cut it. */
 export class FrameParser<H> {
   /** Begins with a frame, and has room for all of it once its length is known. */
-  #bytes: Buffer = Buffer.alloc(0);
+  #bytes: Buffer = NOTHING;
   #length = 0;
   #wanted = LENGTHS_BYTES;
 
@@ -81,8 +82,9 @@ export class FrameParser<H> {
       const payloadStart = LENGTHS_BYTES + headerLength;
       const header = JSON.parse(bytes.toString('utf8', LENGTHS_BYTES, payloadStart)) as H;
       yield { header, payload: bytes.subarray(payloadStart, frameLength) };
-      this.#bytes = bytes.subarray(frameLength);
-      this.#length = this.#bytes.length;
+      this.#length -= frameLength;
+      // What is read out is let go of at once: a list of pods takes megabytes.
+      this.#bytes = this.#length === 0 ? NOTHING : bytes.subarray(frameLength);
       this.#wanted = LENGTHS_BYTES;
     }
   }
