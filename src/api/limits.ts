@@ -17,6 +17,9 @@ export const CODE_FILES_MAX = 100;
 /** Arguments of a script: they end up on a command line. */
 export const ARGUMENTS_MAX = 256;
 
+/** Attempts after the first to reach a server: whoever is not back after minutes is not back soon. */
+export const RETRIES_MAX = 3;
+
 /** A few hundred authorities; an Operation must fit into etcd with all the rest of it. */
 export const CA_BUNDLE_CHARACTERS_MAX = 512 * 1024;
 

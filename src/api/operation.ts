@@ -6,6 +6,7 @@ import {
   CODE_FILES_MAX,
   NAME_CHARACTERS_MAX,
   PATH_CHARACTERS_MAX,
+  RETRIES_MAX,
   TIMEOUT_SECONDS_DEFAULT,
   TIMEOUT_SECONDS_MAX,
 } from './limits.ts';
@@ -52,6 +53,12 @@ const httpServer = z
     path: path.default('/'),
     scheme: scheme.default('http'),
     caBundle: caBundle.exactOptional(),
+    retries: z
+      .int()
+      .min(0)
+      .max(RETRIES_MAX)
+      .describe('How often it is asked again when the network fails; 3 times when absent.')
+      .exactOptional(),
     insecureSkipTLSVerify: flag
       .describe(
         'Whoever answers is believed, and told all of the step. Off unless it is asked for.',

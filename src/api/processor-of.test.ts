@@ -43,6 +43,7 @@ test.each([
     { httpServer: { caBundle: PEM, insecureSkipTLSVerify: true } },
     { ...http, caBundle: PEM, insecureSkipTLSVerify: true },
   ],
+  ['a server that is asked once', { httpServer: { retries: 0 } }, { ...http, retries: 0 }],
   ['a server that is to prove who it is', { httpServer: { insecureSkipTLSVerify: false } }, http],
   [
     'a script',

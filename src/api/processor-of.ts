@@ -12,6 +12,8 @@ export type Processor = { readonly timeoutSeconds: number } & (
       /** Certificates in base64. */
       readonly caBundle?: string;
       readonly insecureSkipTLSVerify?: true;
+      /** When the network fails; absent: as often as KubeDiag did. */
+      readonly retries?: number;
     }
   | {
       readonly way: 'script';
@@ -46,7 +48,7 @@ export function processorOf({ processor }: OperationSpec): Processor {
     return { way: 'function', timeoutSeconds, codeSource, runtime };
   }
   const { address, port, path = '/', scheme = 'http' } = processor.httpServer ?? flat(processor);
-  const { caBundle, insecureSkipTLSVerify } = processor.httpServer ?? {};
+  const { caBundle, insecureSkipTLSVerify, retries } = processor.httpServer ?? {};
   return {
     way: 'http',
     timeoutSeconds,
@@ -56,6 +58,7 @@ export function processorOf({ processor }: OperationSpec): Processor {
     scheme,
     ...(caBundle === undefined ? {} : { caBundle }),
     ...(insecureSkipTLSVerify ? { insecureSkipTLSVerify } : {}),
+    ...(retries === undefined ? {} : { retries }),
   };
 }
 

@@ -73,7 +73,27 @@ function checked(value: unknown): Pick<Given, 'resource' | 'problems'> {
   const { resource, problems } = checkResource(value);
   if (!resource) return { problems };
   const graph = resource.kind === 'OperationSet' ? checkGraph(resource.spec.adjacencyList) : [];
-  return { resource, problems: [...problems, ...graph] };
+  return { resource, problems: [...problems, ...graph, ...notRunHere(resource)] };
+}
+
+/** What is right by the API, and yet ends with a refusal on a node. */
+function notRunHere(resource: Resource): readonly Problem[] {
+  const code = resource.kind === 'Operation' ? resource.spec.processor.function : undefined;
+  if (!code) return [];
+  const note = (field: string, what: string, fix: string): Problem => ({
+    severity: 'note',
+    place: ['spec', 'processor', 'function', field],
+    what,
+    fix,
+  });
+  if (code.runtime !== 'Python3') {
+    const fix = 'use Python3 with handler(context) in function.py, or a server of your own';
+    return [note('runtime', `${code.runtime} needs an image, and none is built here`, fix)];
+  }
+  if (Object.hasOwn(code.codeSource, 'function.py')) return [];
+  return [
+    note('codeSource', 'it has no function.py', 'define handler(context) in a file of that name'),
+  ];
 }
 
 function tell({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {

@@ -53,6 +53,21 @@ describe('manifests', () => {
     expect(lintManifests(files).problems).toEqual([]);
   });
 
+  test('of functions that no node runs have a note', () => {
+    const manifest = (runtime: string, file: string) =>
+      OPERATION.replace(
+        '    path: /a\n',
+        `    function:\n      runtime: ${runtime}\n      codeSource:\n        ${file}: x\n`,
+      );
+    expect(told(linted(manifest('python3', 'handler.py')))).toEqual([
+      'a.yaml:8 note spec.processor.function.runtime: python3 needs an image, and none is built here',
+    ]);
+    expect(told(linted(manifest('Python3', 'main.py')))).toEqual([
+      'a.yaml:9 note spec.processor.function.codeSource: it has no function.py',
+    ]);
+    expect(told(linted(manifest('Python3', 'function.py')))).toEqual([]);
+  });
+
   test('may name each other across files; who is in none is a note', () => {
     const report = lintManifests([
       { name: 'a.yaml', text: OPERATION },

@@ -163,6 +163,7 @@ test('secrets of a pod reach neither its detail nor the list of pods', async () 
     env: [
       { name: 'DB_PASSWORD', value: `${secret} and more` },
       { name: '_SECRET', value: secret },
+      { name: 'CONFIG', value: `{"db":[{"password":"${secret}"}],"mode":"fast"}` },
       { name: 'URL', value: `https://me:${secret}@host/?a=1` },
       { name: 'MODE', value: 'fast' },
       { name: 'FROM', valueFrom: { secretKeyRef: { name: 'my-secret', key: 'k' } } },
@@ -189,6 +190,7 @@ test('secrets of a pod reach neither its detail nor the list of pods', async () 
           command: ['/app', '--token', '<redacted>', expect.stringMatching(/@db/), '--verbose'],
           env: expect.arrayContaining([
             { name: 'MODE', value: 'fast' },
+            { name: 'CONFIG', value: '{"db":[{"password":"<redacted>"}],"mode":"fast"}' },
             { name: 'FROM', valueFrom: { secretKeyRef: { name: 'my-secret', key: 'k' } } },
           ]),
         },

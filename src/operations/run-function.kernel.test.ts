@@ -21,7 +21,7 @@ async function run(body: string, wish: Wish = {}): Promise<OperationResult> {
   const code = `import json, os, subprocess, sys\ndef handler(context):\n${lines.join('')}`;
   const codeSource = { 'function.py': code, ...files };
   const processor = { way: 'function', timeoutSeconds: 5, runtime, codeSource } as const;
-  const result = await runFunction({ function: processor, input, timeoutMs, stop });
+  const result = await runFunction({ function: processor, name: 'f', input, timeoutMs, stop });
   // However it ended, nothing of it stays.
   expect(readdirSync(scratch)).toEqual([]);
   return result;
@@ -108,10 +108,18 @@ describe('a function that does not', () => {
     ['answers too much', 'return {"a": "x" * 3000000}', 'it answered with more than 2097152 bytes'],
     ['prints too much', 'print("x" * 3000000)\nprint("{}")', 'its handler returned nothing'],
   ])('%s', async (_, body, message) => {
-    expect(await run(body)).toEqual({
+    expect(await run(body)).toMatchObject({
       succeeded: false,
       message: expect.stringContaining(message),
     });
+  });
+
+  test('its error is kept under its name', async () => {
+    expect(await run('sys.exit(3)')).toMatchObject({
+      results: { 'function.f.error': 'exit status 3' },
+    });
+    const late = await run('import time\ntime.sleep(60)', { timeoutMs: 500 });
+    expect(late).toMatchObject({ results: { 'function.f.error': 'exit status 124' } });
   });
 
   test('ignores TERM and forks: it is killed, with all that it started', async () => {
@@ -158,8 +166,9 @@ describe('a function that is not run', () => {
   test('because it has no function.py, or too much of it', async () => {
     const stop = new AbortController().signal;
     const bare = { way: 'function', timeoutSeconds: 5, runtime: 'Python3' } as const;
+    const rest = { name: 'f', input: {}, timeoutMs: 1_000, stop };
     const step = (codeSource: Readonly<Record<string, string>>) =>
-      runFunction({ function: { ...bare, codeSource }, input: {}, timeoutMs: 1_000, stop });
+      runFunction({ function: { ...bare, codeSource }, ...rest });
     expect(messageIn(await step({ 'main.py': '' }))).toContain('codeSource has no function.py');
     const large = await step({ 'function.py': '#'.repeat(3_000_000) });
     expect(messageIn(large)).toContain('have 3000000 bytes, more than 2097152');
@@ -174,7 +183,7 @@ describe('a function that is not run', () => {
       codeSource,
     } as const;
     const stop = new AbortController().signal;
-    const step = { function: processor, input: {}, timeoutMs: 1_000, stop };
+    const step = { function: processor, name: 'f', input: {}, timeoutMs: 1_000, stop };
     const message = messageIn(await runFunction(step, () => undefined));
     expect(message).toContain('it needs python3, and this node has none');
     expect(messageIn(await runFunction(step, () => '/nowhere/python3'))).toContain('not started');

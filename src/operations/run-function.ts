@@ -16,6 +16,8 @@ type FunctionProcessor = Extract<Processor, { way: 'function' }>;
 
 export interface FunctionStep {
   readonly function: FunctionProcessor;
+  /** The Operation, under whose name an error is kept. */
+  readonly name: string;
   readonly input: StepInput;
   readonly timeoutMs: number;
   readonly stop: AbortSignal;
@@ -87,7 +89,10 @@ function resultOf(ended: ProgramResult, step: FunctionStep): OperationResult {
   if (ended.ended === 'not-started') return failedWith(bad?.why ?? ended.why);
   const { stdout: answer, stderr: printed, isCut } = ended;
   const last = lastLine(printed);
-  if (bad) return failedWith(last === '' ? bad.why : `${bad.why}: ${last}`);
+  if (bad) {
+    const message = last === '' ? bad.why : `${bad.why}: ${last}`;
+    return { succeeded: false, message, results: { [`function.${step.name}.error`]: bad.error } };
+  }
   if (isCut && Buffer.byteLength(answer) >= ANSWER_BYTES_MAX) {
     return failedWith(`it answered with more than ${ANSWER_BYTES_MAX} bytes`);
   }

@@ -61,6 +61,11 @@ describe('an Operation as its manifest says it', () => {
     );
   });
 
+  test('it is asked no oftener than it says when the network fails', async () => {
+    const once = { address: '127.0.0.1', port: 1, retries: 0 };
+    expect(await run({ httpServer: once })).toEqual(saying('(1 attempts)'));
+  });
+
   test('its script and its function are run', async () => {
     const script = { script: 'echo "$1"; exit 3', argKeys: ['a'], operationResultKey: 'k' };
     expect(await run({ scriptRunner: script }, { a: 'x' })).toMatchObject({ succeeded: false });

@@ -1,5 +1,5 @@
 import type { Processor } from '../api/processor-of.ts';
-import { AGENT_PORT, ANSWER_BYTES_MAX } from './limits.ts';
+import { AGENT_PORT, ANSWER_BYTES_MAX, RETRY_WAITS_MS } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -37,9 +37,11 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     return runScript({ script: processor, name, input, timeoutMs, stop });
   }
   if (processor.way === 'function') {
-    return runFunction({ function: processor, input, timeoutMs, stop });
+    return runFunction({ function: processor, name, input, timeoutMs, stop });
   }
-  return runHttp({ url: urlOf(processor), input, timeoutMs, stop, trust: trustOf(processor) });
+  const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
+  const trust = trustOf(processor);
+  return runHttp({ url: urlOf(processor), input, timeoutMs, stop, trust, waitsMs });
 }
 
 /** The processor of ours that an Operation without an address means. */

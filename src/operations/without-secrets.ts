@@ -1,4 +1,5 @@
 import { REDACTED, redactWords } from '../evidence/redact-words.ts';
+import { jsonValue } from '../evidence/text-value.ts';
 
 /** Holds a whole pod once more, as somebody applied it. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -32,5 +33,19 @@ function isWords(value: unknown): value is readonly string[] {
 function withheldIn(name: string, value: string): string {
   const flag = `--x-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}=`;
   const [word = ''] = redactWords([`${flag}${value}`]);
-  return word.slice(flag.length);
+  const text = word.slice(flag.length);
+  // {"db":{"password":"x"}}, which is a configuration in one value
+  const inner = text.startsWith('{') ? jsonValue(text)?.value : undefined;
+  return inner === undefined ? text : JSON.stringify(withoutPrivateFields(inner));
+}
+
+function withoutPrivateFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutPrivateFields);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, each]): [string, unknown] => [
+      key,
+      typeof each === 'string' ? withheldIn(key, each) : withoutPrivateFields(each),
+    ]),
+  );
 }
