@@ -44,6 +44,8 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
     catalogue,
     largeResults,
     targetOf: () => nodeName,
+    // All there is was given.
+    arrivalMs: 0,
     runStep,
     shutdown: new AbortController().signal,
     onSaved: ({ status }: StoredObject) => onStatus((status ?? {}) as DiagnosisStatus),

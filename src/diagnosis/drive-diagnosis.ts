@@ -121,6 +121,7 @@ async function nextOf(
       set,
       hasOperation: () => processor !== undefined,
       now: now(),
+      arrivalMs: world.arrivalMs,
     });
     if (decision.kind === 'save') {
       status = decision.status;

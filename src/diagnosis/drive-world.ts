@@ -16,6 +16,8 @@ export interface DriveWorld {
   /** This process ends: no step is begun, and what a step that was cut short says is not kept. */
   readonly shutdown: AbortSignal;
   readonly now?: () => Date;
+  /** How long what is missing may still come, when it is another time than usual. */
+  readonly arrivalMs?: number;
   /** Told of each state in which it is on disk. */
   readonly onSaved?: (object: StoredObject) => void;
   /** Told what is wrong with the store, while it is waited for. */

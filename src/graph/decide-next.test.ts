@@ -158,6 +158,13 @@ test('an Operation that comes a moment later is waited for', () => {
   expect(waits).toBe('Operation b is not found');
 });
 
+test('where nobody can bring it, nothing is waited for', () => {
+  const alone = { arrivalMs: 0, hasOperation: (name: string) => name !== 'b' };
+  expect(driven(seenWith(alone), good).ran).toEqual(['a', 'd', 'e']);
+  const { status } = driven(seenWith({ arrivalMs: 0, set: { state: 'missing' } }), good);
+  expect(conditionsOf(status)).toContain('OperationSetNotFound OperationSetNotFound');
+});
+
 test('an Operation that is missing fails its path, not the whole', () => {
   const { ran, status } = driven(seenWith({ hasOperation: (name) => name !== 'b' }), good, later);
   expect(ran).toEqual(['a', 'd', 'e']);

@@ -22,6 +22,8 @@ export interface SeenDiagnosis {
   readonly set: SeenSet;
   readonly hasOperation: (name: string) => boolean;
   readonly now: Date;
+  /** How long what is missing may still come; 0 where nobody can bring it. */
+  readonly arrivalMs?: number | undefined;
 }
 
 export type Decision =
@@ -54,10 +56,10 @@ export function decideNext(seen: SeenDiagnosis): Decision {
 }
 
 function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
-  const { spec, status, hash, nodeName, set, now } = seen;
+  const { spec, status, hash, nodeName, set, now, arrivalMs = ARRIVAL_MS } = seen;
   // Whoever applies a Diagnosis together with its OperationSet must not lose a race.
   const waitOr = (why: string, failed: () => DiagnosisStatus): Decision =>
-    waitedMs < ARRIVAL_MS ? { kind: 'wait', why } : { kind: 'save', status: failed() };
+    waitedMs < arrivalMs ? { kind: 'wait', why } : { kind: 'save', status: failed() };
   if (nodeName === undefined) {
     const why = targetWords(spec);
     return waitOr(why, () => failedFor(status, 'TargetNotFound', now, why));
@@ -84,13 +86,13 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   if (hash !== set.hash) {
     return { kind: 'save', status: failedFor(status, 'OperationSetChanged', now) };
   }
-  return decideNode(seen, set.paths, waitedMs);
+  return decideNode(seen, set.paths, waitedMs < arrivalMs);
 }
 
 function decideNode(
   { status, hasOperation, now }: SeenDiagnosis,
   paths: readonly GraphPath[],
-  waitedMs: number,
+  mayArrive: boolean,
 ): Decision {
   const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
   const node = paths[pathIndex]?.[nodeIndex];
@@ -101,7 +103,7 @@ function decideNode(
   const { operation = '' } = node;
   if (hasOperation(operation)) return { kind: 'run', node };
   const message = `Operation ${operation} is not found`;
-  if (waitedMs < ARRIVAL_MS) return { kind: 'wait', why: message };
+  if (mayArrive) return { kind: 'wait', why: message };
   // Another path may do without it.
   const told = withReason(status, 'OperationNotFound', now, operation);
   return { kind: 'save', status: afterStep(told, paths, { succeeded: false, message }, now) };
