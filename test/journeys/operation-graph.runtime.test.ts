@@ -2,79 +2,27 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { type Pod, type RunningContainerd, startContainerd } from '../rig/containerd.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
-import { PracticeNode, type Subpath } from '../rig/practice-node.ts';
+import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
 import type { Ended } from '../rig/run-kubediag.ts';
-
-const MANIFEST = join(import.meta.dirname, '../manifests/subpath-remount.yaml');
-const CORE = {
-  uid: '29da79e5-386c-4e0d-82c1-215f93ff955d',
-  name: 'core2-5b89896b96-d44xl',
-  namespace: 'default',
-};
-const POD = {
-  metadata: CORE,
-  spec: {
-    restartPolicy: 'Always',
-    volumes: [{ name: 'logrotateconf', configMap: { name: 'nginx-logrotate' } }],
-    containers: [
-      {
-        name: 'debian',
-        volumeMounts: [
-          {
-            name: 'logrotateconf',
-            mountPath: '/etc/logrotate.d/nginx.log',
-            subPath: 'nginx.log',
-          },
-        ],
-      },
-    ],
-  },
-  status: { phase: 'Running' },
-};
+import { MANIFEST, POD, SubpathNode } from '../rig/subpath-node.ts';
 
 /** The manifests that KubeDiag's own page of this pipeline prints, on a node that has the fault. */
 describe('the pipeline of subpath-remount on a real containerd', () => {
   let node: PracticeNode;
-  let containerd: RunningContainerd;
-  let pod: Pod;
+  let sick: SubpathNode;
   let volume: Subpath;
-  let attempt = -1;
   const undo: (() => Promise<void>)[] = [];
 
   beforeAll(async () => {
-    node = await PracticeNode.make();
-    undo.push(() => node.stop());
-    containerd = await startContainerd(node.scratch, { namespaces: node.inside });
-    undo.push(() => containerd.stop());
-    const says = { version: 'v1.18.8', pods: [POD] };
-    await node.startKubelet({ socket: containerd.socket, says });
-    volume = await node.subpath({
-      podUid: CORE.uid,
-      volume: 'logrotateconf',
-      container: 'debian',
-      subPath: 'nginx.log',
-    });
-    pod = await containerd.runPod(CORE);
+    sick = await SubpathNode.make(undo);
+    ({ node, volume } = sick);
   });
 
   afterAll(async () => {
     for (const step of undo.toReversed()) await step();
   });
-
-  async function startAttempt(): Promise<string> {
-    attempt += 1;
-    const container = await containerd.createContainer(pod, {
-      name: 'debian',
-      attempt,
-      command: ['/bin/sleep', '1000000'],
-      mounts: [{ containerPath: '/etc/nginx.log', hostPath: volume.target, readonly: true }],
-    });
-    await containerd.startContainer(container);
-    return container;
-  }
 
   async function run(...words: string[]): Promise<{ ended: Ended; diagnosis: PrintedDiagnosis }> {
     const state = ['--state-dir', node.stateFolder, '--node-name', 'my-node'];
@@ -82,13 +30,8 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     return { ended, diagnosis: parse(ended.stdout) as PrintedDiagnosis };
   }
 
-  const staleLine = () =>
-    readFileSync(`/proc/${node.kubelet?.pid}/mountinfo`, 'utf8')
-      .split('\n')
-      .find((line) => line.includes(` ${volume.target} `)) ?? '';
-
   it('fails at the diagnoser while all is well, and says why', async () => {
-    const container = await startAttempt();
+    await sick.startAttempt();
     const { ended, diagnosis } = await run('--yes');
     expect(ended.code, ended.stderr).toBe(3);
     expect(diagnosis.status).toMatchObject({ phase: 'Failed', checkpoint: { nodeIndex: 2 } });
@@ -101,10 +44,8 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     expect(diagnosis.status.steps[2]?.message).toBe(
       'pod default/core2-5b89896b96-d44xl: it has no subPath mount of a deleted file',
     );
-    volume.update();
-    await containerd.stopContainer(container);
-    await containerd.removeContainer(container);
-    await expect(startAttempt()).rejects.toThrow('no such file or directory');
+    await sick.makeStale();
+    await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
   });
 
   it('changes nothing without --yes, in a dry run, and when spec.recovery is Never', async () => {
@@ -145,7 +86,7 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
 
   it('ends with the status that the page prints, and the container starts again', async () => {
     const before = mountTables(node.inside);
-    const line = staleLine();
+    const line = sick.staleLine();
     const { ended, diagnosis } = await run('--yes');
     expect(ended.code, ended.stderr).toBe(0);
     expect(ended.stderr).toContain('Succeeded  subpath-remount-recover');
@@ -159,6 +100,6 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     });
     expect(mountChanges(before, mountTables(node.inside))).toEqual([`- ${line}`]);
     await volume.bind();
-    await startAttempt();
+    await sick.startAttempt();
   });
 });

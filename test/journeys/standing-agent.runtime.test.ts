@@ -1,0 +1,145 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { mountChanges, mountTables } from '../rig/mount-tables.ts';
+import type { PracticeNode } from '../rig/practice-node.ts';
+import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
+import { ServedNode } from '../rig/served-node.ts';
+import { MANIFEST, SubpathNode } from '../rig/subpath-node.ts';
+
+const NAME = 'subpath-remount-diagnosis';
+const PATH_KEY = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
+
+const POLL = { timeout: 20_000, interval: 200 };
+
+/** The manifests that KubeDiag's own page prints, given to an agent that stands on the sick node. */
+describe('an agent that stands on a node with a stale subPath mount', () => {
+  let node: PracticeNode;
+  let sick: SubpathNode;
+  let agent: ServedNode;
+  const undo: (() => Promise<void>)[] = [];
+
+  beforeAll(async () => {
+    sick = await SubpathNode.make(undo);
+    ({ node } = sick);
+    agent = new ServedNode(node);
+    undo.push(async () => void (await agent.end('SIGKILL')));
+    await agent.start();
+    await sick.startAttempt();
+    await sick.makeStale();
+    await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
+  });
+
+  afterAll(async () => {
+    for (const step of undo.toReversed()) await step();
+  });
+
+  async function diagnosis(name: string): Promise<PrintedDiagnosis & { spec: object }> {
+    const { stdout, stderr } = await agent.kubediag('get', 'diag', name, '-o', 'json');
+    if (stdout === '') throw new Error(stderr);
+    return JSON.parse(stdout) as PrintedDiagnosis & { spec: object };
+  }
+
+  /** The same Diagnosis under another name, which does nothing before it is approved. */
+  function carefulManifest(name: string): string {
+    const file = join(node.scratch, `${name}.yaml`);
+    const manifest = readFileSync(MANIFEST, 'utf8').replace(NAME, name);
+    writeFileSync(file, `${manifest.trimEnd()}\n  recovery: Approval\n`);
+    return file;
+  }
+
+  async function planOf(name: string): Promise<string | undefined> {
+    const { status } = (await diagnosis(name)) as { status?: { plan?: string } };
+    return status?.plan;
+  }
+
+  const phaseOf = async (name: string) => (await diagnosis(name)).status?.phase;
+  const entries = async () => {
+    const { stdout } = await agent.kubediag('journal', '-o', 'json');
+    return JSON.parse(stdout) as readonly { readonly outcome: { readonly state: string } }[];
+  };
+
+  it('changes nothing for a processor that is told a path, and nothing in a dry run', async () => {
+    const before = mountTables(node.inside);
+    const forged = { body: JSON.stringify({ [PATH_KEY]: '/proc' }) };
+    const refused = await agent.ask('POST', '/processor/subpathRemountRecover', forged);
+    expect(refused.code).toBe(500);
+    expect(refused.text).toContain('refused: a new look does not find');
+    const pod = { 'pod.namespace': 'default', 'pod.name': 'core2-5b89896b96-d44xl' };
+    const detail = await agent.ask('POST', '/processor/podDetailCollector', {
+      body: JSON.stringify(pod),
+    });
+    expect(detail.code, detail.text).toBe(200);
+    const wanted = { ...pod, [PATH_KEY]: sick.volume.target };
+    const dry = await agent.ask('POST', '/processor/subpathRemountRecover?dryRun=true', {
+      body: JSON.stringify(wanted),
+    });
+    expect(dry.code, dry.text).toBe(200);
+    expect(dry.text).toContain('Would umount');
+    expect(mountChanges(before, mountTables(node.inside))).toEqual([]);
+  });
+
+  it('waits for an approval over a restart, and acts on no other word', async () => {
+    const before = mountTables(node.inside);
+    const applied = await agent.kubediag('apply', '-f', carefulManifest('careful'));
+    expect(applied.code, applied.stderr).toBe(0);
+    await expect.poll(() => planOf('careful'), POLL).toMatch(/^[\da-f]{16}$/);
+    const plan = (await planOf('careful')) ?? '';
+    const ended = await agent.end('SIGTERM');
+    expect(ended).toMatchObject({ code: 0 });
+    await agent.start();
+    const other = await agent.kubediag('approve', 'careful', '--plan', '0'.repeat(16));
+    expect(other.code).toBe(3);
+    expect(other.stderr).toContain(`its plan is ${plan} by now`);
+    const unasked = await agent.kubediag('approve', 'careful');
+    expect(unasked.stderr).toContain(`--plan ${plan}`);
+    expect(await phaseOf('careful')).toBe('Running');
+    expect(await agent.kubediag('cancel', 'careful')).toMatchObject({ code: 0 });
+    await expect.poll(() => phaseOf('careful'), POLL).toBe('Failed');
+    expect(mountChanges(before, mountTables(node.inside))).toEqual([]);
+    expect(await entries()).toEqual([]);
+  });
+
+  it('ends with the status that the page prints, and the container starts again', async () => {
+    const before = mountTables(node.inside);
+    const line = sick.staleLine();
+    const applied = await agent.kubediag('apply', '-f', MANIFEST);
+    expect(applied.code, applied.stderr).toBe(0);
+    expect(applied.stdout).toContain(`diagnosis.diagnosis.kubediag.org/${NAME} created\n`);
+    await expect.poll(() => phaseOf(NAME), POLL).toBe('Succeeded');
+    expectPrintedStatus(await diagnosis(NAME), line);
+    expect(mountChanges(before, mountTables(node.inside))).toEqual([`- ${line}`]);
+    await sick.volume.bind();
+    await sick.startAttempt();
+  });
+
+  it('keeps it over a restart, and does nothing a second time', async () => {
+    const before = await diagnosis(NAME);
+    expect(await agent.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
+    const gone = await agent.kubediag('get', 'diag');
+    expect(gone.code).toBe(3);
+    expect(gone.stderr).toMatch(/no agent answers.*\n.*why.*ECONNREFUSED.*\n.*kubediag serve/);
+    await agent.start();
+    expect(await diagnosis(NAME)).toEqual(before);
+    const again = await agent.kubediag('apply', '-f', MANIFEST);
+    expect(again.stdout.match(/ unchanged\n/g)).toHaveLength(6);
+    expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done']);
+    const metrics = await agent.ask('GET', '/metrics');
+    expect(metrics.text).toContain('kubediag_diagnoses{phase="Succeeded"} 1\n');
+  });
+
+  it('does what was approved, once the plan that was seen is named', async () => {
+    await sick.makeStale();
+    await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
+    const applied = await agent.kubediag('apply', '-f', carefulManifest('approved'));
+    expect(applied.code, applied.stderr).toBe(0);
+    await expect.poll(() => planOf('approved'), POLL).toMatch(/^[\da-f]{16}$/);
+    const plan = (await planOf('approved')) ?? '';
+    const approved = await agent.kubediag('approve', 'approved', '--plan', plan);
+    expect(approved.stdout).toContain('unmount: ');
+    expect(approved.stdout).toContain(`approved (plan ${plan})\n`);
+    await expect.poll(() => phaseOf('approved'), POLL).toBe('Succeeded');
+    expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done', 'done']);
+    expect(await agent.end('SIGTERM')).toMatchObject({ code: 0 });
+  });
+});

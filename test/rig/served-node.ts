@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import type { PracticeNode } from './practice-node.ts';
+import type { Ended, Running } from './run-kubediag.ts';
+
+export interface HttpAnswer {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** `kubediag serve` on a practice node, as the executable, and a person and a program that talk to it. */
+export class ServedNode {
+  readonly node: PracticeNode;
+  #running: Running | undefined;
+
+  constructor(node: PracticeNode) {
+    this.node = node;
+  }
+
+  /** What the agent has said so far. */
+  said(): string {
+    return this.#running?.said() ?? '';
+  }
+
+  async start(...more: readonly string[]): Promise<void> {
+    const state = ['--state-dir', this.node.stateFolder];
+    const words = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node', ...state, ...more];
+    this.#running = this.node.start(words);
+    await this.#running.hasSaid('token is');
+  }
+
+  async end(signal: NodeJS.Signals): Promise<Ended | undefined> {
+    const running = this.#running;
+    this.#running = undefined;
+    // The child is nsenter, which hands signals to nobody; the agent is below it.
+    if (running) process.kill(lastBelow(running.child.pid ?? 0), signal);
+    return running?.end;
+  }
+
+  async kubediag(...words: readonly string[]): Promise<Ended> {
+    return this.node.kubediag(...words, '--state-dir', this.node.stateFolder);
+  }
+
+  get token(): string {
+    return readFileSync(join(this.node.stateFolder, 'token'), 'utf8').trim();
+  }
+
+  get port(): number {
+    const address = readFileSync(join(this.node.stateFolder, 'address'), 'utf8').trim();
+    return Number(new URL(address).port);
+  }
+
+  ask(
+    method: string,
+    path: string,
+    wish: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+  ): Promise<HttpAnswer> {
+    const { body, headers = {} } = wish;
+    const all = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' };
+    return new Promise((resolve, reject) => {
+      const call = request(
+        { host: '127.0.0.1', port: this.port, method, path, headers: { ...all, ...headers } },
+        (response) => {
+          const code = response.statusCode ?? 0;
+          text(response).then((whole) => resolve({ code, text: whole }), reject);
+        },
+      );
+      call.on('error', reject);
+      call.end(body);
+    });
+  }
+}
+
+/** The process at the end of a chain of wrappers: each of them has one child. */
+function lastBelow(pid: number): number {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  const [child] = children.split(' ').filter(Boolean);
+  const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+  return child === undefined || name === 'kubediag' ? pid : lastBelow(Number(child));
+}
