@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { constants, lstatSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -27,8 +28,9 @@ async function kept(stateFolder: string, { kind, name, bytes }: KeptFile): Promi
   const folder = join(stateFolder, 'collected', kind);
   const made = makeFolder(folder);
   if (made !== undefined) await syncFolder(dirname(made));
-  // 20261115T102233123Z-heap.pprof: the time comes first, so the oldest sort first.
-  const path = join(folder, `${new Date().toISOString().replace(/[-:.]/g, '')}-${name}`);
+  // The time comes first, so the oldest sort first; two of the same moment are no trouble.
+  const time = new Date().toISOString().replace(/[-:.]/g, '');
+  const path = join(folder, `${time}-${randomBytes(2).toString('hex')}-${name}`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
   try {
@@ -42,7 +44,7 @@ async function kept(stateFolder: string, { kind, name, bytes }: KeptFile): Promi
   return path;
 }
 
-// 20261115T102233123Z-heap.pprof
+// 20261115T102233123Z-3f9a-heap.pprof
 const OURS = /^\d{8}T\d{9}Z-/;
 
 function removeOldest(folder: string): void {
