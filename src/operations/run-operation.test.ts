@@ -62,8 +62,8 @@ describe('an Operation as its manifest says it', () => {
   });
 
   test('it is asked no oftener than it says when the network fails', async () => {
-    const once = { address: '127.0.0.1', port: 1, retries: 0 };
-    expect(await run({ httpServer: once })).toEqual(saying('(1 attempts)'));
+    const httpServer = { address: '127.0.0.1', port: 1, retries: 0 };
+    expect(await run({ httpServer })).toEqual(saying('(1 attempts)'));
   });
 
   test('its script and its function are run', async () => {

@@ -25,6 +25,7 @@ function run(script: string, wish: Wish = {}): Promise<OperationResult> {
 const output = (text: string) => ({ succeeded: true, results: { 'operation.k.output': text } });
 
 async function isGone(pid: number): Promise<boolean> {
+  if (!(pid > 1)) throw new Error('it did not tell its pid');
   for (let tries = 0; tries < 40; tries += 1) {
     try {
       if (/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))) return true;
