@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
+import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
 import { hungNodeRows } from './bench/hung-node.ts';
 import { kubeletLogRows } from './bench/kubelet-log.ts';
@@ -31,6 +32,7 @@ const groups: readonly Group[] = [
   { name: 'kubelet log', needs: [], rows: () => inScratch(kubeletLogRows) },
   { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
   { name: 'operation graph', needs: [], rows: operationGraphRows },
+  { name: 'Diagnoses', needs: [], rows: () => inScratch(diagnosisRateRows) },
   { name: 'standing agent', needs: [root], rows: standingAgentRows },
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
   { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },

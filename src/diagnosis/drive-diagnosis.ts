@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
@@ -151,17 +152,21 @@ async function save(
   world: DriveWorld,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
   const { labels } = object.metadata;
-  let current = object;
-  // A store writes nothing where nothing is new.
-  for (const write of [
-    () => {
-      const hashed = hash === undefined ? labels : { ...labels, [HASH_LABEL]: hash };
+  const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
+  if (hash !== labels?.[HASH_LABEL] || spec !== object.spec) {
+    const hashed = hash === undefined ? labels : { ...labels, [HASH_LABEL]: hash };
+    writes.push((current) => {
       const metadata = { ...current.metadata, ...(hashed ? { labels: hashed } : {}) };
       return world.store.update({ ...current, metadata, spec });
-    },
-    () => world.store.updateStatus({ ...current, status }),
-  ]) {
-    const answer = await patiently(write, patienceOf(world));
+    });
+  }
+  if (!isDeepStrictEqual(status, object.status ?? {})) {
+    writes.push((current) => world.store.updateStatus({ ...current, status }));
+  }
+  let current = object;
+  for (const write of writes) {
+    const last = current;
+    const answer = await patiently(() => write(last), patienceOf(world));
     if (answer.ok) {
       current = answer.value;
       world.onSaved?.(current);

@@ -1,0 +1,69 @@
+import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { type LargeResults, largeResultsIn, largeResultsInMemory } from './large-results.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-results-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+const ONE = '0f8fad5b-d9cb-469f-a165-70867728950e';
+const OTHER = '7c9e6679-7425-40de-944b-e07fc1f90ae7';
+const FILE = '9b74c9897bac770ffc029102a200c5de';
+
+const places: readonly (readonly [string, () => LargeResults])[] = [
+  ['a folder', () => largeResultsIn(join(scratch, 'results'))],
+  ['memory', largeResultsInMemory],
+];
+
+describe.each(places)('in %s', (_, make) => {
+  test('what is kept is read as it was, and gone with its Diagnosis', async () => {
+    const results = make();
+    const text = 'a\n\0é\u{1f600}';
+    expect(await results.keep(ONE, FILE, text)).toEqual({ ok: true, value: undefined });
+    await results.keep(OTHER, FILE, 'other');
+    expect(await results.read(ONE, FILE)).toEqual({ ok: true, value: text });
+    await results.remove(ONE);
+    expect(await results.read(ONE, FILE)).toMatchObject({ ok: false });
+    expect(await results.read(OTHER, FILE)).toEqual({ ok: true, value: 'other' });
+    await results.remove(ONE);
+  });
+});
+
+test('is for the eyes of its owner only', async () => {
+  const folder = join(scratch, 'private');
+  await largeResultsIn(folder).keep(ONE, FILE, 'secret');
+  const modes = [folder, join(folder, ONE), join(folder, ONE, FILE)].map(
+    (path) => statSync(path).mode & 0o777,
+  );
+  expect(modes).toEqual([0o700, 0o700, 0o600]);
+});
+
+test('removes what is left of Diagnoses that are gone, and nothing else', async () => {
+  const folder = join(scratch, 'left');
+  const results = largeResultsIn(folder);
+  await results.keep(ONE, FILE, 'a');
+  await results.keep(OTHER, FILE, 'b');
+  mkdirSync(join(folder, 'of-somebody-else'));
+  await results.retain(new Set([OTHER]));
+  expect(existsSync(join(folder, ONE))).toBe(false);
+  expect(existsSync(join(folder, OTHER))).toBe(true);
+  expect(existsSync(join(folder, 'of-somebody-else'))).toBe(true);
+});
+
+test('reads and writes nothing outside its folder', async () => {
+  const folder = join(scratch, 'inside');
+  writeFileSync(join(scratch, 'outside'), 'secret');
+  const results = largeResultsIn(folder);
+  await results.keep(ONE, FILE, 'a');
+  for (const file of ['../../outside', '/etc/hostname', '', '.']) {
+    expect(await results.read(ONE, file)).toMatchObject({ ok: false });
+    expect(await results.keep(ONE, file, 'x')).toMatchObject({ ok: false });
+  }
+});
+
+test('says so when it cannot keep something', async () => {
+  const folder = join(scratch, 'a-file');
+  writeFileSync(folder, '');
+  expect(await largeResultsIn(folder).keep(ONE, FILE, 'a')).toMatchObject({ ok: false });
+});
