@@ -18,10 +18,12 @@ async function missingOperations(
 ): Promise<readonly string[]> {
   const nodes = adjacencyList as readonly { readonly operation?: string }[];
   const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
-  const known = await Promise.all([...names].map(async (name) => [name, await operation(name)]));
-  return known
-    .filter(([, found]) => found === undefined)
-    .map(([name]) => `there is no Operation "${String(name)}" yet: apply it before a Diagnosis`);
+  const missing = await Promise.all(
+    [...names].map(async (name) => ((await operation(name)) ? [] : [name])),
+  );
+  return missing
+    .flat()
+    .map((name) => `there is no Operation "${name}" yet: apply it before a Diagnosis`);
 }
 
 async function missingSet({ operationSet }: NewObject['spec'], { set }: Catalogue) {

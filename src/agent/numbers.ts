@@ -96,7 +96,7 @@ async function kept(store: Store): Promise<readonly Metric[]> {
   const { items: diagnoses } = await store.list('Diagnosis');
   const phases = new Map<string, number>();
   for (const { status } of diagnoses) {
-    const phase = String(status?.phase ?? '');
+    const phase = textAt(status, 'phase') ?? '';
     phases.set(phase, (phases.get(phase) ?? 0) + 1);
   }
   const named = async (kind: 'Operation' | 'OperationSet' | 'Trigger') => {
@@ -122,7 +122,7 @@ async function kept(store: Store): Promise<readonly Metric[]> {
         labels: {
           name: each.metadata.name,
           operationset: textAt(each, 'spec', 'operationSet') ?? '',
-          phase: String(each.status?.phase ?? ''),
+          phase: textAt(each, 'status', 'phase') ?? '',
         },
         value: 1,
       })),

@@ -1,4 +1,4 @@
-import { fieldAt } from '../std/json.ts';
+import { fieldAt, textAt } from '../std/json.ts';
 import type { Kind } from './kinds.ts';
 
 type Cell = string | number | boolean;
@@ -23,7 +23,7 @@ export function columnsOf({ columns }: Pick<Kind, 'columns'>): readonly TableCol
     };
     return { name, type, priority, cellOf };
   });
-  const cellOf = (object: unknown): Cell => String(fieldAt(object, 'metadata', 'name') ?? '');
+  const cellOf = (object: unknown): Cell => textAt(object, 'metadata', 'name') ?? '';
   return [{ name: 'Name', type: 'string', priority: 0, cellOf }, ...rest];
 }
 

@@ -118,9 +118,11 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     },
     (response) => {
       response.on('error', failed);
-      void read(response).then((text) => {
-        resolve('trouble' in text ? text : answerOf(response, text.text));
-      }, failed);
+      const answered = async (): Promise<Asked> => {
+        const text = await read(response);
+        return 'trouble' in text ? text : answerOf(response, text.text);
+      };
+      answered().then(resolve, failed);
     },
   );
   sent.on('error', failed);
@@ -133,7 +135,7 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
 function unreachable(server: URL, error: Error): Trouble {
   return {
     what: `no agent answers on ${server.origin}`,
-    why: error.message || String((error as NodeJS.ErrnoException).code ?? 'it hung up'),
+    why: error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up'),
     todo: 'see whether `kubediag serve` still runs there; start it again if it does not',
   };
 }
@@ -147,7 +149,7 @@ function answerOf(response: IncomingMessage, text: string): Asked {
   const value = fieldsIn(text);
   const { warning = '' } = response.headers;
   // 299 - "one", 299 - "two"
-  const warnings = [...String(warning).matchAll(/299 - "([^"]*)"/g)].map(([, words = '']) => words);
+  const warnings = [...warning.matchAll(/299 - "([^"]*)"/g)].map(([, words = '']) => words);
   return { code: response.statusCode ?? 0, value, warnings };
 }
 

@@ -46,7 +46,8 @@ export class TableLines {
 }
 
 function cellText(value: unknown): string {
-  return printable(String(value ?? ''));
+  const isText = typeof value === 'string' || typeof value === 'number';
+  return isText || typeof value === 'boolean' ? printable(String(value)) : '';
 }
 
 function lineOf(cells: readonly string[], widths: readonly number[]): string {

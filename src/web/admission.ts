@@ -32,7 +32,7 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
     const words = `it says namespace "${told}" and was sent to "${namespace}": make them the same`;
     throw new StatusError('BadRequest', words);
   }
-  return { object: objectOf(resource, kind, namespace), warnings: all.map(words) };
+  return { object: objectOf(resource, kind, namespace), warnings: all.map(warningOf) };
 }
 
 const NO_PROBLEMS: readonly Problem[] = [];
@@ -54,7 +54,7 @@ function objectOf(resource: Resource, { scope }: Kind, namespace: string | undef
       ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
       ...(annotations === undefined ? {} : { annotations }),
     },
-    spec: resource.spec as NewObject['spec'],
+    spec: resource.spec,
   };
 }
 
@@ -71,7 +71,7 @@ function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): 
   return new StatusError('Invalid', text, { kind, name, causes });
 }
 
-function words({ place, what, fix }: Problem): string {
+function warningOf({ place, what, fix }: Problem): string {
   return `${placeText(place)}: ${what}; ${fix}`;
 }
 

@@ -46,7 +46,7 @@ function parsed(text: string): unknown {
 }
 
 /** How deep brackets go, counted before anything is made of them. Those in texts do not count. */
-export function nestingOf(text: string): number {
+function nestingOf(text: string): number {
   let depth = 0;
   let deepest = 0;
   let isText = false;

@@ -33,5 +33,11 @@ function testOf(part: string, readAt: (object: StoredObject, name: string) => un
   if (operator === undefined) {
     return (object) => (readAt(object, name) !== undefined) === (not === '');
   }
-  return (object) => (String(readAt(object, name) ?? '') === wanted) === (operator !== '!=');
+  return (object) => {
+    const value = readAt(object, name);
+    const isText = typeof value === 'string' || typeof value === 'number';
+    return (isText || typeof value === 'boolean' ? String(value) : '') === wanted
+      ? operator !== '!='
+      : operator === '!=';
+  };
 }

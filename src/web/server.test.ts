@@ -87,7 +87,7 @@ test('a body beyond its limit is refused, however it is announced', async () => 
 
 test.each([
   ['no JSON', '{"a":', 400, 'it is no JSON'],
-  ['deep brackets', `${'['.repeat(100_000)}`, 400, 'more than 64 levels'],
+  ['deep brackets', '['.repeat(100_000), 400, 'more than 64 levels'],
   ['a list', '[]', 400, 'one flat JSON object'],
   ['a number in it', '{"a": 1}', 400, 'is no text: write all values as texts'],
 ])('%s is refused with its reason', async (_, body, wanted, words) => {

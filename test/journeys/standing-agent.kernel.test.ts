@@ -25,8 +25,7 @@ describe('the doors of an agent', () => {
     node = await PracticeNode.make();
     agent = new ServedNode(node);
     await agent.start();
-    const made = await agent.ask('POST', OPERATIONS, { body: operation('mine') });
-    expect(made.code, made.text).toBe(201);
+    await agent.ask('POST', OPERATIONS, { body: operation('mine') });
   });
 
   afterAll(async () => {
