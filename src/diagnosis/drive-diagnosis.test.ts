@@ -131,6 +131,17 @@ test('E9: one whose time is over begins no further step, and says so', async () 
   expect(await reasonOf(walk)).toBe('DeadlineExceeded');
 });
 
+test('E9: a last step that fails because the time is over fails for that, not for itself', async () => {
+  const walk = await walkOf('a', { deadlineSeconds: 10 });
+  walk.acts.set('a', () => {
+    walk.now = () => new Date(Date.now() + 11_000);
+    return { succeeded: false, message: 'cut short' };
+  });
+  await walk.drive();
+  expect(await reasonOf(walk)).toBe('DeadlineExceeded');
+  expect((await walk.status()).steps).toMatchObject([{ outcome: 'Failed', message: 'cut short' }]);
+});
+
 test('E9: one that is suspended waits, and goes on from where it was', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
@@ -391,6 +402,7 @@ function bound(store: MadeWalk['store']): MadeWalk['store'] {
     create: (object) => store.create(object),
     get: (key) => store.get(key),
     list: (kind, namespace) => store.list(kind, namespace),
+    each: (kind, namespace) => store.each(kind, namespace),
     update: (object) => store.update(object),
     updateStatus: (object) => store.updateStatus(object),
     delete: (key, version) => store.delete(key, version),

@@ -1,4 +1,4 @@
-import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
 import { failedFor } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
@@ -14,6 +14,7 @@ import { OBJECT_BYTES_MAX } from './limits.ts';
 import type { StoredObject } from './store.ts';
 import { patiently } from './store-answer.ts';
 import { keyOf } from './stored-object.ts';
+import { restMs } from './time-left.ts';
 
 /**
  * Writes what came of the step at the checkpoint, together with the next checkpoint. When somebody
@@ -41,9 +42,8 @@ export async function keepResult(
   for (let way = 0; ; ) {
     const status = await ways[way]?.(current);
     if (!status) return 'interrupted';
-    const isCut = !result.succeeded && (stop.aborted || current.spec.cancel === true);
-    const cancelled = isCut ? cancelledIn(current, status, now()) : status;
-    const observed = { ...cancelled, observedGeneration: current.metadata.generation };
+    const ended = result.succeeded ? status : cutShort(current, status, now(), stop.aborted);
+    const observed = { ...ended, observedGeneration: current.metadata.generation };
     const answer = await patiently(
       () => store.updateStatus({ ...current, status: observed }),
       patienceOf(world),
@@ -66,14 +66,20 @@ export async function keepResult(
   }
 }
 
-/** A step that failed because it was cut short says nothing of its path. */
-function cancelledIn(
-  { status: before }: StoredObject,
+/** A step that failed because it was cut short says nothing of its path: the whole ends with it. */
+function cutShort(
+  object: StoredObject,
   after: DiagnosisStatus,
   now: Date,
+  isStopped: boolean,
 ): DiagnosisStatus {
-  const { conditions = [] } = (before ?? {}) as DiagnosisStatus;
-  return failedFor({ ...after, conditions }, 'DiagnosisCancelled', now);
+  const spec = object.spec as DiagnosisSpec;
+  const before = (object.status ?? {}) as DiagnosisStatus;
+  const isLate = restMs(spec, before, now) === 0;
+  if (!isStopped && !spec.cancel && !isLate) return after;
+  const { conditions = [] } = before;
+  const reason = isStopped || spec.cancel ? 'DiagnosisCancelled' : 'DeadlineExceeded';
+  return failedFor({ ...after, conditions }, reason, now, String(spec.deadlineSeconds));
 }
 
 /** The end of a Diagnosis for which there is no more room. */

@@ -201,6 +201,30 @@ test('an approved step that was cut short after its act is not asked for again, 
   expect(patient.intents).toEqual([]);
 });
 
+test('a step is stopped when the time for the whole is over, and one that is stopped does not begin', async () => {
+  const heard: boolean[] = [];
+  const run = stepsOn({
+    lend: async ({ stop }) => {
+      await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
+      heard.push(stop.aborted);
+      throw new Error('stopped');
+    },
+  });
+  const walk = await diagnosed(new Patient(), {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const step = { name: 'recover', processor, diagnosis, input: {}, purpose: 'p' };
+  const { signal: stop } = new AbortController();
+  await run({ ...step, restMs: 20, stop });
+  expect(heard).toEqual([true]);
+  expect(await run({ ...step, restMs: 1_000, stop: AbortSignal.abort() })).toEqual({
+    succeeded: false,
+    message: 'it was stopped before it began',
+  });
+});
+
 test('steps that repair take turns, and one that breaks off fails alone', async () => {
   const patient = new Patient();
   let now = 0;

@@ -51,7 +51,11 @@ export interface StepNode {
 export function stepsOn({ lend, consent, isDryRun: neverAct = false }: StepNode): RunStep {
   const looking = new Turns(LOOKING_STEPS_MAX);
   const repairing = new Turns(1);
-  return async ({ name, processor, diagnosis, input, restMs, purpose, stop }) => {
+  return async ({ name, processor, diagnosis, input, restMs, purpose, stop: stopped }) => {
+    // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
+    const stop = Number.isFinite(restMs)
+      ? AbortSignal.any([stopped, AbortSignal.timeout(restMs)])
+      : stopped;
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
     const wanted: Wanted[] = [];
@@ -61,8 +65,12 @@ export function stepsOn({ lend, consent, isDryRun: neverAct = false }: StepNode)
       stop,
       consent: consent?.(diagnosis) ?? policyOf(diagnosis, wanted),
     };
-    const run = () =>
-      lend(lending, (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }));
+    const run = async () => {
+      // It may have waited long for its turn.
+      if (stop.aborted) return failedWith('it was stopped before it began');
+      const step = { name, processor, input, timeoutMs, isDryRun };
+      return lend(lending, (host) => runOperation({ ...step, host }));
+    };
     const own = ownProcessor(processor);
     const turns = own?.repairs ? repairing : own && looking;
     const result = await broken(turns ? turns.take(run) : run());

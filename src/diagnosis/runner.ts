@@ -75,10 +75,10 @@ export class Runner {
   async #follow(kind: KindName): Promise<void> {
     const { store, shutdown } = this.#world;
     while (!shutdown.aborted) {
-      const listed = await patiently(() => store.list(kind), patienceOf(this.#world));
+      const listed = await patiently(() => store.each(kind), patienceOf(this.#world));
       if (!listed.ok) return;
-      const { items, resourceVersion } = listed.value;
-      if (kind === 'Diagnosis') await this.#begin(items);
+      const { objects, resourceVersion } = listed.value;
+      if (kind === 'Diagnosis') await this.#begin(objects);
       else this.#wakeWaiting();
       const watched = async () => {
         for await (const event of store.watch(kind, resourceVersion, shutdown)) this.#tell(event);
@@ -90,13 +90,24 @@ export class Runner {
     }
   }
 
-  async #begin(items: readonly StoredObject[]): Promise<void> {
-    const there = new Set(items.map(({ metadata }) => metadata.uid));
+  /** Most have ended as a rule, and are of no concern: only the others are held all at once. */
+  async #begin(objects: Iterable<StoredObject>): Promise<void> {
+    const there = new Set<string>();
+    const concerning: StoredObject[] = [];
+    for (const object of objects) {
+      there.add(object.metadata.uid);
+      if (this.#isConcerning(object)) concerning.push(object);
+    }
     for (const entry of [...this.#entries.values()]) {
       if (!there.has(entry.uid)) this.#forget(entry);
     }
     await this.#world.largeResults.retain(there);
-    for (const object of items) this.#see(object);
+    for (const object of concerning) this.#see(object);
+  }
+
+  #isConcerning(object: StoredObject): boolean {
+    const isKnown = this.#entries.has(idOf(keyOf(object)));
+    return isKnown || !hasEnded(object) || keptMs(object, new Date()) !== undefined;
   }
 
   #tell({ type, object }: StoreEvent): void {
@@ -114,7 +125,7 @@ export class Runner {
     const { cancel } = object.spec as DiagnosisSpec;
     const id = idOf(keyOf(object));
     const known = this.#entries.get(id);
-    if (!known && hasEnded(object) && keptMs(object, new Date()) === undefined) return;
+    if (!this.#isConcerning(object)) return;
     const entry = known ?? newEntry(keyOf(object));
     this.#entries.set(id, entry);
     entry.newest = Number(resourceVersion);

@@ -8,6 +8,7 @@ import {
   type NewObject,
   type ObjectKey,
   type Store,
+  type StoredEach,
   type StoredList,
   type StoredObject,
   StoreError,
@@ -77,13 +78,17 @@ export class SqliteStore implements Store {
   }
 
   async list(kind: KindName, namespace?: string): Promise<StoredList> {
+    const { objects, resourceVersion } = await this.each(kind, namespace);
+    return { items: [...objects], resourceVersion };
+  }
+
+  async each(kind: KindName, namespace?: string): Promise<StoredEach> {
     const rows = this.#asked(() =>
       namespace === undefined
         ? this.#sql.list.all(kind)
         : this.#sql.listIn.all(kind, placeOf({ kind, namespace, name: '' })),
     );
-    const items = rows.map(({ text }) => JSON.parse(String(text)) as StoredObject);
-    return { items, resourceVersion: String(this.#version) };
+    return { objects: parsed(rows), resourceVersion: String(this.#version) };
   }
 
   async update(object: StoredObject): Promise<StoredObject> {
@@ -203,6 +208,10 @@ export class SqliteStore implements Store {
     if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
     return failureOf('the store did not take the change, and nothing of it was kept', error);
   }
+}
+
+function* parsed(rows: ReturnType<StatementSync['all']>): Generator<StoredObject> {
+  for (const { text } of rows) yield JSON.parse(String(text)) as StoredObject;
 }
 
 type Statements = Readonly<

@@ -176,6 +176,13 @@ export function describeStore(name: string, makeStore: () => Promise<Store>): vo
       const other = await store.list('Diagnosis', 'other');
       expect(other.items.map((each) => each.metadata.name)).toEqual(['c']);
       expect((await store.list('Trigger')).items).toEqual([]);
+      const each = await store.each('Diagnosis', 'other');
+      // What is changed meanwhile is not seen: it is all of one moment.
+      await Promise.all(
+        other.items.map(({ kind, metadata }) => store.delete({ kind, ...metadata })),
+      );
+      expect([...each.objects]).toEqual(other.items);
+      expect(each.resourceVersion).toBe(other.resourceVersion);
     });
 
     test('refuses an object that etcd would not take', async () => {

@@ -67,6 +67,8 @@ export interface Store {
   readonly create: (object: NewObject) => Promise<StoredObject>;
   readonly get: (key: ObjectKey) => Promise<StoredObject | undefined>;
   readonly list: (kind: KindName, namespace?: string) => Promise<StoredList>;
+  /** The same, to be looked at once, one after another: thousands of them take much room together. */
+  readonly each: (kind: KindName, namespace?: string) => Promise<StoredEach>;
   /** Writes `spec`, labels and annotations; what it says of `status` is ignored. */
   readonly update: (object: StoredObject) => Promise<StoredObject>;
   /** Writes `status`; what it says of the rest is ignored. */
@@ -79,6 +81,12 @@ export interface Store {
     resourceVersion: string,
     stop: AbortSignal,
   ) => AsyncIterable<StoreEvent>;
+}
+
+/** All of one moment, each made when its turn comes. */
+export interface StoredEach {
+  readonly objects: Iterable<StoredObject>;
+  readonly resourceVersion: string;
 }
 
 export interface StoredList {

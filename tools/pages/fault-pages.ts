@@ -59,7 +59,7 @@ function conditionsPart(): string {
   ]);
   return [
     '## Conditions of a Diagnosis\n',
-    'They are in `status.conditions`, each with status `True`. NAME stands for what the message names.\n',
+    'They are in `status.conditions`, with status `True` unless it says otherwise. NAME stands for what the message names.\n',
     tableOf(['reason', 'type', 'message', 'means'], rows),
   ].join('\n');
 }
