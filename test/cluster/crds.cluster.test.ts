@@ -81,6 +81,7 @@ it('takes every status that a walk through a graph writes', async () => {
     nodeName: 'my-node',
     set,
     hasOperation: (name) => name !== 'missing',
+    arrivalMs: 0,
     now: new Date(),
   };
   const saved: DiagnosisStatus[] = [];
