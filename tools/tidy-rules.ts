@@ -36,7 +36,7 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/main[.]ts$/,
 ];
 
-/** Parsers of JSON and YAML, where a library throws and the text is at fault, not we. */
+/** Parsers of JSON, YAML and patterns, where a library throws and the text is at fault, not we. */
 const PARSES_TEXT: readonly string[] = [
   'src/cli/parse-manifests.ts',
   'src/evidence/kubelet-config.ts',
@@ -44,6 +44,7 @@ const PARSES_TEXT: readonly string[] = [
   'src/evidence/text-value.ts',
   'src/node/bundle.ts',
   'src/trace/bpftrace-line.ts',
+  'src/triggers/pattern.ts',
   'src/web/read-body.ts',
 ];
 

@@ -22,7 +22,7 @@ const ON_A_NODE = [
   'repair',
 ];
 /** What runs the graph of a Diagnosis, over whichever store. */
-const DIAGNOSING = ['api', 'graph', 'operations', 'diagnosis'];
+const DIAGNOSING = ['api', 'graph', 'triggers', 'operations', 'diagnosis'];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
   std: { rooms: [], packages: [] },
@@ -42,6 +42,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 
   api: { rooms: ['std'], packages: ['zod'] },
   graph: { rooms: ['std', 'api'], packages: [] },
+  triggers: { rooms: ['std', 'api'], packages: ['re2js'] },
   kube: { rooms: ['std', 'api'], packages: ['@kubernetes/client-node'] },
   operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
   diagnosis: { rooms: ['std', 'state', 'api', 'graph', 'operations'], packages: [] },
@@ -55,7 +56,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   agent: { rooms: [...ON_A_NODE, 'host', ...DIAGNOSING, 'kube', 'web'], packages: [] },
   controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
   kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
-  web: { rooms: ['std', 'api', 'graph', 'diagnosis'], packages: [] },
+  web: { rooms: ['std', 'api', 'graph', 'triggers', 'diagnosis'], packages: [] },
   console: {
     rooms: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
     packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],
@@ -77,6 +78,7 @@ export const PURE_ROOMS: readonly string[] = [
   'faults',
   'examine',
   'graph',
+  'triggers',
   'api',
   'console',
 ];

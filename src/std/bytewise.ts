@@ -5,20 +5,20 @@
  */
 export function bytewiseSorted(names: readonly string[]): readonly string[] {
   return names
-    .map((name) => ({ name, key: keyOf(name) }))
+    .map((name) => ({ name, key: byteKey(name) }))
     .toSorted((left, right) => (left.key < right.key ? -1 : left.key > right.key ? 1 : 0))
     .map(({ name }) => name);
 }
 
 export function isBytewiseAfter(name: string, other: string): boolean {
-  return keyOf(name) > keyOf(other);
+  return byteKey(name) > byteKey(other);
 }
 
 // Names of plain ASCII are their own key.
 const ASCII = /^[\0-\x7f]*$/;
 
 /** One character for each byte. */
-function keyOf(name: string): string {
+export function byteKey(name: string): string {
   if (ASCII.test(name)) return name;
   // By code points: a lone surrogate is one of its own.
   return Array.from(name, (character) => bytesOf(character.codePointAt(0) ?? 0)).join('');

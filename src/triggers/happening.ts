@@ -1,0 +1,38 @@
+import type { Alert } from './alert.ts';
+import type { CommonEvent } from './common-event.ts';
+import { fingerprintOf, signatureOf } from './fingerprint.ts';
+import { NAME_PART_CHARACTERS_MAX } from './limits.ts';
+
+/** Something that happened, in the form in which Triggers are asked about it. */
+export type Happening =
+  | { readonly source: 'prometheusAlertTemplate'; readonly what: Alert }
+  | { readonly source: 'commonEventTemplate'; readonly what: CommonEvent };
+
+/** The same for the same thing, however often it is sent. */
+export function identityOf({ source, what }: Happening): string {
+  return source === 'prometheusAlertTemplate' ? fingerprintOf(what.labels) : signatureOf(what);
+}
+
+/** "NodeClockNotSynchronising[94df165][active]", as Prometheus shows an alert. */
+export function wordsOf(happening: Happening): string {
+  if (happening.source === 'commonEventTemplate') return happening.what.class;
+  const { labels, isResolved } = happening.what;
+  const state = isResolved ? 'resolved' : 'active';
+  return `${labels.alertname ?? ''}[${identityOf(happening).slice(0, 7)}][${state}]`;
+}
+
+/** How its Diagnosis is called: prometheus-alert.node-down.94df165.1622707344 */
+export function diagnosisName(happening: Happening, now: Date): string {
+  const seconds = Math.floor(now.getTime() / 1_000);
+  if (happening.source === 'commonEventTemplate') {
+    return `common-event.${namePart(happening.what.class)}.${seconds}`;
+  }
+  const name = namePart(happening.what.labels.alertname ?? '');
+  return `prometheus-alert.${name}.${identityOf(happening).slice(0, 7)}.${seconds}`;
+}
+
+/** What of a text may stand in the name of an object; where nothing may, a word for it. */
+function namePart(text: string): string {
+  const allowed = text.toLowerCase().replace(/[^-a-z0-9]+/g, '-');
+  return allowed.slice(0, NAME_PART_CHARACTERS_MAX).replace(/^-+|-+$/g, '') || 'unnamed';
+}

@@ -1,0 +1,29 @@
+import { RE2JS } from 're2js';
+import { messageOf } from '../std/message-of.ts';
+import { PATTERN_CHARACTERS_MAX, PATTERN_STEPS_MAX } from './limits.ts';
+
+/** A pattern that can be compared, or why it is none. */
+export type ReadPattern =
+  | { readonly ok: true; readonly matches: (text: string) => boolean }
+  | { readonly ok: false; readonly why: string };
+
+/**
+ * Reads a pattern of RE2, which may match anywhere in a text. No pattern and no text make it slow:
+ * it never goes back in a text, and how much is done at each character has a limit.
+ */
+export function readPattern(pattern: string): ReadPattern {
+  if (pattern.length > PATTERN_CHARACTERS_MAX) {
+    const why = `it has ${pattern.length} characters, of ${PATTERN_CHARACTERS_MAX} at most`;
+    return { ok: false, why };
+  }
+  try {
+    const compiled = RE2JS.compile(pattern);
+    const steps = compiled.programSize();
+    if (steps <= PATTERN_STEPS_MAX) return { ok: true, matches: (text) => compiled.test(text) };
+    const why = `it repeats too much: ${steps} steps, of ${PATTERN_STEPS_MAX} at most`;
+    return { ok: false, why };
+  } catch (error) {
+    // In the words of Go: error parsing regexp: missing closing ): `(alert1`
+    return { ok: false, why: messageOf(error) };
+  }
+}
