@@ -69,3 +69,12 @@ test('a long list of what comes first is cut, and says so', () => {
   const shown = screen(fault('one', { waitsFor }));
   expect(shown).toContain('and 6 more findings: -o json');
 });
+
+test('of many findings the worst are shown, and how many more there are', () => {
+  const many = Array.from({ length: 24 }, () => ({ state: 'latent' as const }));
+  const shown = screen(fault('one', ...many), fault('two', { state: 'damaged' }));
+  const heads = shown.split('\n').filter((line) => /^[A-Z]+ {2}/.test(line));
+  expect(heads).toHaveLength(20);
+  expect(heads[0]).toMatch(/^DAMAGED {2}two/);
+  expect(shown).toContain('and 5 more findings; all of them: kubediag check -o json');
+});

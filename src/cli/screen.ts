@@ -15,18 +15,19 @@ const FIRST_SHOWN_MAX = 3;
 
 /** The report as a person reads it: the node in one line, the worst first, then what is well. */
 export function screenOf(report: Report, terminal: Terminal, isWide: boolean): string {
-  const blocks = report.faults
+  const shown = report.faults
     .filter(({ verdict }) => verdict === 'found')
     .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))
     .filter(({ finding }) => isWide || finding.state !== 'benign')
-    .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding))
-    .map(({ fault, finding }) => findingBlock(fault, finding, terminal, isWide));
-  const left = blocks.length - FINDINGS_SHOWN_MAX;
+    .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding));
+  const left = shown.length - FINDINGS_SHOWN_MAX;
   const { examined } = report;
   const parts = [
     ...(examined ? [fileLines(examined, terminal)] : [nodeLine(report.node, terminal)]),
     ...(isWide && !examined ? [nodeDetails(report.node)] : []),
-    ...blocks.slice(0, FINDINGS_SHOWN_MAX),
+    ...shown
+      .slice(0, FINDINGS_SHOWN_MAX)
+      .map(({ fault, finding }) => findingBlock(fault, finding, terminal, isWide)),
     ...(left > 0
       ? [`and ${count(left, 'more finding')}; all of them: kubediag check -o json`]
       : []),

@@ -15,7 +15,7 @@ export interface Terminal {
   /** Advice around an answer; `--quiet` does without it. */
   readonly hint: (text: string) => void;
   /** What only those read who asked for it with `--verbose`. */
-  readonly detail: (text: string) => void;
+  readonly detail: (text: () => string) => void;
   /** Asks for a line; without one, as when input ends, it is empty. */
   readonly ask: (question: string, stop: AbortSignal) => Promise<string>;
   /** Asks for yes or no; anything but y or yes is no, and so is the end of input. */
@@ -56,7 +56,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
       if (!quiet) err(text);
     },
     detail: (text) => {
-      if (verbose) err(text);
+      if (verbose) err(text());
     },
     ask,
     confirm: async (question, stop) => /^y(es)?$/i.test(await ask(question, stop)),

@@ -67,7 +67,7 @@ export async function trace(
         terminal.progress('');
         terminal.hint('watching; Ctrl-C ends it\n');
       },
-      onNote: (note) => terminal.detail(`${printable(note)}\n`),
+      onNote: (note) => terminal.detail(() => `${printable(note)}\n`),
       onDeletion: (deletion) => {
         deletions.push(deletion);
         if (!options.output) terminal.out(showDeletion(deletion, terminal));

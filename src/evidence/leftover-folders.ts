@@ -3,7 +3,12 @@ import { attempt } from '../node/attempt.ts';
 import { type Entry, type FileStatus, ReadError, type TreeFolder } from '../node/node-reader.ts';
 import { unlessMissing } from './file-path.ts';
 import { kubelet } from './kubelet.ts';
-import { type LeftoverName, leftoverName, type VolumesFolder } from './leftover-names.ts';
+import {
+  type LeftoverName,
+  leftoverName,
+  type VolumesFolder,
+  volumeFolderNames,
+} from './leftover-names.ts';
 import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surroundings.ts';
 import { LEFTOVER_AGE_MS, LEFTOVER_PILE_MIN } from './limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
@@ -173,10 +178,10 @@ async function withSurroundings(
   const folders = await Promise.all(
     looked.map(async (folder) => ({
       ...folder,
-      leftovers: folder.leftovers.map((one) => ({
-        ...one,
-        mounts: mountsOn(`${folder.path}/${one.name}`),
-      })),
+      leftovers: folder.leftovers.map((one) => {
+        const mounts = mountsOn(`${folder.path}/${one.name}`);
+        return mounts.length > 0 ? { ...one, mounts } : one;
+      }),
       bases: await basesOf(look, folder, { mountsOn, owners, view: place.view }),
     })),
   );
@@ -208,7 +213,7 @@ async function basesOf(
     readonly view: string;
   },
 ): Promise<readonly BaseFolder[]> {
-  const volumes = new Set(found.flatMap(({ volume }) => [volume, `wrapped_${volume}`]));
+  const volumes = volumeFolderNames(found);
   const table = await attempt(look.of(mountTable));
   const own = table.known ? table.value.mounts : [];
   return Promise.all(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftoverName, pluginName } from './leftover-names.ts';
+import { leftoverName, pluginName, volumeFolderNames } from './leftover-names.ts';
 
 test.each([
   ['pvc-f39e86b9.deleting~859156558', 'pvc-f39e86b9', 1],
@@ -29,4 +29,10 @@ test.each([
 
 test('a plugin is told by the name of its makers', () => {
   expect(pluginName('transwarp.io~tosdisk')).toBe('transwarp.io/tosdisk');
+});
+
+test('the folder of a volume is called as the volume is, or as the kubelet wraps it', () => {
+  const names = ['a.deleting~1', 'a.deleting~2', 'wrapped_token.deleting~3', 'pvc-1'];
+  const found = names.flatMap((name) => leftoverName(name) ?? []);
+  expect([...volumeFolderNames(found)]).toEqual(['a', 'wrapped_a', 'token', 'wrapped_token']);
 });

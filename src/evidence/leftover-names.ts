@@ -19,6 +19,12 @@ export function leftoverName(name: string): LeftoverName | undefined {
   return { name, volume, suffixes: renames.split('.deleting~').length - 1 };
 }
 
+/** What the folders of their volumes may be called. Hundreds of left-overs can be of one volume. */
+export function volumeFolderNames(found: readonly LeftoverName[]): ReadonlySet<string> {
+  const volumes = new Set(found.map(({ volume }) => volume));
+  return new Set([...volumes].flatMap((volume) => [volume, `wrapped_${volume}`]));
+}
+
 /** Where a left-over lies: one plugin's folder of one pod. */
 export interface VolumesFolder {
   readonly podUid: string;

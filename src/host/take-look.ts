@@ -37,8 +37,8 @@ export interface Looking {
 export interface LookListener {
   /** What is looked at now; an empty text when that is over. */
   readonly progress: (text: string) => void;
-  /** One line for each question that was asked. */
-  readonly detail: (text: string) => void;
+  /** One line for each question that was asked; made for those alone who want to read it. */
+  readonly detail: (text: () => string) => void;
 }
 
 /** Looks at the live node once, within the time limit, and keeps what was seen. */
@@ -58,7 +58,7 @@ export async function takeLook(
   progress('');
   const tookMs = Math.round(performance.now() - begun);
   const { clock, answers } = recorder.recording;
-  for (const [key, recorded] of answers) detail(`asked ${told(key, recorded)}\n`);
+  for (const [key, recorded] of answers) detail(() => `asked ${told(key, recorded)}\n`);
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync } from 'node:fs';
-import { statusOf } from './file-status.ts';
+import { statusUnheld } from './file-status.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
 import { type Entry, type Question, ReadError, sourceOf, type TreeFolder } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
@@ -46,7 +46,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
 export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonly Entry[] {
   const folder = pathInRoot(hostRoot, asked.path, 'follow');
   const entryAt = (name: string, here: Buffer): Entry => {
-    const status = unlessFailed(IS_GONE, () => statusOf(here)) ?? null;
+    const status = unlessFailed(IS_GONE, () => statusUnheld(here)) ?? null;
     const isFolder = status?.type === 'folder';
     return { name, status, isEmpty: isFolder ? readdirSync(here).length === 0 : null };
   };

@@ -13,13 +13,14 @@ const O_PATH = 0o10000000;
 export function statusOf(here: Buffer): FileStatus {
   const { value: handle } = orCode(() => openSync(here, O_PATH | constants.O_NOFOLLOW));
   try {
-    return statusNow(here);
+    return statusUnheld(here);
   } finally {
     if (handle !== undefined) closeSync(handle);
   }
 }
 
-function statusNow(here: Buffer): FileStatus {
+/** The same without the handle, for what is known to be no mount: it would tell nothing. */
+export function statusUnheld(here: Buffer): FileStatus {
   const status = lstatSync(here, { bigint: true });
   return {
     type: typeOf(status),
