@@ -49,7 +49,7 @@ export class MadeWalk {
   async graph(paths: string): Promise<void> {
     const nodes: GraphNode[] = [{ to: [] }];
     for (const path of paths.split(' ')) {
-      const letters = [...path];
+      const letters = path.split('');
       nodes[0]?.to?.push(nodes.length);
       for (const [at, operation] of letters.entries()) {
         const isLast = at === letters.length - 1;
@@ -98,7 +98,7 @@ export class MadeWalk {
   }
 
   async status(): Promise<DiagnosisStatus> {
-    return ((await this.kept()).status ?? {}) as DiagnosisStatus;
+    return (await this.kept()).status ?? {};
   }
 
   drive(): Promise<Driven> {

@@ -1,12 +1,11 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { type Processor, processorOf } from '../api/processor-of.ts';
+import { ownOperations } from '../diagnosis/catalogue.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
-import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
-import { processors } from '../operations/processors.ts';
 import { ownProcessor } from '../operations/run-operation.ts';
 import type { ManifestFile } from './manifests-given.ts';
 import { parseManifests } from './parse-manifests.ts';
@@ -32,12 +31,7 @@ export function runPlan(
   const resources = files
     .flatMap(({ text }) => parseManifests(text).objects)
     .flatMap(({ value }) => checkResource(value).resource ?? []);
-  const operations = new Map<string, Processor>(
-    processors.map(({ operation, path }) => [
-      operation,
-      { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
-    ]),
-  );
+  const operations = new Map<string, Processor>(ownOperations);
   const sets = new Map<string, readonly GraphNode[]>(
     ownOperationSets.map(({ name, adjacencyList }) => [name, adjacencyList]),
   );

@@ -48,7 +48,7 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
     arrivalMs: 0,
     runStep,
     shutdown: new AbortController().signal,
-    onSaved: ({ status }: StoredObject) => onStatus((status ?? {}) as DiagnosisStatus),
+    onSaved: ({ status }: StoredObject) => onStatus(status ?? {}),
   };
   const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name }, world, stop);
   if (driven.state !== 'ended' && driven.state !== 'waits') {
@@ -67,5 +67,5 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
 }
 
 function statusOf({ status }: StoredObject): DiagnosisStatus {
-  return (status ?? {}) as DiagnosisStatus;
+  return status ?? {};
 }

@@ -52,7 +52,7 @@ export function storeCatalogue(store: Store): Catalogue {
 }
 
 /** The graph as it is, whatever its status says of it. */
-export function seenSet(list: readonly GraphNode[]): SeenSet {
+function seenSet(list: readonly GraphNode[]): SeenSet {
   if (checkGraph(list).some(({ severity }) => severity === 'problem')) {
     return { state: 'not-ready' };
   }

@@ -99,7 +99,7 @@ async function afterResult(
   paths: readonly GraphPath[],
   { largeResults, now = () => new Date() }: DriveWorld,
 ): Promise<DiagnosisStatus> {
-  const status = withoutPlan(before as DiagnosisStatus, now());
+  const status = withoutPlan(before, now());
   const bounded = boundedResults(status, result.results ?? {});
   const fail = (why: string) =>
     afterStep(recorded(status, result.record), paths, { succeeded: false, message: why }, now());

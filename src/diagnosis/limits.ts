@@ -42,3 +42,6 @@ export const TIMER_MAX_MS = 2_147_483_647;
 
 /** Graphs whose paths are remembered; the largest has 512 KiB of them. */
 export const GRAPHS_REMEMBERED_MAX = 16;
+
+/** Objects that are read at once, of many: each may have as much as OBJECT_BYTES_MAX. */
+export const ROWS_PER_PAGE = 16;

@@ -5,7 +5,6 @@ import { MadeWalk } from '../../test/made-walk.ts';
 import { checkUp } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { FaultReport } from '../checkup/report.ts';
-import type { LookSettings } from '../model/evidence.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { bundleFilesIn } from '../node/bundle-folder.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
@@ -28,7 +27,7 @@ class Patient {
     const { recording, settings } = bundleOfFiles(
       bundleFilesIn(join(FIXTURES, 'broken-configmap')),
     );
-    const look = () => lookAt(new RecordedNode(recording), settings as LookSettings);
+    const look = () => lookAt(new RecordedNode(recording), settings);
     return use({
       ...lending,
       look,

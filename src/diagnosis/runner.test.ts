@@ -184,7 +184,7 @@ test('lists again when the watch has missed something', async () => {
   walk.store = new Proxy(store, {
     get: (target, name) => {
       const value: unknown = name === 'watch' ? gone : Reflect.get(target, name);
-      return typeof value === 'function' ? value.bind(target) : value;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
     },
   });
   start(walk);

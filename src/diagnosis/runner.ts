@@ -43,7 +43,7 @@ export class Runner {
   readonly #entries = new Map<string, Entry>();
   readonly #queue: Entry[] = [];
   #inFlight = 0;
-  #idle = Promise.withResolvers<void>();
+  readonly #idle = Promise.withResolvers<void>();
 
   constructor(world: RunnerWorld) {
     this.#world = world;

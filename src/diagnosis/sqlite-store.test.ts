@@ -77,7 +77,7 @@ test('is used by one at a time', async () => {
 test('leaves a file alone that is not its own', async () => {
   const path = newPath();
   (await open(path)).close();
-  for (const text of ['', 'hello', `${'SQLite format 3\0'}${'x'.repeat(200)}`]) {
+  for (const text of ['', 'hello', `SQLite format 3\0${'x'.repeat(200)}`]) {
     writeFileSync(path, text);
     await expect(open(path)).rejects.toThrow('is not used: it is no store of ours');
     expect(readFileSync(path, 'utf8')).toBe(text);
@@ -198,7 +198,7 @@ test('has every change that it told of, when its process is killed among many', 
 /** A child writes counters as fast as it can, and tells each value once it is promised. */
 async function toldUntilKilled(path: string, round: number): Promise<Map<string, number>> {
   const told = new Map<string, number>();
-  const script = join(import.meta.dirname, '../../test/store-writer.ts');
+  const script = join(import.meta.dirname, '../../test/rig/store-writer.ts');
   const child: ChildProcess = spawn(process.execPath, [script, path, `round-${round}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });

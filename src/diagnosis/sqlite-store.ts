@@ -2,7 +2,7 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { KindName } from '../api/kinds.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Change, ChangeHistory } from './change-history.ts';
-import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, STORE_BYTES_MAX } from './limits.ts';
+import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, ROWS_PER_PAGE, STORE_BYTES_MAX } from './limits.ts';
 import { memoryDatabase, openDatabase, resultCodeOf } from './sqlite-file.ts';
 import {
   type NewObject,
@@ -55,7 +55,7 @@ export class SqliteStore implements Store {
   readonly #history: ChangeHistory;
   readonly #sql: Statements;
   #version: number;
-  #waiting: Waiting[] = [];
+  readonly #waiting: Waiting[] = [];
   #isClosed = false;
 
   constructor(database: DatabaseSync) {
@@ -83,12 +83,23 @@ export class SqliteStore implements Store {
   }
 
   async each(kind: KindName, namespace?: string): Promise<StoredEach> {
-    const rows = this.#asked(() =>
-      namespace === undefined
-        ? this.#sql.list.all(kind)
-        : this.#sql.listIn.all(kind, placeOf({ kind, namespace, name: '' })),
-    );
-    return { objects: parsed(rows), resourceVersion: String(this.#version) };
+    const place = namespace === undefined ? undefined : placeOf({ kind, namespace, name: '' });
+    this.#asked(() => this.#sql.version.get());
+    return { objects: this.#pages(kind, place), resourceVersion: String(this.#version) };
+  }
+
+  /** A few at a time: whoever is slow to look at them holds no more of them. */
+  *#pages(kind: KindName, place: string | undefined): Generator<StoredObject> {
+    let last = { namespace: place ?? '', name: '' };
+    for (;;) {
+      const after = [kind, last.namespace, last.name] as const;
+      const { list, listIn } = this.#sql;
+      const rows = this.#asked(() => (place === undefined ? list : listIn).all(...after));
+      for (const { text } of rows) yield JSON.parse(String(text)) as StoredObject;
+      const { namespace, name } = rows.at(-1) ?? {};
+      if (rows.length < ROWS_PER_PAGE) return;
+      last = { namespace: String(namespace), name: String(name) };
+    }
   }
 
   async update(object: StoredObject): Promise<StoredObject> {
@@ -210,10 +221,6 @@ export class SqliteStore implements Store {
   }
 }
 
-function* parsed(rows: ReturnType<StatementSync['all']>): Generator<StoredObject> {
-  for (const { text } of rows) yield JSON.parse(String(text)) as StoredObject;
-}
-
 type Statements = Readonly<
   Record<'get' | 'list' | 'listIn' | 'put' | 'delete' | 'version' | 'setVersion', StatementSync>
 >;
@@ -221,9 +228,13 @@ type Statements = Readonly<
 function statementsOf(database: DatabaseSync): Statements {
   return {
     get: database.prepare('SELECT text FROM objects WHERE kind = ? AND namespace = ? AND name = ?'),
-    list: database.prepare('SELECT text FROM objects WHERE kind = ? ORDER BY namespace, name'),
+    list: database.prepare(
+      `SELECT namespace, name, text FROM objects WHERE kind = ? AND (namespace, name) > (?, ?)
+       ORDER BY namespace, name LIMIT ${ROWS_PER_PAGE}`,
+    ),
     listIn: database.prepare(
-      'SELECT text FROM objects WHERE kind = ? AND namespace = ? ORDER BY name',
+      `SELECT namespace, name, text FROM objects WHERE kind = ? AND namespace = ? AND name > ?
+       ORDER BY name LIMIT ${ROWS_PER_PAGE}`,
     ),
     put: database.prepare(
       'INSERT INTO objects VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text',

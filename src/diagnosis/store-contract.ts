@@ -169,15 +169,17 @@ export function describeStore(name: string, makeStore: () => Promise<Store>): vo
       await store.create(newSet('some'));
       await store.create(newDiagnosis('b'));
       await store.create(newDiagnosis('c', {}, 'other'));
-      const { metadata } = await store.create(newDiagnosis('a'));
+      const last = await store.create(newDiagnosis('a'));
       const all = await store.list('Diagnosis');
       expect(all.items.map((each) => each.metadata.name)).toEqual(['a', 'b', 'c']);
-      expect(all.resourceVersion).toBe(metadata.resourceVersion);
+      expect(all.resourceVersion).toBe(last.metadata.resourceVersion);
       const other = await store.list('Diagnosis', 'other');
       expect(other.items.map((each) => each.metadata.name)).toEqual(['c']);
       expect((await store.list('Trigger')).items).toEqual([]);
       const each = await store.each('Diagnosis', 'other');
-      // What is changed meanwhile is not seen: it is all of one moment.
+      expect([...each.objects]).toEqual(other.items);
+      expect(each.resourceVersion).toBe(other.resourceVersion);
+      const later = await store.each('Diagnosis', 'other');
       await Promise.all(
         other.items.map(({ kind, metadata }) => store.delete({ kind, ...metadata })),
       );

@@ -83,7 +83,7 @@ export interface Store {
   ) => AsyncIterable<StoreEvent>;
 }
 
-/** All of one moment, each made when its turn comes. */
+/** Each as it is when its turn comes; a watch from that version misses no change of any. */
 export interface StoredEach {
   readonly objects: Iterable<StoredObject>;
   readonly resourceVersion: string;

@@ -78,7 +78,7 @@ export function placeOf({ kind, namespace = '', name }: ObjectKey): string {
   throw new Error(`${kind} ${name} ${isNamespaced ? 'needs a namespace' : 'has no namespace'}`);
 }
 
-export function isInNamespaces(kind: KindName): boolean {
+function isInNamespaces(kind: KindName): boolean {
   return kinds.find((each) => each.kind === kind)?.scope === 'Namespaced';
 }
 

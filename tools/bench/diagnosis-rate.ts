@@ -71,7 +71,7 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
 }
 
 function told({ metadata, status }: StoredObject, waiting: Map<string, () => void>): void {
-  if (status?.phase !== 'Succeeded') throw new Error(`${metadata.name} is ${status?.phase}`);
+  if (status?.phase !== 'Succeeded') throw new Error(`${metadata.name} failed`);
   waiting.get(metadata.name)?.();
   waiting.delete(metadata.name);
 }
