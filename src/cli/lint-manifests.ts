@@ -1,6 +1,7 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import { type Place, type Problem, placeText } from '../api/problem.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { checkPatterns } from '../triggers/matcher.ts';
 import { type ManifestObject, parseManifests } from './parse-manifests.ts';
 
 /** A problem as it is told: in the file that it is in, and of whom. */
@@ -72,8 +73,13 @@ function isOurs(value: unknown): boolean {
 function checked(value: unknown): Pick<Given, 'resource' | 'problems'> {
   const { resource, problems } = checkResource(value);
   if (!resource) return { problems };
-  const graph = resource.kind === 'OperationSet' ? checkGraph(resource.spec.adjacencyList) : [];
-  return { resource, problems: [...problems, ...graph, ...notRunHere(resource)] };
+  return { resource, problems: [...problems, ...deeper(resource), ...notRunHere(resource)] };
+}
+
+/** What can be wrong though the form is right. */
+function deeper(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'OperationSet') return checkGraph(resource.spec.adjacencyList);
+  return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
 }
 
 /** What is right by the API, and yet ends with a refusal on a node. */

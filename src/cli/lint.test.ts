@@ -68,6 +68,27 @@ describe('manifests', () => {
     expect(told(linted(manifest('Python3', 'function.py')))).toEqual([]);
   });
 
+  test('with a pattern that is none are told so in the words of Go', () => {
+    const trigger = `apiVersion: diagnosis.kubediag.org/v1
+kind: Trigger
+metadata:
+  name: down
+spec:
+  operationSet: set
+  sourceTemplate:
+    prometheusAlertTemplate:
+      regexp:
+        alertName: NodeDown
+        labels:
+          node: (node1
+`;
+    expect(told(linted(`${OPERATION}---\n${SET}---\n${trigger}`))).toContainEqual(
+      expect.stringMatching(
+        /problem spec[.]sourceTemplate[.].*[.]labels[.]node: error parsing regexp: missing closing \): `\(node1`$/,
+      ),
+    );
+  });
+
   test('may name each other across files; who is in none is a note', () => {
     const report = lintManifests([
       { name: 'a.yaml', text: OPERATION },

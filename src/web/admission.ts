@@ -6,6 +6,7 @@ import type { NewObject, StoredObject } from '../diagnosis/store.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { pathsOf } from '../graph/paths.ts';
+import { checkPatterns } from '../triggers/matcher.ts';
 import { StatusError } from './status-error.ts';
 
 /** An object that may be kept, with what its sender should know all the same. */
@@ -14,7 +15,7 @@ export interface Admitted {
   readonly warnings: readonly string[];
 }
 
-/** Checks an object against the form of its kind, and everything that stands against its graph. */
+/** Checks an object against the form of its kind, and then its graph or its patterns. */
 export function admit(given: unknown, kind: Kind, namespace: string | undefined): Admitted {
   const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
   if (apiVersion !== API_VERSION || name !== kind.kind) {
@@ -22,9 +23,7 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
     throw new StatusError('BadRequest', `${words}: send it to its own place`);
   }
   const { resource, problems } = checkResource(given);
-  const graph =
-    resource?.kind === 'OperationSet' ? checkGraph(resource.spec.adjacencyList) : NO_PROBLEMS;
-  const all = [...problems, ...graph];
+  const all = [...problems, ...deeper(resource)];
   const refused = all.filter(({ severity }) => severity === 'problem');
   if (!resource || refused.length > 0) throw invalid(kind, given, refused);
   const told = resource.metadata.namespace;
@@ -35,7 +34,17 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
   return { object: objectOf(resource, kind, namespace), warnings: all.map(warningOf) };
 }
 
-const NO_PROBLEMS: readonly Problem[] = [];
+/** What can be wrong though the form is right. */
+function deeper(resource: Resource | undefined): readonly Problem[] {
+  switch (resource?.kind) {
+    case 'OperationSet':
+      return checkGraph(resource.spec.adjacencyList);
+    case 'Trigger':
+      return checkPatterns(resource.spec);
+    default:
+      return [];
+  }
+}
 
 function objectOf(resource: Resource, { scope }: Kind, namespace: string | undefined): NewObject {
   const { name = '', labels, annotations } = resource.metadata;

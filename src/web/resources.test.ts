@@ -149,6 +149,26 @@ test.each([
   expect(defects).toEqual([]);
 });
 
+test('a Trigger with a pattern that is none is refused when it is applied', async () => {
+  const { ask, store } = await madeServer();
+  const trigger = (alertName: string) => ({
+    apiVersion: API,
+    kind: 'Trigger',
+    metadata: { name: 'down' },
+    spec: {
+      operationSet: 'set',
+      sourceTemplate: { prometheusAlertTemplate: { regexp: { alertName } } },
+    },
+  });
+  const { code, text } = await ask('POST', `${BASE}/triggers`, trigger('(alert1'));
+  expect(code).toBe(422);
+  expect((JSON.parse(text) as { readonly message: string }).message).toContain(
+    'regexp.alertName: error parsing regexp: missing closing ): `(alert1`',
+  );
+  expect((await store.list('Trigger')).items).toEqual([]);
+  expect((await ask('POST', `${BASE}/triggers`, trigger('alert1'))).code).toBe(201);
+});
+
 test('a name can be made for whoever wants none', async () => {
   const { ask } = await madeServer();
   const nameless = { ...diagnosis(''), metadata: { generateName: 'web-' } };
