@@ -109,3 +109,10 @@ export class MadeWalk {
     return this.store.delete(KEY);
   }
 }
+
+export async function walkOf(paths: string, spec: object = {}): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  await walk.graph(paths);
+  await walk.diagnosis(spec);
+  return walk;
+}

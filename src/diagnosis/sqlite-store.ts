@@ -2,7 +2,12 @@ import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import type { KindName } from '../api/kinds.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Change, ChangeHistory } from './change-history.ts';
-import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, ROWS_PER_PAGE, STORE_BYTES_MAX } from './limits.ts';
+import {
+  CHANGES_PER_COMMIT_MAX,
+  CHANGES_WAITING_MAX,
+  ROWS_PER_PAGE,
+  STORE_BYTES_MAX,
+} from './limits.ts';
 import { memoryDatabase, openDatabase, resultCodeOf } from './sqlite-file.ts';
 import {
   type NewObject,
