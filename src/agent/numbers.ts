@@ -93,42 +93,37 @@ function takenBy<K>(name: string, help: string, label: string, map: ReadonlyMap<
 
 /** What the store holds. Of many Diagnoses each is counted, and the first are named. */
 async function kept(store: Store): Promise<readonly Metric[]> {
-  const { items: diagnoses } = await store.list('Diagnosis');
   const phases = new Map<string, number>();
-  for (const { status } of diagnoses) {
-    const phase = textAt(status, 'phase') ?? '';
+  const listed: Metric['samples'][number][] = [];
+  const { objects } = await store.each('Diagnosis');
+  for (const object of objects) {
+    const phase = textAt(object, 'status', 'phase') ?? '';
     phases.set(phase, (phases.get(phase) ?? 0) + 1);
+    if (listed.length >= DIAGNOSES_LISTED_MAX) continue;
+    const operationset = textAt(object, 'spec', 'operationSet') ?? '';
+    listed.push({ labels: { name: object.metadata.name, operationset, phase }, value: 1 });
   }
-  const named = async (kind: 'Operation' | 'OperationSet' | 'Trigger') => {
-    const { items } = await store.list(kind);
-    return items.map(({ metadata: { name }, status }) => {
-      const ready = kind === 'OperationSet' ? { ready: String(Boolean(status?.ready)) } : {};
-      return { labels: { name, ...ready }, value: 1 };
-    });
-  };
-  const one = (name: string, help: string, samples: Metric['samples']): Metric => {
-    return { name, type: 'gauge', help, samples };
-  };
+  const counted = [...phases].map(([phase, value]) => ({ labels: { phase }, value }));
   return [
-    one(
-      'kubediag_diagnoses',
-      'Diagnoses that are kept, by phase.',
-      [...phases].map(([phase, value]) => ({ labels: { phase }, value })),
-    ),
-    one(
-      'diagnosis_info',
-      `The first ${DIAGNOSES_LISTED_MAX} Diagnoses, by name.`,
-      diagnoses.slice(0, DIAGNOSES_LISTED_MAX).map((each) => ({
-        labels: {
-          name: each.metadata.name,
-          operationset: textAt(each, 'spec', 'operationSet') ?? '',
-          phase: textAt(each, 'status', 'phase') ?? '',
-        },
-        value: 1,
-      })),
-    ),
-    one('operation_info', 'Operations by name.', await named('Operation')),
-    one('operationset_info', 'OperationSets by name.', await named('OperationSet')),
-    one('trigger_info', 'Triggers by name.', await named('Trigger')),
+    info('kubediag_diagnoses', 'Diagnoses that are kept, by phase.', counted),
+    info('diagnosis_info', `The first ${DIAGNOSES_LISTED_MAX} Diagnoses, by name.`, listed),
+    info('operation_info', 'Operations by name.', await named(store, 'Operation')),
+    info('operationset_info', 'OperationSets by name.', await named(store, 'OperationSet')),
+    info('trigger_info', 'Triggers by name.', await named(store, 'Trigger')),
   ];
+}
+
+async function named(
+  store: Store,
+  kind: 'Operation' | 'OperationSet' | 'Trigger',
+): Promise<Metric['samples']> {
+  const { items } = await store.list(kind);
+  return items.map(({ metadata: { name }, status }) => {
+    const ready = kind === 'OperationSet' ? { ready: String(Boolean(status?.ready)) } : {};
+    return { labels: { name, ...ready }, value: 1 };
+  });
+}
+
+function info(name: string, help: string, samples: Metric['samples']): Metric {
+  return { name, type: 'gauge', help, samples };
 }

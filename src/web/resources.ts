@@ -12,7 +12,7 @@ import { namedTarget, type ResourceTarget } from './resource-target.ts';
 import { selectorIn } from './selector.ts';
 import { settleSet } from './settle-sets.ts';
 import { StatusError } from './status-error.ts';
-import { tableOf, wantsTable } from './table.ts';
+import { piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
 
 export interface ResourceDoor {
@@ -74,23 +74,21 @@ async function list(
   request: WebRequest,
 ): Promise<WebAnswer> {
   const isWanted = selectorIn(request.query);
-  const { items, resourceVersion } = await store.list(kind.kind, namespace);
-  const wanted = items.filter(isWanted);
-  if (wantsTable(request)) return json(tableOf(kind, wanted, resourceVersion));
-  return {
-    code: 200,
-    type: 'application/json',
-    body: listPieces(kind.kind, wanted, resourceVersion),
-  };
+  const { objects, resourceVersion } = await store.each(kind.kind, namespace);
+  const wanted = filtered(objects, isWanted);
+  const body = wantsTable(request)
+    ? tablePieces(kind, wanted, resourceVersion)
+    : listPieces(kind.kind, wanted, resourceVersion);
+  return { code: 200, type: 'application/json', body };
 }
 
-function* listPieces(kind: string, items: readonly StoredObject[], resourceVersion: string) {
+function* filtered(objects: Iterable<StoredObject>, isWanted: (object: StoredObject) => boolean) {
+  for (const object of objects) if (isWanted(object)) yield object;
+}
+
+function listPieces(kind: string, items: Iterable<StoredObject>, resourceVersion: string) {
   const head = { kind: `${kind}List`, apiVersion: API_VERSION, metadata: { resourceVersion } };
-  yield `${JSON.stringify(head).slice(0, -1)},"items":[`;
-  for (const [index, item] of items.entries()) {
-    yield `${index === 0 ? '' : ','}${JSON.stringify(item)}`;
-  }
-  yield ']}\n';
+  return piecesOf(head, 'items', items);
 }
 
 async function create(

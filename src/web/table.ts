@@ -16,26 +16,55 @@ export function tableOf(
   objects: readonly StoredObject[],
   resourceVersion: string,
 ): object {
-  const columns = columnsOf(kind);
-  const now = new Date();
+  return { ...headOf(kind, resourceVersion), rows: [...rowsOf(kind, objects)] };
+}
+
+/** The same, in pieces: thousands of rows are never one text. */
+export function tablePieces(
+  kind: Kind,
+  objects: Iterable<StoredObject>,
+  resourceVersion: string,
+): Generator<string> {
+  return piecesOf(headOf(kind, resourceVersion), 'rows', rowsOf(kind, objects));
+}
+
+/** An object of JSON whose last field is a list, one item after another. */
+export function* piecesOf(head: object, field: string, items: Iterable<object>): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"${field}":[`;
+  let comma = '';
+  for (const item of items) {
+    yield `${comma}${JSON.stringify(item)}`;
+    comma = ',';
+  }
+  yield ']}\n';
+}
+
+function headOf(kind: Kind, resourceVersion: string): object {
   return {
     kind: 'Table',
     apiVersion: 'meta.k8s.io/v1',
     metadata: { resourceVersion },
-    columnDefinitions: columns.map(({ name, type, priority }) => ({
+    columnDefinitions: columnsOf(kind).map(({ name, type, priority }) => ({
       name,
       type,
       format: name === 'Name' ? 'name' : '',
       description: name,
       priority,
     })),
-    rows: objects.map((object) => ({
+  };
+}
+
+function* rowsOf(kind: Kind, objects: Iterable<StoredObject>): Generator<object> {
+  const columns = columnsOf(kind);
+  const now = new Date();
+  for (const object of objects) {
+    yield {
       cells: columns.map(({ cellOf }) => cellOf(object, now)),
       object: {
         kind: 'PartialObjectMetadata',
         apiVersion: 'meta.k8s.io/v1',
         metadata: object.metadata,
       },
-    })),
-  };
+    };
+  }
 }

@@ -72,8 +72,8 @@ async function* eventsOf(
   const given = query.get('resourceVersion') ?? '';
   let from = given;
   if (given === '' || given === '0') {
-    const { items, resourceVersion } = await store.list(kind.kind, namespace);
-    for (const object of items) yield { type: 'ADDED', object };
+    const { objects, resourceVersion } = await store.each(kind.kind, namespace);
+    for (const object of objects) yield { type: 'ADDED', object };
     from = resourceVersion;
   }
   yield* store.watch(kind.kind, from, end);

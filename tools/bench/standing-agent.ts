@@ -62,7 +62,7 @@ async function idleRows(): Promise<readonly Row[]> {
       await sleep(WATCHED_MS);
       const after = { cpuMs: cpuMs(running), ...cgroup.strain() };
       const anonymous = cgroup.anonymousBytes() / MIB;
-      const resident = residentBytes(running) / MIB;
+      const resident = statusBytes(running, 'VmRSS') / MIB;
       await ended(running);
       const millicores = ((after.cpuMs - before.cpuMs) / WATCHED_MS) * 1_000;
       const title = `serve, idle in a cgroup of ${LIMIT_MIB} MiB`;
@@ -95,10 +95,11 @@ function cpuMs({ child }: Running): number {
   return (user + system) * 10;
 }
 
-function residentBytes({ child }: Running): number {
+function statusBytes({ child }: Running, name: 'VmRSS' | 'RssAnon'): number {
   const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
   // VmRSS:	   49152 kB
-  return Number(/^VmRSS:\s*(\d+) kB$/m.exec(status)?.[1]) * 1024;
+  const line = status.split('\n').find((each) => each.startsWith(`${name}:`));
+  return Number(line?.replace(/\D/g, '')) * 1024;
 }
 
 async function fullStoreRows(): Promise<readonly Row[]> {
@@ -111,6 +112,7 @@ async function fullStoreRows(): Promise<readonly Row[]> {
     const get = [EXECUTABLE, 'get', 'diagnoses', '--state-dir', state, '-A'];
     const table = await fastest(get);
     const json = await fastest([...get, '-o', 'json']);
+    const anonymous = statusBytes(running, 'RssAnon') / MIB;
     await ended(running);
     const rows = table.stdout.split('\n').length - 2;
     if (rows !== KEPT) throw new Error(`get shows ${rows} of ${KEPT}: ${table.stderr}`);
@@ -119,6 +121,9 @@ async function fullStoreRows(): Promise<readonly Row[]> {
       barred(`${title}, start of serve`, startMs, 'ms', { under: START_MS }),
       barred(`${title}, get of all`, table.tookMs, 'ms', { under: GET_MS }),
       barred(`${title}, get of all as JSON`, json.tookMs, 'ms', { under: GET_MS }),
+      barred(`${title}, anonymous memory of serve afterwards`, anonymous, 'MiB', {
+        under: ANONYMOUS_MIB,
+      }),
     ];
   });
 }
