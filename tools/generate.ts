@@ -11,6 +11,7 @@ import { resourcesPage } from './pages/resources-page.ts';
 import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
 import { withTranscripts } from './pages/transcripts.ts';
+import { weaknessesPage } from './pages/weaknesses-page.ts';
 import { filesBelow } from './source-files.ts';
 
 /** Rewrites every file that is derived from another. CI fails when that changes anything. */
@@ -40,6 +41,11 @@ const generators: readonly Generator[] = [
   },
   { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
   { writes: 'docs/reference/operations.md', from: 'src/operations', make: operationsPage },
+  {
+    writes: 'docs/reference/weaknesses.md',
+    from: 'tools/pages/weaknesses-page.ts',
+    make: weaknessesPage,
+  },
   ...crdFiles,
   ...operationFiles,
 ];

@@ -77,7 +77,7 @@ test('writes a result and the next checkpoint at once', async () => {
   ]);
 });
 
-test('C2: a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
+test('a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
     const object = await walk.kept();
@@ -92,7 +92,7 @@ test('C2: a write by somebody else in the middle of a step runs nothing twice, a
   expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
 });
 
-test('E9: a cancel in the middle of a step keeps its result, and begins no other', async () => {
+test('a cancel in the middle of a step keeps its result, and begins no other', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
     await walk.change({ cancel: true });
@@ -108,7 +108,7 @@ test('E9: a cancel in the middle of a step keeps its result, and begins no other
   });
 });
 
-test('E9: one whose time is over begins no further step, and says so', async () => {
+test('one whose time is over begins no further step, and says so', async () => {
   const walk = await walkOf('ab', { deadlineSeconds: 10 });
   let rest: number | undefined;
   walk.acts.set('a', ({ restMs }) => {
@@ -123,7 +123,7 @@ test('E9: one whose time is over begins no further step, and says so', async () 
   expect(await reasonOf(walk)).toBe('DeadlineExceeded');
 });
 
-test('E9: a last step that fails because the time is over fails for that, not for itself', async () => {
+test('a last step that fails because the time is over fails for that, not for itself', async () => {
   const walk = await walkOf('a', { deadlineSeconds: 10 });
   walk.acts.set('a', () => {
     walk.now = () => new Date(Date.now() + 11_000);
@@ -134,7 +134,7 @@ test('E9: a last step that fails because the time is over fails for that, not fo
   expect((await walk.status()).steps).toMatchObject([{ outcome: 'Failed', message: 'cut short' }]);
 });
 
-test('E9: one that is suspended waits, and goes on from where it was', async () => {
+test('one that is suspended waits, and goes on from where it was', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
     await walk.change({ suspend: true });
@@ -177,7 +177,7 @@ test('a process that ends keeps nothing of a step that it cut short; the next on
   expect(await next.status()).toMatchObject({ phase: 'Succeeded' });
 });
 
-test('C4: an OperationSet that comes after its Diagnosis is waited for', async () => {
+test('an OperationSet that comes after its Diagnosis is waited for', async () => {
   const walk = new MadeWalk();
   await walk.diagnosis();
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
@@ -186,7 +186,7 @@ test('C4: an OperationSet that comes after its Diagnosis is waited for', async (
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('C4: one that never comes is told, and so is one that cannot be walked', async () => {
+test('one that never comes is told, and so is one that cannot be walked', async () => {
   const missing = new MadeWalk();
   await missing.diagnosis();
   await missing.drive();
@@ -207,7 +207,7 @@ test('C4: one that never comes is told, and so is one that cannot be walked', as
   expect(await reasonOf(wrong)).toBe('OperationSetNotReady');
 });
 
-test('C5: a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
+test('a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
   const walk = await walkOf('ab');
   const object = await walk.kept();
   const labels = { 'adjacency-list-hash': 'made-up' };
@@ -224,7 +224,7 @@ test('C5: a graph that is edited in the middle ends it, and a label from outside
   expect((await walk.status()).operationResults).toEqual({ a: 'kept' });
 });
 
-test('C1: a path that fails is followed by the next one, from its first step', async () => {
+test('a path that fails is followed by the next one, from its first step', async () => {
   const walk = await walkOf('abc de');
   walk.acts.set('b', () => ({ succeeded: false, message: 'not here', results: { b: 'seen' } }));
   await walk.drive();
@@ -241,7 +241,7 @@ test('C1: a path that fails is followed by the next one, from its first step', a
   ]);
 });
 
-test('B16: a step that two paths share is run in each, under one purpose', async () => {
+test('a step that two paths share is run in each, under one purpose', async () => {
   const walk = new MadeWalk();
   await walk.graph('a');
   const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
@@ -268,7 +268,7 @@ test('B16: a step that two paths share is run in each, under one purpose', async
   expect(new Set(purposes).size).toBe(1);
 });
 
-test('C6: an Operation that is missing fails its path, not the Diagnosis', async () => {
+test('an Operation that is missing fails its path, not the Diagnosis', async () => {
   const walk = await walkOf('ab c');
   await walk.store.delete({ kind: 'Operation', name: 'b' });
   // It may still come, as may all that is applied together.
@@ -279,7 +279,7 @@ test('C6: an Operation that is missing fails its path, not the Diagnosis', async
   expect((await walk.status()).phase).toBe('Succeeded');
 });
 
-test('C7: the node of a pod is written down, and a node that nobody serves is told', async () => {
+test('the node of a pod is written down, and a node that nobody serves is told', async () => {
   const pod = new MadeWalk();
   await pod.graph('a');
   const podReference = { namespace: 'shop', name: 'web-0' };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { walkOf } from '../../test/made-walk.ts';
 import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
 
-test('E5: a result that is too large for a status is handed on whole, and named in it', async () => {
+test('a result that is too large for a status is handed on whole, and named in it', async () => {
   const walk = await walkOf('abc');
   const large = 'x\n'.repeat(RESULT_SHOWN_BYTES_MAX);
   const given: (string | undefined)[] = [];
@@ -22,7 +22,7 @@ test('E5: a result that is too large for a status is handed on whole, and named 
   expect(status).not.toHaveProperty('largeResults');
 });
 
-test('E5: the largest of many results make room, and a status has its limit', async () => {
+test('the largest of many results make room, and a status has its limit', async () => {
   const walk = await walkOf('ab');
   const many = Object.fromEntries(
     Array.from({ length: 20 }, (_, at) => [`k${at}`, 'x'.repeat(30_000 + at * 1_000)]),
@@ -44,7 +44,7 @@ test('E5: the largest of many results make room, and a status has its limit', as
   expect(operationResults.k19).toMatch(/^\(49000 bytes: too large for a status, kept beside/);
 });
 
-test('E5: what is too much altogether fails its step, once, and the next path is tried', async () => {
+test('what is too much altogether fails its step, once, and the next path is tried', async () => {
   const walk = await walkOf('a b');
   const results = Object.fromEntries(
     Array.from({ length: 9 }, (_, at) => [`k${at}`, 'x'.repeat(2_000_000)]),
@@ -58,7 +58,7 @@ test('E5: what is too much altogether fails its step, once, and the next path is
   expect(operationResults).toEqual({ b: 'done' });
 });
 
-test('E5: one whose spec leaves no room ends, and does not try for ever', async () => {
+test('one whose spec leaves no room ends, and does not try for ever', async () => {
   const walk = await walkOf('ab', { parameters: { large: 'x'.repeat(1_400_000) } });
   const results = { a: 'y'.repeat(60_000), b: 'y'.repeat(60_000), c: 'y'.repeat(60_000) };
   walk.acts.set('a', () => ({ succeeded: true, results }));

@@ -79,7 +79,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   expect(patient.intents.map(({ purpose }) => purpose)).toEqual(active.map(() => `${uid}/2`));
 });
 
-test('E9: with a dry run, or with recovery "Never", nothing is changed', async () => {
+test('with a dry run, or with recovery "Never", nothing is changed', async () => {
   const patient = new Patient();
   const dry = await diagnosed(patient, { dryRun: true });
   await dry.drive();
@@ -96,7 +96,7 @@ test('E9: with a dry run, or with recovery "Never", nothing is changed', async (
   expect(patient.intents).toEqual([]);
 });
 
-test('E9: with recovery "Approval" it waits, and says what for', async () => {
+test('with recovery "Approval" it waits, and says what for', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   expect(await walk.drive()).toMatchObject({

@@ -50,7 +50,7 @@ test('drives what is there at its start, and what comes later', async () => {
   expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
 });
 
-test('C8: drives so many at once and no more, and forgets none', async () => {
+test('drives so many at once and no more, and forgets none', async () => {
   const walk = await withGraph('abc');
   let most = 0;
   let now = 0;
@@ -194,7 +194,7 @@ test('lists again when the watch has missed something', async () => {
   expect(watches).toBeGreaterThan(2);
 });
 
-test('C3: a mistake of ours ends the Diagnosis that it was made with, and no other', async () => {
+test('a mistake of ours ends the Diagnosis that it was made with, and no other', async () => {
   const walk = await withGraph('a');
   await walk.diagnosis({ operationSet: undefined });
   await walk.store.create(newDiagnosis('sound'));
