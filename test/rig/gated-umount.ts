@@ -33,6 +33,7 @@ gate() {
   while [ -e ${folder}/$1 ]; do sleep 0.02; done
 }
 case "$*" in *--help*) gate help; exec ${real} --help;; esac
+echo "$*" >> ${folder}/asked
 gate before
 ${real} "$@" && echo "$*" >> ${folder}/done
 code=$?
@@ -67,7 +68,16 @@ exit $code
 
   /** What was really unmounted, one line each. */
   get unmounted(): readonly string[] {
-    const file = join(this.#folder, 'done');
+    return this.#lines('done');
+  }
+
+  /** What it was asked to unmount, whatever came of it. */
+  get asked(): readonly string[] {
+    return this.#lines('asked');
+  }
+
+  #lines(name: string): readonly string[] {
+    const file = join(this.#folder, name);
     return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
   }
 }

@@ -1,0 +1,113 @@
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
+import { expect, it } from 'vitest';
+import { momentsOf, randomFrom, seedGiven } from '../rig/random-moments.ts';
+import {
+  type Blow,
+  beginTrial,
+  endTrial,
+  expectCure,
+  type RecoveryTrial,
+} from '../rig/recovery-trial.ts';
+import { DIAGNOSES, STAGES, type Stage } from '../rig/subpath-patient.ts';
+
+const KILLS = 50;
+const NODES = 3;
+/** Every fifth time it is killed once more, while it stands up or goes on. */
+const TWICE_EVERY = 5;
+/** Every seventh time all that it has started is killed with it. */
+const WHOLE_EVERY = 7;
+const ALL_MS = 300_000;
+/** By then it has looked at what was left open. */
+const LOOKED_MS = 1_500;
+
+const seed = seedGiven();
+const random = randomFrom(seed);
+
+/** One blow at each moment of a time, now and then two, or one that spares nothing. */
+function randomBlows(lengthMs: number): readonly Blow[] {
+  return momentsOf(KILLS, random).map((moment, index) => ({
+    comes: () => sleep(moment * lengthMs),
+    isWhole: index % WHOLE_EVERY === 0,
+    ...(index % TWICE_EVERY === 0 ? { againAfterMs: random() * lengthMs } : {}),
+  }));
+}
+
+/** Those moments that are so short that chance misses them. */
+const SHORT: Readonly<Record<string, Blow['comes']>> = {
+  'it was acknowledged': (_, asked) => asked,
+  'the intent was written': (patient) => until(() => patient.journal.unfinished.length > 0),
+  'it was unmounted': (patient) => until(() => !patient.line?.includes('//deleted ')),
+  'the outcome was written': (patient) => {
+    const before = patient.journal.records.length;
+    return until(() => patient.journal.records.length >= before + 2);
+  },
+};
+
+async function until(holds: () => boolean): Promise<void> {
+  while (!holds()) await setImmediate();
+}
+
+/** Each node takes the next blow when it is done with one. */
+async function strikeAll(
+  trials: readonly RecoveryTrial[],
+  blows: readonly Blow[],
+): Promise<Stage[]> {
+  const left = [...blows];
+  const stages: Stage[] = [];
+  const strike = async (trial: RecoveryTrial) => {
+    for (let blow = left.shift(); blow; blow = left.shift()) {
+      stages.push((await expectCure(trial, blow)).stage);
+    }
+  };
+  await Promise.all(trials.map(strike));
+  return stages;
+}
+
+function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((left, right) => left - right);
+  return sorted[Math.floor(sorted.length / 2)] ?? 0;
+}
+
+function counted(stages: readonly Stage[]): string {
+  const one = (stage: Stage) => `${stage} ${stages.filter((each) => each === stage).length}`;
+  return STAGES.map(one).join(', ');
+}
+
+it('killed at any moment of a recovery, it ends it right, does nothing twice and loses nothing', {
+  timeout: ALL_MS,
+}, async () => {
+  const trials = await Promise.all(Array.from({ length: NODES }, () => beginTrial()));
+  // All at once, as they are below: a machine that is busy takes its time.
+  const undisturbed = await Promise.all(trials.map((trial) => expectCure(trial)));
+  const lengthMs = medianOf(undisturbed.map(({ tookMs }) => tookMs));
+  console.info(`KUBEDIAG_TEST_SEED=${seed}; undisturbed it takes ${lengthMs} ms`);
+  const stages = await strikeAll(trials, randomBlows(lengthMs));
+  console.info(`at random it was killed when: ${counted(stages)}`);
+  expect(stages).toHaveLength(KILLS);
+  // Else the moments were not those of a recovery. The second step is over in no time.
+  expect(stages.filter((stage) => stage !== 'ended').length).toBeGreaterThan(KILLS / 2);
+  expect(stages).toEqual(expect.arrayContaining(['step 1', 'step 3', 'step 4']));
+
+  const short = Object.values(SHORT).flatMap((comes) => [{ comes }, { comes, isWhole: true }]);
+  const others = await strikeAll(trials, short);
+  console.info(`in short moments it was killed when: ${counted(others)}`);
+  for (const trial of trials) await endTrial(trial);
+});
+
+it('killed while its unmount waits, it does not begin another, and tells how that one ended', async () => {
+  const trial = await beginTrial();
+  await expectCure(trial, {
+    comes: ({ umount }) => {
+      umount.close('before');
+      return umount.reached('before');
+    },
+    afterwards: async ({ umount, agent }) => {
+      await sleep(LOOKED_MS);
+      expect(await agent.object(`${DIAGNOSES}/round-1`)).toMatchObject({
+        status: { phase: 'Running', checkpoint: { nodeIndex: 3 } },
+      });
+      umount.open('before');
+    },
+  });
+  await endTrial(trial);
+});

@@ -1,0 +1,145 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { StoredObject } from '../../src/diagnosis/store.ts';
+import { killIfThere } from './cgroup-tree.ts';
+import type { PracticeNode } from './practice-node.ts';
+import { childOf } from './private-namespaces.ts';
+import type { Ended, Running } from './run-kubediag.ts';
+
+const LOOK_MS = 25;
+const WAIT_MS_MAX = 60_000;
+const ROOT = '/apis/diagnosis.kubediag.org/v1';
+
+export interface Answered {
+  readonly code: number;
+  readonly value: unknown;
+}
+
+/** `kubediag serve` on a practice node: it can be killed at any moment, and stand up again. */
+export class AgentOnNode {
+  readonly #node: PracticeNode;
+  readonly #words: readonly string[];
+  #running: Running | undefined;
+  /** Known before it is needed, so that a blow comes at its moment. */
+  #pid: number | undefined;
+
+  constructor(node: PracticeNode, nodeName: string) {
+    this.#node = node;
+    const place = ['--listen', '127.0.0.1:0', '--state-dir', node.stateFolder];
+    this.#words = ['serve', ...place, '--node-name', nodeName];
+  }
+
+  /** Starts it, and does not wait until it stands. */
+  begin(): void {
+    this.#running = this.#node.start(this.#words);
+    this.#running.child.stdin?.end();
+    this.#pid = undefined;
+  }
+
+  async stand(): Promise<void> {
+    if (!this.#running) this.begin();
+    await this.#running?.hasSaid('token is');
+    this.#pid = (await this.#program()).pid;
+  }
+
+  /** To the program itself, and not to what entered the namespaces for it. */
+  async end(name: NodeJS.Signals): Promise<Ended> {
+    const { pid, running } = await this.#program();
+    process.kill(pid, name);
+    this.#running = undefined;
+    return running.end;
+  }
+
+  /** Kills it with all that it has started, as a supervisor does. */
+  async killWhole(): Promise<void> {
+    const { pid, running } = await this.#program();
+    for (const each of withDescendants(pid)) killIfThere(each);
+    this.#running = undefined;
+    await running.end;
+  }
+
+  async #program(): Promise<{ readonly pid: number; readonly running: Running }> {
+    const running = this.#running;
+    if (!running) throw new Error('no agent stands here');
+    const { pid: enters = 0 } = running.child;
+    const find = () => eventually('the process of the agent', () => childOf(enters));
+    return { pid: this.#pid ?? (await find()), running };
+  }
+
+  /** Undefined when nobody was there to answer to the end. */
+  async ask(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
+    const own = (name: string) => readFileSync(join(this.#node.stateFolder, name), 'utf8').trim();
+    const wish = {
+      method,
+      headers: { authorization: `Bearer ${own('token')}`, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    };
+    try {
+      const answer = await fetch(`${own('address')}${ROOT}${path}`, wish);
+      return { code: answer.status, value: await answer.json() };
+    } catch {
+      return undefined;
+    }
+  }
+
+  async object(path: string): Promise<StoredObject> {
+    const answer = await this.ask('GET', path);
+    if (answer?.code !== 200) throw new Error(`${path}: ${JSON.stringify(answer)}`);
+    return answer.value as StoredObject;
+  }
+
+  async list(path: string): Promise<readonly StoredObject[]> {
+    return ((await this.object(path)) as unknown as { items: readonly StoredObject[] }).items;
+  }
+
+  async untilEnded(path: string): Promise<StoredObject> {
+    return eventually(`the end of ${path}`, async () => {
+      const object = await this.object(path);
+      const phase = String(object.status?.phase);
+      if (!['Succeeded', 'Failed'].includes(phase)) throw new Error(JSON.stringify(object.status));
+      return object;
+    });
+  }
+}
+
+/** Once it does not throw any more. */
+export async function eventually<T>(what: string, look: () => Promise<T> | T): Promise<T> {
+  for (const deadline = Date.now() + WAIT_MS_MAX; ; ) {
+    try {
+      return await look();
+    } catch (error) {
+      if (Date.now() > deadline) throw new Error(`${what} did not come`, { cause: error });
+    }
+    await sleep(LOOK_MS);
+  }
+}
+
+/** The command lines of all that runs on a practice node; what only waits to be reaped has none. */
+export function programsOn({ inside }: PracticeNode): readonly string[] {
+  const processes = readlinkSync(`/proc/${inside.pid}/ns/pid`);
+  return readdirSync('/proc')
+    .filter((name) => Number(name) > 0)
+    .flatMap((pid) =>
+      unlessGone(() => {
+        if (readlinkSync(`/proc/${pid}/ns/pid`) !== processes) return [];
+        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || [];
+      }, []),
+    )
+    .toSorted();
+}
+
+/** Those that the first thread of each has started, as everything here does. */
+function withDescendants(pid: number): readonly number[] {
+  const children = unlessGone(() => readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8'), '');
+  const pids = children.split(' ').filter(Boolean).map(Number);
+  return [pid, ...pids.flatMap(withDescendants)];
+}
+
+function unlessGone<T>(look: () => T, otherwise: T): T {
+  try {
+    return look();
+  } catch {
+    return otherwise;
+  }
+}

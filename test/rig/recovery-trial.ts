@@ -1,0 +1,195 @@
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { StoredObject } from '../../src/diagnosis/store.ts';
+import { type AgentOnNode, type Answered, eventually, programsOn } from './agent-on-node.ts';
+import { mountChanges, mountTables } from './mount-tables.ts';
+import { expectPrintedStatus, type PrintedDiagnosis } from './printed-status.ts';
+import { CORE, DIAGNOSES, type Stage, SubpathPatient } from './subpath-patient.ts';
+
+const MANIFEST = join(import.meta.dirname, '../manifests/subpath-remount.yaml');
+const API_VERSION = 'diagnosis.kubediag.org/v1';
+/** Between two objects that somebody has the agent keep meanwhile. */
+const WRITE_MS = 40;
+
+/** A node with its agent and the manual's manifests, and all that the agent said it has kept. */
+export interface RecoveryTrial {
+  readonly patient: SubpathPatient;
+  /** What runs there without an agent. */
+  readonly idle: readonly string[];
+  /** The Diagnoses as they were when they ended, by name. */
+  readonly ended: Map<string, StoredObject>;
+  /** The names of other objects. */
+  readonly beside: string[];
+}
+
+/** A moment at which the agent is killed. */
+export interface Blow {
+  /** Resolves then. It is called right after the Diagnosis was asked for. */
+  readonly comes: (patient: SubpathPatient, asked: Promise<unknown>) => Promise<unknown>;
+  /** With all that it has started. */
+  readonly isWhole?: boolean;
+  /** From its next start to the second blow. */
+  readonly againAfterMs?: number;
+  /** What happens when it stands again. */
+  readonly afterwards?: (patient: SubpathPatient) => Promise<unknown>;
+}
+
+export interface Round {
+  readonly tookMs: number;
+  /** How far it had come when the agent was killed. */
+  readonly stage: Stage;
+}
+
+export async function beginTrial(): Promise<RecoveryTrial> {
+  const patient = await SubpathPatient.make();
+  const { node, agent } = patient;
+  const idle = programsOn(node);
+  await agent.stand();
+  const applied = await node.kubediag('apply', '-f', MANIFEST, '--state-dir', node.stateFolder);
+  expect(applied, applied.stderr).toMatchObject({ code: 0 });
+  // The Diagnosis of the manual: each round has its own.
+  const deleted = await agent.ask('DELETE', `${DIAGNOSES}/subpath-remount-diagnosis`);
+  expect(deleted).toMatchObject({ code: 200 });
+  return { patient, idle, ended: new Map(), beside: [] };
+}
+
+/** The pod falls sick, its Diagnosis is applied, the agent is killed, stands up again, and cures. */
+export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Round> {
+  const { patient, ended: all } = trial;
+  const { agent, node } = patient;
+  const name = `round-${all.size + 1}`;
+  const before = patient.unmounts;
+  const { stale, tables } = patient.fallSick();
+  const stop = new AbortController();
+  const mounting = patient.mountsAnew(stop.signal);
+  const begun = performance.now();
+  const asked = agent.ask('POST', DIAGNOSES, diagnosisCalled(name));
+  const stage = blow ? await strike(trial, name, blow, asked) : 'ended';
+  await expectKept(agent, name, await asked);
+  const ended = await agent.untilEnded(`${DIAGNOSES}/${name}`);
+  const tookMs = performance.now() - begun;
+  stop.abort();
+  const fresh = await mounting;
+
+  all.set(name, ended);
+  expectPrintedStatus(ended as unknown as PrintedDiagnosis, stale);
+  expectOneDeed(patient, ended.metadata.uid);
+  expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false);
+  const changes = mountChanges(tables, mountTables(node.inside));
+  expect(changes).toEqual([`- ${stale}`, `+ ${fresh}`]);
+  expect(await patient.tryMount()).toMatch(/^version \d+\n$/);
+  await expectNothingLeft(trial);
+  return { tookMs, stage };
+}
+
+async function strike(
+  { patient, beside }: RecoveryTrial,
+  name: string,
+  { comes, isWhole, againAfterMs, afterwards }: Blow,
+  asked: Promise<unknown>,
+): Promise<Stage> {
+  const { agent } = patient;
+  const stop = new AbortController();
+  const writing = writeUntil(stop.signal, agent, `beside-${name}`);
+  await comes(patient, asked);
+  if (isWhole) await agent.killWhole();
+  else await agent.end('SIGKILL');
+  stop.abort();
+  beside.push(...(await writing));
+  const stage = await patient.stageOf(name);
+  if (againAfterMs !== undefined) {
+    agent.begin();
+    await sleep(againAfterMs);
+    await agent.end('SIGKILL');
+  }
+  await agent.stand();
+  await afterwards?.(patient);
+  return stage;
+}
+
+/** Has it keep one object after another; gives the names of those that it said it has. */
+async function writeUntil(
+  stop: AbortSignal,
+  agent: AgentOnNode,
+  prefix: string,
+): Promise<readonly string[]> {
+  const kept: string[] = [];
+  for (let index = 1; !stop.aborted; index += 1) {
+    const name = `${prefix}-${index}`;
+    const answer = await agent.ask('POST', '/operations', operationCalled(name));
+    if (answer?.code === 201) kept.push(name);
+    await sleep(WRITE_MS);
+  }
+  return kept;
+}
+
+/** Whoever got an answer finds it there. Whoever got none cannot know, and asks again. */
+async function expectKept(
+  agent: AgentOnNode,
+  name: string,
+  answer: Answered | undefined,
+): Promise<void> {
+  if (answer) {
+    expect(answer.code).toBe(201);
+    const { metadata } = await agent.object(`${DIAGNOSES}/${name}`);
+    expect(metadata.uid).toBe((answer.value as StoredObject).metadata.uid);
+  } else {
+    const again = await agent.ask('POST', DIAGNOSES, diagnosisCalled(name));
+    expect([201, 409]).toContain(again?.code);
+  }
+}
+
+function expectOneDeed({ journal }: SubpathPatient, uid: string): void {
+  const { records, unfinished, troubles } = journal;
+  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+  const outcomes = records
+    .filter(({ purpose, event }) => purpose?.startsWith(uid) && event === 'concluded')
+    .map(({ outcome }) => outcome?.state);
+  // A crash between intent and act was looked at: nothing had come of it.
+  const nothings = outcomes.slice(1).map(() => 'no-effect');
+  expect(outcomes).toEqual([...nothings, 'done']);
+}
+
+function expectOneUnmount(
+  before: SubpathPatient['unmounts'],
+  after: SubpathPatient['unmounts'],
+  isKilledToo: boolean,
+): void {
+  const done = after.done - before.done;
+  const asked = after.asked - before.asked;
+  // One that is killed may have done it and not told, or is begun a second time.
+  if (isKilledToo) expect(done).toBeLessThanOrEqual(1);
+  else expect({ asked, done }).toEqual({ asked: 1, done: 1 });
+}
+
+/** Readers end with who asks them, an unmount with its deed. */
+async function expectNothingLeft({ patient, idle }: RecoveryTrial): Promise<void> {
+  await eventually('the end of all that was started', () => {
+    const others = programsOn(patient.node).filter((each) => !idle.includes(each));
+    expect(others).toEqual([expect.stringMatching(/kubediag serve /)]);
+  });
+}
+
+/** All that it said it has kept is there, as it was; and it goes when it is told to. */
+export async function endTrial({ patient, idle, ended, beside }: RecoveryTrial): Promise<void> {
+  const { agent, node } = patient;
+  const diagnoses = await agent.list(DIAGNOSES);
+  expect(new Map(diagnoses.map((each) => [each.metadata.name, each]))).toEqual(ended);
+  const operations = (await agent.list('/operations')).map(({ metadata }) => metadata.name);
+  expect(operations).toEqual(expect.arrayContaining(beside));
+  const stopped = await agent.end('SIGTERM');
+  expect(stopped, stopped.stderr).toMatchObject({ code: 0 });
+  expect(programsOn(node)).toEqual(idle);
+}
+
+function diagnosisCalled(name: string): object {
+  const podReference = { namespace: CORE.namespace, name: CORE.name };
+  const spec = { operationSet: 'subpath-remount-op-set', nodeName: 'my-node', podReference };
+  return { apiVersion: API_VERSION, kind: 'Diagnosis', metadata: { name }, spec };
+}
+
+function operationCalled(name: string): object {
+  const spec = { processor: { scriptRunner: { script: 'true' }, timeoutSeconds: 1 } };
+  return { apiVersion: API_VERSION, kind: 'Operation', metadata: { name }, spec };
+}
