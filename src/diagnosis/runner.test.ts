@@ -170,6 +170,34 @@ test('what a process that ended had begun is gone on with by the next', async ()
   for (const { status } of ended) expect(status?.phase).toBe('Succeeded');
 });
 
+test('a store that cannot be read for a while ends nothing', async () => {
+  const walk = await withGraph('a');
+  const { store } = walk;
+  await walk.diagnosis();
+  let failures = 2;
+  walk.store = new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(target, name);
+      const each: Store['each'] = async (kind) => {
+        const listed = await store.each(kind);
+        if (kind !== 'Diagnosis' || failures === 0) return listed;
+        failures -= 1;
+        return { ...listed, objects: unreadable() };
+      };
+      if (name === 'each') return each;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+  start(walk);
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(walk.troubles).toEqual(['the disk does not answer', 'the disk does not answer']);
+});
+
+// biome-ignore lint/correctness/useYield: it breaks off at its first object.
+function* unreadable(): Generator<StoredObject> {
+  throw new StoreError('ServiceUnavailable', 'the disk does not answer');
+}
+
 test('lists again when the watch has missed something', async () => {
   const walk = await withGraph('a');
   const { store } = walk;

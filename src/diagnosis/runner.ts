@@ -1,12 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { KindName } from '../api/kinds.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { bareFailure } from './keep-result.ts';
-import { IN_FLIGHT_MAX } from './limits.ts';
+import { IN_FLIGHT_MAX, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import type { ObjectKey, StoredObject, StoreEvent } from './store.ts';
-import { answerOf, patiently } from './store-answer.ts';
+import { answerOf, longer, patiently } from './store-answer.ts';
 import { keyOf, wordsOf } from './stored-object.ts';
 import { askAgainMs, hasEnded, keptMs } from './time-left.ts';
 
@@ -43,6 +44,7 @@ export class Runner {
   readonly #entries = new Map<string, Entry>();
   readonly #queue: Entry[] = [];
   #inFlight = 0;
+  #hasBegun = false;
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(world: RunnerWorld) {
@@ -71,23 +73,24 @@ export class Runner {
     await this.#idle.promise;
   }
 
-  /** Lists a kind and watches it; lists again whenever the watch has missed something. */
+  /** Lists a kind and watches it; again whenever the watch has missed something, ever more seldom. */
   async #follow(kind: KindName): Promise<void> {
-    const { store, shutdown } = this.#world;
-    while (!shutdown.aborted) {
-      const listed = await patiently(() => store.each(kind), patienceOf(this.#world));
-      if (!listed.ok) return;
-      const { objects, resourceVersion } = listed.value;
-      if (kind === 'Diagnosis') await this.#begin(objects);
-      else this.#wakeWaiting();
-      const watched = async () => {
-        for await (const event of store.watch(kind, resourceVersion, shutdown)) this.#tell(event);
-      };
-      const answer = await answerOf(watched());
-      if (!answer.ok && answer.error.trouble !== 'Gone') {
-        this.#world.onTrouble?.(answer.error.message);
-      }
+    const { shutdown, onTrouble } = this.#world;
+    for (let waitMs = STORE_WAIT_FIRST_MS; !shutdown.aborted; waitMs = longer(waitMs)) {
+      const begun = performance.now();
+      const answer = await answerOf(this.#listAndWatch(kind));
+      if (!answer.ok && answer.error.trouble !== 'Gone') onTrouble?.(answer.error.message);
+      if (performance.now() - begun > STORE_WAIT_MAX_MS) waitMs = STORE_WAIT_FIRST_MS;
+      await Promise.allSettled([sleep(waitMs, undefined, { signal: shutdown })]);
     }
+  }
+
+  async #listAndWatch(kind: KindName): Promise<void> {
+    const { store, shutdown } = this.#world;
+    const { objects, resourceVersion } = await store.each(kind);
+    if (kind === 'Diagnosis') await this.#begin(objects);
+    else this.#wakeWaiting();
+    for await (const event of store.watch(kind, resourceVersion, shutdown)) this.#tell(event);
   }
 
   /** Most have ended as a rule, and are of no concern: only the others are held all at once. */
@@ -101,7 +104,9 @@ export class Runner {
     for (const entry of [...this.#entries.values()]) {
       if (!there.has(entry.uid)) this.#forget(entry);
     }
-    await this.#world.largeResults.retain(there);
+    // Only while nothing is driven: what is kept for one that is newer than the list must stay.
+    if (!this.#hasBegun) await this.#world.largeResults.retain(there);
+    this.#hasBegun = true;
     for (const object of concerning) this.#see(object);
   }
 

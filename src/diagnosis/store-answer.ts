@@ -28,10 +28,15 @@ export async function patiently<T>(
   ask: () => Promise<T>,
   { stop, onTrouble }: Patience,
 ): Promise<StoreAnswer<T>> {
-  for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = Math.min(waitMs * 2, STORE_WAIT_MAX_MS)) {
+  for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = longer(waitMs)) {
     const answer = await answerOf(ask());
     if (answer.ok || answer.error.trouble !== 'ServiceUnavailable' || stop.aborted) return answer;
     onTrouble?.(answer.error.message);
     await Promise.allSettled([sleep(waitMs, undefined, { signal: stop })]);
   }
+}
+
+/** The next wait after one that was in vain. */
+export function longer(waitMs: number): number {
+  return Math.min(waitMs * 2, STORE_WAIT_MAX_MS);
 }
