@@ -26,8 +26,8 @@ const key = (name: string, namespace = 'default') =>
   ({ kind: 'Diagnosis', namespace, name }) as const;
 
 /** What every store promises, wherever it keeps its objects. */
-export function describeStore(name: string, makeStore: () => Promise<Store>): void {
-  describe(`the ${name} store`, () => {
+export function describeStore(which: string, makeStore: () => Promise<Store>): void {
+  describe(`the ${which} store`, () => {
     test('gives what is created its metadata, and finds it again', async () => {
       const store = await makeStore();
       const made = await store.create({
