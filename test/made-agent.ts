@@ -20,14 +20,18 @@ export async function madeAgent(given?: string): Promise<MadeAgent> {
   const troubles: string[] = [];
   const { promise: started, resolve } = Promise.withResolvers<ServeStart>();
   const node = { access: { hostRoot: '/' }, settings: {}, stateFolder: stateDir };
-  const ended = serve({ host: '127.0.0.1', port: 0, node, nodeName: 'my-node' }, ending.signal, {
-    progress: () => {},
-    detail: () => {},
-    onSettled: () => {},
-    onLetGo: async () => {},
-    onStart: resolve,
-    onTrouble: (words) => troubles.push(words),
-  });
+  const ended = serve(
+    { host: '127.0.0.1', port: 0, node, nodeName: 'my-node', repeatMs: 60_000 },
+    ending.signal,
+    {
+      progress: () => {},
+      detail: () => {},
+      onSettled: () => {},
+      onLetGo: async () => {},
+      onStart: resolve,
+      onTrouble: (words) => troubles.push(words),
+    },
+  );
   const stop = async () => {
     ending.abort();
     await ended;

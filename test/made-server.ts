@@ -42,6 +42,7 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
     productVersion: 'test',
     metrics: async () => '',
     unreadiness: async () => undefined,
+    takeIn: async () => [],
     processorPaths: ['/processor/echo'],
     runProcessor: async (_, input, { isDryRun }) => {
       if (input.fail) return { succeeded: false, message: `because of ${input.fail}` };

@@ -9,3 +9,9 @@ export const PROCESSORS_MAX = 4;
 
 /** Operations whose time is counted by name; who makes more of them is counted together. */
 export const OPERATIONS_COUNTED_MAX = 500;
+
+/** Requests with alerts that wait for their turn; each may hold some megabytes. */
+export const INTAKES_WAITING_MAX = 8;
+
+/** Diagnoses that Triggers may make within a repeat interval: a storm of alerts is no work for a node. */
+export const TRIGGERED_MAX = 1_000;

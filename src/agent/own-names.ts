@@ -4,8 +4,15 @@ import { isLoopback } from '../std/is-loopback.ts';
 /** Names and addresses under which others may call a server that is bound to this one. */
 export function ownNames(bound: string, nodeName: string): readonly string[] {
   if (isLoopback(bound)) return [];
-  const addresses = Object.values(networkInterfaces()).flatMap((all) =>
-    (all ?? []).map(({ address }) => address),
-  );
-  return [bound, nodeName, hostname(), ...addresses];
+  return [bound, nodeName, hostname(), ...addresses().map(({ address }) => address)];
+}
+
+/** By which others mean this node: what stands on the loopback may be every node's. */
+export function namesOfNode(): readonly string[] {
+  const outward = addresses().filter(({ internal }) => !internal);
+  return [hostname(), ...outward.map(({ address }) => address)];
+}
+
+function addresses() {
+  return Object.values(networkInterfaces()).flatMap((all) => all ?? []);
 }

@@ -26,7 +26,7 @@ const quiet: ServeListener = {
 
 function wish(port = 0) {
   const node = { access: { hostRoot: '/' }, settings: {}, stateFolder: join(scratch, 'state') };
-  return { host: '127.0.0.1', port, node, nodeName: 'my-node' };
+  return { host: '127.0.0.1', port, node, nodeName: 'my-node', repeatMs: 60_000 };
 }
 
 /** Started, and to be ended. */

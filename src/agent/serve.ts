@@ -16,11 +16,13 @@ import { thisProcess } from '../state/this-process.ts';
 import { routes } from '../web/routes.ts';
 import { startServer } from '../web/server.ts';
 import { settleSets } from '../web/settle-sets.ts';
+import { StatusError } from '../web/status-error.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
+import { Intake } from './intake.ts';
 import { NAME_MS } from './limits.ts';
 import { Numbers } from './numbers.ts';
-import { ownNames } from './own-names.ts';
+import { namesOfNode, ownNames } from './own-names.ts';
 import { processorDoor } from './processors.ts';
 import { runnerHere } from './runner.ts';
 import { ownToken } from './token.ts';
@@ -31,6 +33,8 @@ export interface ServeWish {
   readonly node: NodeInHand;
   /** When it is not that of the kubelet. */
   readonly nodeName?: string | undefined;
+  /** For so long, an alert that is sent again is the same matter. */
+  readonly repeatMs: number;
 }
 
 export interface ServeListener extends StepListener {
@@ -115,6 +119,7 @@ async function stand(
         watches: new OpenWatches(),
         adviceOn: adviceFor(catalogue, () => standing.nodeName),
         ...processorDoor(node, listener),
+        takeIn: async (happenings) => standing.intake.takeIn(happenings),
         productVersion: VERSION,
         metrics: () => numbers.text(store, standing.counts),
         unreadiness: async () => (stop.aborted ? 'it is being ended' : standing.unreadiness),
@@ -135,6 +140,8 @@ async function stand(
   const nodeName = wish.nodeName ?? (await nodeNameOf(node, NAME_MS)) ?? standing.nodeName;
   standing.nodeName = nodeName;
   const own = { store, catalogue, node, nodeName, numbers };
+  const here = { nodeName, otherNames: namesOfNode() };
+  standing.intake = new Intake({ store, here, repeatMs: wish.repeatMs });
   standing.runner = runnerHere({ ...own, shutdown: stop, listener });
   const running = standing.runner.run();
   const tokenFile = join(node.stateFolder, 'token');
@@ -152,6 +159,7 @@ class Standing {
   readonly numbers = new Numbers();
   nodeName: string;
   runner: Runner | undefined;
+  #intake: Intake | undefined;
 
   constructor(nodeName: string) {
     this.nodeName = nodeName;
@@ -159,6 +167,16 @@ class Standing {
 
   get counts(): Runner['counts'] {
     return this.runner?.counts ?? { inFlight: 0, queued: 0, waiting: 0 };
+  }
+
+  /** Only once it is known which node this is. */
+  get intake(): Intake {
+    if (this.#intake) return this.#intake;
+    throw new StatusError('ServiceUnavailable', 'it is being started: send it again in a moment');
+  }
+
+  set intake(intake: Intake) {
+    this.#intake = intake;
   }
 
   get unreadiness(): string | undefined {

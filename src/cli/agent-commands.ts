@@ -8,6 +8,7 @@ function serve(): Command {
     .option('--listen <ADDRESS:PORT>', 'where to answer', '127.0.0.1:8090')
     .option('--allow-remote', 'listen on an address that other machines can reach, without TLS')
     .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
+    .option('--repeat-interval <TIME>', 'the same alert is the same matter for so long', '6h')
     .addOption(stateOption());
   return withNodeOptions(command);
 }

@@ -20,8 +20,13 @@ test.each([
   expect(durationMs('--timeout', text)).toBe(ms);
 });
 
-test.each(['', '0', '-1', '1h', '61m', '1e3', 'NaN'])('"%s" is no time', (text) => {
+test.each(['', '0', '-1', '2h', '61m', '1e3', 'NaN'])('"%s" is no time', (text) => {
   expect(() => durationMs('--timeout', text)).toThrow(UsageError);
+});
+
+test('a longer time where it is asked for', () => {
+  expect(durationMs('--repeat-interval', '6h', '240h')).toBe(21_600_000);
+  expect(() => durationMs('--repeat-interval', '241h', '240h')).toThrow('up to 240h, not "241h"');
 });
 
 test('a pod is named with its namespace', () => {

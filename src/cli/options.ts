@@ -31,18 +31,21 @@ export function lookSettingsOf(options: NodeOptions): LookSettings {
   };
 }
 
-// 30, 30s, 500ms, 2m
-const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m)?$/;
-const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
-const DURATION_MS_MAX = 3_600_000;
+// 30, 30s, 500ms, 2m, 6h
+const DURATION = /^(\d+(?:\.\d+)?)(ms|s|m|h)?$/;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
 
-export function durationMs(option: string, text: string): number {
-  const [, amount, unit = 's'] = DURATION.exec(text) ?? [];
-  const ms = Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
-  if (!(ms > 0 && ms <= DURATION_MS_MAX)) {
-    throw new UsageError(`${option} takes a time such as 30s or 2m, up to 60m, not "${text}"`);
+export function durationMs(option: string, text: string, most = '60m'): number {
+  const ms = msOf(text);
+  if (!(ms > 0 && ms <= msOf(most))) {
+    throw new UsageError(`${option} takes a time such as 30s or 2m, up to ${most}, not "${text}"`);
   }
   return ms;
+}
+
+function msOf(text: string): number {
+  const [, amount, unit = 's'] = DURATION.exec(text) ?? [];
+  return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
 function wholeNumber(option: string, text: string): number {

@@ -3,7 +3,7 @@ import type { StepListener } from '../host/step-host.ts';
 import type { Trouble } from '../model/action.ts';
 import { EXIT } from './exit-codes.ts';
 import { listenAddress } from './listen-address.ts';
-import { type NodeOptions, stateFolderOf } from './options.ts';
+import { durationMs, type NodeOptions, stateFolderOf } from './options.ts';
 import { nodeInHand, stopOnSignal } from './recover.ts';
 import { showSettled } from './show-recovery.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
@@ -15,6 +15,7 @@ export interface ServeOptions extends NodeOptions {
   readonly allowRemote?: boolean;
   readonly stateDir?: string;
   readonly nodeName?: string;
+  readonly repeatInterval: string;
 }
 
 /** The agent, as `main` hands it to the command line, which must not reach it by itself. */
@@ -24,6 +25,7 @@ export type Serve = (
     readonly port: number;
     readonly node: NodeInHand;
     readonly nodeName: string | undefined;
+    readonly repeatMs: number;
   },
   stop: AbortSignal,
   listener: StepListener & {
@@ -49,7 +51,9 @@ export async function serveHere(
   if (address.warning !== undefined) terminal.err(`${address.warning}\n`);
   const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
   const stop = stopOnSignal(terminal, 'a change of the node that has begun is finished first');
-  const trouble = await serve({ ...address, node, nodeName: options.nodeName }, stop, {
+  // What a Trigger made is kept for ten days, and a repetition is known by it.
+  const repeatMs = durationMs('--repeat-interval', options.repeatInterval, '240h');
+  const trouble = await serve({ ...address, node, nodeName: options.nodeName, repeatMs }, stop, {
     // Nobody watches the single looks of what stands for months.
     progress: () => {},
     detail: terminal.detail,

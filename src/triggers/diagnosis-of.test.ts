@@ -41,7 +41,7 @@ function alert(labels: object): Happening {
 }
 
 function madeOf(labels: object, by = trigger()) {
-  const made = diagnosisOf(by, alert(labels), HERE, NOW);
+  const made = diagnosisOf(by, alert(labels), HERE, { now: NOW });
   return made.ok ? made.value : { why: made.why };
 }
 
@@ -150,12 +150,9 @@ test('a common event becomes a Diagnosis of the node of its Trigger', () => {
     name: 'load',
     spec: { operationSet: 'load-set', sourceTemplate: { commonEventTemplate: {} }, ...spec },
   });
-  const made = diagnosisOf(
-    by({ nodeName: 'my-node', parameters: { a: '1' } }),
-    happening,
-    HERE,
-    NOW,
-  );
+  const made = diagnosisOf(by({ nodeName: 'my-node', parameters: { a: '1' } }), happening, HERE, {
+    now: NOW,
+  });
   const name = 'common-event.high-cpu.1622707344';
   expect(made).toMatchObject({
     ok: true,
@@ -168,8 +165,15 @@ test('a common event becomes a Diagnosis of the node of its Trigger', () => {
       spec: { operationSet: 'load-set', nodeName: 'my-node', parameters: { a: '1' } },
     },
   });
-  expect(diagnosisOf(by({}), happening, HERE, NOW).ok).toBe(false);
-  expect(diagnosisOf(by({ nodeName: 'another' }), happening, HERE, NOW).ok).toBe(false);
+  expect(diagnosisOf(by({}), happening, HERE, { now: NOW }).ok).toBe(false);
+  expect(diagnosisOf(by({ nodeName: 'another' }), happening, HERE, { now: NOW }).ok).toBe(false);
+});
+
+test('there is another name for the same second', () => {
+  const second = diagnosisOf(trigger(), alert(LABELS), HERE, { now: NOW, nameChoice: 2 });
+  expect(second).toMatchObject({
+    value: { metadata: { name: expect.stringMatching(/[.]1622707344-2$/) } },
+  });
 });
 
 test('a Diagnosis tells of which Trigger and which alert it is', () => {

@@ -54,11 +54,11 @@ export function diagnosisOf(
   trigger: NamedTrigger,
   happening: Happening,
   here: Here,
-  now: Date,
+  { now, nameChoice = 1 }: { readonly now: Date; readonly nameChoice?: number },
 ): Read<TriggeredDiagnosis> {
   const target = targetOf(trigger.spec, happening, here);
   if (!target.ok) return target;
-  const name = diagnosisName(happening, now);
+  const name = diagnosisName(happening, now, nameChoice);
   const words =
     happening.source === 'prometheusAlertTemplate'
       ? { [`${PREFIX}/prometheus-alert`]: wordsOf(happening) }

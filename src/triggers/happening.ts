@@ -21,14 +21,18 @@ export function wordsOf(happening: Happening): string {
   return `${labels.alertname ?? ''}[${identityOf(happening).slice(0, 7)}][${state}]`;
 }
 
-/** How its Diagnosis is called: prometheus-alert.node-down.94df165.1622707344 */
-export function diagnosisName(happening: Happening, now: Date): string {
+/**
+ * How its Diagnosis is called: prometheus-alert.node-down.94df165.1622707344. Others of the same
+ * second may have that name already, so there is a second one, and so on.
+ */
+export function diagnosisName(happening: Happening, now: Date, choice: number): string {
   const seconds = Math.floor(now.getTime() / 1_000);
+  const last = choice === 1 ? `${seconds}` : `${seconds}-${choice}`;
   if (happening.source === 'commonEventTemplate') {
-    return `common-event.${namePart(happening.what.class)}.${seconds}`;
+    return `common-event.${namePart(happening.what.class)}.${last}`;
   }
   const name = namePart(happening.what.labels.alertname ?? '');
-  return `prometheus-alert.${name}.${identityOf(happening).slice(0, 7)}.${seconds}`;
+  return `prometheus-alert.${name}.${identityOf(happening).slice(0, 7)}.${last}`;
 }
 
 /** What of a text may stand in the name of an object; where nothing may, a word for it. */
