@@ -182,7 +182,10 @@ test('refuses what comes when it is closed', async () => {
   expect(await next).toMatchObject({ done: true });
 });
 
-test('has every change that it told of, when its process is killed among many', async () => {
+// Each round starts a process of its own.
+const patient = { timeout: 60_000 };
+
+test('has every change that it told of, when its process is killed', patient, async () => {
   const path = newPath();
   for (let round = 0; round < 5; round += 1) {
     const told = await toldUntilKilled(path, round);
