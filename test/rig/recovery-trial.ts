@@ -65,12 +65,15 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
   const mounting = patient.mountsAnew(stop.signal);
   const begun = performance.now();
   const asked = agent.ask('POST', DIAGNOSES, diagnosisCalled(name));
-  const stage = blow ? await strike(trial, name, blow, asked) : 'ended';
-  await expectKept(agent, name, await asked);
-  const ended = await agent.untilEnded(`${DIAGNOSES}/${name}`);
+  const struck = blow ? strike(trial, name, blow, asked) : Promise.resolve('ended' as const);
+  const ending = struck.then(async () => {
+    await expectKept(agent, name, await asked);
+    return agent.untilEnded(`${DIAGNOSES}/${name}`);
+  });
+  // Whatever comes of it, the kubelet does not outlive it.
+  const ended = await ending.finally(() => stop.abort());
   const tookMs = performance.now() - begun;
-  stop.abort();
-  const fresh = await mounting;
+  const [stage, fresh] = [await struck, await mounting];
 
   all.set(name, ended);
   expectPrintedStatus(ended as unknown as PrintedDiagnosis, stale);
