@@ -1,7 +1,7 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
-import { targetHere } from './runner.ts';
+import { targetHere } from '../diagnosis/target-here.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import { largeResultsIn } from '../diagnosis/large-results.ts';
 import { stepsOn } from '../diagnosis/run-step.ts';
 import { Runner } from '../diagnosis/runner.ts';
 import type { Store } from '../diagnosis/store.ts';
+import { targetHere } from '../diagnosis/target-here.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type StepListener, withStepHost } from '../host/step-host.ts';
 import type { Numbers } from './numbers.ts';
@@ -36,13 +36,4 @@ export function runnerHere(running: Running): Runner {
     onTrouble: listener.onTrouble,
     onEnded: (object) => numbers.ended(object),
   });
-}
-
-/** This node, when it is meant. A pod that is named without its node is looked for here. */
-export function targetHere(spec: DiagnosisSpec, here: string): string | undefined {
-  const { nodeName, podReference, targetSelector } = spec;
-  if (nodeName) return nodeName === here ? here : undefined;
-  const names = targetSelector?.nodeNames ?? [];
-  if (names.length > 0) return names.includes(here) ? here : undefined;
-  return podReference || targetSelector?.podReferences?.length ? here : undefined;
 }

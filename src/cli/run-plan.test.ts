@@ -22,9 +22,13 @@ test('a Diagnosis is for this node when it names it, or a pod', () => {
   expect(target({ nodeName: 'this' })).toBe('this');
   expect(target({ podReference: { namespace: 'a', name: 'b' } })).toBe('this');
   expect(target({ targetSelector: { nodeNames: ['that', 'this'] } })).toBe('this');
+  const podReferences = [{ namespace: 'a', name: 'b' }];
+  expect(target({ targetSelector: { podReferences } })).toBe('this');
   expect(() => target({ nodeName: 'that' })).toThrow('it is for node that, and this is this');
   const selector = { nodeSelector: { matchLabels: { a: 'b' } } };
   expect(() => target({ targetSelector: selector })).toThrow('only a cluster knows');
+  const both = { ...selector, nodeNames: ['this'] };
+  expect(() => target({ targetSelector: both })).toThrow('only a cluster knows');
 });
 
 test('a step of ours that repairs is seen before anything is run, under any name', () => {

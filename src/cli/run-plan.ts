@@ -2,6 +2,7 @@ import { checkResource, type Resource } from '../api/check-resource.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { type Processor, processorOf } from '../api/processor-of.ts';
 import { ownOperations } from '../diagnosis/catalogue.ts';
+import { targetHere } from '../diagnosis/target-here.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
@@ -79,10 +80,10 @@ export function repairIn({ diagnoses, operations }: RunPlan): string | undefined
 
 /** The node that a Diagnosis is about, when it is this one. */
 export function targetOf({ spec }: PlannedDiagnosis, here: string): string {
-  const { nodeName, podReference, targetSelector } = spec;
-  const named = nodeName ? [nodeName] : (targetSelector?.nodeNames ?? []);
-  if (named.includes(here) || (named.length === 0 && podReference)) return here;
-  if (named.length === 0) {
+  if (targetHere(spec, here)) return here;
+  const { nodeName, targetSelector = {} } = spec;
+  const named = nodeName ? [nodeName] : (targetSelector.nodeNames ?? []);
+  if (named.length === 0 || (!nodeName && targetSelector.nodeSelector)) {
     throw new UsageError('only a cluster knows which nodes a selector means; use spec.nodeName');
   }
   throw new UsageError(

@@ -61,6 +61,18 @@ describe('an Operation as its manifest says it', () => {
     );
   });
 
+  test.each([
+    [{ address: '127.0.0.1', port: 8080, path: '/test' }, 'http://127.0.0.1:8080/test'],
+    [
+      { address: 'fd00::1', port: 443, path: '/a?b=c', scheme: 'https' },
+      'https://[fd00::1]:443/a?b=c',
+    ],
+    [{ address: 'server.example' }, 'http://server.example:8090/'],
+    [{ port: 9_999 }, 'http://127.0.0.1:9999/'],
+  ])('%j is asked at %s', async (httpServer, url) => {
+    expect(await run({ httpServer }, {}, stopped())).toEqual(saying(`${url}: stopped`));
+  });
+
   test('it is asked no oftener than it says when the network fails', async () => {
     const httpServer = { address: '127.0.0.1', port: 1, retries: 0 };
     expect(await run({ httpServer })).toEqual(saying('(1 attempts)'));

@@ -15,7 +15,7 @@ export interface DiagnosisInHand {
 /** Later ones win, so no parameter passes for something that a step has found. */
 export function stepInput(diagnosis: DiagnosisInHand): StepInput {
   const { spec, status, namespace, name, uid, nodeName } = diagnosis;
-  const { podReference: pod } = spec;
+  const pod = podIn(spec);
   return {
     ...spec.parameters,
     ...status.operationResults,
@@ -26,6 +26,16 @@ export function stepInput(diagnosis: DiagnosisInHand): StepInput {
     ...(pod ? { 'pod.namespace': pod.namespace, 'pod.name': pod.name } : {}),
     ...(pod?.container ? { container: pod.container } : {}),
   };
+}
+
+/** The pod that is named, as either generation of the API names it. Of several none is meant more. */
+function podIn({
+  podReference,
+  targetSelector = {},
+}: DiagnosisSpec): DiagnosisSpec['podReference'] {
+  const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
+  const isByPod = !nodeSelector && nodeNames.length === 0 && !podSelector;
+  return podReference ?? (isByPod && podReferences.length === 1 ? podReferences[0] : undefined);
 }
 
 /** The pod that a step is about, when its Diagnosis names one. */

@@ -1,0 +1,16 @@
+import type { DiagnosisSpec } from '../api/diagnosis.ts';
+
+/**
+ * This node, when it is meant. A pod that is named without its node is looked for here; which nodes
+ * or pods have a label only a cluster knows.
+ */
+export function targetHere(spec: DiagnosisSpec, here: string): string | undefined {
+  const { nodeName, podReference, targetSelector = {} } = spec;
+  if (nodeName) return nodeName === here ? here : undefined;
+  // The first of them that is not empty counts.
+  const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
+  if (nodeSelector) return undefined;
+  if (nodeNames.length > 0) return nodeNames.includes(here) ? here : undefined;
+  if (podSelector) return undefined;
+  return podReference || podReferences.length > 0 ? here : undefined;
+}
