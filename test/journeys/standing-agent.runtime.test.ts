@@ -1,6 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { GatedUmount } from '../rig/gated-umount.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
@@ -140,6 +142,29 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     expect(approved.stdout).toContain(`approved (plan ${plan})\n`);
     await expect.poll(() => phaseOf('approved'), POLL).toBe('Succeeded');
     expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done', 'done']);
+    await sick.volume.bind();
+    await sick.startAttempt();
+  });
+
+  it('ends only when an action that it has begun is done, and goes on from there', async () => {
+    await sick.makeStale();
+    await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
+    const umount = await GatedUmount.install(node);
+    umount.close('before');
+    const manifest = readFileSync(MANIFEST, 'utf8').replace(NAME, 'ended');
+    writeFileSync(join(node.scratch, 'ended.yaml'), manifest);
+    await agent.kubediag('apply', '-f', join(node.scratch, 'ended.yaml'));
+    await umount.reached('before');
+    const ended = agent.end('SIGTERM');
+    expect(await Promise.race([ended, sleep(2_000)])).toBeUndefined();
+    umount.open('before');
+    expect(await ended).toMatchObject({ code: 0 });
+    expect(umount.unmounted).toHaveLength(1);
+    await agent.start();
+    await expect.poll(() => phaseOf('ended'), POLL).toBe('Succeeded');
+    expect(umount.unmounted).toHaveLength(1);
+    const states = (await entries()).map(({ outcome }) => outcome.state);
+    expect(states).toEqual(['done', 'done', 'done']);
     expect(await agent.end('SIGTERM')).toMatchObject({ code: 0 });
   });
 });

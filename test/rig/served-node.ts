@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { PracticeNode } from './practice-node.ts';
+import { childOf } from './private-namespaces.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 
 export interface HttpAnswer {
@@ -34,8 +35,9 @@ export class ServedNode {
   async end(signal: NodeJS.Signals): Promise<Ended | undefined> {
     const running = this.#running;
     this.#running = undefined;
-    // The child is nsenter, which hands signals to nobody; the agent is below it.
-    if (running) process.kill(lastBelow(running.child.pid ?? 0), signal);
+    // To the agent itself, and not to what entered the namespaces for it.
+    const pid = running && (await childOf(running.child.pid ?? 0));
+    if (pid !== undefined) process.kill(pid, signal);
     return running?.end;
   }
 
@@ -71,12 +73,4 @@ export class ServedNode {
       call.end(body);
     });
   }
-}
-
-/** The process at the end of a chain of wrappers: each of them has one child. */
-function lastBelow(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
-  const [child] = children.split(' ').filter(Boolean);
-  const name = readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
-  return child === undefined || name === 'kubediag' ? pid : lastBelow(Number(child));
 }
