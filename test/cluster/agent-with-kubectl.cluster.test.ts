@@ -1,0 +1,83 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findBinaries } from '../../tools/cluster/binaries.ts';
+import { PracticeNode } from '../rig/practice-node.ts';
+import { type Ended, runProgram } from '../rig/run-kubediag.ts';
+import { ServedNode } from '../rig/served-node.ts';
+import { MANIFEST } from '../rig/subpath-node.ts';
+
+const NAME = 'subpath-remount-diagnosis';
+
+/** A real kubectl that takes an agent on a node for an API server. */
+describe('kubectl on the doors of an agent', () => {
+  const home = mkdtempSync(join(tmpdir(), 'kubediag-kubectl-'));
+  let program = '';
+  let node: PracticeNode;
+  let agent: ServedNode;
+
+  beforeAll(async () => {
+    const binaries = await findBinaries({ mayBuild: false });
+    if ('missing' in binaries) throw new Error(binaries.missing);
+    program = binaries.kubectl;
+    node = await PracticeNode.make();
+    agent = new ServedNode(node);
+    await agent.start();
+  });
+
+  afterAll(async () => {
+    await agent.end('SIGTERM');
+    await node.stop();
+    rmSync(home, { recursive: true, force: true });
+  });
+
+  function kubectl(...words: readonly string[]): Promise<Ended> {
+    const server = `http://kubediag:${agent.token}@127.0.0.1:${agent.port}`;
+    const all = [program, '--server', server, ...words];
+    return runProgram(all, { environment: { HOME: home } });
+  }
+
+  it('finds the kinds, with their short names', async () => {
+    const { stdout, stderr } = await kubectl('api-resources');
+    expect(stdout, stderr).toMatch(/^diagnoses +diag +diagnosis[.]kubediag[.]org\/v1 +true +Diag/m);
+    const explained = await kubectl('explain', 'diagnosis.spec.recovery');
+    expect(explained.stdout, explained.stderr).toContain('Automatic\n');
+  });
+
+  it('applies with its own checks on, waits, shows, changes and deletes', async () => {
+    const made = await kubectl('apply', '-f', MANIFEST);
+    expect(made).toMatchObject({ code: 0, stderr: '' });
+    expect(made.stdout.match(/ created\n/g)).toHaveLength(6);
+    // There is no kubelet here, so no pod can be told.
+    const failed = '--for=jsonpath={.status.phase}=Failed';
+    const waited = await kubectl('wait', `diagnosis/${NAME}`, failed, '--timeout=20s');
+    expect(waited.stdout, waited.stderr).toContain('condition met');
+    const again = await kubectl('apply', '-f', MANIFEST);
+    expect(again.stdout.match(/ unchanged\n/g)).toHaveLength(6);
+    const ours = await agent.kubediag('apply', '-f', MANIFEST);
+    expect(ours.stdout.match(/ (unchanged|configured)\n/g)).toHaveLength(6);
+    const table = await kubectl('get', 'diag,opset');
+    expect(table.stdout).toMatch(/PHASE +AGE\n.*subpath-remount-op-set +my-node .* Failed +\d+s\n/);
+    expect(table.stdout).toMatch(/READY +AGE\n.*subpath-remount-op-set +true +\d+s\n/);
+    const labelled = await kubectl('label', 'diag', NAME, 'a=b');
+    expect(labelled.stdout, labelled.stderr).toContain('labeled');
+    expect((await kubectl('get', 'diag', '-l', 'a=b', '-o', 'name')).stdout).toContain(NAME);
+    expect((await kubectl('get', 'diag', '-l', 'a=c', '-o', 'name')).stdout).toBe('');
+    const deleted = await kubectl('delete', '-f', MANIFEST);
+    expect(deleted).toMatchObject({ code: 0 });
+    expect((await kubectl('get', 'diag', '-A')).stderr).toContain('No resources found');
+  });
+
+  it('is told what is wrong, as an API server tells it', async () => {
+    const missing = await kubectl('get', 'diag', 'nobody');
+    expect(missing.code).toBe(1);
+    expect(missing.stderr).toContain('(NotFound): diagnoses.diagnosis.kubediag.org "nobody"');
+    const patch = '--patch={"spec":{"adjacencyList":[{"to":[1]},{"operation":"a","to":[1]}]}}';
+    await kubectl('apply', '-f', MANIFEST);
+    const set = 'operationset/subpath-remount-op-set';
+    const refused = await kubectl('patch', set, '--type=merge', patch);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('node 1 leads to itself');
+  });
+});
