@@ -11,6 +11,7 @@ import {
   originOf,
   TRIGGERED_NAMESPACE,
 } from '../triggers/diagnosis-of.ts';
+import type { Read } from '../triggers/given-texts.ts';
 import { type Happening, wordsOf } from '../triggers/happening.ts';
 import { type Match, matcherFor } from '../triggers/matcher.ts';
 import type { TakenIn } from '../web/intake-door.ts';
@@ -23,7 +24,11 @@ export interface IntakeWorld {
   /** For so long, what a Trigger has seen is not new to it. */
   readonly repeatMs: number;
   readonly now?: () => Date;
+  /** Told of each that came, and of each Diagnosis that was made of one, or was not. */
+  readonly onTaken?: (source: Happening['source'], came: Came) => void;
 }
+
+export type Came = 'received' | 'made' | 'not-made';
 
 interface ReadyTrigger extends NamedTrigger {
   readonly match: (happening: Happening) => Match;
@@ -74,6 +79,7 @@ export class Intake {
     { now, made }: { readonly now: Date; readonly made: Map<string, number> },
   ): Promise<TakenIn> {
     const what = wordsOf(happening);
+    this.#world.onTaken?.(happening.source, 'received');
     if (happening.source === 'prometheusAlertTemplate' && happening.what.isResolved) {
       return { what, diagnoses: [], notes: ['it is resolved: there is nothing to be done'] };
     }
@@ -91,28 +97,31 @@ export class Intake {
         continue;
       }
       const kept = await this.#keep(trigger, happening, now);
-      if ('why' in kept) {
-        note(kept.why);
-        continue;
-      }
-      made.set(origin, now.getTime());
-      diagnoses.push(kept.name);
+      if (kept.ok) {
+        made.set(origin, now.getTime());
+        diagnoses.push(kept.value);
+      } else note(kept.why);
     }
     if (diagnoses.length + notes.length === 0) notes.push('no Trigger waits for it');
     return { what, diagnoses, notes };
   }
 
   /** Under the first name that is free: two alerts of the same second are two. */
-  async #keep(trigger: NamedTrigger, happening: Happening, now: Date) {
-    const { store, here } = this.#world;
+  async #keep(trigger: NamedTrigger, happening: Happening, now: Date): Promise<Read<string>> {
+    const { store, here, onTaken } = this.#world;
     for (let nameChoice = 1; ; nameChoice += 1) {
       const diagnosis = diagnosisOf(trigger, happening, here, { now, nameChoice });
-      if (!diagnosis.ok) return { why: diagnosis.why };
-      if (nameChoice === 1) this.#refuseBeyondLimit();
-      const created = await answerOf(store.create(diagnosis.value));
-      if (created.ok) return { name: created.value.metadata.name };
-      const isTaken = created.error.trouble === 'AlreadyExists' && nameChoice <= TRIGGERED_MAX;
-      if (!isTaken) throw created.error;
+      if (diagnosis.ok) this.#refuseBeyondLimit();
+      const created = diagnosis.ok ? await answerOf(store.create(diagnosis.value)) : diagnosis;
+      if (created.ok) {
+        onTaken?.(happening.source, 'made');
+        return { ok: true, value: created.value.metadata.name };
+      }
+      const isNameTaken = 'error' in created && created.error.trouble === 'AlreadyExists';
+      if (isNameTaken && nameChoice <= TRIGGERED_MAX) continue;
+      onTaken?.(happening.source, 'not-made');
+      if ('error' in created) throw created.error;
+      return created;
     }
   }
 

@@ -1,8 +1,10 @@
 import type { StepOutcome, StepToRun } from '../diagnosis/run-step.ts';
 import type { Store, StoredObject } from '../diagnosis/store.ts';
 import { textAt } from '../std/json.ts';
+import type { Happening } from '../triggers/happening.ts';
 import { DIAGNOSES_LISTED_MAX } from '../web/limits.ts';
 import { type Metric, metricsText } from '../web/metrics.ts';
+import type { Came } from './intake.ts';
 import { OPERATIONS_COUNTED_MAX } from './limits.ts';
 
 interface Taken {
@@ -16,8 +18,15 @@ export class Numbers {
   readonly #steps = new Map<string, Taken>();
   readonly #counts = { succeeded: 0, failed: 0, stepSucceeded: 0, stepFailed: 0, stepWaits: 0 };
 
+  readonly #taken = new Map<string, number>();
+
   answered(code: number, tookMs: number): void {
     add(this.#requests, code, tookMs);
+  }
+
+  taken(source: Happening['source'], came: Came): void {
+    const key = `${source} ${came}`;
+    this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
   }
 
   ended({ status }: StoredObject): void {
@@ -60,8 +69,25 @@ export class Numbers {
         'code',
         this.#requests,
       ),
+      ...this.#intake(),
       ...(await kept(store)),
     ]);
+  }
+
+  #intake(): readonly Metric[] {
+    const of = (source: Happening['source'], came: Came) =>
+      this.#taken.get(`${source} ${came}`) ?? 0;
+    const made = (name: string, source: Happening['source']) => [
+      counter(`${name}_success_count`, 'Diagnoses that Triggers made of them.', of(source, 'made')),
+      counter(`${name}_error_count`, 'Those that could not be made.', of(source, 'not-made')),
+    ];
+    const [alert, event] = ['prometheusAlertTemplate', 'commonEventTemplate'] as const;
+    return [
+      counter('prometheus_alert_received_count', 'Alerts that were sent.', of(alert, 'received')),
+      ...made('alertmanager_diagnosis_generation', alert),
+      counter('common_event_received_count', 'Events that were sent.', of(event, 'received')),
+      ...made('common_event_diagnosis_generation', event),
+    ];
   }
 }
 

@@ -141,7 +141,8 @@ async function stand(
   standing.nodeName = nodeName;
   const own = { store, catalogue, node, nodeName, numbers };
   const here = { nodeName, otherNames: namesOfNode() };
-  standing.intake = new Intake({ store, here, repeatMs: wish.repeatMs });
+  const onTaken = numbers.taken.bind(numbers);
+  standing.intake = new Intake({ store, here, repeatMs: wish.repeatMs, onTaken });
   standing.runner = runnerHere({ ...own, shutdown: stop, listener });
   const running = standing.runner.run();
   const tokenFile = join(node.stateFolder, 'token');

@@ -60,6 +60,12 @@ test('the example of the page is what happens, once, and a restart does not repe
       status: { phase: 'Succeeded' },
     });
 
+  const metrics = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${token}` } });
+  const numbers = await metrics.text();
+  expect(numbers).toContain('\nprometheus_alert_received_count 1\n');
+  expect(numbers).toContain('\nalertmanager_diagnosis_generation_success_count 1\n');
+  expect(numbers).toContain('\nalertmanager_diagnosis_generation_error_count 0\n');
+
   await agent.stop();
   const again = await madeAgent(agent.stateDir.replace(/\/state$/, ''));
   expect(await sent(again.url, token, '/api/v1/alerts', JSON.parse(alerts))).toMatchObject({
