@@ -121,6 +121,8 @@ describe('a graph of steps of others and of ours', patient, () => {
         'diagnosis.uid': whole.metadata.uid,
       },
     });
+    // And nothing else: all of it comes back to whoever reads the status.
+    expect(Object.keys(status.operationResults)).toHaveLength(10);
   });
 
   test('a server, a script and a collector of ours, each told what came before', async () => {

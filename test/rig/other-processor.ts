@@ -1,0 +1,68 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+type Manner = (request: IncomingMessage, response: ServerResponse) => unknown;
+
+const answers =
+  (code: number, body: string): Manner =>
+  (_, response) =>
+    response.writeHead(code).end(body);
+
+/** How often one that never ends its answer sends a byte of it. */
+const DRIP_MS = 50;
+
+/** Each way in which somebody else's processor may answer, by its path. */
+const MANNERS: Readonly<Record<string, Manner>> = {
+  '/204': answers(204, ''),
+  '/500': answers(500, '{}'),
+  '/empty-object': answers(200, '{}'),
+  '/null': answers(200, 'null'),
+  '/number': answers(200, '{"n":1}'),
+  '/list': answers(200, '[]'),
+  '/nothing': answers(200, ''),
+  '/3-mib': answers(200, JSON.stringify({ a: 'x'.repeat(3 * 1024 * 1024) })),
+  '/drips': (_, response) => {
+    response.writeHead(200);
+    const dripping = setInterval(() => response.write(' '), DRIP_MS);
+    response.on('close', () => clearInterval(dripping));
+  },
+  '/resets': ({ socket }) => socket.resetAndDestroy(),
+  // The same machine under another name.
+  '/elsewhere': ({ socket }, response) =>
+    response.writeHead(307, { location: `http://localhost:${socket.localPort}/moved` }).end(),
+};
+
+export interface OtherProcessor {
+  readonly port: number;
+  /** How often a path was asked for. */
+  readonly asked: (path: string) => number;
+  /** What it keeps: every pair that it was told at "/". */
+  readonly kept: Record<string, string>;
+  readonly stop: () => void;
+}
+
+/** A real server of somebody else. At "/" it keeps what it is told, and answers with all of it. */
+export async function serveOtherProcessor(): Promise<OtherProcessor> {
+  const kept: Record<string, string> = {};
+  const asked: (string | undefined)[] = [];
+  const keeps: Manner = async (request, response) => {
+    Object.assign(kept, JSON.parse((await request.toArray()).join('')));
+    response.end(JSON.stringify(kept));
+  };
+  const server = createServer((request, response) => {
+    asked.push(request.url);
+    void (MANNERS[request.url ?? ''] ?? keeps)(request, response);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    asked: (path) => asked.filter((each) => each === path).length,
+    kept,
+    stop: () => {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
