@@ -20,6 +20,7 @@ export interface MadeServer {
   readonly port: number;
   readonly store: SqliteStore;
   readonly defects: readonly unknown[];
+  readonly close: () => Promise<void>;
   /** With the token, unless other headers are given. */
   readonly ask: (
     method: string,
@@ -58,13 +59,17 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
     onAnswer: () => {},
     onDefect: (error) => defects.push(error),
   });
-  onTestFinished(async () => {
-    await server.close();
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    closing ??= server.close();
+    await closing;
     store.close();
-  });
+  };
+  onTestFinished(close);
   const { port } = server;
   return {
     port,
+    close,
     store,
     defects,
     ask: (method, path, body, headers = { authorization: `Bearer ${TOKEN}` }) =>

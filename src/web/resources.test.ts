@@ -263,3 +263,11 @@ test('a watch ends after its time, and one too many is refused', async () => {
   for (const { leave } of many) leave();
   await expect.poll(() => watching(port, `${DIAGNOSES}?watch=1`).begun).toBe(200);
 });
+
+test('a watch ends when the server does', async () => {
+  const { port, close } = await madeServer();
+  const watch = watching(port, `${DIAGNOSES}?watch=1`);
+  expect(await watch.begun).toBe(200);
+  await close();
+  expect(await watch.ended).toBe(200);
+});

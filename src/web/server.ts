@@ -84,6 +84,8 @@ async function answer(
     response.setHeader('Connection', 'close');
     message.resume();
   }
+  // Node closes what is idle when a server is closed, and not what becomes idle afterwards.
+  response.on('finish', () => answering.closing.aborted && message.socket.destroySoon());
   await send(made, response, answering);
   answering.onAnswer(response.statusCode, performance.now() - begun);
 }
