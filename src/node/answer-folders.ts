@@ -24,7 +24,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
       walk(join(here, bytesOf(level)), joinText(folder, level), below);
       return;
     }
-    const { value: names, code = '' } = orCode(() => readdirSync(here, { encoding: 'buffer' }));
+    const { value: names, code = '' } = orCode(() => namesIn(here));
     if (!names) {
       if (!IS_GONE.has(code)) found.push({ folder, names: [], failure: code });
       return;
@@ -33,8 +33,8 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
     if (namesLeft < 0 || found.length >= TREE_FOLDERS_MAX) {
       throw new ReadError('too-large', sourceOf(asked), 'it holds more than we list');
     }
-    if (level === undefined) found.push({ folder, names: names.map(textOf) });
-    else for (const name of names) walk(join(here, name), joinText(folder, textOf(name)), below);
+    if (level === undefined) found.push({ folder, names });
+    else for (const name of names) walk(join(here, bytesOf(name)), joinText(folder, name), below);
   };
   // Unlike what lies below, the folder that was asked for must be there.
   readdirSync(top, { encoding: 'buffer' });
@@ -59,6 +59,16 @@ export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonl
     // Nobody who wants to unmount or remove it shall find us there.
     process.chdir('/');
   }
+}
+
+/** What stands in a text for bytes that are none. */
+const NO_TEXT = '\ufffd';
+
+/** As bytes only where one of them is no text: a buffer for each name costs more than the reading. */
+export function namesIn(folder: Buffer): readonly string[] {
+  const names = readdirSync(folder, 'utf8');
+  if (!names.some((name) => name.includes(NO_TEXT))) return names;
+  return readdirSync(folder, 'buffer').map(textOf);
 }
 
 function join(folder: Buffer, name: Buffer): Buffer {

@@ -1,6 +1,6 @@
-import { readdirSync, readlinkSync, readSync, statSync } from 'node:fs';
+import { readlinkSync, readSync, statSync } from 'node:fs';
 import { runProgram } from '../process/run.ts';
-import { entriesIn, foldersIn } from './answer-folders.ts';
+import { entriesIn, foldersIn, namesIn } from './answer-folders.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
 import { threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
@@ -69,7 +69,7 @@ export class Answerer {
       case 'status':
         return { value: statusOf(here) };
       default:
-        return { value: namesIn(this.#folder(path), path) };
+        return { value: namesAt(this.#folder(path), path) };
     }
   }
 
@@ -114,10 +114,10 @@ export class Answerer {
   }
 }
 
-function namesIn(here: Buffer, path: string): readonly string[] {
-  const names = readdirSync(here, { encoding: 'buffer' });
+function namesAt(here: Buffer, path: string): readonly string[] {
+  const names = namesIn(here);
   if (names.length > FOLDER_NAMES_MAX) {
     throw new ReadError('too-large', path, `it holds more than ${FOLDER_NAMES_MAX} names`);
   }
-  return names.map(textOf);
+  return names;
 }
