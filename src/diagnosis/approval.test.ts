@@ -1,0 +1,57 @@
+import { expect, test } from 'vitest';
+import { approvedIn, waitingFor, waitsForApproval } from './approval.ts';
+
+const WANTED = { fault: 'a-fault', finding: '3f9a1c', summary: 'it hurts', kinds: ['unmount'] };
+const NOW = new Date('2026-01-02T03:04:05Z');
+const SPEC = { operationSet: 'some', recovery: 'Approval' } as const;
+
+const statusAt = (nodeIndex: number) => ({ checkpoint: { pathIndex: 0, nodeIndex } });
+const planFor = (wanted: readonly (typeof WANTED)[], nodeIndex = 1) =>
+  waitingFor(wanted, statusAt(nodeIndex), NOW);
+
+test('a plan is named after what is done, to what, and by which step', () => {
+  const { plan } = planFor([WANTED]);
+  expect(planFor([{ ...WANTED, summary: 'in other words' }]).plan).toBe(plan);
+  const others = [
+    planFor([{ ...WANTED, finding: 'abcdef' }]),
+    planFor([{ ...WANTED, fault: 'b-fault' }]),
+    planFor([{ ...WANTED, kinds: ['unmount', 'set-aside'] }]),
+    planFor([WANTED, WANTED]),
+    planFor([WANTED], 2),
+  ].map((status) => status.plan);
+  expect(new Set([plan, ...others]).size).toBe(6);
+});
+
+test('only the plan on record can be approved, and only what it holds', () => {
+  const status = planFor([WANTED]);
+  const { plan = '' } = status;
+  const isApproved = approvedIn({ ...SPEC, approvedPlan: plan }, status);
+  expect(isApproved(WANTED)).toBe(true);
+  expect(isApproved({ ...WANTED, finding: 'abcdef' })).toBe(false);
+  expect(isApproved({ ...WANTED, fault: 'b-fault' })).toBe(false);
+  expect(isApproved({ ...WANTED, kinds: ['unmount', 'set-aside'] })).toBe(false);
+  expect(isApproved({ ...WANTED, kinds: [] })).toBe(false);
+  expect(approvedIn({ ...SPEC, approvedPlan: 'another' }, status)(WANTED)).toBe(false);
+  expect(approvedIn(SPEC, status)(WANTED)).toBe(false);
+  // A plan that was carried out is no leave for the next one.
+  const { plan: _, ...after } = status;
+  expect(approvedIn({ ...SPEC, approvedPlan: plan }, after)(WANTED)).toBe(false);
+});
+
+test('it waits only while an approval is asked for', () => {
+  const status = planFor([WANTED]);
+  expect(waitsForApproval(SPEC, status)).toBe(`plan ${status.plan} waits to be approved`);
+  expect(waitsForApproval({ ...SPEC, recovery: 'Automatic' }, status)).toBeUndefined();
+  expect(waitsForApproval({ ...SPEC, dryRun: true }, status)).toBeUndefined();
+  expect(waitsForApproval(SPEC, {})).toBeUndefined();
+});
+
+test('a later plan takes the place of the one before; what was planned otherwise stays', () => {
+  const before = { ...planFor([WANTED]), plannedActions: [{ kind: 'restore-symlink' }] };
+  const first = waitingFor([WANTED], before, NOW);
+  const second = waitingFor([{ ...WANTED, finding: 'abcdef' }], first, NOW);
+  expect(second.plannedActions).toMatchObject([
+    { kind: 'restore-symlink' },
+    { kind: 'unmount', finding: 'abcdef', plan: second.plan },
+  ]);
+});
