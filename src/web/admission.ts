@@ -6,6 +6,7 @@ import type { NewObject, StoredObject } from '../diagnosis/store.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { pathsOf } from '../graph/paths.ts';
+import { fieldAt, textAt } from '../std/json.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
 import { StatusError } from './status-error.ts';
 
@@ -22,16 +23,23 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
     const words = `this is the place of ${API_VERSION} ${kind.kind}, and the object says ${String(apiVersion)} ${String(name)}`;
     throw new StatusError('BadRequest', `${words}: send it to its own place`);
   }
-  const { resource, problems } = checkResource(given);
-  const all = [...problems, ...deeper(resource)];
-  const refused = all.filter(({ severity }) => severity === 'problem');
-  if (!resource || refused.length > 0) throw invalid(kind, given, refused);
-  const told = resource.metadata.namespace;
+  const told = textAt(given, 'metadata', 'namespace');
   if (kind.scope === 'Namespaced' && told !== undefined && told !== namespace) {
     const words = `it says namespace "${told}" and was sent to "${namespace}": make them the same`;
     throw new StatusError('BadRequest', words);
   }
+  const { resource, problems } = checkResource(placed(given, namespace));
+  const all = [...problems, ...deeper(resource)];
+  const refused = all.filter(({ severity }) => severity === 'problem');
+  if (!resource || refused.length > 0) throw invalid(kind, given, refused);
   return { object: objectOf(resource, kind, namespace), warnings: all.map(warningOf) };
+}
+
+/** Where it was sent is checked as if it had said so. */
+function placed(given: unknown, namespace: string | undefined): unknown {
+  const metadata = fieldAt(given, 'metadata');
+  if (namespace === undefined || typeof metadata !== 'object') return given;
+  return { ...(given as object), metadata: { ...metadata, namespace } };
 }
 
 /** What can be wrong though the form is right. */

@@ -26,6 +26,9 @@ export const UNREAD_MS = 30_000;
 /** A patch is made of what is there; when others write at the same time it is made anew. */
 export const PATCH_TRIES_MAX = 8;
 
+/** Of all warnings with one answer. */
+export const WARNINGS_CHARACTERS_MAX = 4_096;
+
 /** An answer is sent in pieces of about this size, so that no list of ours is ever one text. */
 export const PIECE_CHARACTERS = 64 * 1024;
 

@@ -176,6 +176,25 @@ test('a name can be made for whoever wants none', async () => {
   for (const made of names) expect(objectIn(made).metadata.name).toMatch(/^web-[0-9a-f]{6}$/);
 });
 
+test.each([
+  ['a name that is none', DIAGNOSES, { generateName: '../x-' }],
+  ['a name without end', DIAGNOSES, { generateName: 'x'.repeat(252) }],
+  ['a place that is none', `${BASE}/namespaces/..%2Fx/diagnoses`, { name: 'a' }],
+])('%s is refused, also where it is of our own making', async (_, path, metadata) => {
+  const { ask, store } = await madeServer();
+  const { code, text } = await ask('POST', path, { ...diagnosis('a'), metadata });
+  expect(code, text).toBe(422);
+  expect((await store.list('Diagnosis')).items).toEqual([]);
+});
+
+test('of very many warnings as many come as any client takes', async () => {
+  const many = Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(100)}`);
+  const { ask } = await madeServer({ adviceOn: async () => many });
+  const { code, headers } = await ask('POST', DIAGNOSES, diagnosis('a'));
+  expect(code).toBe(201);
+  expect(headers.warning).toMatch(/299 - "and 46\d more of such warnings"$/);
+});
+
 test('what is advised comes as a warning, in ASCII', async () => {
   const { ask } = await madeServer({ adviceOn: async () => ['it is "für" later'] });
   const { headers } = await ask('POST', DIAGNOSES, diagnosis('a'));

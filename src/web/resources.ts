@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { API_VERSION } from '../api/kinds.ts';
 import type { NewObject, Store, StoredObject } from '../diagnosis/store.ts';
 import { StoreError } from '../diagnosis/store.ts';
-import { textAt } from '../std/json.ts';
+import { fieldAt, textAt } from '../std/json.ts';
 import { type Admitted, admit, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
 import { PATCH_TRIES_MAX } from './limits.ts';
@@ -13,6 +13,7 @@ import { selectorIn } from './selector.ts';
 import { settleSet } from './settle-sets.ts';
 import { StatusError } from './status-error.ts';
 import { piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
+import { warningHeaders } from './warning-headers.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
 
 export interface ResourceDoor {
@@ -102,12 +103,11 @@ async function create(
     throw new StatusError('MethodNotAllowed', words);
   }
   const given = await jsonIn(request, ['application/json']);
-  const admitted = await checked(door, given, target);
-  const { object } = admitted;
-  const named = { ...object, metadata: { ...object.metadata, name: nameOf(object, given) } };
-  if (isDryRun(request)) return json(named, 201, warned(admitted));
-  const made = await settleSet(door.store, await door.store.create(named));
-  return json(made, 201, warned(admitted));
+  const admitted = await checked(door, withName(given), target);
+  const headers = warningHeaders(admitted.warnings);
+  if (isDryRun(request)) return json(admitted.object, 201, headers);
+  const made = await settleSet(door.store, await door.store.create(admitted.object));
+  return json(made, 201, headers);
 }
 
 /** Checked, and looked at with what is known here. */
@@ -120,21 +120,17 @@ async function checked(
   return { object, warnings: [...warnings, ...(await adviceOn(object))] };
 }
 
-function nameOf({ metadata }: NewObject, given: unknown): string {
-  if (metadata.name !== '') return metadata.name;
-  return `${textAt(given, 'metadata', 'generateName') ?? ''}${randomBytes(3).toString('hex')}`;
+/** A name of our own making for who gives only its beginning; it is checked as any other. */
+function withName(given: unknown): unknown {
+  const beginning = textAt(given, 'metadata', 'generateName');
+  if (beginning === undefined || fieldAt(given, 'metadata', 'name') !== undefined) return given;
+  const name = `${beginning}${randomBytes(3).toString('hex')}`;
+  return { ...(given as object), metadata: { ...(fieldAt(given, 'metadata') as object), name } };
 }
 
 /** What kubectl asks with `--dry-run=server`: all is checked, and nothing is kept. */
 function isDryRun({ query }: WebRequest): boolean {
   return query.get('dryRun') === 'All';
-}
-
-/** kubectl prints these beside its answer. */
-function warned({ warnings }: Admitted): Readonly<Record<string, readonly string[]>> {
-  // A header is ASCII of one line.
-  const lines = warnings.map((text) => text.replace(/[^ -~]/g, '?').replace(/["\\]/g, "'"));
-  return lines.length === 0 ? {} : { Warning: lines.map((text) => `299 - "${text}"`) };
 }
 
 async function update(door: ResourceDoor, target: ResourceTarget, request: WebRequest) {
@@ -176,11 +172,12 @@ async function replaced(
     const words = `${key.kind} "${key.name}" has changed since it was read: read it again, and change that`;
     throw new StatusError('Conflict', words);
   }
-  if (isDryRun(request) || isSame(before, object)) return json(before, 200, warned(admitted));
+  if (isDryRun(request) || isSame(before, object))
+    return json(before, 200, warningHeaders(admitted.warnings));
   const { labels = {}, annotations = {} } = object.metadata;
   const metadata = { ...before.metadata, labels, annotations };
   const updated = await store.update({ ...before, metadata, spec: object.spec });
-  return json(await settleSet(store, updated), 200, warned(admitted));
+  return json(await settleSet(store, updated), 200, warningHeaders(admitted.warnings));
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
