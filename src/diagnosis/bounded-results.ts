@@ -22,7 +22,7 @@ export type BoundedResults =
  * What a status shows of all results with the new ones among them. A value that is too large is kept
  * as a file, and a sentence stands for it; so are the largest of many that are too much together.
  */
-export function boundedResults(before: Shown, more: Results): BoundedResults {
+export function boundedResults(uid: string, before: Shown, more: Results): BoundedResults {
   const kept = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
   const isKept = new Set(kept.map(({ key }) => key));
   const all: Results = { ...before.operationResults, ...more };
@@ -38,7 +38,7 @@ export function boundedResults(before: Shown, more: Results): BoundedResults {
     const { key, text, bytes } = last;
     if (bytes <= RESULT_SHOWN_BYTES_MAX && total <= RESULTS_SHOWN_BYTES_MAX) break;
     const entry = { key, bytes: Buffer.byteLength(text), file: fileOf(key, text) };
-    const words = standIn(entry);
+    const words = standIn(uid, entry);
     total += jsonBytes(words) - bytes;
     shown[key] = words;
     large.push(entry);
@@ -62,8 +62,8 @@ function fileOf(key: string, text: string): string {
   return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
 }
 
-function standIn({ bytes, file }: Large): string {
-  return `(${bytes} bytes: too large for a status, kept beside the store in results, file ${file})`;
+function standIn(uid: string, { bytes, file }: Large): string {
+  return `(${bytes} bytes: too large for a status, kept beside the store in results/${uid}/${file})`;
 }
 
 /** As it counts in etcd: a newline has two bytes there, and a control character six. */

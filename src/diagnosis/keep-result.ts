@@ -100,7 +100,7 @@ async function afterResult(
   { largeResults, now = () => new Date() }: DriveWorld,
 ): Promise<DiagnosisStatus> {
   const status = withoutPlan(before, now());
-  const bounded = boundedResults(status, result.results ?? {});
+  const bounded = boundedResults(uid, status, result.results ?? {});
   const fail = (why: string) =>
     afterStep(recorded(status, result.record), paths, { succeeded: false, message: why }, now());
   if ('trouble' in bounded) return fail(bounded.trouble);
