@@ -187,6 +187,23 @@ test('a store that fails is told, and what is sent again is done once', async ()
   expect(await made.names()).toHaveLength(2);
 });
 
+test('alerts that take too long are told to come again, and what was made of them stays', async () => {
+  const made = new MadeIntake();
+  await made.trigger('a');
+  const intake = new Intake({
+    store: made.store,
+    here: { nodeName: 'my-node', otherNames: [] },
+    repeatMs: HOUR_MS,
+    now: () => {
+      made.ms += 4_000;
+      return new Date(made.ms);
+    },
+  });
+  const disks = ['a', 'b', 'c', 'd'].map((disk) => alert({ disk }));
+  await expect(intake.takeIn(disks)).rejects.toThrow('after 10 s 2 of 4 were compared');
+  expect(await made.names()).toHaveLength(2);
+});
+
 test('a storm of alerts ends at a limit, which the interval lifts', async () => {
   const made = new MadeIntake();
   await made.trigger('a');

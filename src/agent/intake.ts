@@ -16,7 +16,7 @@ import { type Happening, wordsOf } from '../triggers/happening.ts';
 import { type Match, matcherFor } from '../triggers/matcher.ts';
 import type { TakenIn } from '../web/intake-door.ts';
 import { StatusError } from '../web/status-error.ts';
-import { INTAKES_WAITING_MAX, TRIGGERED_MAX } from './limits.ts';
+import { INTAKE_MS, INTAKES_WAITING_MAX, TRIGGERED_MAX } from './limits.ts';
 
 export interface IntakeWorld {
   readonly store: Store;
@@ -61,16 +61,23 @@ export class Intake {
   }
 
   async #takeAll(happenings: readonly Happening[]): Promise<readonly TakenIn[]> {
-    const now = this.#world.now?.() ?? new Date();
+    const now = this.#now();
     const made = await this.#madeUntil(now);
     const triggers = await readyTriggers(this.#world.store);
     const taken: TakenIn[] = [];
     for (const happening of happenings) {
+      if (this.#now().getTime() - now.getTime() > INTAKE_MS) {
+        const done = `${taken.length} of ${happenings.length} were compared with all Triggers`;
+        const words = `after ${INTAKE_MS / 1_000} s ${done}: send fewer at once, or write shorter patterns`;
+        throw new StatusError('ServiceUnavailable', words);
+      }
       taken.push(await this.#take(happening, triggers, { now, made }));
-      // Many patterns on many alerts take their time; others want answers meanwhile.
-      await nextTurn();
     }
     return taken;
+  }
+
+  #now(): Date {
+    return this.#world.now?.() ?? new Date();
   }
 
   async #take(
@@ -86,6 +93,8 @@ export class Intake {
     const diagnoses: string[] = [];
     const notes: string[] = [];
     for (const trigger of triggers) {
+      // Many patterns on many alerts take their time; others want answers meanwhile.
+      await nextTurn();
       const { matched, error } = trigger.match(happening);
       const note = (words: string) => notes.push(`Trigger ${trigger.name}: ${words}`);
       if (error !== undefined) note(error);

@@ -13,5 +13,8 @@ export const OPERATIONS_COUNTED_MAX = 500;
 /** Requests with alerts that wait for their turn; each may hold some megabytes. */
 export const INTAKES_WAITING_MAX = 8;
 
+/** For all alerts of a request: Prometheus waits no longer for an answer. */
+export const INTAKE_MS = 10_000;
+
 /** Diagnoses that Triggers may make within a repeat interval: a storm of alerts is no work for a node. */
 export const TRIGGERED_MAX = 1_000;

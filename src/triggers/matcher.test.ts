@@ -185,15 +185,34 @@ test.each([
   expect(problem?.what).toContain(why);
 });
 
+const many = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`label${at}`, 'x']));
+
+test('more patterns than anybody needs are refused', () => {
+  expect(checkPatterns(triggerOn('prometheusAlertTemplate', { labels: many }))).toMatchObject([
+    { what: 'it has 101 patterns, of 100 at most' },
+  ]);
+});
+
 // Whoever tries every way through a text needs years for one of these.
 test.each([
   ['(a+)+$', 'a'],
   ['(a|aa)+$', 'a'],
   ['(x+x+)+y', 'x'],
-  ['(.*a.{900})|(b.{900}c)', 'ab'],
-  ['(a?){300}a{300}$', 'a'],
+  ['(?i)(?:.*a.{30}|.*b.{31})c', 'ab'],
 ])('%s has an answer on the longest text', (alertName, letters) => {
   const text = `${letters.repeat(TEXT_CHARACTERS_MAX / letters.length - 1)}!`;
   const given = { labels: { alertname: text } };
-  expect(compared('prometheusAlertTemplate', { alertName }, given).error).toBeUndefined();
+  expect(compared('prometheusAlertTemplate', { alertName }, given)).toEqual(FALSE);
+});
+
+test('a large pattern is not compared with a long text, and all patterns count together', () => {
+  const large = '(?i)(?:.*a.{300}|.*b.{301}|.*a.{302})c';
+  const given = (length: number) => ({ labels: { alertname: 'b'.repeat(length), x: 'b' } });
+  const of = (regexp: object, length: number) =>
+    compared('prometheusAlertTemplate', regexp, given(length));
+  const error = expect.stringContaining('too large for texts as long as these');
+  expect(of({ alertName: large }, 2_000)).toEqual(FALSE);
+  expect(of({ alertName: large }, 2_200)).toEqual({ matched: false, error });
+  const twice = { alertName: `b|${large}`, labels: { alertname: large } };
+  expect(of(twice, 2_000)).toEqual({ matched: false, error });
 });

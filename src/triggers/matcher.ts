@@ -1,6 +1,7 @@
 import type { Place, Problem } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
 import { textAt } from '../std/json.ts';
+import { COMPARISON_MAX, PATTERNS_MAX } from './limits.ts';
 import { readPattern } from './pattern.ts';
 
 type SourceTemplate = TriggerSpec['sourceTemplate'];
@@ -35,28 +36,41 @@ export function matcherFor(spec: TriggerSpec, source: Source): (happened: object
   const wanted = wantedIn(spec.sourceTemplate, source);
   const read = wanted.map((each) => ({ ...each, compare: readPattern(each.pattern) }));
   return (happened) => {
-    for (const { compare } of read) {
+    let work = 0;
+    for (const { compare, at, mustBeThere } of read) {
       if (!compare.ok) return { matched: false, error: compare.why };
-    }
-    const matched = read.every(({ compare, at, mustBeThere }) => {
       const text = textAt(happened, ...at) ?? (mustBeThere ? undefined : '');
-      return text !== undefined && compare.ok && compare.matches(text);
-    });
-    return { matched };
+      if (text === undefined) return { matched: false };
+      work += compare.steps * text.length;
+      if (work > COMPARISON_MAX) return { matched: false, error: TOO_MUCH };
+      if (!compare.matches(text)) return { matched: false };
+    }
+    return { matched: true };
   };
 }
 
+const TOO_MUCH = 'its patterns are too large for texts as long as these: write shorter patterns';
+
 /** What is wrong with the patterns of a Trigger: whoever applies it is told, not whoever waits for it. */
 export function checkPatterns({ sourceTemplate }: TriggerSpec): readonly Problem[] {
-  return SOURCES.flatMap((source) =>
-    wantedIn(sourceTemplate, source).flatMap(({ place, pattern }) => {
+  return SOURCES.flatMap((source) => {
+    const regexp: Place = ['spec', 'sourceTemplate', source, 'regexp'];
+    const wanted = wantedIn(sourceTemplate, source);
+    if (wanted.length > PATTERNS_MAX) {
+      const what = `it has ${wanted.length} patterns, of ${PATTERNS_MAX} at most`;
+      return [problem(regexp, what, 'leave out what is not needed')];
+    }
+    return wanted.flatMap(({ place, pattern }) => {
       const read = readPattern(pattern);
-      if (read.ok) return [];
-      const whole: Place = ['spec', 'sourceTemplate', source, 'regexp', ...place];
-      const fix = 'write a regular expression of RE2; what stands for itself has a "\\" before it';
-      return [{ severity: 'problem' as const, place: whole, what: read.why, fix }];
-    }),
-  );
+      return read.ok ? [] : [problem([...regexp, ...place], read.why, READABLE)];
+    });
+  });
+}
+
+const READABLE = 'write a regular expression of RE2; what stands for itself has a "\\" before it';
+
+function problem(place: Place, what: string, fix: string): Problem {
+  return { severity: 'problem', place, what, fix };
 }
 
 function wantedIn(template: SourceTemplate, source: Source): readonly Wanted[] {

@@ -4,12 +4,12 @@ import { PATTERN_CHARACTERS_MAX, PATTERN_STEPS_MAX } from './limits.ts';
 
 /** A pattern that can be compared, or why it is none. */
 export type ReadPattern =
-  | { readonly ok: true; readonly matches: (text: string) => boolean }
+  | { readonly ok: true; readonly steps: number; readonly matches: (text: string) => boolean }
   | { readonly ok: false; readonly why: string };
 
 /**
- * Reads a pattern of RE2, which may match anywhere in a text. No pattern and no text make it slow:
- * it never goes back in a text, and how much is done at each character has a limit.
+ * Reads a pattern of RE2, which may match anywhere in a text. It never goes back in one: at each
+ * character there is at most as much to do as the pattern has steps.
  */
 export function readPattern(pattern: string): ReadPattern {
   if (pattern.length > PATTERN_CHARACTERS_MAX) {
@@ -19,7 +19,9 @@ export function readPattern(pattern: string): ReadPattern {
   try {
     const compiled = RE2JS.compile(pattern);
     const steps = compiled.programSize();
-    if (steps <= PATTERN_STEPS_MAX) return { ok: true, matches: (text) => compiled.test(text) };
+    if (steps <= PATTERN_STEPS_MAX) {
+      return { ok: true, steps, matches: (text) => compiled.test(text) };
+    }
     const why = `it repeats too much: ${steps} steps, of ${PATTERN_STEPS_MAX} at most`;
     return { ok: false, why };
   } catch (error) {
