@@ -7,9 +7,23 @@ import { targetHere } from '../diagnosis/target-here.ts';
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
   return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
     if (kind === 'OperationSet') return missingOperations(spec, catalogue);
+    if (kind === 'Trigger') {
+      const missing = await missingSet(spec, catalogue, 'before an alert comes');
+      return [...missing, ...notTakenIn(spec)];
+    }
     if (kind !== 'Diagnosis') return [];
-    return [...(await missingSet(spec, catalogue)), ...otherNode(spec, nodeName())];
+    const missing = await missingSet(spec, catalogue, 'within a minute');
+    return [...missing, ...otherNode(spec, nodeName())];
   };
+}
+
+/** What only the API server knows of, or a clock: it would wait for ever. */
+function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
+  const given = sourceTemplate as object;
+  const source = ['kubernetesEventTemplate', 'cronTemplate'].find((each) => each in given);
+  if (source === undefined) return [];
+  const words = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
+  return [`${words}: let it wait for an alert or a common event instead`];
 }
 
 async function missingOperations(
@@ -26,10 +40,14 @@ async function missingOperations(
     .map((name) => `there is no Operation "${name}" yet: apply it before a Diagnosis`);
 }
 
-async function missingSet({ operationSet }: NewObject['spec'], { set }: Catalogue) {
+async function missingSet(
+  { operationSet }: NewObject['spec'],
+  { set }: Catalogue,
+  until: string,
+): Promise<readonly string[]> {
   const { state } = await set(String(operationSet));
   if (state !== 'missing') return [];
-  return [`there is no OperationSet "${String(operationSet)}" yet: apply it within a minute`];
+  return [`there is no OperationSet "${String(operationSet)}" yet: apply it ${until}`];
 }
 
 function otherNode(spec: NewObject['spec'], here: string): readonly string[] {

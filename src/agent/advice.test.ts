@@ -1,0 +1,36 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { API_VERSION, type KindName } from '../api/kinds.ts';
+import { storeCatalogue } from '../diagnosis/catalogue.ts';
+import { openMemoryStore } from '../diagnosis/sqlite-store.ts';
+import { adviceFor } from './advice.ts';
+
+const OWN = { operationSet: 'dead-volume-mount' };
+const alerts = { prometheusAlertTemplate: { regexp: {} } };
+
+test.each<[KindName, object, readonly string[]]>([
+  ['Trigger', { ...OWN, sourceTemplate: alerts }, []],
+  ['Trigger', { ...OWN, sourceTemplate: { commonEventTemplate: {} } }, []],
+  [
+    'Trigger',
+    { operationSet: 'set', sourceTemplate: alerts },
+    ['there is no OperationSet "set" yet: apply it before an alert comes'],
+  ],
+  [
+    'Trigger',
+    { ...OWN, sourceTemplate: { cronTemplate: { schedule: '@hourly' } } },
+    [expect.stringContaining('this agent knows no cronTemplate')],
+  ],
+  ['Diagnosis', { ...OWN, nodeName: 'my-node' }, []],
+  [
+    'Diagnosis',
+    { operationSet: 'set', nodeName: 'my-node' },
+    ['there is no OperationSet "set" yet: apply it within a minute'],
+  ],
+  ['Operation', {}, []],
+])('%s %j', async (kind, spec, wanted) => {
+  const store = openMemoryStore();
+  onTestFinished(() => store.close());
+  const advise = adviceFor(storeCatalogue(store), () => 'my-node');
+  const object = { apiVersion: API_VERSION, kind, metadata: { name: 'a' }, spec };
+  expect(await advise(object as Parameters<typeof advise>[0])).toEqual(wanted);
+});
