@@ -221,7 +221,12 @@ export class SqliteStore implements Store {
 
   #undone(error: unknown): Error {
     if (this.#isClosed) return closed();
-    if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    try {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+    } catch {
+      // Nobody may read what was not kept.
+      this.close();
+    }
     return failureOf('the store did not take the change, and nothing of it was kept', error);
   }
 }
