@@ -20,6 +20,14 @@ test('without the token nothing but /healthz answers', async () => {
   expect(await ask('GET', '/healthz', undefined, {})).toMatchObject({ code: 200, text: 'ok\n' });
 });
 
+test('nothing of the inside of the process is shown, to nobody', async () => {
+  const { ask } = await madeServer();
+  for (const path of ['/debug/pprof/', '/debug/pprof/heap', '/debug/vars', '/json/list']) {
+    expect(await ask('GET', path), path).toMatchObject({ code: 404 });
+    expect(await ask('GET', path, undefined, {}), path).toMatchObject({ code: 401 });
+  }
+});
+
 test.each([
   ['another', 'Bearer another'],
   ['a part of it', `Bearer ${TOKEN.slice(1)}`],

@@ -1,0 +1,26 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Turns } from './turns.ts';
+
+test('so many at once and no more, first come, first served, and one that throws gives its turn back', async () => {
+  const turns = new Turns(3);
+  const order: number[] = [];
+  let now = 0;
+  let most = 0;
+  const takes = Array.from({ length: 20 }, (_, at) =>
+    turns.take(async () => {
+      order.push(at);
+      now += 1;
+      most = Math.max(most, now);
+      await setImmediate();
+      now -= 1;
+      if (at % 2 === 0) throw new Error('it broke off');
+      return at;
+    }),
+  );
+  const ended = await Promise.allSettled(takes);
+  expect(most).toBe(3);
+  expect(order).toEqual(takes.map((_, at) => at));
+  expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+  expect(await turns.take(async () => 'all are free again')).toBe('all are free again');
+});
