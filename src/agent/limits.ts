@@ -4,6 +4,9 @@ export const TOKEN_BYTES_MAX = 1_024;
 /** How long the kubelet may take to say how it calls this node. */
 export const NAME_MS = 10_000;
 
+/** How soon it is asked again: within the minute that a Diagnosis waits for its node. */
+export const NAME_AGAIN_MS = 30_000;
+
 /** Processors that are run for others at once. Each takes a look at the node of its own. */
 export const PROCESSORS_MAX = 4;
 

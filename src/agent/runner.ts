@@ -13,7 +13,7 @@ export interface Running {
   readonly store: Store;
   readonly catalogue: Catalogue;
   readonly node: NodeInHand;
-  readonly nodeName: string;
+  readonly nodeName: () => string;
   readonly numbers: Numbers;
   readonly shutdown: AbortSignal;
   readonly listener: StepListener & { readonly onTrouble: (words: string) => void };
@@ -30,7 +30,7 @@ export function runnerHere(running: Running): Runner {
     store,
     catalogue,
     largeResults: largeResultsIn(join(node.stateFolder, 'results')),
-    targetOf: (spec) => targetHere(spec, nodeName),
+    targetOf: (spec) => targetHere(spec, nodeName()),
     runStep: numbers.timed(steps),
     shutdown,
     onTrouble: listener.onTrouble,

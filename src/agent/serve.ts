@@ -20,7 +20,8 @@ import { StatusError } from '../web/status-error.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
 import { Intake } from './intake.ts';
-import { NAME_MS } from './limits.ts';
+import { learnName } from './learn-name.ts';
+import { NAME_AGAIN_MS, NAME_MS } from './limits.ts';
 import { Numbers } from './numbers.ts';
 import { namesOfNode, ownNames } from './own-names.ts';
 import { processorDoor } from './processors.ts';
@@ -46,6 +47,8 @@ export interface ServeListener extends StepListener {
 export interface ServeStart {
   readonly url: string;
   readonly nodeName: string;
+  /** No kubelet has said it, so it is that of the host. */
+  readonly isGuessed: boolean;
   readonly tokenFile: string;
   /** Only when it was made just now. */
   readonly newToken?: string;
@@ -137,16 +140,18 @@ async function stand(
   const url = urlOf(server);
   const addressFile = join(node.stateFolder, 'address');
   await writeSynced(addressFile, `${url}\n`);
-  const nodeName = wish.nodeName ?? (await nodeNameOf(node, NAME_MS)) ?? standing.nodeName;
-  standing.nodeName = nodeName;
-  const own = { store, catalogue, node, nodeName, numbers };
-  const here = { nodeName, otherNames: namesOfNode() };
+  const told = wish.nodeName ?? (await nodeNameOf(node, NAME_MS));
+  standing.nodeName = told ?? standing.nodeName;
+  const own = { store, catalogue, node, nodeName: () => standing.nodeName, numbers };
   const onTaken = numbers.taken.bind(numbers);
-  standing.intake = new Intake({ store, here, repeatMs: wish.repeatMs, onTaken });
+  standing.intake = new Intake({ store, here: standing, repeatMs: wish.repeatMs, onTaken });
   standing.runner = runnerHere({ ...own, shutdown: stop, listener });
   const running = standing.runner.run();
   const tokenFile = join(node.stateFolder, 'token');
-  listener.onStart({ url, nodeName, tokenFile, ...(isNew ? { newToken: token } : {}) });
+  const { nodeName } = standing;
+  const isGuessed = told === undefined;
+  listener.onStart({ url, nodeName, isGuessed, tokenFile, ...(isNew ? { newToken: token } : {}) });
+  if (isGuessed) void standing.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
   // It ends with the last step that it had begun.
   await running;
   rmSync(addressFile, { force: true });
@@ -158,12 +163,25 @@ async function stand(
 /** What is known of the agent while it is being started, and after. */
 class Standing {
   readonly numbers = new Numbers();
+  /** What is guessed first, until the kubelet has said it. */
   nodeName: string;
+  readonly otherNames = namesOfNode();
   runner: Runner | undefined;
   #intake: Intake | undefined;
 
   constructor(nodeName: string) {
     this.nodeName = nodeName;
+  }
+
+  async learnFrom(
+    ask: () => Promise<string | undefined>,
+    stop: AbortSignal,
+    { onTrouble }: ServeListener,
+  ): Promise<void> {
+    const told = await learnName(ask, NAME_AGAIN_MS, stop);
+    if (told === undefined || told === this.nodeName) return;
+    onTrouble(`the kubelet calls this node ${told}, not ${this.nodeName}; so do we from now on`);
+    this.nodeName = told;
   }
 
   get counts(): Runner['counts'] {

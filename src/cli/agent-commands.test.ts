@@ -180,3 +180,20 @@ test('a kind that is none, and a name of all namespaces, cannot be asked for', a
   const all = me.get(['diag', 'd'], { allNamespaces: true });
   await expect(all).rejects.toThrow('give -n instead of -A');
 });
+
+test('a watch shows every change, until the agent is gone', async () => {
+  const me = await person();
+  const terminal = madeTerminal();
+  const options = { ...me.options, output: 'table', watch: true } as const;
+  const watching = get(['diag'], options, terminal);
+  let seen = '';
+  const shown = () => {
+    seen += terminal.said().out;
+    return seen;
+  };
+  await me.apply(script('a', 'true'), chain('a'), diagnosis('d'));
+  await expect.poll(shown).toMatch(/^NAME .*\nd +set +my-node .*Running.*\n.*Succeeded +\d+s\n$/s);
+  await me.agent.stop();
+  expect(await watching).toBe(3);
+  expect(terminal.said().err).toMatch(/no agent answers|being ended/);
+});

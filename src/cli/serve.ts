@@ -37,6 +37,7 @@ export type Serve = (
 interface Started {
   readonly url: string;
   readonly nodeName: string;
+  readonly isGuessed: boolean;
   readonly tokenFile: string;
   readonly newToken?: string;
 }
@@ -67,8 +68,12 @@ export async function serveHere(
   return EXIT.notDone;
 }
 
-function tellStart({ url, nodeName, tokenFile, newToken }: Started, { out }: Terminal): void {
+function tellStart(start: Started, { out, err }: Terminal): void {
+  const { url, nodeName, isGuessed, tokenFile, newToken } = start;
   out(`serving node ${nodeName} on ${url}\n`);
+  if (isGuessed) {
+    err('no kubelet says how it calls this node: that is the name of the host; or --node-name\n');
+  }
   // Shown once: whoever needs it later reads the file, or has no business with it.
   if (newToken !== undefined) out(`token      ${newToken}\n`);
   out(`token is   kept in ${tokenFile}, for this account alone\n`);

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { learnName } from './learn-name.ts';
+
+test('the name is asked for until somebody says it', async () => {
+  const { signal } = new AbortController();
+  const answers = [undefined, undefined, 'worker-7', 'another'];
+  expect(await learnName(async () => answers.shift(), 1, signal)).toBe('worker-7');
+  expect(answers).toEqual(['another']);
+});
+
+test('nobody is asked any more once all ends', async () => {
+  const stop = new AbortController();
+  let asked = 0;
+  const ask = async () => {
+    asked += 1;
+    stop.abort();
+    return undefined;
+  };
+  expect(await learnName(ask, 1, stop.signal)).toBeUndefined();
+  expect(asked).toBe(1);
+  expect(await learnName(ask, 1, stop.signal)).toBeUndefined();
+  expect(asked).toBe(1);
+});
