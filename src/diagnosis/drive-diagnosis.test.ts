@@ -141,9 +141,23 @@ test('one that is suspended waits, and goes on from where it was', async () => {
     return { succeeded: true, results: {} };
   });
   expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'it is suspended' });
+  expect((await walk.status()).observedGeneration).toBe(2);
   await walk.change({ suspend: false });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b']);
+});
+
+test('one that is cancelled before its first step says which change it has seen', async () => {
+  const walk = await walkOf('a', { suspend: true });
+  await walk.drive();
+  await walk.change({ cancel: true });
+  await walk.drive();
+  expect(await walk.status()).toMatchObject({ phase: 'Failed', observedGeneration: 2 });
+  // What is changed after its end is nothing to it.
+  await walk.change({ parameters: {} });
+  await walk.drive();
+  expect(await walk.status()).toMatchObject({ phase: 'Failed', observedGeneration: 2 });
+  expect(walk.ran).toEqual([]);
 });
 
 test('one that is deleted in the middle of a step is let go', async () => {

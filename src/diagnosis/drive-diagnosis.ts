@@ -129,8 +129,11 @@ async function nextOf(
       hash = decision.hash ?? hash;
       continue;
     }
-    if (decision.kind === 'ended') return { kind: 'ended', spec, status, hash };
-    status = { ...status, observedGeneration: metadata.generation };
+    const isOver = decision.kind === 'ended';
+    // What had ended before is left as it was.
+    const isNews = !isOver || status.phase !== (before as DiagnosisStatus).phase;
+    if (isNews) status = { ...status, observedGeneration: metadata.generation };
+    if (isOver) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
     if (why !== undefined) return { kind: 'waits', why, spec, status, hash };
     if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
