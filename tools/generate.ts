@@ -43,7 +43,7 @@ const generators: readonly Generator[] = [
   { writes: 'docs/reference/operations.md', from: 'src/operations', make: operationsPage },
   {
     writes: 'docs/reference/weaknesses.md',
-    from: 'tools/pages/weaknesses-page.ts',
+    from: 'tools/pages/weaknesses.ts',
     make: weaknessesPage,
   },
   ...crdFiles,
