@@ -12,7 +12,7 @@ const DIAGNOSES = '/namespaces/default/diagnoses';
 const BATCHES = 3;
 const KILLS = 4;
 const AT_ONCE = 4;
-const FIRST_STARTS = 12;
+const FIRST_STARTS = 8;
 /** Too large for a status, and not too large for an argument. */
 const LARGE_BYTES = 100_000;
 

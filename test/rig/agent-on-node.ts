@@ -7,7 +7,7 @@ import type { PracticeNode } from './practice-node.ts';
 import { childOf } from './private-namespaces.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 
-const LOOK_MS = 25;
+const LOOK_MS = 40;
 const WAIT_MS_MAX = 60_000;
 const ROOT = '/apis/diagnosis.kubediag.org/v1';
 

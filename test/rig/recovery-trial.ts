@@ -10,7 +10,7 @@ import { CORE, DIAGNOSES, type Stage, SubpathPatient } from './subpath-patient.t
 const MANIFEST = join(import.meta.dirname, '../manifests/subpath-remount.yaml');
 const API_VERSION = 'diagnosis.kubediag.org/v1';
 /** Between two objects that somebody has the agent keep meanwhile. */
-const WRITE_MS = 40;
+const WRITE_MS = 80;
 
 /** A node with its agent and the manual's manifests, and all that the agent said it has kept. */
 export interface RecoveryTrial {
@@ -31,6 +31,8 @@ export interface Blow {
   readonly isWhole?: boolean;
   /** From its next start to the second blow. */
   readonly againAfterMs?: number;
+  /** Told how far the Diagnosis had come. */
+  readonly onStage?: (stage: Stage) => void;
   /** What happens when it stands again. */
   readonly afterwards?: (patient: SubpathPatient) => Promise<unknown>;
 }
@@ -76,7 +78,11 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
   const [stage, fresh] = [await struck, await mounting];
 
   all.set(name, ended);
-  expectPrintedStatus(ended as unknown as PrintedDiagnosis, stale);
+  const printed = ended as unknown as PrintedDiagnosis;
+  expectPrintedStatus(printed, stale);
+  expect(printed.status.steps.map(({ outcome }) => outcome)).toEqual(
+    Array.from({ length: 4 }, () => 'Succeeded'),
+  );
   expectOneDeed(patient, ended.metadata.uid);
   expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false);
   const changes = mountChanges(tables, mountTables(node.inside));
@@ -89,7 +95,7 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
 async function strike(
   { patient, beside }: RecoveryTrial,
   name: string,
-  { comes, isWhole, againAfterMs, afterwards }: Blow,
+  { comes, isWhole, againAfterMs, onStage, afterwards }: Blow,
   asked: Promise<unknown>,
 ): Promise<Stage> {
   const { agent } = patient;
@@ -101,6 +107,7 @@ async function strike(
   stop.abort();
   beside.push(...(await writing));
   const stage = await patient.stageOf(name);
+  onStage?.(stage);
   if (againAfterMs !== undefined) {
     agent.begin();
     await sleep(againAfterMs);

@@ -25,6 +25,8 @@ export const CORE = {
   name: 'core2-5b89896b96-d44xl',
   namespace: 'default',
 };
+/** Rarely enough to leave the processor to others. */
+const LOOK_MS = 10;
 export const DIAGNOSES = '/namespaces/default/diagnoses';
 
 /** How far a Diagnosis of the pipeline had come, as the disk tells it. */
@@ -89,7 +91,7 @@ export class SubpathPatient {
    * second time takes this one away. Gives its line.
    */
   async mountsAnew(stop: AbortSignal): Promise<string | undefined> {
-    while (this.line !== undefined && !stop.aborted) await sleep(2);
+    while (this.line !== undefined && !stop.aborted) await sleep(LOOK_MS);
     if (this.line !== undefined) return undefined;
     await this.#volume.bind();
     return this.line;
