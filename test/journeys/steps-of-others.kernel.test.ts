@@ -147,11 +147,13 @@ describe('a server, a script, a function and a collector of ours in one graph', 
 
 /** Told on the other path: that the first one failed. */
 const SECOND = 'other Succeeded';
-const server = (path: string, more: object = {}) => ({
-  httpServer: { address: '127.0.0.1', port: other.port, path, retries: 0 },
-  ...more,
+const server = (path: string) => ({
+  httpServer: { address: '127.0.0.1', port: other.port, path },
 });
 const brief = { timeoutSeconds: 1 };
+/** What the network did is tried again after half a minute, unless the Operation says otherwise. */
+const once = (path: string) => ({ httpServer: { ...server(path).httpServer, retries: 0 } });
+const LATE = 'no whole answer within 1000 ms (1 attempts)';
 /** Nobody else sleeps for so long. */
 const LONG = 'sleep 987654';
 
@@ -165,8 +167,10 @@ const MANNERS: Readonly<Record<string, readonly [() => object, string]>> = {
   list: [() => server('/list'), 'its answer is no JSON object'],
   nothing: [() => server('/nothing'), 'its answer is no JSON object'],
   '3-mib': [() => server('/3-mib'), 'it answered with more than 2097152 bytes'],
-  drips: [() => server('/drips', brief), 'no whole answer within 1000 ms (1 attempts)'],
-  resets: [() => server('/resets'), 'ECONNRESET'],
+  drips: [() => ({ ...once('/drips'), ...brief }), LATE],
+  'drips-headers': [() => ({ ...once('/drips-headers'), ...brief }), LATE],
+  'says-nothing': [() => ({ ...once('/says-nothing'), ...brief }), LATE],
+  resets: [() => once('/resets'), 'ECONNRESET'],
   elsewhere: [() => server('/elsewhere'), 'it leads to another server, which is not followed'],
   'exit-3': [() => script('exit 3'), 'it ended with code 3'],
   'ignores-term': [

@@ -12,6 +12,13 @@ const answers =
 /** How often one that never ends its answer sends a byte of it. */
 const DRIP_MS = 50;
 
+/** Bytes as they are: an answer that begins so, and goes on for ever. */
+function drip({ socket }: ServerResponse, beginning: string): void {
+  socket?.write(beginning);
+  const dripping = setInterval(() => socket?.write(' '), DRIP_MS);
+  socket?.on('close', () => clearInterval(dripping));
+}
+
 /** Each way in which somebody else's processor may answer, by its path. */
 const MANNERS: Readonly<Record<string, Manner>> = {
   '/204': answers(204, ''),
@@ -22,11 +29,9 @@ const MANNERS: Readonly<Record<string, Manner>> = {
   '/list': answers(200, '[]'),
   '/nothing': answers(200, ''),
   '/3-mib': answers(200, JSON.stringify({ a: 'x'.repeat(3 * 1024 * 1024) })),
-  '/drips': (_, response) => {
-    response.writeHead(200);
-    const dripping = setInterval(() => response.write(' '), DRIP_MS);
-    response.on('close', () => clearInterval(dripping));
-  },
+  '/drips': (_, response) => drip(response, 'HTTP/1.1 200 OK\r\nContent-Length: 99999\r\n\r\n'),
+  '/drips-headers': (_, response) => drip(response, 'HTTP/1.1 200 OK\r\nX-Slow: '),
+  '/says-nothing': () => {},
   '/resets': ({ socket }) => socket.resetAndDestroy(),
   // The same machine under another name.
   '/elsewhere': ({ socket }, response) =>
