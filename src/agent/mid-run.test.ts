@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -78,6 +78,7 @@ async function standing() {
     JSON.parse((await ask('GET', here(`${DIAGNOSES}/${name}`))).text) as StoredObject;
   const status = async (name = 'd') => ((await kept(name)).status ?? {}) as DiagnosisStatus;
   return {
+    stop: agent.stop,
     numbers: async () => (await ask('GET', '/metrics')).text,
     make: (path: string, given: object) => ask('POST', here(path), given),
     patch: (path: string, change: object) => ask('PATCH', here(path), change),
@@ -163,42 +164,50 @@ test('a Diagnosis with dots in its name, whose graph and steps come after it, en
   expect(ran()).toEqual(['one', 'two']);
 });
 
-test('what never comes is told when its time is over, though nothing changes any more', async () => {
-  mkdirSync(join(scratch, 'state'), { mode: 0o700 });
+/** As if all had begun so long ago that what is missing must come within two seconds. */
+async function letTimePass(): Promise<void> {
   const store = await openSqliteStore(join(scratch, 'state/store.sqlite'));
   const startTime = new Date(Date.now() - ARRIVAL_MS + 2_000).toISOString();
-  const missing = {
-    nodes: { nodeName: undefined, targetSelector: { nodeSelector: { matchLabels: { a: 'b' } } } },
-    pods: { nodeName: undefined, targetSelector: { podSelector: { matchLabels: { a: 'b' } } } },
-    others: { nodeName: undefined, targetSelector: { nodeNames: ['worker-1', 'worker-2'] } },
-    set: { operationSet: 'nobodys' },
-    step: {},
-  };
-  for (const [name, spec] of Object.entries(missing)) {
-    const given = diagnosis(name, spec);
-    const made = await store.create({
-      ...given,
-      kind: 'Diagnosis',
-      metadata: { name, namespace: 'default' },
-      spec: JSON.parse(JSON.stringify(given.spec)) as StoredObject['spec'],
-    });
-    await store.updateStatus({ ...made, status: { phase: 'Pending', startTime } });
+  for (const each of (await store.list('Diagnosis')).items) {
+    await store.updateStatus({ ...each, status: { ...each.status, startTime } });
   }
   store.close();
+}
+
+test('what never comes is told when its time is over, though nothing changes any more', async () => {
+  const before = await standing();
+  await before.make(OPERATIONS, prints('one'));
+  await before.make(SETS, chain('one', 'two'));
+  const labels = { matchLabels: { a: 'b' } };
+  const targets = {
+    'nodes-by-label': { nodeSelector: labels },
+    'pods-by-label': { podSelector: labels },
+    'other-nodes': { nodeNames: ['worker-1', 'worker-2'] },
+  };
+  for (const [name, targetSelector] of Object.entries(targets)) {
+    const spec = { operationSet: 'set', targetSelector };
+    const { warning } = await before.make(DIAGNOSES, object('Diagnosis', name, spec));
+    expect(warning).toContain('it fails here after a minute');
+  }
+  await before.make(DIAGNOSES, diagnosis('no-set', { operationSet: 'nobodys' }));
+  await before.make(DIAGNOSES, diagnosis('no-step'));
+  const checkpoint = async () => (await before.status('no-step')).checkpoint;
+  await expect.poll(checkpoint, SOON).toMatchObject({ nodeIndex: 1 });
+  for (const name of Object.keys(targets)) {
+    await expect.poll(async () => (await before.status(name)).phase, SOON).toBe('Pending');
+  }
+  await before.stop();
+  await letTimePass();
   const me = await standing();
-  await me.make(OPERATIONS, prints('one'));
-  await me.make(SETS, chain('one', 'two'));
-  for (const name of ['nodes', 'pods', 'others']) {
+  for (const name of Object.keys(targets)) {
     expect(await me.ended(name)).toMatchObject({ phase: 'Failed', reason: 'TargetNotFound' });
   }
-  expect(await me.ended('set')).toMatchObject({ reason: 'OperationSetNotFound' });
-  const { conditions, steps } = await me.ended('step').then(() => me.status('step'));
-  expect(conditions?.map(({ reason }) => reason)).toEqual([
-    'DiagnosisAccepted',
-    'OperationNotFound',
-    'AllPathsFailed',
-  ]);
+  expect(await me.ended('no-set')).toMatchObject({ reason: 'OperationSetNotFound' });
+  expect(await me.ended('no-step')).toMatchObject({ reason: 'AllPathsFailed' });
+  const { conditions, steps } = await me.status('no-step');
+  expect(conditions?.map(({ reason }) => reason)).toContain('OperationNotFound');
   expect(steps?.map(({ outcome }) => outcome)).toEqual(['Succeeded', 'Failed']);
+  expect(ran()).toEqual(['one']);
 });
 
 test('a server that nobody can reach holds up no other Diagnosis, and a cancel ends the wait for it', async () => {
