@@ -66,3 +66,6 @@ export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
 
 /** What a program has to say about its work. */
 export const WORDS_BYTES_MAX = 64 * 1024;
+
+/** What comes after the first action of a plan, as the journal keeps it: some hundred of the usual ones. */
+export const REST_CHARACTERS_MAX = 64 * 1024;

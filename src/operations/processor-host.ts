@@ -13,7 +13,11 @@ export interface ProcessorHost {
   /** Judges the node for one fault, in a look of its own. */
   readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
   /** Asked before every recovery. */
-  readonly consent: (recovery: Recovery, finding: Finding, named: Named) => Promise<Consent>;
+  readonly consent: (
+    recovery: Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
+    finding: Pick<Finding, 'summary'>,
+    named: Named,
+  ) => Promise<Consent>;
   readonly openHands: () => Promise<OpenHands>;
   /** What an earlier attempt of this very step has done, when it did not live to tell. */
   readonly deedsBefore: () => Promise<DeedsBefore>;

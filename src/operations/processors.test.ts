@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { NodeMaker } from '../../test/made-node.ts';
 import { lookAt } from '../checkup/look.ts';
-import type { ProcessorHost } from './processor-host.ts';
+import type { Intent, JournalRecord } from '../repair/journal.ts';
+import type { Consent, ProcessorHost } from './processor-host.ts';
 import { processors } from './processors.ts';
 
 /** A host on whose node nothing can be read, and that lets nobody change anything. */
@@ -134,6 +135,65 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
     'message',
     expect.stringContaining('it cannot be seen yet what became of it: an umount still runs'),
   );
+});
+
+test('a recovery that broke off between two actions is finished, as far as it may be', async () => {
+  const restore = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' } as const;
+  const remove = { kind: 'remove-container', socket: '/s', container: 'c', name: 'mqtt' } as const;
+  const record = (entry: number, action: object, rest?: readonly object[]) =>
+    ({
+      ...{ entry, at: '2026-01-02T03:04:05Z', event: 'concluded', boot: 'b1' },
+      ...{ by: { pid: 812, user: 'ada' }, outcome: { state: 'done' } },
+      ...{ fault: 'container-without-log-path', finding: 'e8c4d8', action, rest },
+    }) as unknown as JournalRecord;
+  const intents: Intent[] = [];
+  const attempt = (done: readonly JournalRecord[], consent: Consent) => {
+    const verdict = { state: 'clear', findings: [] } as const;
+    const host = hostWith({
+      judge: async () => ({ verdict, keepEvidence: async () => ({ path: '/bundle' }) }),
+      consent: async ({ actions }) => {
+        expect(actions).toEqual([remove, restore]);
+        return consent;
+      },
+      openHands: async () => ({
+        isOpen: true,
+        settled: [],
+        close: () => {},
+        perform: async (intent) => {
+          intents.push(intent);
+          return { outcome: { state: 'done' }, entry: 2 };
+        },
+      }),
+      deedsBefore: async () => ({ isKnown: true, done }),
+      purpose: 'u/2',
+    });
+    const findings = 'diagnoser.kubernetes.container_without_log_path.findings';
+    return run('containerWithoutLogPathRecover', { [findings]: '[{"id":"e8c4d8"}]' }, host);
+  };
+  const actions = ['remove-container', 'restore-symlink'].map((kind) => ({ kind, state: 'done' }));
+  const half = [record(1, remove, [restore])];
+  expect(await attempt(half, { given: 'to-act' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  expect(intents.splice(0)).toMatchObject([{ action: restore, finding: 'e8c4d8', purpose: 'u/2' }]);
+  // Whoever forbids it meanwhile is heeded, and told what was done.
+  expect(await attempt(half, { given: 'none', why: 'refused: no' })).toMatchObject({
+    succeeded: false,
+    record: { actions: actions.slice(0, 1), plannedActions: [{ kind: 'restore-symlink' }] },
+  });
+  const whole = [...half, record(2, restore)];
+  expect(await attempt(whole, { given: 'none', why: 'not asked' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  // A later attempt has made a plan of its own, and all of that was done.
+  const anew = [record(1, remove, [{ ...restore, path: '/old' }]), record(2, restore, [])];
+  expect(await attempt(anew, { given: 'none', why: 'not asked' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  expect(intents).toEqual([]);
 });
 
 function never(): Promise<never> {

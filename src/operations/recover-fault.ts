@@ -13,7 +13,13 @@ import {
   type StepRecord,
 } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
-import { actionsOf, doneBefore, type Recovered, recoverFinding } from './recover-finding.ts';
+import {
+  doneBefore,
+  finishRecovery,
+  type Recovered,
+  recoverFinding,
+  withDeeds,
+} from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
 /**
@@ -42,13 +48,17 @@ export async function recoverFault(
     .map((finding) => ({ id: findingId(fault, finding), finding }))
     .filter(({ id }) => wanted.includes(id));
   const missing = wanted.filter((id) => found.every((each) => each.id !== id));
-  const ended = missing.flatMap((id): Ended[] => {
-    const deeds = before.deeds.filter(({ finding }) => finding === id);
-    return deeds.length === 0 ? [] : [{ id, state: 'done', record: actionsOf(deeds) }];
-  });
-  if (found.length + ended.length === 0) return failedWith(goneWords(fault, wanted, verdict));
+  const deedsFor = (id: string) => before.deeds.filter(({ finding }) => finding === id);
+  const begun = missing.filter((id) => deedsFor(id).length > 0);
+  if (found.length + begun.length === 0) return failedWith(goneWords(fault, wanted, verdict));
+  const ended: Ended[] = [];
+  for (const id of begun) {
+    const recovered = await finishRecovery(fault, id, deedsFor(id), judgement, host);
+    ended.push({ id, ...recovered });
+  }
   for (const { id, finding } of found) {
-    ended.push({ id, ...(await recoverFinding(fault, finding, judgement, host)) });
+    const recovered = await recoverFinding(fault, finding, judgement, host);
+    ended.push({ id, ...withDeeds(deedsFor(id), recovered) });
   }
   const gone = missing.filter((id) => ended.every((each) => each.id !== id));
   return resultOf(keys.recovered, ended, gone);

@@ -3,6 +3,7 @@ import type { Action, Trouble } from '../model/action.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { JournalRecord } from '../repair/journal.ts';
+import { REST_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
 
@@ -29,11 +30,56 @@ export async function recoverFinding(
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'not-done', why: consent.why, record };
   const kept = await keepEvidence(id);
-  if ('trouble' in kept) {
-    const why = `refused: the evidence cannot be saved: ${kept.trouble}; nothing was changed`;
-    return { state: 'not-done', why, record };
+  if ('trouble' in kept) return { state: 'not-done', why: unsaved(kept.trouble), record };
+  return performed({ fault, id, actions, isTold: false }, host);
+}
+
+/**
+ * Carries out what is left of a recovery that broke off between two of its actions. A new look finds
+ * something else by now, or nothing: half of it is done. Each action is still refused when anything
+ * stands against it.
+ */
+export async function finishRecovery(
+  fault: AnyFault,
+  id: string,
+  deeds: readonly JournalRecord[],
+  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  host: ProcessorHost,
+): Promise<Recovered> {
+  const isDone = new Set(deeds.map(({ action }) => JSON.stringify(action)));
+  // The newest plan counts: an attempt that still found it has made its own.
+  const first = deeds.findLast(({ rest }) => Array.isArray(rest));
+  const plan = first ? [first.action, ...(first.rest ?? [])] : [];
+  const actions = plan.filter((action) => !isDone.has(JSON.stringify(action)));
+  if (actions.length === 0) return { state: 'done', record: actionsOf(deeds) };
+  // It was agreed to, and is asked for once more: who agrees may have changed their mind.
+  const whole = { actions: plan, touches: 'what the plan named', leaves: 'all else' };
+  const summary = 'A recovery broke off between two of its actions.';
+  const consent = await host.consent(whole, { summary }, { fault: fault.id, id });
+  if (consent.given === 'to-act') {
+    const kept = await keepEvidence(id);
+    const ended: Recovered =
+      'trouble' in kept
+        ? { state: 'not-done', why: unsaved(kept.trouble), record: {} }
+        : await performed({ fault, id, actions, isTold: true }, host);
+    return withDeeds(deeds, ended);
   }
-  return performed(fault, id, actions, host);
+  const left = actions.map(({ kind }) => ({ kind }));
+  const record = { plannedActions: left, ...actionsOf(deeds) };
+  if (consent.given === 'to-plan') return { state: 'planned', record };
+  return { state: 'not-done', why: consent.why, record };
+}
+
+/** What became of a recovery, with what an earlier attempt has done for it. */
+export function withDeeds(deeds: readonly JournalRecord[], recovered: Recovered): Recovered {
+  if (deeds.length === 0) return recovered;
+  const { actions: before = [] } = actionsOf(deeds);
+  const { record } = recovered;
+  return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
+}
+
+function unsaved(trouble: string): string {
+  return `refused: the evidence cannot be saved: ${trouble}; nothing was changed`;
 }
 
 /** What no policy and no yes covers: only a person can go on from here. */
@@ -51,18 +97,28 @@ function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): strin
   return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
 }
 
+interface Plan {
+  readonly fault: AnyFault;
+  /** Of the finding. */
+  readonly id: string;
+  readonly actions: readonly Action[];
+  /** Whether the journal knows it already. */
+  readonly isTold: boolean;
+}
+
 async function performed(
-  fault: AnyFault,
-  finding: string,
-  actions: readonly Action[],
+  { fault, id, actions, isTold: wasTold }: Plan,
   { openHands, purpose, stop }: ProcessorHost,
 ): Promise<Recovered> {
   const hands = await openHands();
   if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
   const done: { readonly kind: string; readonly state: string; readonly why?: string }[] = [];
-  for (const action of actions) {
-    const intent = { action, fault: fault.id, finding, purpose };
-    const { outcome } = await hands.perform(intent, { stop });
+  let isTold = wasTold;
+  for (const [index, action] of actions.entries()) {
+    const rest = isTold ? undefined : restOf(actions.slice(index + 1));
+    const intent = { action, fault: fault.id, finding: id, purpose, rest };
+    const { outcome, entry } = await hands.perform(intent, { stop });
+    isTold ||= entry !== undefined;
     const { kind } = action;
     if (outcome.state !== 'done') {
       hands.close();
@@ -74,6 +130,11 @@ async function performed(
   }
   hands.close();
   return { state: 'done', record: { actions: done } };
+}
+
+/** Not what would fill the journal: such a plan is for one thing, which is found until all is done. */
+function restOf(actions: readonly Action[]): readonly Action[] | undefined {
+  return JSON.stringify(actions).length <= REST_CHARACTERS_MAX ? actions : undefined;
 }
 
 export type DoneBefore =

@@ -67,11 +67,12 @@ export class FileJournal implements Journal {
   }
 
   #record(entry: number, intent: Intent): Omit<JournalRecord, 'event'> {
-    const { action, fault, finding, purpose } = intent;
+    const { action, fault, finding, purpose, rest } = intent;
     const { actor, now = () => new Date() } = this.#place;
     const by = { pid: actor.pid, user: actor.user };
     const wanted = { fault, finding, ...(purpose === undefined ? {} : { purpose }), action };
-    return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted };
+    const after = rest === undefined ? {} : { rest };
+    return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted, ...after };
   }
 
   async #append(record: JournalRecord): Promise<void> {

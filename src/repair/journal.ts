@@ -13,6 +13,11 @@ export interface Intent<A extends Action = Action> {
   readonly finding: string;
   /** The step of a Diagnosis that wants it, the same in every attempt; none for a person. */
   readonly purpose?: string | undefined;
+  /**
+   * What its recovery wants after it. The first deed of a plan tells it, for whoever has to take the
+   * plan up again: a node that is half repaired may not show any more what the other half was.
+   */
+  readonly rest?: readonly Action[] | undefined;
 }
 
 /** One line. The intent and the outcome of a deed are two lines with the same number. */

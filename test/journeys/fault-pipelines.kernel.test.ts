@@ -11,12 +11,11 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
 import { faults } from '../../src/faults/index.ts';
-import type { DoubleContainer } from '../rig/cri-double.ts';
 import { makeHung, ORPHAN, says, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';
 import type { Ended } from '../rig/run-kubediag.ts';
-import { makeNode, makeSick, mountLine, OLD, podOf, RUNNING } from '../rig/sick-node.ts';
+import { BROKER, makeNode, makeSick, mountLine, OLD, podOf, RUNNING } from '../rig/sick-node.ts';
 
 /** A node that has a fault, and how to see from outside whether it is there. */
 interface Sick {
@@ -27,13 +26,6 @@ interface Sick {
 }
 
 const LONG_AGO = new Date('2026-01-01T00:00:00Z');
-
-const BROKER: DoubleContainer = {
-  pod: { uid: '', name: 'mqtt', namespace: '' },
-  name: 'mqtt',
-  state: 'CONTAINER_EXITED',
-  bareWith: { 'io.kubeedge.edgecore/mqtt': 'mqtt' },
-};
 
 /** Each fault, made for real. A fault without its way to be made is missed by the last test. */
 const MADE: Readonly<Record<string, () => Promise<Sick>>> = {

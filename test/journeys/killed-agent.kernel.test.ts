@@ -1,5 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
+import { readJournal } from '../../src/repair/journal.ts';
+import { AgentOnNode } from '../rig/agent-on-node.ts';
+import { WEB } from '../rig/practice-node.ts';
+import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';
 import { momentsOf, randomFrom, seedGiven } from '../rig/random-moments.ts';
 import {
   type Blow,
@@ -8,6 +12,7 @@ import {
   expectCure,
   type RecoveryTrial,
 } from '../rig/recovery-trial.ts';
+import { BROKER, makeNode, podOf, RUNNING } from '../rig/sick-node.ts';
 import { DIAGNOSES, STAGES, type Stage } from '../rig/subpath-patient.ts';
 
 const KILLS = 50;
@@ -19,6 +24,8 @@ const WHOLE_EVERY = 7;
 const ALL_MS = 300_000;
 /** By then it has looked at what was left open. */
 const LOOKED_MS = 1_500;
+
+const API_VERSION = 'diagnosis.kubediag.org/v1';
 
 const seed = seedGiven();
 const random = randomFrom(seed);
@@ -132,4 +139,41 @@ it('killed while its unmount waits, it does not begin another, and tells how tha
     },
   });
   await endTrial(trial);
+});
+
+it('killed between two actions of one recovery, it does the second, and the first not again', async () => {
+  const { node, runtime } = await makeNode();
+  await givePrivateRoot(node);
+  await node.startKubelet({ says: { version: 'v1.34.1', pods: [podOf(WEB)] } });
+  runtime.containers = [RUNNING, BROKER];
+  deleteBin(node);
+  const agent = new AgentOnNode(node, 'here');
+  await agent.stand();
+  const spec = { operationSet: 'container-without-log-path', nodeName: 'here' };
+  const diagnosis = { apiVersion: API_VERSION, kind: 'Diagnosis', metadata: { name: 'two' }, spec };
+  expect(await agent.ask('POST', DIAGNOSES, diagnosis)).toMatchObject({ code: 201 });
+  const kinds = () =>
+    readJournal(node.stateFolder).records.map(({ action, event }) => `${action.kind} ${event}`);
+  // Whoever looks again before the second action waits for its answer.
+  const killed = Promise.withResolvers<void>();
+  runtime.beforeAnswer = () => (kinds().length < 2 ? undefined : killed.promise);
+  await until(() => kinds().length >= 2);
+  await agent.end('SIGKILL');
+  killed.resolve();
+  expect(kinds()).toEqual(['remove-container intended', 'remove-container concluded']);
+  await agent.stand();
+  const { status } = await agent.untilEnded(`${DIAGNOSES}/two`);
+  expect(status).toMatchObject({
+    phase: 'Succeeded',
+    actions: [
+      { kind: 'remove-container', state: 'done' },
+      { kind: 'restore-symlink', state: 'done' },
+    ],
+  });
+  expect(binOf(node)).toBe('usr/bin');
+  expect(runtime.commands.filter((each) => each.startsWith('RemoveContainer'))).toEqual([
+    'RemoveContainer mqtt',
+  ]);
+  expect(kinds()).toHaveLength(4);
+  expect(await agent.end('SIGTERM')).toMatchObject({ code: 0 });
 });

@@ -43,6 +43,14 @@ export async function makeSick(
 
 export const RUNNING: DoubleContainer = { pod: WEB, name: 'app', state: 'CONTAINER_RUNNING' };
 
+/** Made past the kubelet, which deletes entries of its working folder when it collects it. */
+export const BROKER: DoubleContainer = {
+  pod: { uid: '', name: 'mqtt', namespace: '' },
+  name: 'mqtt',
+  state: 'CONTAINER_EXITED',
+  bareWith: { 'io.kubeedge.edgecore/mqtt': 'mqtt' },
+};
+
 /** In the words of runc 1.1. */
 export function refusedBecauseOf(target: string): DoubleContainer {
   const message =
