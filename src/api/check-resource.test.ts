@@ -274,3 +274,29 @@ test('resources that are not read are noted, not refused', () => {
   const old = { apiVersion: 'diagnosis.netease.com/v1', kind: 'Abnormal' };
   expect(told(old)[0]).toContain('note apiVersion: resources of KubeDiag v0.1 are not read');
 });
+
+describe('an object has a limit, and so has what is said of it', () => {
+  test('values, pairs of labels and annotations', () => {
+    const names = Array.from({ length: 50_000 }, () => 'my-node');
+    expect(told(diagnosis({ targetSelector: { nodeNames: names } }))).toEqual([
+      'problem : it holds 50007 values, of at most 50000: leave out what is not needed, or split it',
+    ]);
+    const pairs = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`a${at}`, '']));
+    for (const field of ['labels', 'annotations']) {
+      const metadata = { name: 'one', [field]: pairs };
+      expect(told({ ...diagnosis({ nodeName: 'my-node' }), metadata })).toEqual([
+        `problem metadata.${field}: it has more than 1000 pairs: leave out what is not needed`,
+      ]);
+    }
+  });
+
+  test('notes that nobody reads do not hide the problem behind them', () => {
+    const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`a${at}`, 1]));
+    const all = told(diagnosis({ ...unknown, nodeName: 'A B' }));
+    expect(all).toHaveLength(102);
+    expect(all[0]).toContain('problem spec.nodeName');
+    expect(all.at(-1)).toBe(
+      'note : there are 50 more notes than are listed: see to those that are listed first',
+    );
+  });
+});

@@ -3,10 +3,10 @@ import type { CommonEventSpec } from './common-event.ts';
 import type { DiagnosisSpec } from './diagnosis.ts';
 import { metadata } from './fields.ts';
 import { API_VERSION, GROUP, type Kind, type KindName, kinds } from './kinds.ts';
-import { NESTING_MAX } from './limits.ts';
+import { NESTING_MAX, VALUES_MAX } from './limits.ts';
 import type { OperationSpec } from './operation.ts';
 import type { OperationSetSpec } from './operation-set.ts';
-import type { Problem } from './problem.ts';
+import { listed, type Problem } from './problem.ts';
 import { problemOf } from './problem-of-issue.ts';
 import { type StructuralSchema, structuralSchema, unknownFields } from './structural-schema.ts';
 import type { TriggerSpec } from './trigger.ts';
@@ -61,6 +61,11 @@ export function checkResource(value: unknown): CheckedResource {
   if (isNestedDeeper(value, NESTING_MAX)) {
     return refused([], `it is nested in more than ${NESTING_MAX} levels`, 'write it flatter');
   }
+  const size = sizeOf([value.metadata, value.spec]);
+  if (size > VALUES_MAX) {
+    const what = `it holds ${size} values, of at most ${VALUES_MAX}`;
+    return refused([], what, 'leave out what is not needed, or split it');
+  }
   return checkedAs(kind, withoutNulls(value));
 }
 
@@ -74,11 +79,11 @@ function checkedAs(kind: Kind, value: Readonly<Record<string, unknown>>): Checke
   const { form, fields } = formOf(kind);
   const parsed = form.safeParse(value);
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value));
-  const problems = [
+  const problems = listed([
     ...wrong,
     ...namelessness(kind, value.metadata),
     ...unknownFields(fields, value.spec, ['spec']),
-  ];
+  ]);
   const isRight = problems.every(({ severity }) => severity === 'note');
   if (!parsed.success || !isRight) return { problems };
   const { metadata: named, spec } = parsed.data;
@@ -125,6 +130,11 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 function isNestedDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((inner) => isNestedDeeper(inner, levels - 1));
+}
+
+function sizeOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 1;
+  return Object.values(value).reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
 }
 
 /** A field without a value is absent, as the API server has it. */

@@ -88,6 +88,6 @@ export const metadata = z.looseObject({
   name: givenName('').exactOptional(),
   generateName: text.exactOptional(),
   namespace: givenName('').exactOptional(),
-  labels: z.record(z.string(), text).exactOptional(),
-  annotations: z.record(z.string(), text).exactOptional(),
+  labels: textMap.exactOptional(),
+  annotations: textMap.exactOptional(),
 });

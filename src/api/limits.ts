@@ -29,6 +29,12 @@ export const TARGETS_MAX = 5_000;
 /** What a Kubernetes object may be called. */
 export const NAME_CHARACTERS_MAX = 253;
 
+/** All that metadata and spec hold, lists and maps among it: 5,000 pods that are named have 20,000 values. */
+export const VALUES_MAX = 50_000;
+
+/** Problems of an object that are listed, and as many notes; the others are counted. */
+export const PROBLEMS_LISTED_MAX = 100;
+
 /** How much an object that is checked may be nested: a status has seven levels, a selector six. */
 export const NESTING_MAX = 64;
 

@@ -1,3 +1,5 @@
+import { PROBLEMS_LISTED_MAX } from './limits.ts';
+
 /** A key of an object or an index of a list, from the top of a resource down to a place in it. */
 export type Place = readonly (string | number)[];
 
@@ -20,4 +22,21 @@ export function placeText(place: Place): string {
       return index === 0 ? step : `.${step}`;
     })
     .join('');
+}
+
+/** The first of them; of the others how many there are, so that a large object has no larger answer. */
+export function listed(problems: Iterable<Problem>): readonly Problem[] {
+  const kept: Problem[] = [];
+  const counts = { problem: 0, note: 0 };
+  for (const each of problems) {
+    counts[each.severity] += 1;
+    if (counts[each.severity] <= PROBLEMS_LISTED_MAX) kept.push(each);
+  }
+  for (const severity of ['problem', 'note'] as const) {
+    const more = counts[severity] - PROBLEMS_LISTED_MAX;
+    if (more <= 0) continue;
+    const what = `there are ${more} more ${severity}s than are listed`;
+    kept.push({ severity, place: [], what, fix: 'see to those that are listed first' });
+  }
+  return kept;
 }

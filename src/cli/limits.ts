@@ -5,7 +5,7 @@ export const MANIFEST_FILES_MAX = 2_000;
 /** Places in one YAML document that stand for another: more are there to use up memory. */
 export const YAML_ALIASES_MAX = 1_000;
 
-/** More than anybody reads; programs get them all. */
+/** More than anybody reads; programs get all that are listed. */
 export const PROBLEMS_SHOWN_MAX = 200;
 
 /** Of the agent: a store of 10,000 Diagnoses as JSON has some tens of megabytes. */

@@ -1,23 +1,25 @@
 import { NODES_MAX } from '../api/limits.ts';
 import type { GraphNode } from '../api/operation-set.ts';
-import type { Place, Problem } from '../api/problem.ts';
-import { PATHS_BYTES_MAX } from './limits.ts';
+import { listed, type Place, type Problem } from '../api/problem.ts';
+import { CIRCLES_LISTED_MAX, PATHS_BYTES_MAX } from './limits.ts';
 import { measurePaths, targetsOf } from './paths.ts';
 
 const LIST: Place = ['spec', 'adjacencyList'];
 
-/** Everything that stands against walking this graph, each with its place in the OperationSet. */
+/** What stands against walking this graph, each with its place in the OperationSet. */
 export function checkGraph(list: readonly GraphNode[]): readonly Problem[] {
   const size = sizeProblems(list);
   if (size.length > 0) return size;
-  const local = [
-    ...startProblems(list),
-    ...list.flatMap((node, at) => nodeProblems(node, at, list)),
-  ];
-  const whole = [...unreachable(list), ...cycles(list)];
-  const problems = [...local, ...whole];
+  const problems = listed(allProblems(list));
   const isSound = problems.every(({ severity }) => severity === 'note');
   return isSound ? [...problems, ...largeness(list)] : problems;
+}
+
+function* allProblems(list: readonly GraphNode[]): Generator<Problem> {
+  yield* startProblems(list);
+  for (const [at, node] of list.entries()) yield* nodeProblems(node, at, list);
+  yield* unreachable(list);
+  yield* cycles(list);
 }
 
 function problem(place: Place, what: string, fix: string): Problem {
@@ -101,7 +103,10 @@ function unreachable(list: readonly GraphNode[]): readonly Problem[] {
     });
 }
 
-/** One problem for each edge that closes a circle. Self edges and edges into the start have theirs. */
+/**
+ * One problem for each edge that closes a circle, up to a limit: who takes out these has others to see.
+ * Self edges and edges into the start have theirs.
+ */
 function cycles(list: readonly GraphNode[]): readonly Problem[] {
   const problems: Problem[] = [];
   const done = new Set<number>();
@@ -109,6 +114,7 @@ function cycles(list: readonly GraphNode[]): readonly Problem[] {
   const walk = (index: number): void => {
     path.push(index);
     for (const target of targetsOf(list[index])) {
+      if (problems.length >= CIRCLES_LISTED_MAX) return;
       const from = path.indexOf(target);
       if (from >= 0 && target !== index && target !== 0) {
         problems.push(circle([...path.slice(from), target], list));

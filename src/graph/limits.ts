@@ -7,3 +7,6 @@ export const STEP_MESSAGE_CHARACTERS_MAX = 256;
 
 /** How long an OperationSet, an Operation or a node may be missing: manifests are applied one after another. */
 export const ARRIVAL_MS = 60_000;
+
+/** Circles of a graph that are listed: each may name all its nodes, and they may be as many as its edges. */
+export const CIRCLES_LISTED_MAX = 20;

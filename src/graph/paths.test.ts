@@ -135,6 +135,21 @@ describe('what stands against a graph', () => {
     expect(told(list)).toEqual(['problem : the graph has 501 nodes, of at most 500']);
   });
 
+  test('a graph in which everything is wrong has no larger answer than one', () => {
+    const others = Array.from({ length: 499 }, (_, at) => at + 1);
+    const complete = others.map((own) => {
+      return { operation: 'a', to: others.filter((each) => each !== own) };
+    });
+    const circles = told([{ to: [1] }, ...complete]);
+    expect(circles).toHaveLength(20);
+    expect(circles[0]).toContain('the graph goes round in a circle: 1 → 2 → 1');
+
+    const far = others.map(() => ({ operation: 'a', to: others.map((each) => each + 1_000) }));
+    const edges = told([{ to: others }, ...far]);
+    expect(edges).toHaveLength(101);
+    expect(edges.at(-1)).toBe('problem : there are 248901 more problems than are listed');
+  });
+
   test('more paths than a status holds, however many that are', () => {
     expect(told(diamonds(8))).toEqual([]);
     expect(told(diamonds(12))[0]).toContain('the graph has 4,096 paths, which take ');
