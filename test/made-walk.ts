@@ -27,6 +27,7 @@ export class MadeWalk {
   store: Store = openMemoryStore();
   largeResults = largeResultsInMemory();
   now = () => new Date();
+  deedsFor: DriveWorld['deedsFor'] = async () => ({ isKnown: true, done: [] });
 
   get world(): DriveWorld {
     return {
@@ -39,6 +40,7 @@ export class MadeWalk {
         const act = this.acts.get(step.name);
         return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
       },
+      ...(this.deedsFor ? { deedsFor: this.deedsFor } : {}),
       shutdown: this.shutdown.signal,
       now: () => this.now(),
       onTrouble: (message) => this.troubles.push(message),

@@ -21,3 +21,6 @@ export const INTAKE_MS = 10_000;
 
 /** Diagnoses that Triggers may make within a repeat interval: a storm of alerts is no work for a node. */
 export const TRIGGERED_MAX = 1_000;
+
+/** How long may be looked for what became of a deed that a crash left open. */
+export const DEEDS_MS = 60_000;

@@ -7,6 +7,7 @@ import type { Store } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type StepListener, withStepHost } from '../host/step-host.ts';
+import { DEEDS_MS } from './limits.ts';
 import type { Numbers } from './numbers.ts';
 
 export interface Running {
@@ -18,6 +19,8 @@ export interface Running {
   readonly shutdown: AbortSignal;
   readonly listener: StepListener & { readonly onTrouble: (words: string) => void };
 }
+
+const nothing = async () => ({ given: 'none', why: 'nothing is to be done' }) as const;
 
 /** Drives the Diagnoses of this node's store, and lends the node to each of their steps. */
 export function runnerHere(running: Running): Runner {
@@ -32,6 +35,10 @@ export function runnerHere(running: Running): Runner {
     largeResults: largeResultsIn(join(node.stateFolder, 'results')),
     targetOf: (spec) => targetHere(spec, nodeName()),
     runStep: numbers.timed(steps),
+    deedsFor: (purpose) => {
+      const wish = { node, consent: nothing, stop: shutdown, purpose };
+      return withStepHost(wish, DEEDS_MS, ({ deedsBefore }) => deedsBefore(), listener);
+    },
     shutdown,
     onTrouble: listener.onTrouble,
     onEnded: (object) => numbers.ended(object),

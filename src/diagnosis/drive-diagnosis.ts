@@ -12,6 +12,7 @@ import type { StepOutcome } from './run-step.ts';
 import type { ObjectKey, StoredObject } from './store.ts';
 import { answerOf, patiently } from './store-answer.ts';
 import { restMs } from './time-left.ts';
+import { purposeOf, withUntoldDeeds } from './untold-deeds.ts';
 
 export type Driven =
   /** It was deleted. */
@@ -133,6 +134,7 @@ async function nextOf(
     // What had ended before is left as it was.
     const isNews = !isOver || status.phase !== (before as DiagnosisStatus).phase;
     if (isNews) status = { ...status, observedGeneration: metadata.generation };
+    if (isOver && isNews) status = await withUntoldDeeds(status, metadata.uid, set, world);
     if (isOver) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
     if (why !== undefined) return { kind: 'waits', why, spec, status, hash };
@@ -214,7 +216,7 @@ async function outcomeOf(
     diagnosis,
     input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
     restMs: restMs(spec, status, now()) ?? Number.POSITIVE_INFINITY,
-    purpose: `${uid}/${node.id ?? 0}`,
+    purpose: purposeOf(uid, node),
     stop,
   });
 }

@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { DeedsBefore } from '../operations/processor-host.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LargeResults } from './large-results.ts';
 import type { RunStep } from './run-step.ts';
@@ -13,6 +14,8 @@ export interface DriveWorld {
   /** The node that a Diagnosis is about, when it is served here. */
   readonly targetOf: (spec: DiagnosisSpec) => string | undefined;
   readonly runStep: RunStep;
+  /** What was done for a step that a crash cut short, by its purpose. Absent where none outlives us. */
+  readonly deedsFor?: (purpose: string) => Promise<DeedsBefore>;
   /** This process ends: no step is begun, and what a step that was cut short says is not kept. */
   readonly shutdown: AbortSignal;
   readonly now?: () => Date;

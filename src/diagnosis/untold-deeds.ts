@@ -1,0 +1,39 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { SeenSet } from '../graph/decide-next.ts';
+import type { DriveWorld } from './drive-world.ts';
+
+/**
+ * The status of a Diagnosis that comes to its end at a step that it does not run: its deadline has
+ * passed, or it is cancelled. When a crash had cut that very step short, what the step has done to
+ * the node is told all the same.
+ */
+export async function withUntoldDeeds(
+  status: DiagnosisStatus,
+  uid: string,
+  set: SeenSet,
+  { deedsFor, onTrouble }: Pick<DriveWorld, 'deedsFor' | 'onTrouble'>,
+): Promise<DiagnosisStatus> {
+  const { checkpoint, steps = [], actions = [] } = status;
+  if (!deedsFor || !checkpoint || set.state !== 'ready') return status;
+  const node = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex];
+  // Another path has run it to its end, and has told what it did.
+  const isTold = steps.some(
+    ({ pathIndex, nodeIndex, outcome }) =>
+      set.paths[pathIndex]?.[nodeIndex]?.id === node?.id && outcome !== 'NotRun',
+  );
+  if (!node || isTold) return status;
+  const deeds = await deedsFor(purposeOf(uid, node));
+  if (!deeds.isKnown) {
+    const what = `what a crash left open of Diagnosis ${uid} cannot be seen yet`;
+    onTrouble?.(`${what}: ${deeds.why}; kubediag recover settles it, kubediag journal tells it`);
+    return status;
+  }
+  if (deeds.done.length === 0) return status;
+  const untold = deeds.done.map(({ action: { kind } }) => ({ kind, state: 'done' }));
+  return { ...status, actions: [...actions, ...untold] };
+}
+
+/** What the deeds of a step are known by: the same in every attempt. */
+export function purposeOf(uid: string, { id = 0 }: { readonly id?: number | undefined }): string {
+  return `${uid}/${id}`;
+}
