@@ -115,6 +115,9 @@ export const diagnosisStatus = z.looseObject({
   conditions: z.array(condition).exactOptional(),
   startTime: time.exactOptional(),
   observedGeneration: observedGeneration.exactOptional(),
+  adjacencyListHash: text
+    .describe('Of the graph that it was begun with; with another one it ends.')
+    .exactOptional(),
   checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
   succeededPath: z.array(graphNode).exactOptional(),
   failedPaths: graphPaths.exactOptional(),

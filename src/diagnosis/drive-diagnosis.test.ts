@@ -238,6 +238,19 @@ test('a graph that is edited in the middle ends it, and a label from outside cha
   expect((await walk.status()).operationResults).toEqual({ a: 'kept' });
 });
 
+test('whoever replaces it without its labels in the middle of a step does not end it', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    const { metadata, ...object } = await walk.kept();
+    const { labels: _, ...rest } = metadata;
+    await walk.store.update({ ...object, metadata: rest });
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  expect((await walk.status()).phase).toBe('Succeeded');
+  expect((await walk.kept()).metadata.labels).toHaveProperty('adjacency-list-hash');
+});
+
 test('a path that fails is followed by the next one, from its first step', async () => {
   const walk = await walkOf('abc de');
   walk.acts.set('b', () => ({ succeeded: false, message: 'not here', results: { b: 'seen' } }));

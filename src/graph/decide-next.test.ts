@@ -81,6 +81,7 @@ test('the pipeline of the four subpath steps ends as it is documented', () => {
   const { steps, operationResults, ...rest } = status;
   const lastTransitionTime = '2021-06-02T07:28:55Z';
   expect(rest).toEqual({
+    adjacencyListHash: adjacencyHash(SEED),
     checkpoint: { nodeIndex: 3, pathIndex: 0 },
     conditions: [
       {
@@ -196,6 +197,18 @@ test('an OperationSet that changes meanwhile ends it; one that is edited before 
   expect(conditionsOf(changed.status)).toContain('OperationSetChanged OperationSetChanged');
   // A label that the user wrote decides nothing.
   expect(driven(seenWith({ hash: 'forged' }), good).status.phase).toBe('Succeeded');
+});
+
+test('a label that is lost on the way is written again, and hides no change of the graph', () => {
+  const begun = driven(seenWith(), good, (seen, count) =>
+    count === 1 ? { ...seen, nodeName: undefined } : seen,
+  );
+  const seen = seenWith({ status: begun.status });
+  expect(decideNext(seen)).toMatchObject({ kind: 'save', hash: adjacencyHash(BRANCHED) });
+  expect(driven(seen, good)).toMatchObject({ ran: ['b', 'c'], status: { phase: 'Succeeded' } });
+  const { ran, status } = driven({ ...seen, set: setOf(SEED) }, good);
+  expect(ran).toEqual([]);
+  expect(conditionsOf(status)).toContain('OperationSetChanged OperationSetChanged');
 });
 
 describe('what comes later is waited for, but not for ever', () => {

@@ -15,7 +15,7 @@ export type SeenSet =
 export interface SeenDiagnosis {
   readonly spec: DiagnosisSpec;
   readonly status: DiagnosisStatus;
-  /** The label of the Diagnosis: the graph that it was begun with. */
+  /** The label of the Diagnosis, for others to see. Whoever writes the object may lose it. */
   readonly hash: string | undefined;
   /** The node it is about; absent while it is not known, as of a pod that nobody has seen yet. */
   readonly nodeName: string | undefined;
@@ -80,12 +80,16 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   const { checkpoint } = status;
   if (!checkpoint) {
     // A label that somebody wrote before is not believed.
-    const begun = { ...status, checkpoint: { pathIndex: 0, nodeIndex: 0 } };
+    const first = { pathIndex: 0, nodeIndex: 0 };
+    const begun = { ...status, adjacencyListHash: set.hash, checkpoint: first };
     return { kind: 'save', status: begun, hash: set.hash };
   }
-  if (hash !== set.hash) {
+  // One that another KubeDiag has begun has the label only.
+  const { adjacencyListHash: begunWith = hash } = status;
+  if (begunWith !== set.hash) {
     return { kind: 'save', status: failedFor(status, 'OperationSetChanged', now) };
   }
+  if (hash !== set.hash) return { kind: 'save', status, hash: set.hash };
   return decideNode(seen, set.paths, waitedMs < arrivalMs);
 }
 
