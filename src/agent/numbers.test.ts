@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ROWS_PER_PAGE } from '../diagnosis/limits.ts';
 import type { StepToRun } from '../diagnosis/run-step.ts';
 import { openMemoryStore } from '../diagnosis/sqlite-store.ts';
 import { DIAGNOSES_LISTED_MAX } from '../web/limits.ts';
@@ -56,4 +57,20 @@ test('neither many Diagnoses nor many Operations make it grow without end', asyn
   expect(text.match(/^diagnosis_info\{/gm)).toHaveLength(DIAGNOSES_LISTED_MAX);
   expect(text).toContain(`kubediag_diagnoses{phase=""} ${many.length}\n`);
   expect(text).toContain('kubediag_operation_duration_seconds_count{operation="other"} 5\n');
+});
+
+test('others have their turn while many objects are counted', async () => {
+  const store = openMemoryStore();
+  const many = Array.from({ length: 20 * ROWS_PER_PAGE }, (_, index) => `d${index}`);
+  await Promise.all(many.map((name) => store.create(diagnosis(name))));
+  let turns = 0;
+  let isDone = false;
+  const count = () => {
+    turns += 1;
+    if (!isDone) setImmediate(count);
+  };
+  setImmediate(count);
+  await new Numbers().text(store, IDLE);
+  isDone = true;
+  expect(turns).toBeGreaterThanOrEqual(20);
 });

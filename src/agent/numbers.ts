@@ -1,3 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { KindName } from '../api/kinds.ts';
+import { ROWS_PER_PAGE } from '../diagnosis/limits.ts';
 import type { StepOutcome, StepToRun } from '../diagnosis/run-step.ts';
 import type { Store, StoredObject } from '../diagnosis/store.ts';
 import { textAt } from '../std/json.ts';
@@ -121,8 +124,7 @@ function takenBy<K>(name: string, help: string, label: string, map: ReadonlyMap<
 async function kept(store: Store): Promise<readonly Metric[]> {
   const phases = new Map<string, number>();
   const listed: Metric['samples'][number][] = [];
-  const { objects } = await store.each('Diagnosis');
-  for (const object of objects) {
+  for await (const object of inTurns(store, 'Diagnosis')) {
     const phase = textAt(object, 'status', 'phase') ?? '';
     phases.set(phase, (phases.get(phase) ?? 0) + 1);
     if (listed.length >= DIAGNOSES_LISTED_MAX) continue;
@@ -143,11 +145,23 @@ async function named(
   store: Store,
   kind: 'Operation' | 'OperationSet' | 'Trigger',
 ): Promise<Metric['samples']> {
-  const { items } = await store.list(kind);
-  return items.map(({ metadata: { name }, status }) => {
+  const samples: Metric['samples'][number][] = [];
+  for await (const { metadata, status } of inTurns(store, kind)) {
     const ready = kind === 'OperationSet' ? { ready: String(Boolean(status?.ready)) } : {};
-    return { labels: { name, ...ready }, value: 1 };
-  });
+    samples.push({ labels: { name: metadata.name, ...ready }, value: 1 });
+  }
+  return samples;
+}
+
+/** All of a kind. A store of many takes its time, and after each page of it others have their turn. */
+async function* inTurns(store: Store, kind: KindName): AsyncGenerator<StoredObject> {
+  const { objects } = await store.each(kind);
+  let count = 0;
+  for (const object of objects) {
+    yield object;
+    count += 1;
+    if (count % ROWS_PER_PAGE === 0) await nextTurn();
+  }
 }
 
 function info(name: string, help: string, samples: Metric['samples']): Metric {

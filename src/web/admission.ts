@@ -3,6 +3,7 @@ import { checkResource, type Resource } from '../api/check-resource.ts';
 import { API_VERSION, GROUP, type Kind } from '../api/kinds.ts';
 import { type Problem, placeText } from '../api/problem.ts';
 import type { NewObject, StoredObject } from '../diagnosis/store.ts';
+import { createdObject, textOf, withVersion } from '../diagnosis/stored-object.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { pathsOf } from '../graph/paths.ts';
@@ -32,7 +33,17 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
   const all = [...problems, ...deeper(resource)];
   const refused = all.filter(({ severity }) => severity === 'problem');
   if (!resource || refused.length > 0) throw invalid(kind, given, refused);
-  return { object: objectOf(resource, kind, namespace), warnings: all.map(warningOf) };
+  const object = objectOf(resource, kind, namespace);
+  refuseTooLarge(object);
+  return { object, warnings: all.map(warningOf) };
+}
+
+/** With all that is written beside it later: what is kept must have room for its paths. */
+function refuseTooLarge(object: NewObject): void {
+  const most = Number.MAX_SAFE_INTEGER;
+  const kept = withVersion(createdObject(object, new Date()), most);
+  const metadata = { ...kept.metadata, generation: most };
+  textOf({ ...kept, metadata, status: statusFor(object, most) ?? {} });
 }
 
 /** Where it was sent is checked as if it had said so. */

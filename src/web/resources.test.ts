@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
 import { BASE, madeServer, TOKEN } from '../../test/made-server.ts';
+import { OBJECT_BYTES_MAX } from '../diagnosis/limits.ts';
 import type { StoredObject } from '../diagnosis/store.ts';
 import { WATCHES_MAX } from './limits.ts';
 
@@ -213,6 +214,21 @@ test('kubectl gets the rows that it shows', async () => {
   });
 });
 
+test('an OperationSet that has no room for its paths is not kept', async () => {
+  const { ask } = await madeServer();
+  const operation = 'a'.repeat(200);
+  const wide = Array.from({ length: 400 }, () => ({ operation }));
+  const graph = set({ to: wide.map((_, at) => at + 1) }, ...wide);
+  const about = 'b'.repeat(OBJECT_BYTES_MAX - JSON.stringify(graph).length - 2_000);
+  const given = { ...graph, metadata: { name: 'set', annotations: { about } } };
+  for (const path of ['/operationsets?dryRun=All', '/operationsets']) {
+    const { code, text } = await ask('POST', `${BASE}${path}`, given);
+    expect({ path, code }).toEqual({ path, code: 413 });
+    expect(text).toContain('make it smaller');
+  }
+  expect(await ask('GET', `${BASE}/operationsets/set`)).toMatchObject({ code: 404 });
+});
+
 test('kubectl finds the schemas, and is told to list before it watches', async () => {
   const { ask } = await madeServer();
   const { paths } = JSON.parse((await ask('GET', '/openapi/v3')).text) as {
@@ -274,13 +290,23 @@ test('a watch from a version that is not known any more ends with Expired', asyn
 
 test('a watch ends after its time, and one too many is refused', async () => {
   const { port } = await madeServer();
-  const short = watching(port, `${DIAGNOSES}?watch=1&timeoutSeconds=0.05`);
+  const short = watching(port, `${DIAGNOSES}?watch=1&timeoutSeconds=1`);
   expect(await short.ended).toBe(200);
   const many = Array.from({ length: WATCHES_MAX }, () => watching(port, `${DIAGNOSES}?watch=1`));
   await Promise.all(many.map(({ begun }) => begun));
   expect(await watching(port, `${DIAGNOSES}?watch=1`).begun).toBe(429);
   for (const { leave } of many) leave();
   await expect.poll(() => watching(port, `${DIAGNOSES}?watch=1`).begun).toBe(200);
+});
+
+test('a watch whose time is no time is refused, and is no defect of ours', async () => {
+  const { ask, defects } = await madeServer();
+  for (const time of ['-1', 'soon', '1e400', '1.5e999', '0x10']) {
+    const { code, text } = await ask('GET', `${DIAGNOSES}?watch=1&timeoutSeconds=${time}`);
+    expect({ time, code }).toEqual({ time, code: 400 });
+    expect(text).toContain('whole seconds');
+  }
+  expect(defects).toEqual([]);
 });
 
 test('a watch ends when the server does', async () => {

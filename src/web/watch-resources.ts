@@ -27,6 +27,7 @@ export function watchResources(
     const words = 'sendInitialEvents is not known here: list, then watch from its resourceVersion';
     throw new StatusError('Invalid', words);
   }
+  const endsMs = 1_000 * secondsOf(request);
   const asTable = wantsTable(request);
   const line = ({ type, object }: StoreEvent): string => {
     const { resourceVersion } = object.metadata;
@@ -37,7 +38,7 @@ export function watchResources(
   const pieces = async function* (): AsyncGenerator<string> {
     open.count += 1;
     try {
-      for await (const event of eventsOf(store, target, request)) {
+      for await (const event of eventsOf(store, target, request, endsMs)) {
         if (isWanted(event.object)) yield line(event);
       }
     } finally {
@@ -50,6 +51,16 @@ export function watchResources(
     body: pieces(),
     asLastPiece: (status) => `${JSON.stringify({ type: 'ERROR', object: status })}\n`,
   };
+}
+
+/** As long as is asked for; 0 asks for no end, as at an API server. */
+function secondsOf({ query }: WebRequest): number {
+  const given = query.get('timeoutSeconds') ?? '0';
+  if (!/^\d{1,9}$/.test(given)) {
+    const words = `timeoutSeconds is "${given}": give whole seconds, ${WATCH_SECONDS_MAX} at most`;
+    throw new StatusError('BadRequest', words);
+  }
+  return Math.min(Number(given) || WATCH_SECONDS_MAX, WATCH_SECONDS_MAX);
 }
 
 function selectorOf({ namespace, name }: ResourceTarget, { query }: WebRequest) {
@@ -66,9 +77,9 @@ async function* eventsOf(
   store: Store,
   { kind, namespace }: ResourceTarget,
   { query, stop }: WebRequest,
+  endsMs: number,
 ): AsyncGenerator<StoreEvent> {
-  const seconds = Math.min(Number(query.get('timeoutSeconds')) || Infinity, WATCH_SECONDS_MAX);
-  const end = AbortSignal.any([stop, AbortSignal.timeout(seconds * 1_000)]);
+  const end = AbortSignal.any([stop, AbortSignal.timeout(endsMs)]);
   const given = query.get('resourceVersion') ?? '';
   let from = given;
   if (given === '' || given === '0') {
