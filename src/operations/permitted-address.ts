@@ -11,10 +11,27 @@ export class ForbiddenAddressError extends Error {
  * to whoever asks from it. A manifest must not make us ask. Others are the cluster's to guard.
  */
 const FORBIDDEN = new BlockList();
-FORBIDDEN.addSubnet('169.254.0.0', 16, 'ipv4');
+for (const [address, bits] of [
+  ['169.254.0.0', 16],
+  ['100.100.100.200', 32], // Alibaba
+  ['192.0.0.192', 32], // Oracle
+  ['168.63.129.16', 32], // Azure
+] as const) {
+  FORBIDDEN.addSubnet(address, bits, 'ipv4');
+  // The same behind a translator from IPv6 (NAT64, RFC 6052).
+  FORBIDDEN.addSubnet(`64:ff9b::${address}`, 96 + bits, 'ipv6');
+}
 FORBIDDEN.addSubnet('fe80::', 10, 'ipv6');
-// The same service of AWS, over IPv6.
-FORBIDDEN.addAddress('fd00:ec2::254', 'ipv6');
+// The same services over IPv6: two of AWS, then Google, Oracle and Scaleway.
+for (const address of [
+  'fd00:ec2::254',
+  'fd00:ec2::23',
+  'fd20:ce::254',
+  'fd00:c1::a9fe:a9fe',
+  'fd00:42::42',
+]) {
+  FORBIDDEN.addAddress(address, 'ipv6');
+}
 
 /** Throws when the host of this URL is written as such an address, in whichever way. */
 export function refuseForbidden({ hostname }: URL): void {

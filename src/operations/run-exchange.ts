@@ -103,7 +103,14 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
       });
       response.on('error', reject);
     });
+    // It wants to speak something else from now on, which nobody asked for: that is an answer too.
+    request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+      socket.destroy();
+      resolve({ status, location: undefined, body: '', bytes: Buffer.alloc(0) });
+    });
     request.on('error', reject);
+    // By ourselves: a request that is gone already hears of no signal.
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
     request.end(sent);
   });
 }

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { certificates } from '../../test/rig/certificates.ts';
-import { permittedLookup } from './permitted-address.ts';
+import { permittedLookup, refuseForbidden } from './permitted-address.ts';
 import { type HttpStep, runHttp } from './run-http.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
@@ -73,6 +73,15 @@ describe('an answer that came is judged, and never asked for again', () => {
     const result = await ask(url, { waitsMs: [1, 1] });
     const failed = (why: string) => ({ succeeded: false, message: `${url}: ${why}` });
     expect(result).toEqual(typeof expected === 'string' ? failed(expected) : expected);
+    expect(asked()).toBe(1);
+  });
+
+  test('another protocol, which nobody asked for', async () => {
+    const { url, asked } = await serve(answering(101, '', { Connection: 'Upgrade', Upgrade: 'x' }));
+    expect(await ask(url, { waitsMs: [1] })).toEqual({
+      succeeded: false,
+      message: `${url}: it answered 101, and only 200 is success`,
+    });
     expect(asked()).toBe(1);
   });
 
@@ -259,6 +268,32 @@ describe('addresses that only the machine itself can reach', () => {
     });
     expect(found).toBe('ForbiddenAddressError');
   });
+
+  // Judged and not asked: a mistake here must not send anything either.
+  test.each([
+    'http://[fd20:ce::254]/',
+    'http://[fd00:ec2::23]/',
+    'http://[fd00:c1::a9fe:a9fe]/',
+    'http://[fd00:42::42]/',
+    'http://100.100.100.200/latest/meta-data/',
+    'http://[::ffff:100.100.100.200]/',
+    'http://192.0.0.192/opc/v2/',
+    'http://168.63.129.16/machine/?comp=goalstate',
+    'http://[64:ff9b::169.254.169.254]/',
+    'http://[64:ff9b::a83f:8110]/',
+  ])('%s neither', (url) => {
+    expect(() => refuseForbidden(new URL(url))).toThrow('no step is sent there');
+  });
+
+  test.each(['100.100.100.199', '64:ff9b::10.0.0.1', 'fd00::1'])(
+    'but %s may be',
+    async (address) => {
+      const found = await new Promise((resolve) => {
+        permittedLookup(address, { all: false }, (error, lead) => resolve(error ?? lead));
+      });
+      expect(found).toBe(address);
+    },
+  );
 
   test('a name that leads elsewhere is asked', async () => {
     const { url } = await serve(answering(200, '{}'));
