@@ -48,7 +48,9 @@ function describe(): Command {
 
 function remove(): Command {
   const command = new Command('delete')
-    .description('have the agent forget objects; a step that has begun still comes to its end')
+    .description(
+      'have the agent forget objects; a step under way is ended, but never a change of the node',
+    )
     .argument('[KIND]', 'diagnosis, operation, operationset, trigger or commonevent')
     .argument('[NAME...]', 'their names')
     .option('-f, --filename <FILE...>', 'those that these manifests name');
@@ -66,7 +68,7 @@ function approve(): Command {
 
 function cancel(): Command {
   const command = new Command('cancel')
-    .description('end a Diagnosis: no further step is begun')
+    .description('end a Diagnosis: a step under way is ended too, but never a change of the node')
     .argument('<NAME>', 'of the Diagnosis');
   return withAgentOptions(command);
 }

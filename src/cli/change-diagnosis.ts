@@ -18,7 +18,7 @@ export interface ApproveOptions extends ChangeOptions {
 const MERGE_PATCH = 'application/merge-patch+json';
 const diagnosis = kindNamed('Diagnosis');
 
-/** `kubediag cancel NAME`: no further step is begun, and it ends as Failed. */
+/** `kubediag cancel NAME`: it ends as Failed; a change of the node that has begun is carried through. */
 export async function cancel(
   name: string,
   options: ChangeOptions,

@@ -13,7 +13,7 @@ export interface DeleteOptions extends AgentOptions {
   readonly filename?: readonly string[];
 }
 
-/** `kubediag delete KIND NAME...`, or what files name. A step that has begun comes to its end. */
+/** `kubediag delete KIND NAME...`, or what files name. A change of the node that has begun is carried through. */
 export async function deleteObjects(
   words: readonly string[],
   options: DeleteOptions,
