@@ -202,8 +202,8 @@ async function expectAllAreWell(look: ClusterLook): Promise<void> {
   expect(await look.check()).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
 }
 
-function targetOf(rootAndTarget: string): string | undefined {
-  return rootAndTarget.split(' ')[1];
+function targetOf(text: string): string | undefined {
+  return text.split(' ')[1];
 }
 
 // - 99 66 254:0 /pods/u-1/app.conf//deleted /host/var/lib/kubelet/pods/u-1/... rw - ext4 /dev/vda rw
