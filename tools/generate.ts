@@ -5,6 +5,7 @@ import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
+import { limitsPage } from './pages/limits-page.ts';
 import { operationFiles } from './pages/operation-files.ts';
 import { operationsPage } from './pages/operations-page.ts';
 import { resourcesPage } from './pages/resources-page.ts';
@@ -41,6 +42,7 @@ const generators: readonly Generator[] = [
   },
   { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
   { writes: 'docs/reference/operations.md', from: 'src/operations', make: operationsPage },
+  { writes: 'docs/reference/limits.md', from: 'src/*/limits.ts', make: limitsPage },
   {
     writes: 'docs/reference/weaknesses.md',
     from: 'tools/pages/weaknesses.ts',

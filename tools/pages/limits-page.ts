@@ -1,0 +1,114 @@
+import * as agent from '../../src/agent/limits.ts';
+import * as api from '../../src/api/limits.ts';
+import * as diagnosis from '../../src/diagnosis/limits.ts';
+import * as graph from '../../src/graph/limits.ts';
+import * as operations from '../../src/operations/limits.ts';
+import * as triggers from '../../src/triggers/limits.ts';
+import * as web from '../../src/web/limits.ts';
+import { tableOf } from './markdown.ts';
+
+type Row = readonly [what: string, most: string, beyond: string];
+
+const results: readonly Row[] = [
+  ['the answer of one step', bytes(operations.ANSWER_BYTES_MAX), 'the step fails'],
+  [
+    'one result in a status',
+    bytes(diagnosis.RESULT_SHOWN_BYTES_MAX),
+    'the value is kept beside the store, `status.largeResults` names it, later steps get it whole',
+  ],
+  [
+    'all results in a status, with their keys',
+    bytes(diagnosis.RESULTS_SHOWN_BYTES_MAX),
+    'the largest are kept beside the store',
+  ],
+  [
+    'all results of a Diagnosis, those beside the store too',
+    bytes(diagnosis.RESULTS_WHOLE_BYTES_MAX),
+    'the step that brings more fails',
+  ],
+  [
+    'findings of one fault that a step hands on',
+    count(operations.FINDINGS_KEPT_MAX),
+    'the step says how many there are; run it again when these are cured',
+  ],
+  [
+    'steps that a status lists',
+    count(graph.STEPS_LISTED_MAX),
+    'the later ones are counted: `status.stepsNotListed`',
+  ],
+  ['the message of a step', `${count(graph.STEP_MESSAGE_CHARACTERS_MAX)} characters`, 'it is cut'],
+];
+
+const objects: readonly Row[] = [
+  ['an object', bytes(diagnosis.OBJECT_BYTES_MAX), 'refused (413), as by etcd'],
+  ['values in an object', count(api.VALUES_MAX), 'refused'],
+  ['nodes of a graph', count(api.NODES_MAX), 'refused'],
+  ['paths of a graph, as JSON', bytes(graph.PATHS_BYTES_MAX), 'refused'],
+  ['parameters, labels, annotations', `${count(api.PAIRS_MAX)} each`, 'refused'],
+  ['a script', bytes(operations.SCRIPT_BYTES_MAX), 'the step fails'],
+  ['files of a function', bytes(operations.CODE_BYTES_MAX), 'the step fails'],
+  ['`timeoutSeconds` of a step', seconds(api.TIMEOUT_SECONDS_MAX), 'refused'],
+  [
+    'an OperationSet, an Operation or a node that is missing',
+    seconds(graph.ARRIVAL_MS / 1_000),
+    'the Diagnosis fails',
+  ],
+];
+
+const agents: readonly Row[] = [
+  ['a request', bytes(web.BODY_BYTES_MAX), 'refused (413)'],
+  ['its headers', bytes(web.HEADER_BYTES_MAX), 'refused (431)'],
+  ['nesting of what is sent', `${count(api.NESTING_MAX)} levels`, 'refused'],
+  [
+    'the time of a request',
+    `${seconds(web.REQUEST_MS / 1_000)}, its headers ${seconds(web.HEADERS_MS / 1_000)}`,
+    'refused (408)',
+  ],
+  ['an answer that is not read', seconds(web.UNREAD_MS / 1_000), 'it is given up'],
+  ['connections at once', count(web.CONNECTIONS_MAX), 'refused (503)'],
+  ['watches at once', count(web.WATCHES_MAX), 'refused (429)'],
+  ['a watch', seconds(web.WATCH_SECONDS_MAX), 'it ends; begin another'],
+  ['processors for others at once', count(agent.PROCESSORS_MAX), 'refused (429)'],
+  ['Diagnoses under way at once', count(diagnosis.IN_FLIGHT_MAX), 'the others wait their turn'],
+  [
+    'steps of ours that look at the node at once',
+    `${count(diagnosis.LOOKING_STEPS_MAX)}, and 1 that repairs`,
+    'the others wait their turn',
+  ],
+  ['the store', bytes(diagnosis.STORE_BYTES_MAX), 'nothing more is kept (503)'],
+  ['alerts in one request', count(triggers.ALERTS_MAX), 'refused (413)'],
+  [
+    'Diagnoses that Triggers make within a repeat interval',
+    count(agent.TRIGGERED_MAX),
+    'refused (503)',
+  ],
+];
+
+/** docs/reference/limits.md: the bounds that a user can meet, with the numbers of the code. */
+export function limitsPage(): string {
+  const head = ['what', 'at most', 'beyond it'];
+  return [
+    '# Limits\n',
+    'Everything has one, and reaching it is an answer: a refusal that names it, or a step that fails with it.\n' +
+      'These are the ones that whoever writes manifests or asks an agent can meet.\n',
+    `## Results of steps\n\nSizes are those of UTF-8 text; in a status, as JSON.\n\n${tableOf(head, results)}`,
+    `## Manifests\n\n${tableOf(head, objects)}`,
+    `## The agent\n\n${tableOf(head, agents)}`,
+  ].join('\n');
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en-US');
+}
+
+/** In the largest unit that leaves no rest: 65536 is 64 KiB. */
+function bytes(number: number): string {
+  const units = ['bytes', 'KiB', 'MiB', 'GiB'];
+  let [rest, unit] = [number, 0];
+  for (; rest % 1_024 === 0 && unit < units.length - 1; unit += 1) rest /= 1_024;
+  return `${count(rest)} ${units[unit]}`;
+}
+
+function seconds(number: number): string {
+  return `${count(number)} s`;
+}
