@@ -125,6 +125,10 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
       answered().then(resolve, failed);
     },
   );
+  sent.on('upgrade', (_, socket) => {
+    socket.destroy();
+    failed(new Error('it wants to speak another protocol'));
+  });
   sent.on('error', failed);
   sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS / 1_000} s`)));
   stop?.addEventListener('abort', () => sent.destroy(), { once: true });

@@ -21,6 +21,9 @@ export const AGENT_PORT = 8090;
 /** For a step of ours that no manifest defines: a look has as long. */
 export const OWN_TIMEOUT_SECONDS = 60;
 
+/** From the time of a step to its end, when nothing in it ended by itself: a busy node takes a while. */
+export const OVERTIME_MS = 10_000;
+
 /** Findings of one fault that a step hands on. One that has more is run again after these are cured. */
 export const FINDINGS_KEPT_MAX = 100;
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { NodeMaker } from '../../test/made-node.ts';
 import { certificates } from '../../test/rig/certificates.ts';
 import { checkResource } from '../api/check-resource.ts';
@@ -118,6 +118,21 @@ describe('an Operation as its manifest says it', () => {
     const host = hostWith({ look: () => lookAt(node) });
     expect(await run(own('mountInfoCollector'), {}, { host })).toEqual(saying('too much to keep'));
   });
+});
+
+test('a step of ours whose own code never ends is ended all the same', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const never = new Promise<never>(() => {});
+  const host = hostWith({ judge: () => never, deedsBefore: () => never });
+  const ended = run(own('staleSubpathMountDiagnoser'), {}, { host });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.race([ended, 'never'])).toEqual(saying('it did not end within 5 s'));
+  // Nobody may be told that a repair has ended while it can still act.
+  const input = { 'diagnoser.kubernetes.stale_subpath_mount.findings': '[{"id":"abcdef"}]' };
+  const repair = run(own('staleSubpathMountRecover'), input, { host });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.race([repair, 'never'])).toBe('never');
 });
 
 function stopped() {

@@ -8,6 +8,7 @@ import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
 import { runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
+import { withinTime } from './within-time.ts';
 
 export interface OperationStep {
   /** The name of the Operation. */
@@ -26,7 +27,11 @@ type HttpProcessor = Extract<Processor, { way: 'http' }>;
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
   const { processor, input, host, isDryRun, timeoutMs, name } = step;
   const own = ownProcessor(processor);
-  if (own) return bounded(await own.run(input, host));
+  if (own) {
+    const running = own.run(input, host);
+    // What may change the node is not cut short: nobody must be told that it ended while it can act.
+    return bounded(await (own.repairs ? running : withinTime(running, timeoutMs)));
+  }
   if (processor.way === 'http' && isOurs(processor)) {
     const known = processors.map(({ path }) => path).join(', ');
     return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
@@ -37,7 +42,10 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     return runScript({ script: processor, name, input, timeoutMs, stop });
   }
   if (processor.way === 'function') {
-    return runFunction({ function: processor, name, input, timeoutMs, stop });
+    return withinTime(
+      runFunction({ function: processor, name, input, timeoutMs, stop }),
+      timeoutMs,
+    );
   }
   const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
   const trust = trustOf(processor);
