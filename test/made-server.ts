@@ -8,6 +8,7 @@ import { startServer } from '../src/web/server.ts';
 import { OpenWatches } from '../src/web/watch-resources.ts';
 
 export const TOKEN = 'a-token-of-a-test';
+export const INTAKE_TOKEN = 'a-token-for-alerts';
 export const BASE = '/apis/diagnosis.kubediag.org/v1';
 
 export interface Answered {
@@ -54,7 +55,7 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
-    door: { token: TOKEN, ownNames: ['my-node'] },
+    door: { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: ['my-node'] },
     handler,
     onAnswer: () => {},
     onDefect: (error) => defects.push(error),

@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -54,6 +62,13 @@ test('it makes its token once, tells where it is, and gives all back at its end'
   expect(readFileSync(address, 'utf8').trim()).toBe(first.url);
   expect(await ask(`${first.url}/apis`, token)).toBe(200);
   expect(await ask(`${first.url}/apis`, 'another')).toBe(401);
+  const intakeFile = join(scratch, 'state/intake-token');
+  const intakeToken = readFileSync(intakeFile, 'utf8').trim();
+  expect(intakeToken).toMatch(/^[\w-]{43}$/);
+  expect(intakeToken).not.toBe(token);
+  expect(statSync(intakeFile).mode & 0o777).toBe(0o600);
+  expect(await ask(`${first.url}/metrics`, intakeToken)).toBe(200);
+  expect(await ask(`${first.url}/apis`, intakeToken)).toBe(403);
   expect(await first.end()).toBeUndefined();
   expect(existsSync(address)).toBe(false);
   await expect(ask(`${first.url}/apis`, token)).rejects.toThrow('fetch failed');
@@ -61,6 +76,7 @@ test('it makes its token once, tells where it is, and gives all back at its end'
   const second = await started();
   expect(second.newToken).toBeUndefined();
   expect(await ask(`${second.url}/apis`, token)).toBe(200);
+  expect(await ask(`${second.url}/metrics`, intakeToken)).toBe(200);
   expect(await second.end()).toBeUndefined();
 });
 

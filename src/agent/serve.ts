@@ -26,7 +26,7 @@ import { Numbers } from './numbers.ts';
 import { namesOfNode, ownNames } from './own-names.ts';
 import { processorDoor } from './processors.ts';
 import { runnerHere } from './runner.ts';
-import { ownToken } from './token.ts';
+import { type OwnTokens, ownTokens } from './token.ts';
 
 export interface ServeWish {
   readonly host: string;
@@ -66,11 +66,11 @@ export async function serve(
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
   if (!lock.ok) return unusable(stateFolder, lock.why);
   if (!lock.value.isTaken) return lock.value;
-  const token = await tried(ownToken(stateFolder));
-  const opened = token.ok ? await storeIn(stateFolder) : unusable(stateFolder, token.why);
+  const tokens = await tried(ownTokens(stateFolder));
+  const opened = tokens.ok ? await storeIn(stateFolder) : unusable(stateFolder, tokens.why);
   const trouble =
-    token.ok && 'store' in opened
-      ? await stand(wish, { ...token.value, store: opened.store }, stop, listener)
+    tokens.ok && 'store' in opened
+      ? await stand(wish, { ...tokens.value, store: opened.store }, stop, listener)
       : (opened as Trouble);
   lock.value.lock.release();
   return trouble;
@@ -95,15 +95,13 @@ async function storeIn(folder: string): Promise<{ readonly store: SqliteStore } 
   return { what: 'the store cannot be opened', why: error.message, todo: 'see to that file' };
 }
 
-interface Own {
+interface Own extends OwnTokens {
   readonly store: SqliteStore;
-  readonly token: string;
-  readonly isNew: boolean;
 }
 
 async function stand(
   wish: ServeWish,
-  { store, token, isNew }: Own,
+  { store, token, intakeToken, isNew }: Own,
   stop: AbortSignal,
   listener: ServeListener,
 ): Promise<Trouble | undefined> {
@@ -116,7 +114,7 @@ async function stand(
     startServer({
       host,
       port,
-      door: { token, ownNames: ownNames(host, standing.nodeName) },
+      door: { token, intakeToken, ownNames: ownNames(host, standing.nodeName) },
       handler: routes({
         store,
         watches: new OpenWatches(),

@@ -6,11 +6,23 @@ import { TOKEN_BYTES_MAX } from './limits.ts';
 // R5k3mXnUj2e0m6JqJ1pQ0m1yq0b8X3YcZJm7cVb1d2E
 const TOKEN = /^[\w-]{43}$/;
 
-/** The token of this agent: made once, and kept for our eyes only. Throws when others can see it. */
-export async function ownToken(
-  folder: string,
+export interface OwnTokens {
+  /** Opens all. */
+  readonly token: string;
+  readonly isNew: boolean;
+  /** Takes alerts in, and shows numbers. */
+  readonly intakeToken: string;
+}
+
+/** The tokens of this agent: made once, and kept for our eyes only. Throws when others can see them. */
+export async function ownTokens(folder: string): Promise<OwnTokens> {
+  const { token: intakeToken } = await ownToken(join(folder, 'intake-token'));
+  return { ...(await ownToken(join(folder, 'token'))), intakeToken };
+}
+
+async function ownToken(
+  path: string,
 ): Promise<{ readonly token: string; readonly isNew: boolean }> {
-  const path = join(folder, 'token');
   const kept = secretIfThere(path, TOKEN_BYTES_MAX)?.trim() ?? '';
   if (TOKEN.test(kept)) return { token: kept, isNew: false };
   // Also in the place of one that a crash left half written.

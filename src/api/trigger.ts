@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { diagnosisSpec } from './diagnosis.ts';
 import { givenName, objectName, text, textMap, time } from './fields.ts';
 import { SCHEDULE_CHARACTERS_MAX } from './limits.ts';
 import { patterned, ruled } from './rules.ts';
@@ -86,6 +87,7 @@ export const triggerSpec = ruled(
   z.looseObject({
     operationSet: givenName('The OperationSet of the Diagnosis that is made.'),
     parameters: textMap.exactOptional(),
+    recovery: diagnosisSpec.shape.recovery,
     nodeName: objectName('The node, where the source names none.').exactOptional(),
     sourceTemplate,
   }),

@@ -77,4 +77,5 @@ function tellStart(start: Started, { out, err }: Terminal): void {
   // Shown once: whoever needs it later reads the file, or has no business with it.
   if (newToken !== undefined) out(`token      ${newToken}\n`);
   out(`token is   kept in ${tokenFile}, for this account alone\n`);
+  out('           intake-token beside it opens alerts, events and /metrics alone\n');
 }

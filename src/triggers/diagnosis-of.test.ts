@@ -45,6 +45,14 @@ function madeOf(labels: object, by = trigger()) {
   return made.ok ? made.value : { why: made.why };
 }
 
+test.each(['Automatic', 'Approval', 'Never'] as const)(
+  'a Trigger says whether what it makes may repair: %s',
+  (recovery) => {
+    expect(madeOf(LABELS, trigger({}, { recovery }))).toMatchObject({ spec: { recovery } });
+    expect(madeOf(LABELS)).not.toHaveProperty('spec.recovery');
+  },
+);
+
 test('an alert becomes a Diagnosis of its node and its pod', () => {
   expect(madeOf(LABELS)).toEqual({
     apiVersion: 'diagnosis.kubediag.org/v1',

@@ -65,13 +65,15 @@ export function diagnosisOf(
       : { [`${PREFIX}/common-event`]: name };
   const annotations = { ...words, [TRIGGER]: trigger.name, [IDENTITY]: identityOf(happening) };
   const parameters = parametersOf(trigger.spec, happening);
+  const { operationSet, recovery } = trigger.spec;
   const diagnosis: TriggeredDiagnosis = {
     apiVersion: API_VERSION,
     kind: 'Diagnosis',
     metadata: { name, namespace: TRIGGERED_NAMESPACE, annotations },
     spec: {
-      operationSet: trigger.spec.operationSet,
+      operationSet,
       ...target.value,
+      ...(recovery === undefined ? {} : { recovery }),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
       ttlSecondsAfterFinished: KEPT_SECONDS,
     },

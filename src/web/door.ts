@@ -1,22 +1,30 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from '../std/is-loopback.ts';
+import type { WebRequest } from './answer.ts';
+import { INTAKE_PATHS } from './intake-door.ts';
 import { StatusError } from './status-error.ts';
 
 /** Who is let in. */
 export interface Door {
   readonly token: string;
+  /** For whoever sends alerts and reads the numbers, and needs no other right. */
+  readonly intakeToken: string;
   /** Names by which this server may be called, beside those of the loopback. */
   readonly ownNames: readonly string[];
 }
+
+const INTAKE_OPENS: readonly string[] = [...INTAKE_PATHS, '/metrics'];
 
 /**
  * Why a request is turned away, if it is. Beside the token, two things keep the pages of a browser
  * out, which runs on this machine too: a page of elsewhere says so in `Origin`, and one that got our
  * address under a name of its own (DNS rebinding) shows that name in `Host`.
  */
-export function refusalAt(door: Door, headers: IncomingHttpHeaders): StatusError | undefined {
-  const { host = '', origin } = headers;
+export function refusalAt(
+  door: Door,
+  { path, headers }: Pick<WebRequest, 'path' | 'headers'>,
+): StatusError | undefined {
+  const { host = '', origin, authorization } = headers;
   if (!isOwnName(nameIn(host), door)) {
     return new StatusError(
       'Forbidden',
@@ -31,10 +39,15 @@ export function refusalAt(door: Door, headers: IncomingHttpHeaders): StatusError
       `pages of ${origin ?? 'another site'} may not use this server: only its own may`,
     );
   }
-  if (isTokenIn(headers.authorization ?? '', door.token)) return undefined;
+  if (isTokenIn(authorization ?? '', door.token)) return undefined;
+  if (isTokenIn(authorization ?? '', door.intakeToken)) {
+    if (INTAKE_OPENS.includes(`/${path.join('/')}`)) return undefined;
+    const words = `this token is for ${INTAKE_OPENS.join(', ')} alone`;
+    return new StatusError('Forbidden', `${words}: the one in the file "token" opens all`);
+  }
   return new StatusError(
     'Unauthorized',
-    headers.authorization === undefined
+    authorization === undefined
       ? 'no token was given: send "Authorization: Bearer TOKEN"; the token is in the file "token" of the state folder of `kubediag serve`'
       : 'the token is not that of this server: read it anew from the file "token" of the state folder of `kubediag serve`',
   );

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { expect, test } from 'vitest';
-import { BASE, madeServer, TOKEN } from '../../test/made-server.ts';
+import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../test/made-server.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX, HEADER_BYTES_MAX } from './limits.ts';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -48,6 +48,26 @@ test('the token opens, as a bearer and as a password', async () => {
   const basic = Buffer.from(`kubediag:${TOKEN}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
   expect(await ask('GET', '/apis', undefined, headers)).toMatchObject({ code: 200 });
+});
+
+test('the token of whoever sends alerts opens the doors for them and the numbers alone', async () => {
+  const { ask } = await madeServer();
+  const basic = Buffer.from(`prometheus:${INTAKE_TOKEN}`).toString('base64');
+  for (const authorization of [`Bearer ${INTAKE_TOKEN}`, `Basic ${basic}`]) {
+    const asked = (method: string, path: string, body?: unknown) =>
+      ask(method, path, body, { authorization });
+    for (const path of ['/api/v1/alerts', '/api/v2/alerts']) {
+      expect(await asked('POST', path, []), path).toMatchObject({ code: 200 });
+    }
+    expect(await asked('GET', '/metrics')).toMatchObject({ code: 200 });
+    for (const path of ['/', '/apis', '/api', '/readyz', '/processor/echo', BASE]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { code, text } = await asked(method, path);
+        expect(code, `${method} ${path}`).toBe(403);
+        expect(text).toContain('for /api/v1/alerts, ');
+      }
+    }
+  }
 });
 
 test.each([

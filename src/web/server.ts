@@ -98,7 +98,7 @@ async function answerTo(
   try {
     const request = requestOf(message, stop);
     const isHealth = request.path.length === 1 && request.path[0] === 'healthz';
-    const refusal = isHealth ? undefined : refusalAt(answering.door, message.headers);
+    const refusal = isHealth ? undefined : refusalAt(answering.door, request);
     if (refusal) throw refusal;
     return await answering.handler(request);
   } catch (error) {
