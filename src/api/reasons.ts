@@ -70,6 +70,12 @@ export const CONDITION_REASONS = {
     message: 'Plan NAME was approved by spec.approvedPlan',
     means: 'The actions of this plan are carried out; the status of the condition is False.',
   },
+  PlanDropped: {
+    type: 'WaitingForApproval',
+    message: 'Plan NAME was not approved, and waits no more',
+    means:
+      'It ended, or spec.recovery was changed, before anybody approved; the status of the condition is False.',
+  },
 } as const satisfies Readonly<
   Record<string, { readonly type: string; readonly message: string; readonly means: string }>
 >;

@@ -1,13 +1,21 @@
 import { expect, test } from 'vitest';
-import { approvedIn, waitingFor, waitsForApproval } from './approval.ts';
+import { approvedIn, type Wanted, waitingFor, waitsForApproval } from './approval.ts';
 
-const WANTED = { fault: 'a-fault', finding: '3f9a1c', summary: 'it hurts', kinds: ['unmount'] };
+const unmount = { kind: 'unmount', target: '/a' };
+const WANTED: Wanted = {
+  fault: 'a-fault',
+  finding: '3f9a1c',
+  summary: 'it hurts',
+  actions: [unmount],
+};
+const WIDER = { ...WANTED, actions: [unmount, { kind: 'set-aside' }] };
+const ELSEWHERE = { ...WANTED, actions: [{ ...unmount, target: '/b' }] };
 const NOW = new Date('2026-01-02T03:04:05Z');
 const SPEC = { operationSet: 'some', recovery: 'Approval' } as const;
 
 const statusAt = (nodeIndex: number) => ({ checkpoint: { pathIndex: 0, nodeIndex } });
-const planFor = (wanted: readonly (typeof WANTED)[], nodeIndex = 1) =>
-  waitingFor(wanted, statusAt(nodeIndex), NOW);
+const planFor = (wanted: readonly Wanted[], nodeIndex = 1) =>
+  waitingFor({ wanted }, statusAt(nodeIndex), NOW);
 
 test('a plan is named after what is done, to what, and by which step', () => {
   const { plan } = planFor([WANTED]);
@@ -15,11 +23,12 @@ test('a plan is named after what is done, to what, and by which step', () => {
   const others = [
     planFor([{ ...WANTED, finding: 'abcdef' }]),
     planFor([{ ...WANTED, fault: 'b-fault' }]),
-    planFor([{ ...WANTED, kinds: ['unmount', 'set-aside'] }]),
+    planFor([WIDER]),
+    planFor([ELSEWHERE]),
     planFor([WANTED, WANTED]),
     planFor([WANTED], 2),
   ].map((status) => status.plan);
-  expect(new Set([plan, ...others]).size).toBe(6);
+  expect(new Set([plan, ...others]).size).toBe(7);
 });
 
 test('only the plan on record can be approved, and only what it holds', () => {
@@ -29,13 +38,24 @@ test('only the plan on record can be approved, and only what it holds', () => {
   expect(isApproved(WANTED)).toBe(true);
   expect(isApproved({ ...WANTED, finding: 'abcdef' })).toBe(false);
   expect(isApproved({ ...WANTED, fault: 'b-fault' })).toBe(false);
-  expect(isApproved({ ...WANTED, kinds: ['unmount', 'set-aside'] })).toBe(false);
-  expect(isApproved({ ...WANTED, kinds: [] })).toBe(false);
+  expect(isApproved(WIDER)).toBe(false);
+  expect(isApproved(ELSEWHERE)).toBe(false);
+  expect(isApproved({ ...WANTED, actions: [] })).toBe(false);
   expect(approvedIn({ ...SPEC, approvedPlan: 'another' }, status)(WANTED)).toBe(false);
   expect(approvedIn(SPEC, status)(WANTED)).toBe(false);
   // A plan that was carried out is no leave for the next one.
   const { plan: _, ...after } = status;
   expect(approvedIn({ ...SPEC, approvedPlan: plan }, after)(WANTED)).toBe(false);
+  // Nor is what somebody wrote beside the name that was approved.
+  const { plannedActions = [] } = planFor([ELSEWHERE]);
+  const forged = { ...status, plannedActions: plannedActions.map((each) => ({ ...each, plan })) };
+  expect(approvedIn({ ...SPEC, approvedPlan: plan }, forged)(ELSEWHERE)).toBe(false);
+});
+
+test('two things whose findings have the same short name are both approved', () => {
+  const status = planFor([WANTED, ELSEWHERE]);
+  const isApproved = approvedIn({ ...SPEC, approvedPlan: status.plan ?? '' }, status);
+  expect([WANTED, ELSEWHERE].map(isApproved)).toEqual([true, true]);
 });
 
 test('it waits only while an approval is asked for', () => {
@@ -48,8 +68,8 @@ test('it waits only while an approval is asked for', () => {
 
 test('a later plan takes the place of the one before; what was planned otherwise stays', () => {
   const before = { ...planFor([WANTED]), plannedActions: [{ kind: 'restore-symlink' }] };
-  const first = waitingFor([WANTED], before, NOW);
-  const second = waitingFor([{ ...WANTED, finding: 'abcdef' }], first, NOW);
+  const first = waitingFor({ wanted: [WANTED] }, before, NOW);
+  const second = waitingFor({ wanted: [{ ...WANTED, finding: 'abcdef' }] }, first, NOW);
   expect(second.plannedActions).toMatchObject([
     { kind: 'restore-symlink' },
     { kind: 'unmount', finding: 'abcdef', plan: second.plan },

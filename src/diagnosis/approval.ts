@@ -1,39 +1,58 @@
 import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
-import { withCondition, withReason } from '../graph/conditions.ts';
+import { withReason } from '../graph/conditions.ts';
+import type { StepRecord } from '../operations/operation-result.ts';
+import { withRecord } from './with-record.ts';
 
 /** One thing that a step wants to change, and how. */
 export interface Wanted {
   readonly fault: string;
-  /** The id of the finding, made from the pins of the thing itself. */
+  /** The short name of the finding. */
   readonly finding: string;
   readonly summary: string;
-  readonly kinds: readonly string[];
+  /** With all their arguments. */
+  readonly actions: readonly { readonly kind: string }[];
+}
+
+/** A step that would change something that nobody has approved of. */
+export interface Asking {
+  readonly wanted: readonly Wanted[];
+  /** What it did all the same, for that was approved before. */
+  readonly record?: StepRecord;
 }
 
 type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
 
 /** The same things, to be changed in the same way by the same step, have the same name. */
-function planName({ checkpoint }: DiagnosisStatus, wanted: readonly Wanted[]): string {
+function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
-  const things = wanted.map(({ fault, finding, kinds }) => [fault, finding, kinds]);
-  const text = JSON.stringify([pathIndex, nodeIndex, things]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hashOf([pathIndex, nodeIndex, planned.map(({ kind, digest }) => [kind, digest])]);
+}
+
+/** Of all that is done about one finding: other arguments are another thing. */
+function digestOf({ fault, finding, actions }: Wanted): string {
+  return hashOf([fault, finding, actions]);
+}
+
+function hashOf(value: unknown): string {
+  return createHash('sha256').update(JSON.stringify(value)).digest('hex').slice(0, 16);
 }
 
 /** The status of a Diagnosis that waits until somebody has seen what it would do. */
 export function waitingFor(
-  wanted: readonly Wanted[],
+  { wanted, record }: Asking,
   status: DiagnosisStatus,
   now: Date,
 ): DiagnosisStatus {
-  const plan = planName(status, wanted);
-  const plannedActions: Planned = wanted.flatMap(({ kinds, ...rest }) =>
-    kinds.map((kind) => ({ kind, ...rest, plan })),
-  );
+  const planned: Planned = wanted.flatMap(({ actions, ...rest }) => {
+    const digest = digestOf({ actions, ...rest });
+    return actions.map(({ kind }) => ({ kind, ...rest, digest }));
+  });
+  const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);
-  const told = withReason(status, 'ApprovalNeeded', now, plan);
-  return { ...told, plan, plannedActions: [...others, ...plannedActions] };
+  const told = withReason(withRecord(status, record), 'ApprovalNeeded', now, plan);
+  const plannedActions = [...others, ...planned.map((each) => ({ ...each, plan }))];
+  return { ...told, plan, plannedActions };
 }
 
 /** Why it waits, when nobody has approved of its plan yet. */
@@ -45,26 +64,15 @@ export function waitsForApproval(
   return plan === approvedPlan ? undefined : `plan ${plan} waits to be approved`;
 }
 
-/** The findings that may be acted on: those of the plan that was approved, and of no other. */
+/** What may be done: that of the plan that was approved, down to the last argument, and nothing else. */
 export function approvedIn(
   { approvedPlan }: DiagnosisSpec,
-  { plan, plannedActions = [] }: DiagnosisStatus,
+  status: DiagnosisStatus,
 ): (wanted: Wanted) => boolean {
-  const approved = plannedActions.filter((each) => plan !== undefined && each.plan === plan);
-  return ({ fault, finding, kinds }) => {
-    if (plan === undefined || plan !== approvedPlan) return false;
-    const planned = approved.filter((each) => each.fault === fault && each.finding === finding);
-    return JSON.stringify(planned.map(({ kind }) => kind)) === JSON.stringify(kinds);
-  };
-}
-
-/** Once the step has ended nothing waits any more. */
-export function withoutPlan(status: DiagnosisStatus, now: Date): DiagnosisStatus {
-  const { plan, ...rest } = status;
-  if (plan === undefined) return status;
-  const { conditions = [] } = withReason(rest, 'PlanApproved', now, plan);
-  const last = conditions.find(({ reason }) => reason === 'PlanApproved');
-  if (!last) return rest;
-  // What was waited for is over, whichever way it went.
-  return { ...rest, conditions: withCondition(conditions, { ...last, status: 'False' }, now) };
+  const { plan, plannedActions = [] } = status;
+  const planned = plannedActions.filter((each) => plan !== undefined && each.plan === plan);
+  // A status that was changed since it was approved has another name.
+  const isApproved = plan === approvedPlan && planName(status, planned) === plan;
+  const approved = new Set(isApproved ? planned.map(({ digest }) => digest) : []);
+  return (wanted) => approved.has(digestOf(wanted));
 }

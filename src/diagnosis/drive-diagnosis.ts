@@ -4,25 +4,26 @@ import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
 import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
-import { waitingFor, waitsForApproval } from './approval.ts';
+import { type Asking, waitingFor, waitsForApproval } from './approval.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { bareFailure, keepResult } from './keep-result.ts';
 import { wholeResults } from './large-results.ts';
 import type { StepOutcome } from './run-step.ts';
-import type { ObjectKey, StoredObject } from './store.ts';
-import { answerOf, patiently } from './store-answer.ts';
-import { restMs } from './time-left.ts';
+import type { ObjectKey, StoredObject, StoreError } from './store.ts';
+import { patiently } from './store-answer.ts';
+import { askAgainAt, restMs } from './time-left.ts';
 import { purposeOf, withUntoldDeeds } from './untold-deeds.ts';
 
 export type Driven =
   /** It was deleted. */
   | { readonly state: 'gone' }
   | { readonly state: 'ended'; readonly object: StoredObject }
-  /** Ask again when something changes, or after this time. */
+  /** Ask again when something changes, or at this time. */
   | {
       readonly state: 'waits';
       readonly object: StoredObject;
       readonly why: string;
+      readonly againAt: number;
     }
   /** The process ends, or the store does; the next start goes on from the checkpoint. */
   | { readonly state: 'interrupted' };
@@ -34,17 +35,15 @@ export type Driven =
  * that is run and is a cancel, unless this process is about to end.
  */
 export async function driveDiagnosis(
-  key: ObjectKey,
+  { uid, ...key }: ObjectKey & { readonly uid: string },
   world: DriveWorld,
   stop: AbortSignal,
 ): Promise<Driven> {
-  let uid: string | undefined;
   for (;;) {
     const found = await patiently(() => world.store.get(key), patienceOf(world));
-    if (!found.ok) return { state: 'interrupted' };
+    if (!found.ok) return { state: interrupted(found.error, world) };
     // Another one of the same name is not ours to drive.
-    uid ??= found.value?.metadata.uid;
-    if (!found.value || found.value.metadata.uid !== uid) return { state: 'gone' };
+    if (found.value?.metadata.uid !== uid) return { state: 'gone' };
     const driven = await driveFrom(found.value, world, stop);
     if (driven !== 'changed') return driven;
   }
@@ -58,17 +57,20 @@ async function driveFrom(
   let current = object;
   while (!world.shutdown.aborted) {
     const next = await nextOf(current, world, stop);
+    if (next === 'interrupted') return { state: next };
     const saved = await save(current, next, world);
     if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
     current = saved;
     if (next.kind === 'ended') return { state: 'ended', object: current };
-    if (next.kind === 'waits') return { state: 'waits', object: current, why: next.why };
+    if (next.kind === 'waits') {
+      return { state: 'waits', object: current, why: next.why, againAt: next.againAt };
+    }
     const outcome = await outcomeOf(current, next, world, stop);
     const isCut = !('succeeded' in outcome && outcome.succeeded);
     if (world.shutdown.aborted && isCut) break;
     const kept =
       'wanted' in outcome
-        ? await save(current, planned(current, next, outcome.wanted, world), world)
+        ? await save(current, planned(current, next, outcome, world), world)
         : await keepResult(current, outcome, next.set.paths, world, stop);
     if (typeof kept === 'string') return kept === 'changed' ? kept : { state: kept };
     current = kept;
@@ -85,7 +87,7 @@ type Next = {
   readonly hash: string | undefined;
 } & (
   | { readonly kind: 'ended' }
-  | { readonly kind: 'waits'; readonly why: string }
+  | { readonly kind: 'waits'; readonly why: string; readonly againAt: number }
   | {
       readonly kind: 'run';
       readonly node: GraphNode;
@@ -101,8 +103,8 @@ async function nextOf(
   { spec: kept, status: before = {}, metadata }: StoredObject,
   world: DriveWorld,
   stop: AbortSignal,
-): Promise<Next> {
-  const { catalogue, targetOf, now = () => new Date() } = world;
+): Promise<Next | 'interrupted'> {
+  const { targetOf, now = () => new Date(), arrivalMs } = world;
   const given = kept as DiagnosisSpec;
   const nodeName = targetOf(given);
   // The node of a pod is written down once it is known.
@@ -112,9 +114,11 @@ async function nextOf(
   let status: DiagnosisStatus = { ...before };
   let hash = metadata.labels?.[HASH_LABEL];
   for (;;) {
-    const set = await catalogue.set(spec.operationSet);
-    const operation = operationAt(set, status);
-    const processor = operation === undefined ? undefined : await catalogue.operation(operation);
+    const ask = stepAt.bind(undefined, world, spec, status);
+    const step = await patiently(ask, patienceOf(world));
+    if (!step.ok) return interrupted(step.error, world);
+    const { set, processor } = step.value;
+    const decided = now();
     const decision = decideNext({
       spec: asked,
       status,
@@ -122,8 +126,8 @@ async function nextOf(
       nodeName,
       set,
       hasOperation: () => processor !== undefined,
-      now: now(),
-      arrivalMs: world.arrivalMs,
+      now: decided,
+      arrivalMs,
     });
     if (decision.kind === 'save') {
       status = decision.status;
@@ -137,7 +141,10 @@ async function nextOf(
     if (isOver && isNews) status = await withUntoldDeeds(status, metadata.uid, set, world);
     if (isOver) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
-    if (why !== undefined) return { kind: 'waits', why, spec, status, hash };
+    if (why !== undefined) {
+      const againAt = askAgainAt(spec, status, decided, arrivalMs);
+      return { kind: 'waits', why, againAt, spec, status, hash };
+    }
     if (decision.kind !== 'run' || !processor || set.state !== 'ready') {
       throw new Error('a step was decided that nobody has');
     }
@@ -145,9 +152,22 @@ async function nextOf(
   }
 }
 
-function operationAt(set: SeenSet, { checkpoint }: DiagnosisStatus): string | undefined {
-  if (set.state !== 'ready' || !checkpoint) return undefined;
-  return set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex]?.operation;
+/** The graph, and who runs the step that the checkpoint names in it. */
+async function stepAt(
+  { catalogue }: DriveWorld,
+  { operationSet }: DiagnosisSpec,
+  { checkpoint }: DiagnosisStatus,
+): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
+  const set = await catalogue.set(operationSet);
+  if (set.state !== 'ready' || !checkpoint) return { set, processor: undefined };
+  const { operation } = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex] ?? {};
+  return { set, processor: operation ? await catalogue.operation(operation) : undefined };
+}
+
+/** A store that cannot be waited for is told of, unless it is us who end. */
+function interrupted(error: StoreError, { shutdown, onTrouble }: DriveWorld): 'interrupted' {
+  if (!shutdown.aborted) onTrouble?.(error.message);
+  return 'interrupted';
 }
 
 /** The object as it is on disk then; or somebody else has changed it, and all is to be decided anew. */
@@ -190,13 +210,13 @@ async function save(
 /** With a spec that fills the whole object, there is room for the end at most. */
 async function saveBare(
   object: StoredObject,
-  { store, onTrouble, now = () => new Date() }: DriveWorld,
+  world: DriveWorld,
 ): Promise<'changed' | 'interrupted'> {
-  const status = bareFailure(object, now());
-  const answer = await answerOf(store.updateStatus({ ...object, status }));
+  const { store, now = () => new Date() } = world;
+  const bare = { ...object, status: bareFailure(object, now()) };
+  const answer = await patiently(() => store.updateStatus(bare), patienceOf(world));
   if (answer.ok || answer.error.trouble === 'Conflict') return 'changed';
-  onTrouble?.(answer.error.message);
-  return 'interrupted';
+  return interrupted(answer.error, world);
 }
 
 async function outcomeOf(
@@ -215,7 +235,7 @@ async function outcomeOf(
     processor,
     diagnosis,
     input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
-    restMs: restMs(spec, status, now()) ?? Number.POSITIVE_INFINITY,
+    restMs: restMs(spec, status, now()),
     purpose: purposeOf(uid, node),
     stop,
   });
@@ -224,9 +244,9 @@ async function outcomeOf(
 function planned(
   { metadata: { generation } }: StoredObject,
   next: Next & { readonly kind: 'run' },
-  wanted: Parameters<typeof waitingFor>[0],
+  asking: Asking,
   { now = () => new Date() }: DriveWorld,
 ): Next {
-  const status = waitingFor(wanted, next.status, now());
+  const status = waitingFor(asking, next.status, now());
   return { ...next, status: { ...status, observedGeneration: generation } };
 }

@@ -72,3 +72,19 @@ test('one whose spec leaves no room ends, and does not try for ever', async () =
   expect(full.ran).toEqual(['a']);
   expect((await full.status()).conditions?.[0]?.message).toContain('there is no room');
 });
+
+test('what a step did is told once, though two paths share the step', async () => {
+  const walk = await walkOf('ab ac');
+  const actions = [{ kind: 'unmount', state: 'done', journalEntry: 7 }];
+  const refused = { kind: 'unmount', state: 'refused' };
+  walk.acts.set('a', () => ({
+    succeeded: true,
+    results: {},
+    record: { actions: [...actions, refused] },
+  }));
+  walk.acts.set('b', () => ({ succeeded: false, message: 'not here' }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
+  // What was refused is no deed: each attempt tells of its own.
+  expect((await walk.status()).actions).toEqual([...actions, refused, refused]);
+});

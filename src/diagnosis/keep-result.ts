@@ -1,13 +1,8 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
-import { failedFor } from '../graph/conditions.ts';
+import { failedFor, withoutPlan } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
-import {
-  failedWith,
-  type OperationResult,
-  type StepRecord,
-} from '../operations/operation-result.ts';
-import { withoutPlan } from './approval.ts';
+import { failedWith, type OperationResult } from '../operations/operation-result.ts';
 import { boundedResults } from './bounded-results.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
@@ -15,6 +10,7 @@ import type { StoredObject } from './store.ts';
 import { patiently } from './store-answer.ts';
 import { keyOf } from './stored-object.ts';
 import { restMs } from './time-left.ts';
+import { withRecord } from './with-record.ts';
 
 /**
  * Writes what came of the step at the checkpoint, together with the next checkpoint. When somebody
@@ -77,9 +73,8 @@ function cutShort(
   const before = (object.status ?? {}) as DiagnosisStatus;
   const isLate = restMs(spec, before, now) === 0;
   if (!isStopped && !spec.cancel && !isLate) return after;
-  const { conditions = [] } = before;
   const reason = isStopped || spec.cancel ? 'DiagnosisCancelled' : 'DeadlineExceeded';
-  return failedFor({ ...after, conditions }, reason, now, String(spec.deadlineSeconds));
+  return failedFor(after, reason, now, String(spec.deadlineSeconds));
 }
 
 /** The end of a Diagnosis for which there is no more room. */
@@ -94,15 +89,15 @@ export function bareFailure(
 }
 
 async function afterResult(
-  { metadata: { uid }, status: before = {} }: StoredObject,
+  { metadata: { uid }, spec, status: before = {} }: StoredObject,
   result: OperationResult,
   paths: readonly GraphPath[],
   { largeResults, now = () => new Date() }: DriveWorld,
 ): Promise<DiagnosisStatus> {
-  const status = withoutPlan(before, now());
+  const status = withoutPlan(before, spec as DiagnosisSpec, now());
   const bounded = boundedResults(uid, status, result.results ?? {});
   const fail = (why: string) =>
-    afterStep(recorded(status, result.record), paths, { succeeded: false, message: why }, now());
+    afterStep(withRecord(status, result.record), paths, { succeeded: false, message: why }, now());
   if ('trouble' in bounded) return fail(bounded.trouble);
   for (const { file, text } of bounded.files) {
     const kept = await largeResults.keep(uid, file, text);
@@ -113,21 +108,7 @@ async function afterResult(
   const shown = { ...rest, ...(large.length > 0 ? { largeResults: large } : {}) };
   const { record, ...plain } = result;
   const ended = result.results === undefined ? plain : { ...plain, results: operationResults };
-  return afterStep(recorded(shown, record), paths, ended, now());
-}
-
-function recorded(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
-  const { findings = [], plannedActions = [], actions = [] } = record;
-  return {
-    ...status,
-    ...joined('findings', status.findings, findings),
-    ...joined('plannedActions', status.plannedActions, plannedActions),
-    ...joined('actions', status.actions, actions),
-  };
-}
-
-function joined<T>(name: string, before: readonly T[] | undefined, more: readonly T[]): object {
-  return more.length === 0 ? {} : { [name]: [...(before ?? []), ...more] };
+  return afterStep(withRecord(shown, record), paths, ended, now());
 }
 
 function isAtSameStep({ status: left = {} }: StoredObject, { status: right = {} }: StoredObject) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MadeWalk } from '../../test/made-walk.ts';
-import { checkUp } from '../checkup/check-up.ts';
+import { checkUp, findingId } from '../checkup/check-up.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { FaultReport } from '../checkup/report.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
@@ -13,20 +13,29 @@ import type { Intent, JournalRecord } from '../repair/journal.ts';
 import { type Lending, stepsOn } from './run-step.ts';
 
 const FIXTURES = join(import.meta.dirname, '../faults/stale-subpath-mount/fixtures');
-const { findings } = JSON.parse(
-  readFileSync(join(FIXTURES, 'broken-configmap.json'), 'utf8'),
-) as FaultReport;
+const BROKEN = 'broken-configmap';
+/** Four of them hurt. */
+const SEVERAL = 'recorded-kubelet-1.18.8-active';
 
-/** A recorded node with a stale mount, on which an act is only written down. */
+/** What hurts on a recorded node. */
+function activeIn(fixture: string): FaultReport['findings'] {
+  const text = readFileSync(join(FIXTURES, `${fixture}.json`), 'utf8');
+  return (JSON.parse(text) as FaultReport).findings.filter(({ state }) => state === 'active');
+}
+
+/** A recorded node with stale mounts, on which an act is only written down. */
 class Patient {
   readonly intents: Intent[] = [];
   readonly done: JournalRecord[] = [];
-  isCured = false;
+  readonly cured = new Set<string>();
+  readonly fixture: string;
+
+  constructor(fixture = BROKEN) {
+    this.fixture = fixture;
+  }
 
   lend = async <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>): Promise<T> => {
-    const { recording, settings } = bundleOfFiles(
-      bundleFilesIn(join(FIXTURES, 'broken-configmap')),
-    );
+    const { recording, settings } = bundleOfFiles(bundleFilesIn(join(FIXTURES, this.fixture)));
     const look = () => lookAt(new RecordedNode(recording), settings);
     return use({
       ...lending,
@@ -34,7 +43,13 @@ class Patient {
       judge: async (fault, only) => {
         const [judged] = await checkUp([fault], look(), only);
         if (!judged) throw new Error('no verdict');
-        const verdict = this.isCured ? ({ state: 'clear', findings: [] } as const) : judged.verdict;
+        const left = judged.verdict.findings.filter(
+          (each) => !this.cured.has(findingId(fault, each)),
+        );
+        const verdict =
+          left.length === 0
+            ? ({ state: 'clear', findings: [] } as const)
+            : { ...judged.verdict, findings: left };
         return { verdict, keepEvidence: async () => ({ path: '/kept' }) };
       },
       openHands: async () => ({
@@ -42,9 +57,9 @@ class Patient {
         settled: [],
         close: () => {},
         perform: async (intent) => {
-          this.intents.push(intent);
-          this.isCured = true;
-          return { outcome: { state: 'done' } };
+          const entry = this.intents.push(intent);
+          this.#wasDone(entry, intent);
+          return { outcome: { state: 'done' }, entry };
         },
       }),
       deedsBefore: async () => ({ isKnown: true, done: this.done }),
@@ -52,6 +67,13 @@ class Patient {
       hostRoot: '/',
     });
   };
+
+  #wasDone(entry: number, intent: Intent): void {
+    this.cured.add(intent.finding);
+    const by = { pid: 812, user: 'ada' };
+    const when = { at: '2026-01-02T03:04:05Z', boot: 'b1', event: 'concluded' } as const;
+    this.done.push({ entry, ...when, by, ...intent, outcome: { state: 'done' } });
+  }
 }
 
 /** The graph of the fault: our own OperationSet and Operations, which nobody has to apply. */
@@ -64,7 +86,7 @@ async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
   return walk;
 }
 
-const active = findings.filter(({ state }) => state === 'active');
+const active = activeIn(BROKEN);
 const results = 'recover.kubernetes.stale_subpath_mount.result';
 
 test('acts by itself unless the spec says otherwise', async () => {
@@ -73,7 +95,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   await walk.drive();
   const { phase, actions, operationResults } = await walk.status();
   expect(phase).toBe('Succeeded');
-  expect(actions).toEqual(active.map(() => ({ kind: 'unmount', state: 'done' })));
+  expect(actions).toMatchObject(active.map(() => ({ kind: 'unmount', state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.kept()).metadata;
   expect(patient.intents.map(({ purpose }) => purpose)).toEqual(active.map(() => `${uid}/2`));
@@ -114,6 +136,7 @@ test('with recovery "Approval" it waits, and says what for', async () => {
       fault: 'stale-subpath-mount',
       finding: id,
       summary,
+      digest: expect.stringMatching(/^[\da-f]{16}$/) as string,
       plan,
     })),
   );
@@ -158,18 +181,65 @@ test('an approval is for the plan that was seen: what else is found waits again'
   expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
 });
 
+test('what was approved and done is told, though something else waits to be approved', async () => {
+  const several = activeIn(SEVERAL);
+  const [first, second, ...others] = several.map(({ id }) => id);
+  if (first === undefined || second === undefined) throw new Error('too few findings');
+  const patient = new Patient(SEVERAL);
+  // One of them comes when the others were approved.
+  patient.cured.add(second);
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const { plan } = await walk.status();
+  patient.cured.delete(second);
+  const object = await walk.kept();
+  const key = 'diagnoser.kubernetes.stale_subpath_mount.findings';
+  const operationResults = {
+    ...(await walk.status()).operationResults,
+    [key]: JSON.stringify(several),
+  };
+  await walk.store.updateStatus({ ...object, status: { ...object.status, operationResults } });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  const done = (count: number) =>
+    Array.from({ length: count }, () => ({ kind: 'unmount', state: 'done' }));
+  const { actions, plannedActions, plan: next } = await walk.status();
+  expect(patient.intents.map(({ finding }) => finding)).toEqual([first, ...others]);
+  expect(actions).toMatchObject(done(several.length - 1));
+  expect(plannedActions).toMatchObject([{ finding: second, plan: next }]);
+  await walk.change({ approvedPlan: next });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect((await walk.status()).phase).toBe('Succeeded');
+  expect(patient.intents).toHaveLength(several.length);
+});
+
 test('one that is cancelled while it waits ends, and one whose time is over too', async () => {
   const patient = new Patient();
   const walk = await diagnosed(patient, { recovery: 'Approval' });
   await walk.drive();
   await walk.change({ cancel: true });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(walk);
   const late = await diagnosed(patient, { recovery: 'Approval', deadlineSeconds: 60 });
   await late.drive();
   late.now = () => new Date(Date.now() + 61_000);
   expect(await late.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(late);
+  const never = await diagnosed(patient, { recovery: 'Approval' });
+  await never.drive();
+  await never.change({ recovery: 'Never' });
+  expect(await never.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(never);
   expect(patient.intents).toEqual([]);
 });
+
+/** Nor does it say that anybody has approved. */
+async function nothingWaits(walk: MadeWalk): Promise<void> {
+  const { plan, conditions } = await walk.status();
+  expect(plan).toBeUndefined();
+  const approval = conditions?.find(({ type }) => type === 'WaitingForApproval');
+  expect(approval).toMatchObject({ status: 'False', reason: 'PlanDropped' });
+}
 
 test('an approved step that was cut short after its act is not asked for again, nor done again', async () => {
   const patient = new Patient();
@@ -178,8 +248,8 @@ test('an approved step that was cut short after its act is not asked for again, 
   const { plan } = await walk.status();
   await walk.change({ approvedPlan: plan });
   // It was done, and then the process was killed: the checkpoint is still that of the step.
-  patient.isCured = true;
   for (const { id } of active) {
+    patient.cured.add(id);
     patient.done.push({
       entry: patient.done.length + 1,
       at: '2026-01-02T03:04:05Z',

@@ -8,7 +8,7 @@ import type { ProcessorHost } from '../operations/processor-host.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { DiagnosisInHand } from '../operations/step-input.ts';
 import { messageOf } from '../std/message-of.ts';
-import { approvedIn, type Wanted } from './approval.ts';
+import { type Asking, approvedIn, type Wanted } from './approval.ts';
 import { LOOKING_STEPS_MAX } from './limits.ts';
 import { Turns } from './turns.ts';
 
@@ -27,7 +27,7 @@ export interface StepToRun {
 }
 
 /** What came of it; or what it would change, once that is approved. */
-export type StepOutcome = OperationResult | { readonly wanted: readonly Wanted[] };
+export type StepOutcome = OperationResult | Asking;
 
 export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
 
@@ -66,15 +66,16 @@ export function stepsOn({ lend, consent, isDryRun: neverAct = false }: StepNode)
       consent: consent?.(diagnosis) ?? policyOf(diagnosis, wanted),
     };
     const run = async () => {
-      // It may have waited long for its turn.
-      if (stop.aborted) return failedWith('it was stopped before it began');
+      stop.throwIfAborted();
       const step = { name, processor, input, timeoutMs, isDryRun };
       return lend(lending, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);
     const turns = own?.repairs ? repairing : own && looking;
-    const result = await broken(turns ? turns.take(run) : run());
-    return wanted.length > 0 ? { wanted } : result;
+    const result = await broken(turns ? turns.take(run, stop) : run(), stop);
+    return wanted.length > 0
+      ? { wanted, record: { actions: result.record?.actions ?? [] } }
+      : result;
   };
 }
 
@@ -85,8 +86,7 @@ function policyOf({ spec, status }: DiagnosisInHand, wanted: Wanted[]): Processo
     if (spec.dryRun) return { given: 'to-plan' };
     if (spec.recovery === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
     if (spec.recovery !== 'Approval') return { given: 'to-act' };
-    const kinds = actions.map(({ kind }) => kind);
-    const thing: Wanted = { fault, finding: id, summary, kinds };
+    const thing: Wanted = { fault, finding: id, summary, actions };
     if (isApproved(thing)) return { given: 'to-act' };
     wanted.push(thing);
     return { given: 'to-plan' };
@@ -94,10 +94,14 @@ function policyOf({ spec, status }: DiagnosisInHand, wanted: Wanted[]): Processo
 }
 
 /** A mistake of ours in one step fails that step: a hundred others are under way beside it. */
-async function broken(running: Promise<OperationResult>): Promise<OperationResult> {
+async function broken(
+  running: Promise<OperationResult>,
+  stop: AbortSignal,
+): Promise<OperationResult> {
   try {
     return await running;
   } catch (error) {
+    if (error === stop.reason) return failedWith('it was stopped before it began');
     return failedWith(`it broke off by a mistake in kubediag: ${messageOf(error)}; report this`);
   }
 }

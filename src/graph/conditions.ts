@@ -1,4 +1,4 @@
-import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { Condition } from '../api/fields.ts';
 import { CONDITION_REASONS, type ConditionReason } from '../api/reasons.ts';
 
@@ -25,11 +25,12 @@ export function withReason(
   reason: ConditionReason,
   now: Date,
   name = '',
+  is: Condition['status'] = 'True',
 ): DiagnosisStatus {
   const { type, message } = CONDITION_REASONS[reason];
   // A name is put in as it is: "$&" in it means nothing.
   const said = message.replace('NAME', () => name);
-  const condition: Condition = { type, status: 'True', reason, message: said };
+  const condition: Condition = { type, status: is, reason, message: said };
   return { ...status, conditions: withCondition(status.conditions ?? [], condition, now) };
 }
 
@@ -39,7 +40,19 @@ export function failedFor(
   now: Date,
   name?: string,
 ): DiagnosisStatus {
-  return { ...withReason(status, reason, now, name), phase: 'Failed' };
+  return { ...withReason(status, reason, now, name), phase: 'Failed', endTime: timeText(now) };
+}
+
+/** Once the step of a plan has ended, or the whole has, nobody is waited for any more. */
+export function withoutPlan(
+  status: DiagnosisStatus,
+  { approvedPlan }: DiagnosisSpec,
+  now: Date,
+): DiagnosisStatus {
+  const { plan, ...rest } = status;
+  if (plan === undefined) return status;
+  const reason = plan === approvedPlan ? 'PlanApproved' : 'PlanDropped';
+  return withReason(rest, reason, now, plan, 'False');
 }
 
 /** "2021-06-02T07:28:55Z": Kubernetes writes whole seconds. */

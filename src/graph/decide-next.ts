@@ -1,7 +1,7 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep } from './after-step.ts';
-import { failedFor, timeText, withReason } from './conditions.ts';
+import { failedFor, timeText, withoutPlan, withReason } from './conditions.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
@@ -38,6 +38,13 @@ export type Decision =
 
 /** What is to be done next with a Diagnosis. Each answer is one small step that can be repeated. */
 export function decideNext(seen: SeenDiagnosis): Decision {
+  const decision = decide(seen);
+  if (decision.kind !== 'save' || decision.status === seen.status) return decision;
+  // Whatever is new comes in place of the step that waited to be approved.
+  return { ...decision, status: withoutPlan(decision.status, seen.spec, seen.now) };
+}
+
+function decide(seen: SeenDiagnosis): Decision {
   const { spec, status, now } = seen;
   const { phase = '', startTime } = status;
   if (phase === 'Succeeded' || phase === 'Failed') return { kind: 'ended' };
