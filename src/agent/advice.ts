@@ -2,6 +2,7 @@ import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
+import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
@@ -17,10 +18,9 @@ export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
   };
 }
 
-/** What only the API server knows of, or a clock: it would wait for ever. */
 function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
   const given = sourceTemplate as object;
-  const source = ['kubernetesEventTemplate', 'cronTemplate'].find((each) => each in given);
+  const source = UNHEARD_SOURCES.find((each) => each in given);
   if (source === undefined) return [];
   const words = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
   return [`${words}: let it wait for an alert or a common event instead`];

@@ -1,6 +1,10 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import { type Place, type Problem, placeText } from '../api/problem.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { ownOperationSets } from '../operations/fault-processors.ts';
+import { processors } from '../operations/processors.ts';
+import { isNearly } from '../std/is-nearly.ts';
+import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
 import { type ManifestObject, parseManifests } from './parse-manifests.ts';
 
@@ -82,8 +86,9 @@ function deeper(resource: Resource): readonly Problem[] {
   return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
 }
 
-/** What is right by the API, and yet ends with a refusal on a node. */
+/** What is right by the API, and yet ends with a refusal on a node, or never begins there. */
 function notRunHere(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
   const code = resource.kind === 'Operation' ? resource.spec.processor.function : undefined;
   if (!code) return [];
   const note = (field: string, what: string, fix: string): Problem => ({
@@ -100,6 +105,17 @@ function notRunHere(resource: Resource): readonly Problem[] {
   return [
     note('codeSource', 'it has no function.py', 'define handler(context) in a file of that name'),
   ];
+}
+
+function unheard(sources: readonly string[]): readonly Problem[] {
+  return sources
+    .filter((source) => UNHEARD_SOURCES.includes(source))
+    .map((source) => ({
+      severity: 'note',
+      place: ['spec', 'sourceTemplate', source],
+      what: 'nothing makes a Diagnosis of it on a node: `kubediag serve` does not hear of it',
+      fix: 'let it wait for an alert (prometheusAlertTemplate) or a common event instead',
+    }));
 }
 
 function tell({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
@@ -139,23 +155,36 @@ function duplicates(given: readonly Given[]): readonly LintProblem[] {
   });
 }
 
-/** A name that none of these files explains is no mistake yet: it may be in the cluster. */
+const OWN: readonly string[] = [
+  ...processors.map(({ operation }) => `Operation ${operation}`),
+  ...ownOperationSets.map(({ name }) => `OperationSet ${name}`),
+];
+
+/** A name that neither we nor these files explain is no mistake yet: it may be in the cluster. */
 function missingNames(given: readonly Given[]): readonly LintProblem[] {
-  const known = new Set(
-    given.map(({ object }) => {
-      const { kind, metadata } = fieldsOf(object.value);
-      return `${String(kind)} ${String(fieldsOf(metadata).name)}`;
-    }),
+  const known = new Set(OWN);
+  for (const { object } of given) {
+    const { kind, metadata } = fieldsOf(object.value);
+    known.add(`${String(kind)} ${String(fieldsOf(metadata).name)}`);
+  }
+  const named = given.flatMap((each) =>
+    namesIn(each.resource).map((one) => ({ each, one, key: `${one.kind} ${one.name}` })),
   );
-  return given.flatMap((each) =>
-    namesIn(each.resource)
-      .filter(({ kind, name }) => !known.has(`${kind} ${name}`))
-      .map(({ kind, name, place }) => {
-        const what = `${kind} "${name}" is not among the files given`;
-        const fix = 'give its file as well, or see that it is applied already';
-        return tell(each, { severity: 'note', place, what, fix });
-      }),
+  const unknown = Map.groupBy(
+    named.filter(({ key }) => !known.has(key)),
+    ({ key }) => key,
   );
+  return [...unknown].flatMap(([key, [first, ...others]]) => {
+    if (!first) return [];
+    const { each, one } = first;
+    const more = others.length > 0 ? `; it is named in ${others.length + 1} places` : '';
+    const what = `${one.kind} "${one.name}" is neither one of our own nor among the files given${more}`;
+    const near = [...known].find((name) => isNearly(name, key));
+    const meant =
+      near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Else `;
+    const fix = `${meant}give its file as well, or see that it is applied already`;
+    return [tell(each, { severity: 'note', place: one.place, what, fix })];
+  });
 }
 
 interface NamedObject {

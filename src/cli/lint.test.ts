@@ -95,7 +95,49 @@ spec:
       { name: 'b.yaml', text: SET },
     ]);
     expect(told(report)).toEqual([
-      'b.yaml:15 note spec.adjacencyList[2].operation: Operation "two" is not among the files given',
+      'b.yaml:15 note spec.adjacencyList[2].operation: Operation "two" is neither one of our own nor among the files given',
+    ]);
+  });
+
+  test('may name what is there without a manifest', () => {
+    const text = `apiVersion: diagnosis.kubediag.org/v1
+kind: Diagnosis
+metadata: {name: d, namespace: a}
+spec: {operationSet: stale-subpath-mount, nodeName: my-node}
+`;
+    const own = SET.replace('one', 'mount-info-collector').replace('two', 'pod-list-collector');
+    expect(told(linted(`${text}---\n${own}`))).toEqual([]);
+  });
+
+  test('have one note for a name that nobody knows, and a near one beside it', () => {
+    const list = Array.from({ length: 60 }, (_, at) => ({
+      id: at,
+      ...(at > 0 ? { operation: 'mount-info-colector' } : {}),
+      ...(at < 59 ? { to: [at + 1] } : {}),
+    }));
+    const set = SET.replace(/adjacencyList:.*/s, `adjacencyList: ${JSON.stringify(list)}\n`);
+    const { problems } = linted(set);
+    expect(problems).toHaveLength(1);
+    expect(problems[0]?.what).toMatch(/ given; it is named in 59 places$/);
+    expect(problems[0]?.fix).toContain('did you mean "mount-info-collector"?');
+  });
+
+  test.each([
+    'cronTemplate: {schedule: "0 * * * *"}',
+    'kubernetesEventTemplate: {regexp: {reason: Evicted}}',
+  ])('that wait for what nobody hears of have a note: %s', (source) => {
+    const trigger = `apiVersion: diagnosis.kubediag.org/v1
+kind: Trigger
+metadata: {name: t}
+spec:
+  operationSet: stale-subpath-mount
+  nodeName: my-node
+  sourceTemplate: {${source}}
+`;
+    expect(told(linted(trigger))).toEqual([
+      expect.stringMatching(
+        /^a[.]yaml:\d note spec[.]sourceTemplate[.]\w+: nothing makes a Diagnosis of it on a node/,
+      ),
     ]);
   });
 

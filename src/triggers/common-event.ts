@@ -24,11 +24,23 @@ const FIELDS = [
 
 export function readCommonEvent(value: unknown): Read<CommonEvent> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    return { ok: false, why: 'it is no object, such as {"summary": "…", "class": "highCPU"}' };
+    return {
+      ok: false,
+      why: 'it is no object, such as {"summary": "…", "source": "…", "severity": "error"}',
+    };
   }
   const texts = givenTexts(value, FIELDS);
   if (!texts.ok) return texts;
   const details = givenMap(value, 'custom_details');
   if (!details.ok) return details;
   return { ok: true, value: { ...texts.value, customDetails: details.value } };
+}
+
+const REQUIRED = ['summary', 'source', 'severity'] as const;
+
+/** What whoever sends an event has left out, though the resource CommonEvent cannot do without it. */
+export function missingIn(event: CommonEvent): string | undefined {
+  const missing = REQUIRED.find((field) => event[field] === '');
+  if (missing === undefined) return undefined;
+  return `"${missing}" is missing: send ${REQUIRED.join(', ')}, each a text of your choice`;
 }

@@ -8,6 +8,9 @@ export type Happening =
   | { readonly source: 'prometheusAlertTemplate'; readonly what: Alert }
   | { readonly source: 'commonEventTemplate'; readonly what: CommonEvent };
 
+/** What a Trigger may wait for of which only the API server knows, or a clock: here it waits for ever. */
+export const UNHEARD_SOURCES: readonly string[] = ['kubernetesEventTemplate', 'cronTemplate'];
+
 /** The same for the same thing, however often it is sent. */
 export function identityOf({ source, what }: Happening): string {
   return source === 'prometheusAlertTemplate' ? fingerprintOf(what.labels) : signatureOf(what);

@@ -5,6 +5,7 @@ import type { Happening } from '../triggers/happening.ts';
 import { ALERTS_MAX } from '../triggers/limits.ts';
 
 const ALERT = { labels: { alertname: 'Down' }, annotations: {}, startsAt: '2021-06-03T08:02:24Z' };
+const EVENT = { summary: 's', source: 'monitor', severity: 'error' };
 
 /** A server that remembers what was taken in. */
 async function remembering() {
@@ -32,12 +33,12 @@ test.each([
 
 test('an event is taken in', async () => {
   const { ask, taken } = await remembering();
-  const event = { summary: 's', class: 'highCPU', custom_details: { 'load avg': '0.75' } };
+  const event = { ...EVENT, class: 'highCPU', custom_details: { 'load avg': '0.75' } };
   expect((await ask('POST', '/api/v1/commonevent', event)).code).toBe(200);
   expect(taken).toMatchObject([
     {
       source: 'commonEventTemplate',
-      what: { class: 'highCPU', severity: '', customDetails: { 'load avg': '0.75' } },
+      what: { class: 'highCPU', group: '', customDetails: { 'load avg': '0.75' } },
     },
   ]);
 });
@@ -61,6 +62,7 @@ test.each([
   ['a GET', 'GET', '/api/v1/alerts', undefined, 405, 'use POST'],
   ['no list', 'POST', '/api/v1/alerts', { labels: {} }, 400, 'a list of alerts'],
   ['no JSON', 'POST', '/api/v2/alerts', '[{', 400, 'it is no JSON'],
+  ['no severity', 'POST', '/api/v1/commonevent', { ...EVENT, severity: '' }, 400, '\\"severity\\"'],
   ['a list of events', 'POST', '/api/v1/commonevent', [], 400, 'it is no object'],
   [
     'too many',

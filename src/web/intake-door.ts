@@ -1,6 +1,6 @@
 import { listAt } from '../std/json.ts';
 import { readAlert } from '../triggers/alert.ts';
-import { readCommonEvent } from '../triggers/common-event.ts';
+import { missingIn, readCommonEvent } from '../triggers/common-event.ts';
 import type { Read } from '../triggers/given-texts.ts';
 import type { Happening } from '../triggers/happening.ts';
 import { ALERTS_MAX } from '../triggers/limits.ts';
@@ -69,7 +69,10 @@ function alertIn(given: unknown, now: Date): Read<Happening> {
 
 function commonEventIn(given: unknown): Read<Happening> {
   const read = readCommonEvent(given);
-  return read.ok ? happened({ source: 'commonEventTemplate', what: read.value }) : read;
+  if (!read.ok) return read;
+  const why = missingIn(read.value);
+  if (why !== undefined) return { ok: false, why };
+  return happened({ source: 'commonEventTemplate', what: read.value });
 }
 
 function happened(value: Happening): Read<Happening> {
