@@ -93,20 +93,46 @@ const step = z.looseObject({
   endTime: time.exactOptional(),
 });
 
+/** What a finding is about; every field that applies. */
+const subject = z.looseObject({
+  namespace: text.exactOptional(),
+  pod: text.exactOptional(),
+  podUid: text.exactOptional(),
+  container: text.exactOptional(),
+  volume: text.exactOptional(),
+  mount: text.exactOptional(),
+  path: text.exactOptional(),
+});
+
+const proof = z.looseObject({
+  claim: text.describe('What the line shows.'),
+  text: text.describe('The line itself; the claim may be the whole of it.').exactOptional(),
+  origin: text.describe('Where it was read.'),
+});
+
 const finding = z.looseObject({
   fault: text,
   id: text,
   state: text,
   reason: text,
   summary: text,
+  subject: subject.exactOptional(),
+  proof: z.array(proof).describe('Lines that a sceptic can check by hand.').exactOptional(),
+  proofNotListed: count
+    .describe('How many such lines there were; the status has no room for them.')
+    .exactOptional(),
 });
 
 const action = z.looseObject({
   kind: text,
   fault: text.exactOptional(),
   finding: text.exactOptional(),
-  summary: text.exactOptional(),
+  summary: text.describe('Of the finding that it is for.').exactOptional(),
+  deed: text.describe('What is done, and to what.').exactOptional(),
+  details: z.array(text).describe('What tells the thing from others.').exactOptional(),
   state: text.exactOptional(),
+  endTime: time.exactOptional(),
+  journalEntry: count.describe('Its number in the journal of the node.').exactOptional(),
   why: text.exactOptional(),
 });
 
@@ -114,6 +140,7 @@ export const diagnosisStatus = z.looseObject({
   phase: z.enum(PHASES).exactOptional(),
   conditions: z.array(condition).exactOptional(),
   startTime: time.exactOptional(),
+  endTime: time.describe('When it succeeded or failed.').exactOptional(),
   observedGeneration: observedGeneration.exactOptional(),
   adjacencyListHash: text
     .describe('Of the graph that it was begun with; with another one it ends.')

@@ -1,6 +1,6 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import { wordsOf } from '../operations/action-words.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import { wordsOf } from './action-words.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
 

@@ -1,7 +1,7 @@
+import { recordedWords } from '../operations/action-words.ts';
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
 import { printable } from '../std/printable.ts';
-import { recordedDeed } from './action-words.ts';
 import { EXIT } from './exit-codes.ts';
 import { stateFolderOf } from './options.ts';
 import { yamlText } from './show-report.ts';
@@ -81,7 +81,7 @@ function tableOf(entries: readonly Entry[], isWide: boolean): string {
     `${fault}/${finding}`,
     action.kind,
     outcome?.state ?? '',
-    ...(isWide ? [recordedDeed(action)] : []),
+    ...(isWide ? [recordedWords(action)?.deed ?? ''] : []),
   ]);
   const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>

@@ -4,11 +4,11 @@ import type { Looked } from '../host/take-look.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import { wordsOf } from '../operations/action-words.ts';
 import type { Progress } from '../repair/handler.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { printable } from '../std/printable.ts';
-import { wordsOf } from './action-words.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapQuote, wrapWords } from './wrap.ts';
 

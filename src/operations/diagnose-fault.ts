@@ -40,8 +40,8 @@ function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict
   const keys: FaultSteps = stepsOf(fault);
   const kept = urgent.slice(0, FINDINGS_KEPT_MAX);
   const told = kept.map((finding) => {
-    const { fault: _, ...rest } = findingRecord(fault, finding);
-    return { ...rest, subject: finding.subject };
+    const { fault: _, proof: __, ...rest } = findingRecord(fault, finding);
+    return rest;
   });
   return {
     [keys.found]: `${summed(urgent)}${doubtWords(verdict)}`,

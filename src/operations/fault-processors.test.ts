@@ -10,6 +10,7 @@ import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { bundleOfFiles } from '../node/bundle.ts';
 import { bundleFilesIn } from '../node/bundle-folder.ts';
 import { RecordedNode } from '../node/recorded-node.ts';
+import { wordsOf } from './action-words.ts';
 import { faultProcessors, ownOperationSets } from './fault-processors.ts';
 import { stepsOf } from './fault-steps.ts';
 import { FINDINGS_KEPT_MAX } from './limits.ts';
@@ -69,9 +70,9 @@ describe.each(recorded)('$fault.id on $name', (each) => {
     const result = await run(steps.diagnoserPath, {}, hostOn(each));
     const told = golden.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
-      told
-        .slice(0, FINDINGS_KEPT_MAX)
-        .map(({ id, state, reason, summary }) => ({ fault: fault.id, id, state, reason, summary })),
+      told.slice(0, FINDINGS_KEPT_MAX).map(({ id, state, reason, summary, subject, proof }) => {
+        return { fault: fault.id, id, state, reason, summary, subject, proof };
+      }),
     );
     expect(result.succeeded).toBe(urgent.length > 0);
     if (result.succeeded) {
@@ -99,7 +100,12 @@ describe.each(recorded)('$fault.id on $name', (each) => {
   test('the recover step plans what the report plans, and only that', async () => {
     const input = { [steps.findings]: JSON.stringify(golden.findings.map(({ id }) => ({ id }))) };
     const result = await run(steps.recoverPath, input, hostOn(each));
-    const planned = urgent.flatMap(({ actions }) => actions.map(({ kind }) => ({ kind })));
+    const planned = urgent.flatMap(({ id, actions }) =>
+      actions.map((action) => {
+        const { deed, details } = wordsOf(action);
+        return { kind: action.kind, fault: fault.id, finding: id, deed, details };
+      }),
+    );
     expect(result.record?.plannedActions ?? []).toEqual(planned);
     expect(result.record?.actions).toBeUndefined();
     if (urgent.length === 0) {

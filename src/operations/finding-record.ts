@@ -1,13 +1,21 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import { cutText } from '../std/cut-text.ts';
+import { PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 
-/** A finding as the status of a Diagnosis lists it. */
-export function findingRecord(
-  fault: AnyFault,
-  finding: Finding,
-): NonNullable<StepRecord['findings']>[number] & { readonly id: string } {
+type FindingRecord = NonNullable<StepRecord['findings']>[number];
+
+/** A finding as the status of a Diagnosis lists it, with the lines that prove it. */
+export function findingRecord(fault: AnyFault, finding: Finding): FindingRecord {
   const { state, reason, summary } = finding;
-  return { fault: fault.id, id: findingId(fault, finding), state, reason, summary };
+  const subject = { ...finding.subject };
+  const short = (text: string) => cutText(text, PROOF_CHARACTERS_MAX);
+  const proof = finding.proof.map(({ claim, text, origin }) => ({
+    claim: short(claim),
+    ...(text === undefined ? {} : { text: short(text) }),
+    origin: short(origin),
+  }));
+  return { fault: fault.id, id: findingId(fault, finding), state, reason, summary, subject, proof };
 }

@@ -72,3 +72,9 @@ export const WORDS_BYTES_MAX = 64 * 1024;
 
 /** What comes after the first action of a plan, as the journal keeps it: some hundred of the usual ones. */
 export const REST_CHARACTERS_MAX = 64 * 1024;
+
+/** Of what an action does, in words: no path of a kubelet comes near, and a status lists hundreds. */
+export const DEED_CHARACTERS_MAX = 1_024;
+
+/** Of one line that proves a finding. A line of a log may have as much as its writer likes. */
+export const PROOF_CHARACTERS_MAX = 1_024;

@@ -116,7 +116,20 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
     results: {
       'recover.kubernetes.subpath_remount.result': `Succeesfully umount ${target} on host`,
     },
-    record: { actions: [{ kind: 'unmount', state: 'done' }] },
+    record: {
+      actions: [
+        {
+          kind: 'unmount',
+          fault: 'stale-subpath-mount',
+          finding: '3f9a1c',
+          deed: `unmount ${target}`,
+          details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
+          state: 'done',
+          endTime: '2026-01-02T03:04:05Z',
+          journalEntry: 1,
+        },
+      ],
+    },
   });
   const findings = 'diagnoser.kubernetes.stale_subpath_mount.findings';
   const byId = { [findings]: '[{"id":"3f9a1c"}]' };
@@ -139,7 +152,10 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
 
 test('a recovery that broke off between two actions is finished, as far as it may be', async () => {
   const restore = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' } as const;
-  const remove = { kind: 'remove-container', socket: '/s', container: 'c', name: 'mqtt' } as const;
+  const remove = {
+    kind: 'remove-container',
+    ...{ socket: '/s', container: 'c', sandbox: 's', createdAt: '1', name: 'mqtt' },
+  } as const;
   const record = (entry: number, action: object, rest?: readonly object[]) =>
     ({
       ...{ entry, at: '2026-01-02T03:04:05Z', event: 'concluded', boot: 'b1' },
@@ -170,7 +186,12 @@ test('a recovery that broke off between two actions is finished, as far as it ma
     const findings = 'diagnoser.kubernetes.container_without_log_path.findings';
     return run('containerWithoutLogPathRecover', { [findings]: '[{"id":"e8c4d8"}]' }, host);
   };
-  const actions = ['remove-container', 'restore-symlink'].map((kind) => ({ kind, state: 'done' }));
+  const endTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+  const told = { finding: 'e8c4d8', state: 'done', endTime };
+  const actions = [
+    { ...told, deed: 'remove container c', journalEntry: 1 },
+    { ...told, deed: 'make the link /bin -> usr/bin', journalEntry: 2 },
+  ];
   const half = [record(1, remove, [restore])];
   expect(await attempt(half, { given: 'to-act' })).toMatchObject({
     succeeded: true,
@@ -180,7 +201,7 @@ test('a recovery that broke off between two actions is finished, as far as it ma
   // Whoever forbids it meanwhile is heeded, and told what was done.
   expect(await attempt(half, { given: 'none', why: 'refused: no' })).toMatchObject({
     succeeded: false,
-    record: { actions: actions.slice(0, 1), plannedActions: [{ kind: 'restore-symlink' }] },
+    record: { actions: actions.slice(0, 1), plannedActions: [{ deed: actions[1]?.deed }] },
   });
   const whole = [...half, record(2, restore)];
   expect(await attempt(whole, { given: 'none', why: 'not asked' })).toMatchObject({

@@ -3,6 +3,7 @@ import type { Action, Trouble } from '../model/action.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { JournalRecord } from '../repair/journal.ts';
+import { type ActionRecord, actionRecord, deedRecord } from './action-record.ts';
 import { REST_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
@@ -21,9 +22,9 @@ export async function recoverFinding(
   const recovery = fault.recover?.(finding);
   if (!recovery) return { state: 'not-done', why: `${fault.id} has no recovery`, record: {} };
   const { actions } = recovery;
-  const plannedActions = actions.map(({ kind }) => ({ kind }));
-  const record = { plannedActions };
   const id = findingId(fault, finding);
+  const purpose = { fault: fault.id, finding: id };
+  const record = { plannedActions: actions.map((action) => actionRecord(action, purpose)) };
   const refusal = refusalOf(fault, finding, recovery);
   if (refusal !== undefined) return { state: 'not-done', why: `refused: ${refusal}`, record };
   const consent = await host.consent(recovery, finding, { fault: fault.id, id });
@@ -64,7 +65,7 @@ export async function finishRecovery(
         : await performed({ fault, id, actions, isTold: true }, host);
     return withDeeds(deeds, ended);
   }
-  const left = actions.map(({ kind }) => ({ kind }));
+  const left = actions.map((action) => actionRecord(action, { fault: fault.id, finding: id }));
   const record = { plannedActions: left, ...actionsOf(deeds) };
   if (consent.given === 'to-plan') return { state: 'planned', record };
   return { state: 'not-done', why: consent.why, record };
@@ -112,21 +113,25 @@ async function performed(
 ): Promise<Recovered> {
   const hands = await openHands();
   if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
-  const done: { readonly kind: string; readonly state: string; readonly why?: string }[] = [];
+  const done: ActionRecord[] = [];
   let isTold = wasTold;
   for (const [index, action] of actions.entries()) {
     const rest = isTold ? undefined : restOf(actions.slice(index + 1));
     const intent = { action, fault: fault.id, finding: id, purpose, rest };
     const { outcome, entry } = await hands.perform(intent, { stop });
     isTold ||= entry !== undefined;
-    const { kind } = action;
+    const deed = {
+      ...actionRecord(action, intent),
+      state: outcome.state,
+      endTime: new Date().toISOString(),
+      ...(entry === undefined ? {} : { journalEntry: entry }),
+    };
     if (outcome.state !== 'done') {
       hands.close();
       const why = words(outcome.state, outcome);
-      const record = { actions: [...done, { kind, state: outcome.state, why }] };
-      return { state: 'not-done', why, record };
+      return { state: 'not-done', why, record: { actions: [...done, { ...deed, why }] } };
     }
-    done.push({ kind, state: outcome.state });
+    done.push(deed);
   }
   hands.close();
   return { state: 'done', record: { actions: done } };
@@ -156,7 +161,7 @@ export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<
 }
 
 export function actionsOf(deeds: readonly JournalRecord[]): StepRecord {
-  return { actions: deeds.map(({ action }) => ({ kind: action.kind, state: 'done' })) };
+  return { actions: deeds.map(deedRecord) };
 }
 
 function words(state: string, { what, why, todo }: Trouble): string {

@@ -68,7 +68,7 @@ export function wordsOf<K extends ActionKind>(action: Action<K>): ActionWords {
   return words(action);
 }
 
-/** Of an action that stands in a journal, which another version may have written. */
-export function recordedDeed(action: Action): string {
-  return Object.hasOwn(WORDS, action.kind) ? wordsOf(action).deed : '';
+/** Of an action that stands in a journal: another version may have written it, of a kind we lack. */
+export function recordedWords(action: Action): ActionWords | undefined {
+  return Object.hasOwn(WORDS, action.kind) ? wordsOf(action) : undefined;
 }
