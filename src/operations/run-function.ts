@@ -78,6 +78,7 @@ function ran(python: string, folder: string, step: FunctionStep): Promise<Progra
     // Unbuffered, so that what is printed keeps its order; -E: nothing of the environment counts.
     arguments: ['-E', '-u', '-B', '-c', PYTHON_MAIN, folder],
     input: JSON.stringify(step.input),
+    endsWithUs: { scratch: folder },
     deadlineMs: step.timeoutMs,
     stop: step.stop,
     outputBytesMax: ANSWER_BYTES_MAX,

@@ -13,8 +13,11 @@ export interface ScriptStep {
   readonly stop: AbortSignal;
 }
 
-/** Both outputs go into one, in their order. The script itself is handed on as it is. */
-const JOINED = 'exec /bin/sh -c "$@" 2>&1';
+/**
+ * Both outputs go into one, in their order. The script itself is handed on as it is, and begins with
+ * the line that says that it is watched: an agent that is killed just before leaves nothing behind.
+ */
+const JOINED = 'read -r _ && exec /bin/sh -c "$@" 2>&1 </dev/null';
 
 /** Runs a shell script on the node: in a group of its own, with nothing of our environment. */
 export async function runScript(step: ScriptStep): Promise<OperationResult> {
@@ -27,6 +30,8 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
   const ended = await runProgram({
     program: '/bin/sh',
     arguments: ['-c', JOINED, 'sh', script, step.name, ...words],
+    input: '\n',
+    endsWithUs: {},
     deadlineMs: step.timeoutMs,
     stop: step.stop,
     outputBytesMax: ANSWER_BYTES_MAX,

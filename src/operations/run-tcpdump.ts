@@ -58,6 +58,7 @@ export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise
     ],
     deadlineMs: wish.seconds * 1_000,
     stop: host.stop,
+    endsWithUs: {},
     outputBytesMax: WORDS_BYTES_MAX,
     onOutput: (chunk) => {
       size += chunk.length;

@@ -2,7 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
+import { type Belongings, endWithUs } from './end-with-us.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
+import { PLAIN_ENVIRONMENT } from './system-program.ts';
 
 export interface Program {
   /** An absolute path on a healthy filesystem: starting a program waits until its file was read. */
@@ -15,7 +17,10 @@ export interface Program {
   readonly outputBytesMax: number;
   /** The whole of it: nothing is inherited. By default messages are in English and PATH is the usual. */
   readonly environment?: Readonly<Record<string, string>>;
+  /** It comes once the program is watched, if it is to be. */
   readonly input?: string;
+  /** It and its group are killed when we are, and at the deadline also when we cannot act. */
+  readonly endsWithUs?: Belongings;
   /** Takes what it prints, instead of keeping it; "enough" ends the program. */
   readonly onOutput?: (chunk: Buffer) => 'more' | 'enough';
 }
@@ -42,8 +47,6 @@ export interface AbandonedProcess {
   readonly startTime: number | undefined;
 }
 
-const ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
-
 /** Never rejects, and settles at the latest a moment after the deadline, whatever the child does. */
 export async function runProgram(asked: Program): Promise<ProgramResult> {
   let child: ChildProcess;
@@ -52,14 +55,17 @@ export async function runProgram(asked: Program): Promise<ProgramResult> {
       cwd: '/',
       // A session and a group of its own: signals reach its children too, and Ctrl-C reaches neither.
       detached: true,
-      env: asked.environment ?? ENVIRONMENT,
+      env: asked.environment ?? PLAIN_ENVIRONMENT,
       stdio: [asked.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     });
   } catch (error) {
     return notStarted(error); // For example a NUL byte in an argument.
   }
+  const { endsWithUs, deadlineMs } = asked;
+  const watcher = endsWithUs && child.pid && endWithUs(child.pid, deadlineMs, endsWithUs);
   const output = collectOutput(child, asked);
   const ended = await endOf(child, asked);
+  if (watcher) signalGroup(watcher, 'SIGKILL');
   child.unref();
   for (const pipe of child.stdio) pipe?.destroy();
   return ended.ended === 'not-started' ? ended : { ...ended, ...output() };

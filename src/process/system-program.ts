@@ -10,3 +10,6 @@ const FOLDERS = ['/usr/bin', '/usr/sbin', '/usr/local/bin', '/usr/local/sbin', '
 export function systemProgram(name: string): string | undefined {
   return FOLDERS.map((folder) => join(folder, name)).find((file) => existsSync(file));
 }
+
+/** For what we start: messages are in English, and the programs that it starts are the usual ones. */
+export const PLAIN_ENVIRONMENT = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
