@@ -26,12 +26,12 @@ export async function cancel(
 ): Promise<number> {
   const found = await diagnosisNamed(name, options, terminal);
   if (!found) return EXIT.notDone;
-  const phase = textAt(found.value, 'status', 'phase') ?? '';
-  if (phase === 'Succeeded' || phase === 'Failed') {
+  const { phase, hasEnded } = found;
+  if (hasEnded) {
     terminal.err(`${called(name)} has ended already (${phase}): there is nothing to cancel\n`);
     return EXIT.notDone;
   }
-  return found.change({ cancel: true }, 'cancelled');
+  return found.change({ spec: { cancel: true } }, 'cancelled');
 }
 
 /** `kubediag approve NAME`: shows what is planned, and lets exactly that be done. */
@@ -43,8 +43,8 @@ export async function approve(
   const found = await diagnosisNamed(name, options, terminal);
   if (!found) return EXIT.notDone;
   const plan = textAt(found.value, 'status', 'plan');
-  if (plan === undefined) {
-    const phase = textAt(found.value, 'status', 'phase') || 'not begun yet';
+  if (plan === undefined || found.hasEnded) {
+    const phase = found.phase || 'not begun yet';
     terminal.err(`refused: ${called(name)} has no plan that waits (it is ${phase})\n`);
     terminal.err(`  do    see what it does: kubediag describe diagnosis ${printable(name)}\n`);
     return EXIT.notDone;
@@ -58,7 +58,9 @@ export async function approve(
   if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
     return EXIT.notDone;
   }
-  return found.change({ approvedPlan: plan }, `approved (plan ${plan})`);
+  // It may end, or plan anew, while somebody thinks about it: then this is refused.
+  const metadata = { resourceVersion: textAt(found.value, 'metadata', 'resourceVersion') };
+  return found.change({ metadata, spec: { approvedPlan: plan } }, `approved (plan ${plan})`);
 }
 
 async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
@@ -97,11 +99,13 @@ async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Te
   const path = pathOf(diagnosis, options.namespace, name);
   const found = await client.ask('GET', path);
   if (!isGranted(found, terminal)) return undefined;
-  const change = async (spec: object, done: string): Promise<number> => {
-    const answer = await client.ask('PATCH', path, { body: { spec }, type: MERGE_PATCH });
+  const change = async (body: object, done: string): Promise<number> => {
+    const answer = await client.ask('PATCH', path, { body, type: MERGE_PATCH });
     if (!isGranted(answer, terminal)) return EXIT.notDone;
     terminal.out(`${called(name)} ${done}\n`);
     return EXIT.clear;
   };
-  return { value: found.value, change };
+  const phase = textAt(found.value, 'status', 'phase') ?? '';
+  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+  return { value: found.value, phase, hasEnded, change };
 }
