@@ -58,8 +58,8 @@ test('it makes its token once, tells where it is, and gives all back at its end'
   const token = first.newToken ?? '';
   expect(token).toMatch(/^[\w-]{43}$/);
   expect(readFileSync(first.tokenFile, 'utf8').trim()).toBe(token);
-  const address = join(scratch, 'state/address');
-  expect(readFileSync(address, 'utf8').trim()).toBe(first.url);
+  const socket = join(scratch, 'state/socket');
+  expect(statSync(socket).isSocket()).toBe(true);
   expect(await ask(`${first.url}/apis`, token)).toBe(200);
   expect(await ask(`${first.url}/apis`, 'another')).toBe(401);
   const intakeFile = join(scratch, 'state/intake-token');
@@ -70,7 +70,7 @@ test('it makes its token once, tells where it is, and gives all back at its end'
   expect(await ask(`${first.url}/metrics`, intakeToken)).toBe(200);
   expect(await ask(`${first.url}/apis`, intakeToken)).toBe(403);
   expect(await first.end()).toBeUndefined();
-  expect(existsSync(address)).toBe(false);
+  expect(existsSync(socket)).toBe(false);
   await expect(ask(`${first.url}/apis`, token)).rejects.toThrow('fetch failed');
 
   const second = await started();
@@ -98,6 +98,24 @@ test('a token that others may read is refused', async () => {
   });
   chmodSync(join(scratch, 'state/token'), 0o600);
   await (await started()).end();
+});
+
+test('what a killed one left stands in the way of no socket', async () => {
+  await (await started()).end();
+  writeFileSync(join(scratch, 'state/socket'), '');
+  const again = await started();
+  expect(statSync(join(scratch, 'state/socket')).isSocket()).toBe(true);
+  await again.end();
+});
+
+test('a folder whose name leaves no room for a socket is refused', async () => {
+  const { node, ...rest } = wish();
+  const stateFolder = join(scratch, 'a'.repeat(100));
+  const { signal } = new AbortController();
+  expect(await serve({ ...rest, node: { ...node, stateFolder } }, signal, quiet)).toMatchObject({
+    why: expect.stringContaining('its name is too long'),
+    todo: expect.stringContaining('--state-dir'),
+  });
 });
 
 test('half a token is made anew', async () => {

@@ -11,8 +11,9 @@ import { VERSION } from '../host/product-version.ts';
 import type { StepListener } from '../host/step-host.ts';
 import type { Trouble } from '../model/action.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
-import { prepareFolder, tried, writeSynced } from '../state/state-folder.ts';
+import { prepareFolder, tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
+import { SOCKET_PATH_BYTES_MAX } from '../web/limits.ts';
 import { routes } from '../web/routes.ts';
 import { startServer } from '../web/server.ts';
 import { settleSets } from '../web/settle-sets.ts';
@@ -61,11 +62,17 @@ export async function serve(
   listener: ServeListener,
 ): Promise<Trouble | undefined> {
   const { stateFolder } = wish.node;
+  if (Buffer.byteLength(socketIn(stateFolder)) > SOCKET_PATH_BYTES_MAX) {
+    const why = `its name is too long: that of a socket in it has ${SOCKET_PATH_BYTES_MAX} bytes at most`;
+    return unusable(stateFolder, why);
+  }
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return unusable(stateFolder, prepared.why);
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
   if (!lock.ok) return unusable(stateFolder, lock.why);
   if (!lock.value.isTaken) return lock.value;
+  // That of an agent that was killed: nobody listens there any more, as the lock says.
+  rmSync(socketIn(stateFolder), { force: true });
   const tokens = await tried(ownTokens(stateFolder));
   const opened = tokens.ok ? await storeIn(stateFolder) : unusable(stateFolder, tokens.why);
   const trouble =
@@ -74,6 +81,11 @@ export async function serve(
       : (opened as Trouble);
   lock.value.lock.release();
   return trouble;
+}
+
+/** Where the commands of this node find us. Nobody else can put one there. */
+function socketIn(stateFolder: string): string {
+  return join(stateFolder, 'socket');
 }
 
 const OTHER = {
@@ -114,6 +126,7 @@ async function stand(
     startServer({
       host,
       port,
+      socketPath: socketIn(node.stateFolder),
       door: { token, intakeToken, ownNames: ownNames(host, standing.nodeName) },
       handler: routes({
         store,
@@ -136,8 +149,6 @@ async function stand(
   }
   const server = started.value;
   const url = urlOf(server);
-  const addressFile = join(node.stateFolder, 'address');
-  await writeSynced(addressFile, `${url}\n`);
   const told = wish.nodeName ?? (await nodeNameOf(node, NAME_MS));
   standing.nodeName = told ?? standing.nodeName;
   const own = { store, catalogue, node, nodeName: () => standing.nodeName, numbers };
@@ -152,7 +163,6 @@ async function stand(
   if (isGuessed) void standing.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
   // It ends with the last step that it had begun.
   await running;
-  rmSync(addressFile, { force: true });
   await server.close();
   store.close();
   return undefined;

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
-import { fieldsIn, secretIfThere, textIfThere, tried } from '../state/state-folder.ts';
+import { fieldsIn, secretIfThere, tried } from '../state/state-folder.ts';
 import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from './limits.ts';
 import { stateFolderOf } from './options.ts';
 
@@ -38,39 +38,45 @@ export interface AgentClient {
   ) => Promise<Asked>;
 }
 
-/** The agent of this node, whose folder says where it listens and what opens it. */
+/** Where an agent listens. */
+type Place =
+  | { readonly socketPath: string }
+  | { readonly host: string; readonly port: number | string };
+
+/**
+ * The agent of this node. It is talked to over a socket in its folder, where nobody else can put one:
+ * whoever has taken the port of an agent that died is not shown the token.
+ */
 export async function agentClient(
   options: AgentOptions,
 ): Promise<AgentClient | { readonly trouble: Trouble }> {
   const folder = stateFolderOf(options);
-  const addressFile = join(folder, 'address');
   const tokenFile = options.tokenFile ?? join(folder, 'token');
-  const read = await tried(
-    (async () => ({
-      address: options.server ?? textIfThere(addressFile, TOKEN_BYTES_MAX)?.trim(),
-      token: secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim(),
-    }))(),
-  );
-  const todo = 'start one with `kubediag serve`, or name its folder with --state-dir';
+  const read = await tried((async () => secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim())());
   const what = 'the agent of this node cannot be reached';
   if (!read.ok) {
     return { trouble: { what, why: read.why, todo: 'run this as the account that serves (root)' } };
   }
-  const { address, token } = read.value;
-  if (address === undefined) return { trouble: { what, why: `${addressFile} is not there`, todo } };
-  if (token === undefined) {
-    return { trouble: { what, why: `there is no token in ${tokenFile}`, todo } };
+  if (read.value === undefined) {
+    return { trouble: { what, why: `there is no token in ${tokenFile}`, todo: START_ONE } };
   }
-  const server = URL.parse(address);
-  if (server?.protocol !== 'http:') {
-    const why = `"${address}" is no address of one`;
-    return { trouble: { what, why, todo: 'give it as http://127.0.0.1:8090' } };
-  }
-  return clientOf(server, token);
+  const { server } = options;
+  const place = server === undefined ? { socketPath: join(folder, 'socket') } : placeIn(server);
+  if (place) return clientOf(place, read.value);
+  const why = `"${server}" is no address of one`;
+  return { trouble: { what, why, todo: 'give it as http://127.0.0.1:8090' } };
 }
 
-function clientOf(server: URL, token: string): AgentClient {
-  const call = { server, token };
+const START_ONE = 'start one with `kubediag serve`, or name its folder with --state-dir';
+
+function placeIn(address: string): Place | undefined {
+  const server = URL.parse(address);
+  if (server?.protocol !== 'http:') return undefined;
+  return { host: server.hostname.replace(/^\[|\]$/g, ''), port: server.port || 80 };
+}
+
+function clientOf(place: Place, token: string): AgentClient {
+  const call = { place, token };
   return {
     ask: (method, path, wish = {}) => exchange({ ...call, method, path, ...wish }, wholeOf),
     follow: (path, onLine, { stop, accept }) =>
@@ -81,7 +87,7 @@ function clientOf(server: URL, token: string): AgentClient {
 }
 
 interface Call extends AgentWish {
-  readonly server: URL;
+  readonly place: Place;
   readonly token: string;
   readonly method: string;
   readonly path: string;
@@ -99,13 +105,12 @@ const TOO_LARGE = {
 };
 
 function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>): Promise<Asked> {
-  const { server, token, method, path, body, type = 'application/json', accept, stop } = call;
+  const { place, token, method, path, body, type = 'application/json', accept, stop } = call;
   const { promise, resolve } = Promise.withResolvers<Asked>();
-  const failed = (error: Error) => resolve({ trouble: unreachable(server, error) });
+  const failed = (error: Error) => resolve({ trouble: unreachable(place, error) });
   const sent = request(
     {
-      host: server.hostname.replace(/^\[|\]$/g, ''),
-      port: server.port || 80,
+      ...place,
       method,
       path,
       // A watch may be silent for as long as it likes.
@@ -130,25 +135,27 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     failed(new Error('it wants to speak another protocol'));
   });
   sent.on('error', failed);
+  sent.on('upgrade', (_, socket) => {
+    socket.destroy();
+    failed(new Error('it wants to speak another protocol'));
+  });
   sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS / 1_000} s`)));
   stop?.addEventListener('abort', () => sent.destroy(), { once: true });
   sent.end(body === undefined ? undefined : JSON.stringify(body));
   return promise;
 }
 
-function unreachable(server: URL, error: Error): Trouble {
-  return {
-    what: `no agent answers on ${server.origin}`,
-    why: error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up'),
-    todo: 'see whether `kubediag serve` still runs there; start it again if it does not',
-  };
+function unreachable(place: Place, error: Error): Trouble {
+  const where = 'socketPath' in place ? place.socketPath : `${place.host}:${place.port}`;
+  const why = error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up');
+  return { what: `no agent answers on ${where}`, why, todo: START_ONE };
 }
 
 function answerOf(response: IncomingMessage, text: string): Asked {
   if (!response.headers['content-type']?.startsWith('application/json')) {
     const what = 'whoever answers there is no agent of ours';
     const why = `it answered with code ${response.statusCode} and no JSON`;
-    return { trouble: { what, why, todo: 'see to --server, or to the file "address"' } };
+    return { trouble: { what, why, todo: 'see to --server' } };
   }
   const value = fieldsIn(text);
   const { warning = '' } = response.headers;

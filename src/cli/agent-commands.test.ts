@@ -1,4 +1,4 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -157,11 +157,9 @@ test('who finds no agent is told why, and what to do', async () => {
   await me.agent.stop();
   const { code, err } = await me.get(['diag']);
   expect(code).toBe(3);
-  expect(err).toMatch(
-    /cannot be reached\n {2}why {3}.*address is not there\n {2}do .*kubediag serve/,
-  );
-  writeFileSync(join(me.agent.stateDir, 'address'), 'http://127.0.0.1:1\n');
-  expect((await me.get(['diag'])).err).toMatch(/no agent answers on .*:1\n {2}why .*ECONNREFUSED/);
+  expect(err).toMatch(/no agent answers on .*socket\n {2}why .*ENOENT.*\n {2}do .*kubediag serve/);
+  const nobody = await me.get(['diag'], { server: 'http://127.0.0.1:1' });
+  expect(nobody.err).toMatch(/no agent answers on .*:1\n {2}why .*ECONNREFUSED/);
   chmodSync(me.agent.tokenFile, 0o644);
   expect((await me.get(['diag'])).err).toContain('only we can read');
   chmodSync(me.agent.tokenFile, 0o600);
@@ -171,6 +169,43 @@ test('who finds no agent is told why, and what to do', async () => {
   const { port } = other.address() as AddressInfo;
   const elsewhere = await me.get(['diag'], { server: `http://127.0.0.1:${port}` });
   expect(elsewhere.err).toContain('whoever answers there is no agent of ours');
+  other.close();
+});
+
+test('whoever has taken the port of an agent that was killed is not shown its token', async () => {
+  const me = await person();
+  const port = Number(new URL(me.agent.url).port);
+  const socket = join(me.agent.stateDir, 'socket');
+  // A kill leaves it in its place, where nobody listens any more; an end in peace does not.
+  renameSync(socket, `${socket}.kept`);
+  await me.agent.stop();
+  renameSync(`${socket}.kept`, socket);
+  const shown: unknown[] = [];
+  const thief = createServer(({ headers }, response) => {
+    shown.push(headers.authorization);
+    response.end('{}');
+  }).listen(port, '127.0.0.1');
+  await expect.poll(() => thief.listening).toBe(true);
+  const { code, err } = await me.get(['diag']);
+  expect(code).toBe(3);
+  expect(err).toMatch(/no agent answers on .*socket\n {2}why .*ECONNREFUSED/);
+  expect(shown).toEqual([]);
+  thief.close();
+});
+
+test('whoever wants to speak another protocol is left', async () => {
+  const me = await person();
+  const other = createServer();
+  other.on('upgrade', (_, socket) => socket.destroy());
+  other.on('request', (_, { socket }) => {
+    socket?.end('HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n');
+  });
+  other.listen(0, '127.0.0.1');
+  await expect.poll(() => other.listening).toBe(true);
+  const { port } = other.address() as AddressInfo;
+  const { code, err } = await me.get(['diag'], { server: `http://127.0.0.1:${port}` });
+  expect(code).toBe(3);
+  expect(err).toContain('another protocol');
   other.close();
 });
 

@@ -76,7 +76,7 @@ function cancel(): Command {
 function withAgentOptions(command: Command): Command {
   return command
     .option('-n, --namespace <NAME>', 'the namespace', 'default')
-    .option('--server <URL>', 'where the agent listens (default: as its folder says)')
+    .option('--server <URL>', 'where the agent listens (default: the socket in its folder)')
     .option('--token-file <FILE>', "where its token is (default: in the agent's folder)")
     .addOption(stateOption())
     .addOption(hostRootOption());

@@ -34,3 +34,6 @@ export const PIECE_CHARACTERS = 64 * 1024;
 
 /** Diagnoses that are listed one by one among the metrics; all are counted. */
 export const DIAGNOSES_LISTED_MAX = 500;
+
+/** The kernel keeps the path of a socket in 108 bytes, the last of them a zero. */
+export const SOCKET_PATH_BYTES_MAX = 107;

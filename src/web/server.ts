@@ -1,6 +1,12 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type ListenOptions,
+  type Socket,
+  type Server as SocketServer,
+} from 'node:net';
 import { StoreError, type StoreTrouble } from '../diagnosis/store.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
@@ -20,6 +26,8 @@ import { type Reason, StatusError, statusOf } from './status-error.ts';
 export interface Serving {
   readonly host: string;
   readonly port: number;
+  /** Where it listens beside that, for whoever may enter the folder of it. */
+  readonly socketPath?: string;
   readonly door: Door;
   readonly handler: Handler;
   /** Told of each answer, and of a defect of ours behind one. */
@@ -50,19 +58,36 @@ export async function startServer(serving: Serving): Promise<RunningServer> {
   });
   server.on('clientError', refuseUnreadable);
   limitConnections(server);
-  server.listen(serving.port, serving.host);
-  await once(server, 'listening');
+  const local = createSocketServer((socket) => server.emit('connection', socket));
+  if (serving.socketPath !== undefined) await listen(local, { path: serving.socketPath });
+  const listening = listen(server, { host: serving.host, port: serving.port });
+  const [begun] = await Promise.allSettled([listening]);
+  if (begun.status === 'rejected') {
+    local.close();
+    throw begun.reason;
+  }
   const { address: host, port } = server.address() as AddressInfo;
-  return { host, port, close: () => close(server, closing) };
+  const close = () => closeBoth(server, local, closing);
+  return { host, port, close };
 }
 
-async function close(server: Server, closing: AbortController): Promise<void> {
-  const ended = once(server, 'close');
-  server.close();
+async function listen(server: SocketServer, place: ListenOptions): Promise<void> {
+  server.listen(place);
+  await once(server, 'listening');
+}
+
+async function closeBoth(
+  server: Server,
+  local: SocketServer,
+  closing: AbortController,
+): Promise<void> {
+  const servers = [server, local].filter(({ listening }) => listening);
+  const ended = servers.map((each) => once(each, 'close'));
+  for (const each of servers) each.close();
   closing.abort();
   server.closeIdleConnections();
   const timer = setTimeout(() => server.closeAllConnections(), UNREAD_MS);
-  await ended;
+  await Promise.all(ended);
   clearTimeout(timer);
 }
 

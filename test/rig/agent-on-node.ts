@@ -69,14 +69,16 @@ export class AgentOnNode {
 
   /** Undefined when nobody was there to answer to the end. */
   async ask(method: string, path: string, body?: unknown): Promise<Answered | undefined> {
-    const own = (name: string) => readFileSync(join(this.#node.stateFolder, name), 'utf8').trim();
+    const token = readFileSync(join(this.#node.stateFolder, 'token'), 'utf8').trim();
+    // serving node my-node on http://127.0.0.1:40123
+    const [, address] = / on (http:\S+)\n/.exec(this.#running?.said() ?? '') ?? [];
     const wish = {
       method,
-      headers: { authorization: `Bearer ${own('token')}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     try {
-      const answer = await fetch(`${own('address')}${ROOT}${path}`, wish);
+      const answer = await fetch(`${address}${ROOT}${path}`, wish);
       return { code: answer.status, value: await answer.json() };
     } catch {
       return undefined;

@@ -50,8 +50,8 @@ export class ServedNode {
   }
 
   get port(): number {
-    const address = readFileSync(join(this.node.stateFolder, 'address'), 'utf8').trim();
-    return Number(new URL(address).port);
+    // serving node my-node on http://127.0.0.1:40123
+    return Number(/ on http:\S+:(\d+)\n/.exec(this.said())?.[1]);
   }
 
   ask(
