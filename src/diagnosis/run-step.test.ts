@@ -294,6 +294,36 @@ test('a step is stopped when the time for the whole is over, and one that is sto
   });
 });
 
+test('a cancel and a deadline are heeded while a step waits for its turn', async () => {
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const run = stepsOn({
+    lend: async ({ purpose }, use) => {
+      begun.push(purpose);
+      await gate.promise;
+      return use({} as ProcessorHost);
+    },
+  });
+  const walk = await diagnosed(new Patient(), {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const rest = { name: 'recover', processor, diagnosis, input: {} };
+  const { signal: never } = new AbortController();
+  const stop = new AbortController();
+  const holder = run({ ...rest, purpose: 'first', restMs: 60_000, stop: never });
+  const cancelled = run({ ...rest, purpose: 'cancelled', restMs: 60_000, stop: stop.signal });
+  const late = run({ ...rest, purpose: 'late', restMs: 20, stop: never });
+  stop.abort();
+  const message = 'it was stopped before it began';
+  expect(await cancelled).toEqual({ succeeded: false, message });
+  expect(await late).toEqual({ succeeded: false, message });
+  expect(begun).toEqual(['first']);
+  gate.resolve();
+  await holder;
+});
+
 test('steps that repair take turns, and one that breaks off fails alone', async () => {
   const patient = new Patient();
   let now = 0;

@@ -24,3 +24,20 @@ test('so many at once and no more, first come, first served, and one that throws
   expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(10);
   expect(await turns.take(async () => 'all are free again')).toBe('all are free again');
 });
+
+test('who is stopped waits no longer, and is not handed a turn afterwards', async () => {
+  const turns = new Turns(1);
+  const first = Promise.withResolvers<string>();
+  const stop = new AbortController();
+  const ran: string[] = [];
+  const taken = turns.take(() => first.promise);
+  const stopped = turns.take(async () => ran.push('stopped'), stop.signal);
+  const last = turns.take(async () => ran.push('last'));
+  stop.abort(new Error('cancelled'));
+  await expect(stopped).rejects.toThrow('cancelled');
+  await expect(turns.take(async () => ran.push('late'), stop.signal)).rejects.toThrow('cancelled');
+  expect(ran).toEqual([]);
+  first.resolve('done');
+  await Promise.all([taken, last]);
+  expect(ran).toEqual(['last']);
+});
