@@ -103,8 +103,9 @@ export class MadeWalk {
     return (await this.kept()).status ?? {};
   }
 
-  drive(): Promise<Driven> {
-    return driveDiagnosis(KEY, this.world, this.stop.signal);
+  async drive(uid?: string): Promise<Driven> {
+    const driven = { ...KEY, uid: uid ?? (await this.kept()).metadata.uid };
+    return driveDiagnosis(driven, this.world, this.stop.signal);
   }
 
   delete(): Promise<StoredObject> {

@@ -38,7 +38,7 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
     store.create({ apiVersion: API_VERSION, kind: 'Diagnosis', metadata, spec }),
   );
   if (!created.ok) throw new UsageError(created.error.message);
-  const { namespace = '', name } = metadata;
+  const { namespace = '', name, uid } = created.value.metadata;
   const world = {
     store,
     catalogue,
@@ -50,7 +50,7 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
     shutdown: new AbortController().signal,
     onSaved: ({ status }: StoredObject) => onStatus(status ?? {}),
   };
-  const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name }, world, stop);
+  const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name, uid }, world, stop);
   if (driven.state !== 'ended' && driven.state !== 'waits') {
     throw new Error(`a Diagnosis in memory is ${driven.state}`);
   }

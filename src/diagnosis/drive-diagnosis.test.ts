@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import { MadeWalk, walkOf } from '../../test/made-walk.ts';
-import { StoreError } from './store.ts';
 
 const reasonOf = async (walk: MadeWalk) => (await walk.status()).conditions?.at(-1)?.reason;
 
@@ -173,6 +172,15 @@ test('one that is deleted in the middle of a step is let go', async () => {
   expect((await walk.kept()).status).toBeUndefined();
 });
 
+test('another one of the same name is not driven in its place', async () => {
+  const walk = await walkOf('a');
+  const { uid } = (await walk.kept()).metadata;
+  await walk.delete();
+  await walk.diagnosis();
+  expect(await walk.drive(uid)).toEqual({ state: 'gone' });
+  expect(walk.ran).toEqual([]);
+});
+
 test('a process that ends keeps nothing of a step that it cut short; the next one runs it again', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', () => {
@@ -327,35 +335,3 @@ test('the node of a pod is written down, and a node that nobody serves is told',
   expect(await reasonOf(other)).toBe('TargetNotFound');
   expect(other.ran).toEqual([]);
 });
-
-test('a store that fails for a while is waited for, and no step is run again for it', async () => {
-  const walk = await walkOf('ab');
-  const { store } = walk;
-  let failures = 3;
-  walk.store = {
-    ...bound(store),
-    updateStatus: async (object) => {
-      if (walk.ran.length === 1 && failures > 0) {
-        failures -= 1;
-        throw new StoreError('ServiceUnavailable', 'the disk is full');
-      }
-      return store.updateStatus(object);
-    },
-  };
-  expect(await walk.drive()).toMatchObject({ state: 'ended' });
-  expect(walk.ran).toEqual(['a', 'b']);
-  expect(walk.troubles).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
-});
-
-function bound(store: MadeWalk['store']): MadeWalk['store'] {
-  return {
-    create: (object) => store.create(object),
-    get: (key) => store.get(key),
-    list: (kind, namespace) => store.list(kind, namespace),
-    each: (kind, namespace) => store.each(kind, namespace),
-    update: (object) => store.update(object),
-    updateStatus: (object) => store.updateStatus(object),
-    delete: (key, version) => store.delete(key, version),
-    watch: (kind, version, stop) => store.watch(kind, version, stop),
-  };
-}

@@ -30,6 +30,9 @@ export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 /** Diagnoses that are driven at once. */
 export const IN_FLIGHT_MAX = 100;
 
+/** Beside them, those whose end has only to be written: they wait for no step of others. */
+export const OVER_MAX = 100;
+
 /** Steps of ours that look at the node at once: each starts children of its own. */
 export const LOOKING_STEPS_MAX = 8;
 

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { MadeWalk } from '../../test/made-walk.ts';
-import { IN_FLIGHT_MAX } from './limits.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { IN_FLIGHT_MAX, STORE_WAIT_MAX_MS } from './limits.ts';
 import { Runner } from './runner.ts';
 import { type Store, type StoredObject, StoreError } from './store.ts';
 import { newDiagnosis } from './store-contract.ts';
@@ -16,6 +17,7 @@ function start(walk: MadeWalk, ended: StoredObject[] = []): Runner {
 }
 
 afterEach(async () => {
+  vi.useRealTimers();
   for (const { walk, running } of begun.splice(0)) {
     walk.shutdown.abort();
     await running;
@@ -150,6 +152,135 @@ test('one that is deleted ends its step, and another of its name is driven alone
   expect(uids).toEqual([first.metadata.uid, second.metadata.uid]);
 });
 
+/** The events of Diagnoses are held back until they may be told. */
+function heldBack(store: Store): { readonly store: Store; readonly tell: () => void } {
+  const told = Promise.withResolvers<void>();
+  const watch: Store['watch'] = async function* (kind, version, stop) {
+    if (kind === 'Diagnosis') await told.promise;
+    yield* store.watch(kind, version, stop);
+  };
+  return { store: replaced(store, { watch }), tell: () => told.resolve() };
+}
+
+/** One that waits is replaced, and driven by its name, before anybody is told of either. */
+async function replacedUnseen(walk: MadeWalk): Promise<string> {
+  await walk.diagnosis({ suspend: true });
+  const { store, tell } = heldBack(walk.store);
+  walk.store = store;
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  await walk.delete();
+  const { metadata } = await walk.diagnosis();
+  // Wakes all that wait.
+  await walk.operation('another');
+  const isIdle = () => Object.values(runner.counts).every((count) => count === 0);
+  await until(() => walk.ran.length === 1 || isIdle());
+  tell();
+  return metadata.uid;
+}
+
+test('one that replaces another before anybody is told of it is not cancelled for it', async () => {
+  const walk = await withGraph('a');
+  walk.acts.set('a', async ({ stop }) => {
+    await Promise.allSettled([sleep(100, undefined, { signal: stop })]);
+    return stop.aborted
+      ? { succeeded: false, message: 'stopped' }
+      : { succeeded: true, results: {} };
+  });
+  await replacedUnseen(walk);
+  await until(async () => Boolean((await walk.status()).conditions?.[1]));
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('what the last step of one that was deleted has found is not left behind', async () => {
+  const walk = await withGraph('a');
+  const log: string[] = [];
+  const { keep, remove } = walk.largeResults;
+  walk.largeResults = {
+    ...walk.largeResults,
+    keep: (uid, ...rest) => {
+      log.push(`keep ${uid}`);
+      return keep(uid, ...rest);
+    },
+    remove: (uid) => {
+      log.push(`remove ${uid}`);
+      return remove(uid);
+    },
+  };
+  walk.acts.set('a', async ({ stop }) => {
+    await sleep(50);
+    const { metadata } = await walk.delete();
+    await until(() => stop.aborted || log.includes(`remove ${metadata.uid}`));
+    return { succeeded: true, results: { large: 'x'.repeat(100_000) } };
+  });
+  const uid = await replacedUnseen(walk);
+  await until(() => log.includes(`keep ${uid}`) && log.at(-1) !== `keep ${uid}`);
+  expect(log.at(-1)).toBe(`remove ${uid}`);
+});
+
+test('a cancel and a deadline are heeded while others hold all places', async () => {
+  const walk = await withGraph('a');
+  const gate = Promise.withResolvers<void>();
+  walk.acts.set('a', async () => {
+    await gate.promise;
+    return { succeeded: true, results: {} };
+  });
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  const late = { suspend: true, deadlineSeconds: 2 };
+  await walk.store.create(newDiagnosis('late', late));
+  await until(() => runner.counts.waiting === 1);
+  const names = Array.from({ length: IN_FLIGHT_MAX }, (_, at) => `d-${at}`);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await until(() => walk.ran.length === IN_FLIGHT_MAX);
+  await walk.diagnosis();
+  const kept = await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'late' });
+  if (!kept) throw new Error('it is gone');
+  await walk.store.update({ ...kept, spec: { ...kept.spec, suspend: false } });
+  await until(() => runner.counts.queued === 2);
+  await walk.change({ cancel: true });
+  await until(() => ended.length === 2);
+  const reasons = ended.map(({ metadata, status }) => {
+    const { conditions = [] } = (status ?? {}) as DiagnosisStatus;
+    return [metadata.name, conditions.at(-1)?.reason];
+  });
+  expect(reasons).toEqual([
+    ['walk', 'DiagnosisCancelled'],
+    ['late', 'DeadlineExceeded'],
+  ]);
+  expect(walk.ran).toHaveLength(IN_FLIGHT_MAX);
+  gate.resolve();
+  await until(() => ended.length === IN_FLIGHT_MAX + 2);
+});
+
+test('one that the store interrupted is taken up again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const walk = await withGraph('a');
+  const { store } = walk;
+  let isDamaged = true;
+  const get: Store['get'] = async (key) => {
+    if (isDamaged && key.kind === 'Diagnosis') throw new StoreError('Gone', 'its row is damaged');
+    return store.get(key);
+  };
+  await walk.diagnosis();
+  walk.store = replaced(store, { get });
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  expect(walk.troubles).toEqual(['its row is damaged']);
+  isDamaged = false;
+  vi.advanceTimersByTime(STORE_WAIT_MAX_MS + 1);
+  await until(phaseIs(walk, 'Succeeded'));
+});
+
+function replaced(store: Store, by: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(name in by ? by : target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
 test('what a process that ended had begun is gone on with by the next', async () => {
   const walk = await withGraph('abc');
   walk.acts.set('b', async ({ stop }) => {
@@ -175,19 +306,13 @@ test('a store that cannot be read for a while ends nothing', async () => {
   const { store } = walk;
   await walk.diagnosis();
   let failures = 2;
-  walk.store = new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = Reflect.get(target, name);
-      const each: Store['each'] = async (kind) => {
-        const listed = await store.each(kind);
-        if (kind !== 'Diagnosis' || failures === 0) return listed;
-        failures -= 1;
-        return { ...listed, objects: unreadable() };
-      };
-      if (name === 'each') return each;
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  const each: Store['each'] = async (kind) => {
+    const listed = await store.each(kind);
+    if (kind !== 'Diagnosis' || failures === 0) return listed;
+    failures -= 1;
+    return { ...listed, objects: unreadable() };
+  };
+  walk.store = replaced(store, { each });
   start(walk);
   await until(phaseIs(walk, 'Succeeded'));
   expect(walk.troubles).toEqual(['the disk does not answer', 'the disk does not answer']);
@@ -209,12 +334,7 @@ test('lists again when the watch has missed something', async () => {
     if (watches <= 2) throw new StoreError('Gone', 'too long ago');
     yield* store.watch(kind, version, stop);
   };
-  walk.store = new Proxy(store, {
-    get: (target, name) => {
-      const value: unknown = name === 'watch' ? gone : Reflect.get(target, name);
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
-    },
-  });
+  walk.store = replaced(store, { watch: gone });
   start(walk);
   await until(() => watches > 0);
   await walk.diagnosis();
@@ -229,7 +349,7 @@ test('a mistake of ours ends the Diagnosis that it was made with, and no other',
   const ended: StoredObject[] = [];
   start(walk, ended);
   await until(phaseIs(walk, 'Failed'));
-  await until(() => ended.length === 1);
+  await until(() => ended.length === 2);
   expect((await walk.status()).conditions?.at(-1)?.message).toContain('a mistake in kubediag');
   expect(walk.troubles.join()).toContain('Diagnosis default/walk broke off');
 });

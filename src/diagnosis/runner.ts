@@ -1,15 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { KindName } from '../api/kinds.ts';
-import { messageOf } from '../std/message-of.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
-import { bareFailure } from './keep-result.ts';
-import { IN_FLIGHT_MAX, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import { endBroken } from './end-broken.ts';
+import { IN_FLIGHT_MAX, OVER_MAX, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import type { ObjectKey, StoredObject, StoreEvent } from './store.ts';
 import { answerOf, longer, patiently } from './store-answer.ts';
-import { keyOf, wordsOf } from './stored-object.ts';
-import { askAgainMs, hasEnded, keptMs } from './time-left.ts';
+import { keyOf } from './stored-object.ts';
+import { hasEnded, keptMs, overAt, timerMs } from './time-left.ts';
 
 interface RunnerWorld extends DriveWorld {
   /** Told of each that has come to its end here. */
@@ -23,7 +22,8 @@ interface Entry {
   /** The last version that was told of, and the last that was driven from or written by us. */
   newest: number;
   seen: number;
-  isQueued: boolean;
+  /** From then on it waits behind nobody: only its end is left to be written. */
+  overAt: number;
   /** Something that it may have missed came while it was driven. */
   isLate: boolean;
   /** Only to be deleted, some day. */
@@ -42,7 +42,8 @@ const FOLLOWED: readonly KindName[] = ['Diagnosis', 'OperationSet', 'Operation']
 export class Runner {
   readonly #world: RunnerWorld;
   readonly #entries = new Map<string, Entry>();
-  readonly #queue: Entry[] = [];
+  readonly #queue = new Set<Entry>();
+  readonly #over = new Set<Entry>();
   #inFlight = 0;
   #hasBegun = false;
   readonly #idle = Promise.withResolvers<void>();
@@ -53,7 +54,7 @@ export class Runner {
 
   get counts(): { readonly inFlight: number; readonly queued: number; readonly waiting: number } {
     const { size } = this.#entries;
-    const queued = this.#queue.length;
+    const queued = this.#queue.size + this.#over.size;
     return { inFlight: this.#inFlight, queued, waiting: size - queued - this.#inFlight };
   }
 
@@ -136,7 +137,8 @@ export class Runner {
     entry.newest = Number(resourceVersion);
     if (entry.driving && (entry.uid !== uid || cancel)) entry.driving.abort();
     entry.uid = uid;
-    if (entry.newest <= entry.seen || entry.driving) return;
+    entry.overAt = overAt(object);
+    if (entry.driving || (entry.newest <= entry.seen && !this.#queue.has(entry))) return;
     if (hasEnded(object)) this.#keepEnded(entry, object);
     else this.#enqueue(entry);
   }
@@ -150,48 +152,61 @@ export class Runner {
   }
 
   #enqueue(entry: Entry): void {
-    if (entry.isQueued || this.#world.shutdown.aborted) return;
-    clearTimeout(entry.timer);
-    entry.isQueued = true;
+    const isForgotten = this.#entries.get(idOf(entry.key)) !== entry;
+    if (isForgotten || this.#world.shutdown.aborted) return;
     entry.hasEnded = false;
-    this.#queue.push(entry);
+    const isOver = entry.overAt <= Date.now();
+    (isOver ? this.#queue : this.#over).delete(entry);
+    (isOver ? this.#over : this.#queue).add(entry);
+    this.#wakeAt(entry, isOver ? Number.POSITIVE_INFINITY : entry.overAt);
     this.#startNext();
   }
 
   #startNext(): void {
-    while (this.#inFlight < IN_FLIGHT_MAX && !this.#world.shutdown.aborted) {
-      const entry = this.#queue.shift();
-      if (!entry) return;
-      entry.isQueued = false;
-      if (this.#entries.get(idOf(entry.key)) !== entry) continue;
+    this.#start(this.#over, IN_FLIGHT_MAX + OVER_MAX);
+    this.#start(this.#queue, IN_FLIGHT_MAX);
+  }
+
+  #start(queue: Set<Entry>, most: number): void {
+    for (const entry of queue) {
+      if (this.#inFlight >= most || this.#world.shutdown.aborted) return;
+      queue.delete(entry);
       this.#inFlight += 1;
       void this.#drive(entry);
     }
   }
 
   async #drive(entry: Entry): Promise<void> {
+    const { uid } = entry;
+    const key = { ...entry.key, uid };
+    clearTimeout(entry.timer);
     entry.driving = new AbortController();
     entry.isLate = false;
-    const driving = driveDiagnosis(entry.key, this.#world, entry.driving.signal);
+    const driving = driveDiagnosis(key, this.#world, entry.driving.signal);
     const [settled] = await Promise.allSettled([driving]);
+    const isBroken = settled.status === 'rejected';
+    const driven = isBroken ? await endBroken(key, settled.reason, this.#world) : settled.value;
+    // What its last step found may have been kept after it was deleted.
+    if (driven.state === 'gone') await this.#world.largeResults.remove(uid);
     entry.driving = undefined;
-    if (settled.status === 'fulfilled') this.#after(entry, settled.value);
-    else await this.#endBroken(entry, messageOf(settled.reason));
+    this.#after(entry, driven);
     this.#inFlight -= 1;
     this.#startNext();
     if (this.#inFlight === 0 && this.#world.shutdown.aborted) this.#idle.resolve();
   }
 
   #after(entry: Entry, driven: Driven): void {
-    if (driven.state === 'interrupted') return;
-    if (driven.state === 'gone') void this.#world.largeResults.remove(entry.uid);
+    if (driven.state === 'interrupted') {
+      this.#wakeAt(entry, Date.now() + STORE_WAIT_MAX_MS);
+      return;
+    }
     // One of the same name may have come after it.
     const isReplaced = driven.state === 'gone' && entry.newest > entry.seen;
     entry.seen = driven.state === 'gone' ? entry.newest : versionOf(driven.object);
     const isLate = driven.state === 'waits' && entry.isLate;
     if (isReplaced || isLate || entry.newest > entry.seen) this.#enqueue(entry);
     else if (driven.state === 'gone') this.#forget(entry);
-    else if (driven.state === 'waits') this.#wakeIn(entry, askAgainMs(driven.object, new Date()));
+    else if (driven.state === 'waits') this.#wakeAt(entry, driven.againAt);
     else {
       this.#world.onEnded?.(driven.object);
       this.#keepEnded(entry, driven.object);
@@ -231,27 +246,18 @@ export class Runner {
     if (entry.uid === uid) this.#forget(entry);
   }
 
-  #wakeIn(entry: Entry, ms: number | undefined): void {
+  #wakeAt(entry: Entry, time: number): void {
     clearTimeout(entry.timer);
-    if (ms === undefined) return;
-    entry.timer = setTimeout(() => this.#enqueue(entry), ms);
+    if (time === Number.POSITIVE_INFINITY) return;
+    entry.timer = setTimeout(() => this.#enqueue(entry), timerMs(time - Date.now()));
     entry.timer.unref();
-  }
-
-  /** A mistake of ours ends the one Diagnosis that it was made with, and is told; it is no loop. */
-  async #endBroken(entry: Entry, message: string): Promise<void> {
-    const { store, onTrouble } = this.#world;
-    onTrouble?.(`${wordsOf(entry.key)} broke off by a mistake in kubediag: ${message}`);
-    const object = await answerOf(store.get(entry.key));
-    if (!object.ok || !object.value || hasEnded(object.value)) return;
-    const words = `a mistake in kubediag: ${message}; report this`;
-    const status = bareFailure(object.value, new Date(), words);
-    await answerOf(store.updateStatus({ ...object.value, status }));
   }
 
   #forget(entry: Entry): void {
     clearTimeout(entry.timer);
     entry.driving?.abort();
+    this.#queue.delete(entry);
+    this.#over.delete(entry);
     const id = idOf(entry.key);
     if (this.#entries.get(id) === entry) this.#entries.delete(id);
   }
@@ -263,7 +269,7 @@ function newEntry(key: ObjectKey): Entry {
     uid: '',
     newest: 0,
     seen: 0,
-    isQueued: false,
+    overAt: Number.POSITIVE_INFINITY,
     isLate: false,
     hasEnded: false,
     driving: undefined,

@@ -3,41 +3,48 @@ import { ARRIVAL_MS } from '../graph/limits.ts';
 import { TIMER_MAX_MS } from './limits.ts';
 import type { StoredObject } from './store.ts';
 
-/** What is left of the time for the whole; undefined when there is no limit. */
-export function restMs(
-  { deadlineSeconds }: DiagnosisSpec,
-  { startTime }: DiagnosisStatus,
-  now: Date,
-): number | undefined {
-  if (deadlineSeconds === undefined || startTime === undefined) return undefined;
-  return Math.max(Date.parse(startTime) + deadlineSeconds * 1_000 - now.getTime(), 0);
+/** When the time for the whole is over. */
+function deadlineAt({ deadlineSeconds }: DiagnosisSpec, { startTime }: DiagnosisStatus): number {
+  if (deadlineSeconds === undefined || startTime === undefined) return Number.POSITIVE_INFINITY;
+  return Date.parse(startTime) + deadlineSeconds * 1_000;
 }
 
-/** When a Diagnosis that waits has to be asked again though nothing has changed. */
-export function askAgainMs(object: StoredObject, now: Date): number | undefined {
-  const { startTime = '', ...status } = (object.status ?? {}) as DiagnosisStatus;
+/** What is left of the time for the whole. */
+export function restMs(spec: DiagnosisSpec, status: DiagnosisStatus, now: Date): number {
+  return Math.max(deadlineAt(spec, status) - now.getTime(), 0);
+}
+
+/** From when on there is no step to be run any more, only an end to be written. */
+export function overAt(object: StoredObject): number {
   const spec = object.spec as DiagnosisSpec;
-  const arrivalMs = Date.parse(startTime) + ARRIVAL_MS - now.getTime();
-  const times = [restMs(spec, { ...status, startTime }, now), arrivalMs].filter(
-    (ms) => ms !== undefined && ms > 0,
-  );
-  return times.length === 0 ? undefined : timerMs(Math.min(...(times as number[])));
+  return spec.cancel ? 0 : deadlineAt(spec, object.status ?? {});
+}
+
+/**
+ * When a Diagnosis that waits has to be asked again though nothing has changed. What had not passed
+ * when it was decided counts, though it may have passed since.
+ */
+export function askAgainAt(
+  spec: DiagnosisSpec,
+  status: DiagnosisStatus,
+  decided: Date,
+  arrivalMs: number = ARRIVAL_MS,
+): number {
+  const arrivalAt = Date.parse(status.startTime ?? '') + arrivalMs;
+  const times = [deadlineAt(spec, status), arrivalAt];
+  return Math.min(...times.filter((time) => time > decided.getTime()));
 }
 
 /** How long one that has ended is kept; undefined when nobody said. */
 export function keptMs(object: StoredObject, now: Date): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = object.spec as DiagnosisSpec;
-  if (seconds === undefined) return undefined;
-  const { conditions = [] } = (object.status ?? {}) as DiagnosisStatus;
-  const times = conditions.map(({ lastTransitionTime = '' }) => Date.parse(lastTransitionTime));
-  // The last change of a condition was its end.
-  const ended = Math.max(...times.filter((time) => !Number.isNaN(time)));
-  if (!Number.isFinite(ended)) return undefined;
-  return timerMs(ended + seconds * 1_000 - now.getTime());
+  const { endTime } = (object.status ?? {}) as DiagnosisStatus;
+  if (seconds === undefined || endTime === undefined) return undefined;
+  return timerMs(Date.parse(endTime) + seconds * 1_000 - now.getTime());
 }
 
-function timerMs(ms: number): number {
-  // A moment later than that: times in a status are whole seconds.
+/** A moment later than that: times in a status are whole seconds. */
+export function timerMs(ms: number): number {
   return Math.min(Math.max(ms, 0) + 1, TIMER_MAX_MS);
 }
 

@@ -47,7 +47,8 @@ export function afterStep(
     succeededPath: [...(status.succeededPath ?? []), node],
   };
   if (nodeIndex + 1 < path.length) return movedTo(merged, pathIndex, nodeIndex + 1);
-  return { ...withReason(merged, 'DiagnosisComplete', now), phase: 'Succeeded' };
+  const complete = withReason(merged, 'DiagnosisComplete', now);
+  return { ...complete, phase: 'Succeeded', endTime: timeText(now) };
 }
 
 /** The path has failed as a whole; what it found stays, and the next begins at its first step. */

@@ -101,6 +101,7 @@ test('the pipeline of the four subpath steps ends as it is documented', () => {
     ],
     phase: 'Succeeded',
     startTime: lastTransitionTime,
+    endTime: lastTransitionTime,
     succeededPath: SEED.slice(1),
   });
   expect(Object.keys(operationResults ?? {})).toHaveLength(4);

@@ -1,0 +1,60 @@
+import { expect, test } from 'vitest';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { failedFor, timeText, withReason } from '../graph/conditions.ts';
+import { bareFailure } from './keep-result.ts';
+import { askAgainAt, keptMs, overAt, restMs } from './time-left.ts';
+
+const START = Date.parse('2026-03-01T12:00:00Z');
+const at = (seconds: number) => new Date(START + seconds * 1_000);
+const begun = (spec: object = {}, status: object = {}) => ({
+  spec: { operationSet: 'some', ...spec } as DiagnosisSpec,
+  status: { phase: 'Running', startTime: timeText(at(0)), ...status } as DiagnosisStatus,
+});
+const stored = (spec: object, status: object) => ({
+  apiVersion: 'v1',
+  kind: 'Diagnosis' as const,
+  metadata: {
+    name: 'some',
+    uid: 'u',
+    resourceVersion: '1',
+    generation: 1,
+    creationTimestamp: timeText(at(0)),
+  },
+  spec: { ...spec },
+  status: { ...status },
+});
+
+test('what is left of a deadline, and of none', () => {
+  const { spec, status } = begun({ deadlineSeconds: 30 });
+  expect(restMs(spec, status, at(10))).toBe(20_000);
+  expect(restMs(spec, status, at(40))).toBe(0);
+  expect(restMs(begun().spec, status, at(40))).toBe(Number.POSITIVE_INFINITY);
+});
+
+test.each([
+  ['what is missing may come until then', 0, {}, 60],
+  ['the deadline is first', 0, { deadlineSeconds: 30 }, 30],
+  ['the deadline is later', 61, { deadlineSeconds: 90 }, 90],
+  ['all that can pass has passed', 61, {}, Number.POSITIVE_INFINITY],
+])('one that waits is asked again: %s', (_, decided, given, due) => {
+  const { spec, status } = begun(given);
+  expect(askAgainAt(spec, status, at(decided))).toBe(START + due * 1_000);
+});
+
+test('when only an end is left to be written', () => {
+  const of = (spec: object) => overAt(stored(spec, begun().status));
+  expect(of({ deadlineSeconds: 30 })).toBe(START + 30_000);
+  expect(of({})).toBe(Number.POSITIVE_INFINITY);
+  expect(of({ deadlineSeconds: 30, cancel: true })).toBe(0);
+});
+
+test('one that has ended is kept from its end on, also when it fails as what it was accepted as', () => {
+  const { spec, status } = begun({ ttlSecondsAfterFinished: 60 });
+  const accepted = withReason(status, 'DiagnosisAccepted', at(0), 'node-1');
+  const failed = failedFor(accepted, 'SyncDiagnosisFailed', at(600), 'no step');
+  expect(failed.conditions).toHaveLength(1);
+  expect(keptMs(stored(spec, failed), at(610))).toBe(50_001);
+  const bare = bareFailure(stored(spec, accepted), at(600));
+  expect(keptMs(stored(spec, bare), at(610))).toBe(50_001);
+  expect(keptMs(stored({}, failed), at(610))).toBeUndefined();
+});
