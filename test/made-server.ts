@@ -45,6 +45,7 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
     metrics: async () => '',
     unreadiness: async () => undefined,
     takeIn: async () => [],
+    openKept: () => undefined,
     processorPaths: ['/processor/echo'],
     runProcessor: async (_, input, { isDryRun }) => {
       if (input.fail) return { succeeded: false, message: `because of ${input.fail}` };

@@ -10,6 +10,7 @@ import { nodeNameOf } from '../host/node-name.ts';
 import { VERSION } from '../host/product-version.ts';
 import type { StepListener } from '../host/step-host.ts';
 import type { Trouble } from '../model/action.ts';
+import { handOut } from '../state/handed-out.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { prepareFolder, tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
@@ -133,6 +134,7 @@ async function stand(
         watches: new OpenWatches(),
         adviceOn: adviceFor(catalogue, () => standing.nodeName),
         ...processorDoor(node, listener),
+        openKept: (path) => handOut(node.stateFolder, path),
         takeIn: async (happenings) => standing.intake.takeIn(happenings),
         productVersion: VERSION,
         metrics: () => numbers.text(store, standing.counts),

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { fileOf } from './large-results.ts';
 import {
   RESULT_SHOWN_BYTES_MAX,
   RESULTS_SHOWN_BYTES_MAX,
@@ -57,13 +57,8 @@ export function boundedResults(uid: string, before: Shown, more: Results): Bound
   return { shown: { operationResults: shown, largeResults: large }, files };
 }
 
-/** Another text has another file, so that what an older status names stays what it was. */
-function fileOf(key: string, text: string): string {
-  return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
-}
-
 function standIn(uid: string, { bytes, file }: Large): string {
-  return `(${bytes} bytes: too large for a status, kept beside the store in results/${uid}/${file})`;
+  return `(${bytes} bytes: too large for a status, kept beside the store; the agent hands it out at /results/${uid}/${file})`;
 }
 
 /** As it counts in etcd: a newline has two bytes there, and a control character six. */

@@ -17,7 +17,7 @@ export interface WebAnswer {
   readonly type: string;
   readonly headers?: Readonly<Record<string, string | readonly string[]>>;
   /** In pieces where it is large, or is not known to its end yet. */
-  readonly body: string | Iterable<string> | AsyncIterable<string>;
+  readonly body: string | Iterable<string> | AsyncIterable<string | Uint8Array>;
   /** How a failure is told once pieces are under way. */
   readonly asLastPiece?: (status: object) => string;
 }

@@ -2,13 +2,14 @@ import { API_VERSION, GROUP, VERSION } from '../api/kinds.ts';
 import { type Handler, json, plain, type WebAnswer, type WebRequest } from './answer.ts';
 import { groupList, noCoreVersions, ownGroup, resourceList } from './discovery.ts';
 import { answerIntake, INTAKE_PATHS, type IntakeDoor } from './intake-door.ts';
+import { answerKept, type KeptDoor } from './kept-door.ts';
 import { openApiDocument, openApiIndex } from './open-api.ts';
 import { answerProcessor, type ProcessorDoor } from './processor-door.ts';
 import { resourceTarget } from './resource-target.ts';
 import { answerResource, type ResourceDoor } from './resources.ts';
 import { StatusError } from './status-error.ts';
 
-export interface Rooms extends ResourceDoor, ProcessorDoor, IntakeDoor {
+export interface Rooms extends ResourceDoor, ProcessorDoor, IntakeDoor, KeptDoor {
   readonly productVersion: string;
   readonly metrics: () => Promise<string>;
   /** Why requests should not come here now; undefined when they may. */
@@ -35,6 +36,9 @@ export function routes(rooms: Rooms): Handler {
         return read(request, json({ major: '1', minor: '36', gitVersion: rooms.productVersion }));
       case 'processor':
         return answerProcessor(rooms, request);
+      case 'collected':
+      case 'results':
+        return answerKept(rooms, request);
       case 'api':
         if (rest.length === 0) return read(request, json(noCoreVersions));
         if (INTAKE_PATHS.includes(`/api/${rest.join('/')}`)) return answerIntake(rooms, request);
@@ -49,7 +53,7 @@ export function routes(rooms: Rooms): Handler {
         return answerGroup(rooms, rest, request);
       default:
     }
-    const there = `/apis/${GROUP}/${VERSION}, /processor/NAME, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
+    const there = `/apis/${GROUP}/${VERSION}, /processor/NAME, /collected, /results, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
     throw new StatusError('NotFound', `there is no /${request.path.join('/')}: there are ${there}`);
   };
 }

@@ -213,9 +213,16 @@ async function send(
 }
 
 /** Small pieces put together: each one that is sent costs a call. */
-async function* joined(pieces: Iterable<string> | AsyncIterable<string>): AsyncGenerator<string> {
+async function* joined(
+  pieces: Iterable<string> | AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
   let text = '';
   for await (const piece of pieces) {
+    // Bytes come from a file, in large pieces.
+    if (typeof piece !== 'string') {
+      yield piece;
+      continue;
+    }
     text += piece;
     if (text.length < PIECE_CHARACTERS) continue;
     yield text;
