@@ -155,6 +155,33 @@ describe('what a recover step is told', () => {
   });
 });
 
+test('hands that break off are closed: the next recovery needs the lock of the node', async () => {
+  let isOpen = false;
+  const host: ProcessorHost = {
+    ...hostOn(ACTIVE, { given: 'to-act' }),
+    openHands: async () => {
+      isOpen = true;
+      const close = () => {
+        isOpen = false;
+      };
+      const perform = () => Promise.reject(new Error('a mistake of ours'));
+      return { isOpen: true, settled: [], close, perform };
+    },
+  };
+  const { judge } = host;
+  const keepEvidence = async () => ({ path: '/kept' });
+  const keeping = {
+    judge: async (...asked: Parameters<typeof judge>) => ({
+      ...(await judge(...asked)),
+      keepEvidence,
+    }),
+  };
+  const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));
+  const input = { [findings]: JSON.stringify(ids) };
+  await expect(run(recoverPath, input, { ...host, ...keeping })).rejects.toThrow('a mistake');
+  expect(isOpen).toBe(false);
+});
+
 test('what only a person may confirm is refused, and the words to do it are not cut off', async () => {
   const hidden = recorded.find(({ name }) => name === 'active-without-any-credential') as Recorded;
   const steps = stepsOf(hidden.fault);

@@ -115,26 +115,29 @@ async function performed(
   if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
   const done: ActionRecord[] = [];
   let isTold = wasTold;
-  for (const [index, action] of actions.entries()) {
-    const rest = isTold ? undefined : restOf(actions.slice(index + 1));
-    const intent = { action, fault: fault.id, finding: id, purpose, rest };
-    const { outcome, entry } = await hands.perform(intent, { stop });
-    isTold ||= entry !== undefined;
-    const deed = {
-      ...actionRecord(action, intent),
-      state: outcome.state,
-      endTime: new Date().toISOString(),
-      ...(entry === undefined ? {} : { journalEntry: entry }),
-    };
-    if (outcome.state !== 'done') {
-      hands.close();
-      const why = words(outcome.state, outcome);
-      return { state: 'not-done', why, record: { actions: [...done, { ...deed, why }] } };
+  try {
+    for (const [index, action] of actions.entries()) {
+      const rest = isTold ? undefined : restOf(actions.slice(index + 1));
+      const intent = { action, fault: fault.id, finding: id, purpose, rest };
+      const { outcome, entry } = await hands.perform(intent, { stop });
+      isTold ||= entry !== undefined;
+      const deed = {
+        ...actionRecord(action, intent),
+        state: outcome.state,
+        endTime: new Date().toISOString(),
+        ...(entry === undefined ? {} : { journalEntry: entry }),
+      };
+      if (outcome.state !== 'done') {
+        const why = words(outcome.state, outcome);
+        return { state: 'not-done', why, record: { actions: [...done, { ...deed, why }] } };
+      }
+      done.push(deed);
     }
-    done.push(deed);
+    return { state: 'done', record: { actions: done } };
+  } finally {
+    // Also by a mistake of ours: nobody else could repair this node until we end.
+    hands.close();
   }
-  hands.close();
-  return { state: 'done', record: { actions: done } };
 }
 
 /** Not what would fill the journal: such a plan is for one thing, which is found until all is done. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -95,6 +96,36 @@ describe('a function that does its work', () => {
     delete process.env.KUBEDIAG_TEST_SECRET;
     expect(result).toEqual(done({}));
   });
+});
+
+/** Where mounts are its own: runs a function that leaves one in its folder, with a file of others. */
+const MOUNTING = `
+  import { existsSync } from 'node:fs';
+  import { runFunction } from ${JSON.stringify(join(import.meta.dirname, 'run-function.ts'))};
+  const code = [
+    'import os, subprocess',
+    'def handler(context):',
+    '    place = os.path.join(os.path.dirname(__file__), "mounted")',
+    '    os.mkdir(place)',
+    '    subprocess.run(["mount", "-t", "tmpfs", "none", place], check=True)',
+    '    file = os.path.join(place, "file")',
+    '    open(file, "w").close()',
+    '    return {"file": file}',
+  ].join('\\n');
+  const codeSource = { 'function.py': code };
+  const processor = { way: 'function', timeoutSeconds: 5, runtime: 'Python3', codeSource };
+  const stop = new AbortController().signal;
+  const step = { function: processor, name: 'f', input: {}, timeoutMs: 10_000, stop };
+  const { succeeded, results = {} } = await runFunction(step);
+  process.stdout.write(JSON.stringify({ succeeded, isKept: existsSync(results.file ?? '') }));
+`;
+
+test('a mount that a function leaves in its folder is let be, and is no failure', patient, () => {
+  const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', MOUNTING];
+  const words = ['--mount', '--propagation', 'private', ...node];
+  const answer = execFileSync('unshare', words, { timeout: 15_000, encoding: 'utf8' });
+  for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
+  expect(JSON.parse(answer)).toEqual({ succeeded: true, isKept: true });
 });
 
 describe('a function that does not', () => {

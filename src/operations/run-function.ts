@@ -1,6 +1,6 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { Processor } from '../api/processor-of.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
 import { systemProgram } from '../process/system-program.ts';
@@ -44,10 +44,22 @@ export async function runFunction(
       }
       return resultOf(await ran(python, folder, step), step);
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder(folder);
     }
   } catch (error) {
     return failedWith(`there is no room for the files of the function: ${messageOf(error)}`);
+  }
+}
+
+/** What came of the function stands, also when this fails. */
+async function removeFolder(folder: string): Promise<void> {
+  try {
+    const mounts = await readFile('/proc/self/mountinfo', 'utf8');
+    // What lies behind a mount that it left there is not ours to remove.
+    if (mounts.includes(`/${basename(folder)}`)) return;
+    await rm(folder, { recursive: true, force: true });
+  } catch {
+    // It stays, for root alone to read.
   }
 }
 

@@ -16,7 +16,7 @@ const WATCH = `
 { sleep "$1" && kill -9 "-$0"; } &
 read -r _
 kill -9 "-$0"
-[ -z "$2" ] || rm -rf -- "$2"
+[ -z "$2" ] || rm -rf --one-file-system -- "$2"
 kill -9 0
 `;
 
