@@ -42,7 +42,7 @@ test('the largest of many results make room, and a status has its limit', async 
   expect(largeResults.map(({ key }) => key)).toContain('k19');
   expect(largeResults.map(({ key }) => key)).not.toContain('k0');
   expect(operationResults.k19).toMatch(
-    /^\(49000 bytes: too large .* results\/[\da-f-]{36}\/[\da-f]{32}\)$/,
+    /^\(49000 bytes: too large .*\/results\/[\da-f-]{36}\/[\da-f]{32}\)$/,
   );
 });
 
@@ -87,4 +87,23 @@ test('what a step did is told once, though two paths share the step', async () =
   expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
   // What was refused is no deed: each attempt tells of its own.
   expect((await walk.status()).actions).toEqual([...actions, refused, refused]);
+});
+
+test('one that is cancelled in the middle of what was approved waits for nobody', async () => {
+  const walk = await walkOf('a', { recovery: 'Approval' });
+  const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
+  const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it hurts', actions }];
+  walk.acts.set('a', () => ({ wanted }));
+  await walk.drive();
+  const { plan } = await walk.status();
+  walk.acts.set('a', async () => {
+    await walk.change({ cancel: true });
+    return { succeeded: false, message: 'it was stopped' };
+  });
+  await walk.change({ approvedPlan: plan });
+  await walk.drive();
+  const { conditions = [], phase } = await walk.status();
+  const told = conditions.map(({ reason, status }) => `${reason} ${status}`);
+  expect(phase).toBe('Failed');
+  expect(told).toEqual(['DiagnosisAccepted True', 'PlanApproved False', 'DiagnosisCancelled True']);
 });

@@ -2,7 +2,13 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { type LargeResults, largeResultsIn, largeResultsInMemory } from './large-results.ts';
+import {
+  fileOf,
+  type LargeResults,
+  largeResultsIn,
+  largeResultsInMemory,
+  wholeResults,
+} from './large-results.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-results-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
@@ -66,4 +72,19 @@ test('says so when it cannot keep something', async () => {
   const folder = join(scratch, 'a-file');
   writeFileSync(folder, '');
   expect(await largeResultsIn(folder).keep(ONE, FILE, 'a')).toMatchObject({ ok: false });
+});
+
+test('what is no longer whole is not handed on', async () => {
+  const folder = join(scratch, 'torn');
+  const results = largeResultsIn(folder);
+  const [key, text] = ['some.key', 'x'.repeat(1_000)];
+  const file = fileOf(key, text);
+  const status = { largeResults: [{ key, bytes: text.length, file }] };
+  await results.keep(ONE, file, text);
+  expect(await wholeResults(ONE, status, results)).toEqual({ ok: true, value: { [key]: text } });
+  writeFileSync(join(folder, ONE, file), text.slice(0, 500));
+  expect(await wholeResults(ONE, status, results)).toEqual({
+    ok: false,
+    why: `some.key cannot be handed on: ${file} is not what was kept; see to the disk, and begin a new Diagnosis`,
+  });
 });

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -58,6 +59,11 @@ export function largeResultsInMemory(): LargeResults {
   };
 }
 
+/** Another text has another file: what an older status names stays what it was, and is known again. */
+export function fileOf(key: string, text: string): string {
+  return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
+}
+
 /** All results of a Diagnosis, as its steps found them. */
 export async function wholeResults(
   uid: string,
@@ -68,6 +74,10 @@ export async function wholeResults(
   for (const { key, file } of largeResults) {
     const text = await kept.read(uid, file);
     if (!text.ok) return { ok: false, why: `${key} cannot be handed on: ${text.why}` };
+    if (fileOf(key, text.value) !== file) {
+      const why = `${file} is not what was kept; see to the disk, and begin a new Diagnosis`;
+      return { ok: false, why: `${key} cannot be handed on: ${why}` };
+    }
     whole[key] = text.value;
   }
   return { ok: true, value: whole };

@@ -1,7 +1,11 @@
 import {
   chmodSync,
+  closeSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -69,6 +73,19 @@ test('a file that is larger than the limit is not read', () => {
   expect(textIfThere(path, 10)).toBe('0123456789');
   expect(() => textIfThere(path, 9)).toThrow('is larger than 9 bytes');
   expect(textIfThere(join(scratch, 'nowhere'), 9)).toBeUndefined();
+});
+
+test('a file is what it was until it is another one as a whole', async () => {
+  const path = join(scratch, 'kept');
+  await writeSynced(path, 'first');
+  const before = openSync(path, 'r');
+  // As a crash in the middle of an earlier write leaves it.
+  writeFileSync(`${path}.new`, 'half of a much longer text');
+  await writeSynced(path, 'second');
+  expect(readFileSync(before, 'utf8')).toBe('first');
+  closeSync(before);
+  expect(readFileSync(path, 'utf8')).toBe('second');
+  expect(readdirSync(scratch)).toEqual(['kept']);
 });
 
 test('text that is no object has no fields', () => {

@@ -8,7 +8,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import { lstat, open } from 'node:fs/promises';
+import { lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DISK_MS } from './limits.ts';
 
@@ -57,16 +57,21 @@ export async function appendSynced(path: string, line: string): Promise<void> {
   }
 }
 
-/** A file of root's own, on disk when it resolves; in place of an earlier one of that name. */
+/**
+ * A file of root's own, on disk when it resolves; in place of an earlier one of that name. Under
+ * another name until it is whole: a crash leaves the earlier one, or the new one.
+ */
 export async function writeSynced(path: string, text: string): Promise<void> {
   const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
+  const unfinished = `${path}.new`;
+  const file = await open(unfinished, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600);
   try {
     await file.writeFile(text);
     await file.sync();
   } finally {
     await file.close();
   }
+  await rename(unfinished, path);
   await syncFolder(dirname(path));
 }
 
