@@ -88,7 +88,9 @@ function ran(python: string, folder: string, step: FunctionStep): Promise<Progra
     // Unbuffered, so that what is printed keeps its order; -E: nothing of the environment counts.
     arguments: ['-E', '-u', '-B', '-c', PYTHON_MAIN, folder],
     input: JSON.stringify(step.input),
-    endsWithUs: { scratch: folder },
+    endsWithUs: {
+      scratch: [folder, ...Object.keys(step.function.codeSource).map((name) => join(folder, name))],
+    },
     deadlineMs: step.timeoutMs,
     stop: step.stop,
     outputBytesMax: ANSWER_BYTES_MAX,

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -19,7 +19,7 @@ const HOLDER = `
     arguments: ['-c', ${JSON.stringify(STUBBORN)}],
     deadlineMs: Number(deadlineMs),
     outputBytesMax: 1000,
-    endsWithUs: { scratch },
+    endsWithUs: { scratch: [scratch, scratch + '/file'] },
     onOutput: (chunk) => (process.stdout.write(chunk), 'more'),
   });
 `;
@@ -32,6 +32,7 @@ interface Held {
 
 async function hold(deadlineMs: number): Promise<Held> {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-held-'));
+  writeFileSync(join(scratch, 'file'), '');
   const words = ['--no-warnings', '--input-type=module', '-e', HOLDER, `${deadlineMs}`, scratch];
   const holder = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   const [said] = (await once(holder.stdout, 'data')) as [Buffer];

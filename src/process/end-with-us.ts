@@ -3,20 +3,22 @@ import { killGraceMs, termGraceMs } from './limits.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from './system-program.ts';
 
 export interface Belongings {
-  /** Its folder, which nobody else would remove once we are killed. */
-  readonly scratch?: string;
+  /** A folder of it and the files therein, which nobody else would remove once we are killed. */
+  readonly scratch?: readonly string[];
 }
 
 /**
- * Its input ends when we do, however we end: then it kills the group $0, and removes the folder $2. Its
- * clock is for the case that we live and cannot act, such as in a frozen cgroup. The words are those
- * that every shell has by itself, but for the clock and the removal, which it can do without.
+ * Its input ends when we do, however we end: then it kills the group $0, and removes those files one by
+ * one, for a program may have mounted anything beside them. Its clock is for the case that we live and
+ * cannot act, such as in a frozen cgroup. A shell needs no other program but for these last two.
  */
 const WATCH = `
 { sleep "$1" && kill -9 "-$0"; } &
+shift
 read -r _
 kill -9 "-$0"
-[ -z "$2" ] || rm -rf --one-file-system -- "$2"
+rm -f -- "$@"
+rmdir -- "$1"
 kill -9 0
 `;
 
@@ -24,12 +26,12 @@ kill -9 0
 export function endWithUs(
   group: number,
   deadlineMs: number,
-  { scratch = '' }: Belongings,
+  { scratch = [] }: Belongings,
 ): ChildProcess | undefined {
   const seconds = Math.ceil((deadlineMs + termGraceMs + killGraceMs) / 1_000) + 1;
   try {
     const shell = systemProgram('sh') ?? '/bin/sh';
-    const watcher = spawn(shell, ['-c', WATCH, String(group), String(seconds), scratch], {
+    const watcher = spawn(shell, ['-c', WATCH, String(group), String(seconds), ...scratch], {
       cwd: '/',
       // Out of reach of whoever it watches, and of Ctrl-C.
       detached: true,
