@@ -164,11 +164,16 @@ export const diagnosisStatus = z.looseObject({
   steps: z.array(step).describe('Every step of every path that was tried.').exactOptional(),
   stepsNotListed: count.describe('How many more there were; the list has a limit.').exactOptional(),
   findings: z.array(finding).exactOptional(),
+  findingsNotListed: count.describe('How many more there were.').exactOptional(),
   plan: text
     .describe('Names the plannedActions; they wait until spec.approvedPlan says the same.')
     .exactOptional(),
   plannedActions: z.array(action).exactOptional(),
-  actions: z.array(action).exactOptional(),
+  plannedActionsNotListed: count.describe('How many more there were.').exactOptional(),
+  actions: z.array(action).describe('What was done to the node, or refused.').exactOptional(),
+  actionsNotListed: count
+    .describe('How many more there were; the journal of the node has them all.')
+    .exactOptional(),
 });
 
 export type DiagnosisSpec = z.output<typeof diagnosisSpec>;

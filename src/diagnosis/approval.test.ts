@@ -1,14 +1,18 @@
 import { expect, test } from 'vitest';
 import { approvedIn, type Wanted, waitingFor, waitsForApproval } from './approval.ts';
 
-const unmount = { kind: 'unmount', target: '/a' };
+const unmount = {
+  kind: 'unmount',
+  ...{ id: 216, parent: 22, device: '254:1', root: '/x', target: '/a' },
+} as const;
+const setAside = { kind: 'set-aside', podUid: 'u1', volume: 'data', inode: '7' } as const;
 const WANTED: Wanted = {
   fault: 'a-fault',
   finding: '3f9a1c',
   summary: 'it hurts',
   actions: [unmount],
 };
-const WIDER = { ...WANTED, actions: [unmount, { kind: 'set-aside' }] };
+const WIDER = { ...WANTED, actions: [unmount, setAside] };
 const ELSEWHERE = { ...WANTED, actions: [{ ...unmount, target: '/b' }] };
 const NOW = new Date('2026-01-02T03:04:05Z');
 const SPEC = { operationSet: 'some', recovery: 'Approval' } as const;
@@ -31,6 +35,22 @@ test('a plan is named after what is done, to what, and by which step', () => {
   expect(new Set([plan, ...others]).size).toBe(7);
 });
 
+test('a plan says what would be done, to what, and for which finding', () => {
+  const { plan, plannedActions } = planFor([WANTED]);
+  expect(plannedActions).toEqual([
+    {
+      kind: 'unmount',
+      fault: 'a-fault',
+      finding: '3f9a1c',
+      summary: 'it hurts',
+      deed: 'unmount /a',
+      details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
+      digest: expect.stringMatching(/^[\da-f]{16}$/),
+      plan,
+    },
+  ]);
+});
+
 test('only the plan on record can be approved, and only what it holds', () => {
   const status = planFor([WANTED]);
   const { plan = '' } = status;
@@ -50,6 +70,9 @@ test('only the plan on record can be approved, and only what it holds', () => {
   const { plannedActions = [] } = planFor([ELSEWHERE]);
   const forged = { ...status, plannedActions: plannedActions.map((each) => ({ ...each, plan })) };
   expect(approvedIn({ ...SPEC, approvedPlan: plan }, forged)(ELSEWHERE)).toBe(false);
+  const [planned] = status.plannedActions ?? [];
+  const reworded = { ...status, plannedActions: [{ kind: '', ...planned, deed: 'nothing' }] };
+  expect(approvedIn({ ...SPEC, approvedPlan: plan }, reworded)(WANTED)).toBe(false);
 });
 
 test('two things whose findings have the same short name are both approved', () => {

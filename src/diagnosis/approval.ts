@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { withReason } from '../graph/conditions.ts';
+import { actionRecord } from '../operations/action-record.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
 import { withRecord } from './with-record.ts';
 
@@ -11,7 +12,7 @@ export interface Wanted {
   readonly finding: string;
   readonly summary: string;
   /** With all their arguments. */
-  readonly actions: readonly { readonly kind: string }[];
+  readonly actions: readonly Parameters<typeof actionRecord>[0][];
 }
 
 /** A step that would change something that nobody has approved of. */
@@ -26,7 +27,8 @@ type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
 /** The same things, to be changed in the same way by the same step, have the same name. */
 function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
-  return hashOf([pathIndex, nodeIndex, planned.map(({ kind, digest }) => [kind, digest])]);
+  const seen = planned.map(({ kind, deed, details, digest }) => [kind, deed, details, digest]);
+  return hashOf([pathIndex, nodeIndex, seen]);
 }
 
 /** Of all that is done about one finding: other arguments are another thing. */
@@ -44,9 +46,10 @@ export function waitingFor(
   status: DiagnosisStatus,
   now: Date,
 ): DiagnosisStatus {
-  const planned: Planned = wanted.flatMap(({ actions, ...rest }) => {
-    const digest = digestOf({ actions, ...rest });
-    return actions.map(({ kind }) => ({ kind, ...rest, digest }));
+  const planned: Planned = wanted.flatMap((each) => {
+    const { actions, summary } = each;
+    const digest = digestOf(each);
+    return actions.map((action) => ({ ...actionRecord(action, each), summary, digest }));
   });
   const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);

@@ -4,6 +4,12 @@ export const OBJECT_BYTES_MAX = 1_572_864;
 /** The file of a store. Its node has other uses for its disk. */
 export const STORE_BYTES_MAX = 1024 * 1024 * 1024;
 
+/**
+ * Room on its disk that is kept for deleting. What SQLite has in its log and not yet in its file is
+ * 4 MB at most while there is room, and may be twice as much once there is none.
+ */
+export const RESERVE_BYTES = 8 * 1024 * 1024;
+
 /** Changes that share one synced commit; more of them only make each other wait. */
 export const CHANGES_PER_COMMIT_MAX = 1_000;
 
@@ -23,6 +29,14 @@ export const CHECKED_AT_START_BYTES_MAX = 64 * 1024 * 1024;
  */
 export const RESULT_SHOWN_BYTES_MAX = 64 * 1024;
 export const RESULTS_SHOWN_BYTES_MAX = 512 * 1024;
+
+/**
+ * Findings that a status lists, the lines that prove them, and the actions that were done or are
+ * planned, each as JSON: what is left of etcd when all the others are at their limits.
+ */
+export const FINDINGS_SHOWN_BYTES_MAX = 40 * 1024;
+export const PROOF_SHOWN_BYTES_MAX = 24 * 1024;
+export const ACTIONS_SHOWN_BYTES_MAX = 24 * 1024;
 
 /** All results of a Diagnosis, those beside the store among them: every later step is told all. */
 export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;

@@ -87,6 +87,12 @@ async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
 }
 
 const active = activeIn(BROKEN);
+const deedFor = ({ id, subject }: (typeof active)[number]) => ({
+  kind: 'unmount',
+  fault: 'stale-subpath-mount',
+  finding: id,
+  deed: `unmount ${subject.mount}`,
+});
 const results = 'recover.kubernetes.stale_subpath_mount.result';
 
 test('acts by itself unless the spec says otherwise', async () => {
@@ -95,7 +101,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   await walk.drive();
   const { phase, actions, operationResults } = await walk.status();
   expect(phase).toBe('Succeeded');
-  expect(actions).toMatchObject(active.map(() => ({ kind: 'unmount', state: 'done' })));
+  expect(actions).toMatchObject(active.map((each) => ({ ...deedFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.kept()).metadata;
   expect(patient.intents.map(({ purpose }) => purpose)).toEqual(active.map(() => `${uid}/2`));
@@ -107,7 +113,7 @@ test('with a dry run, or with recovery "Never", nothing is changed', async () =>
   await dry.drive();
   expect(await dry.status()).toMatchObject({
     phase: 'Succeeded',
-    plannedActions: active.map(() => ({ kind: 'unmount' })),
+    plannedActions: active.map(deedFor),
     operationResults: { [results]: expect.stringMatching(/^would recover /) },
   });
   const never = await diagnosed(patient, { recovery: 'Never' });
@@ -131,11 +137,10 @@ test('with recovery "Approval" it waits, and says what for', async () => {
     checkpoint: { pathIndex: 0, nodeIndex: 1 },
   });
   expect(plannedActions).toEqual(
-    active.map(({ id, summary }) => ({
-      kind: 'unmount',
-      fault: 'stale-subpath-mount',
-      finding: id,
-      summary,
+    active.map((each) => ({
+      ...deedFor(each),
+      summary: each.summary,
+      details: [expect.stringMatching(/^mount \d+ of the kubelet, on device /) as string],
       digest: expect.stringMatching(/^[\da-f]{16}$/) as string,
       plan,
     })),

@@ -2,10 +2,25 @@ import { expect, test } from 'vitest';
 import { type MadeWalk, walkOf } from '../../test/made-walk.ts';
 import type { JournalRecord } from '../repair/journal.ts';
 
-const DONE = {
-  action: { kind: 'unmount' },
+const DONE: JournalRecord = {
+  entry: 7,
+  at: '2026-01-02T03:04:05Z',
+  event: 'concluded',
+  boot: 'b1',
+  by: { pid: 812, user: 'ada' },
+  fault: 'a-fault',
+  finding: '3f9a1c',
+  action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/x', target: '/a' },
   outcome: { state: 'done' },
-} as unknown as JournalRecord;
+};
+const TOLD = {
+  fault: 'a-fault',
+  finding: '3f9a1c',
+  deed: 'unmount /a',
+  state: 'done',
+  endTime: '2026-01-02T03:04:05Z',
+  journalEntry: 7,
+};
 
 /** Killed in its second step; the walk goes on in the next process. */
 async function brokenOff(spec: object = {}): Promise<{ walk: MadeWalk; asked: string[] }> {
@@ -29,7 +44,7 @@ test('a deadline that passed while nobody drove it does not hide what was done t
   expect(status).toMatchObject({
     phase: 'Failed',
     conditions: [{}, { reason: 'DeadlineExceeded' }],
-    actions: [{ kind: 'unmount', state: 'done' }],
+    actions: [TOLD],
   });
   expect(asked).toEqual([`${metadata.uid}/2`]);
   // It is told once.
@@ -42,7 +57,7 @@ test('a cancel of what a crash cut short tells what was done, and that it is not
   const { walk } = await brokenOff();
   await walk.change({ cancel: true });
   await walk.drive();
-  expect((await walk.status()).actions).toEqual([{ kind: 'unmount', state: 'done' }]);
+  expect((await walk.status()).actions).toMatchObject([TOLD]);
 
   const { walk: other } = await brokenOff();
   other.deedsFor = async () => ({ isKnown: false, why: 'process 7 still unmounts it' });

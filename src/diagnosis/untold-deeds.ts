@@ -1,6 +1,8 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
+import { deedRecord } from '../operations/action-record.ts';
 import type { DriveWorld } from './drive-world.ts';
+import { withRecord } from './with-record.ts';
 
 /**
  * The status of a Diagnosis that comes to its end at a step that it does not run: its deadline has
@@ -13,7 +15,7 @@ export async function withUntoldDeeds(
   set: SeenSet,
   { deedsFor, onTrouble }: Pick<DriveWorld, 'deedsFor' | 'onTrouble'>,
 ): Promise<DiagnosisStatus> {
-  const { checkpoint, steps = [], actions = [] } = status;
+  const { checkpoint, steps = [] } = status;
   if (!deedsFor || !checkpoint || set.state !== 'ready') return status;
   const node = set.paths[checkpoint.pathIndex]?.[checkpoint.nodeIndex];
   // Another path has run it to its end, and has told what it did.
@@ -29,8 +31,7 @@ export async function withUntoldDeeds(
     return status;
   }
   if (deeds.done.length === 0) return status;
-  const untold = deeds.done.map(({ action: { kind } }) => ({ kind, state: 'done' }));
-  return { ...status, actions: [...actions, ...untold] };
+  return withRecord(status, { actions: deeds.done.map(deedRecord) });
 }
 
 /** What the deeds of a step are known by: the same in every attempt. */

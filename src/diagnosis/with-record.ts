@@ -1,9 +1,17 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
+import {
+  ACTIONS_SHOWN_BYTES_MAX,
+  FINDINGS_SHOWN_BYTES_MAX,
+  PROOF_SHOWN_BYTES_MAX,
+} from './limits.ts';
+
+type Finding = NonNullable<DiagnosisStatus['findings']>[number];
 
 /**
  * The status with what one more step found or did. A step that is run again, for another path or
- * after an approval, tells what the journal knows of it: each deed is listed once.
+ * after an approval, tells what the journal knows of it: each deed is listed once. What there is no
+ * room for is counted.
  */
 export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): DiagnosisStatus {
   const { findings = [], plannedActions = [], actions = [] } = record;
@@ -13,12 +21,62 @@ export function withRecord(status: DiagnosisStatus, record: StepRecord = {}): Di
   );
   return {
     ...status,
-    ...joined('findings', status.findings, findings),
-    ...joined('plannedActions', status.plannedActions, plannedActions),
-    ...joined('actions', status.actions, news),
+    ...joinedFindings(status, findings),
+    ...joinedActions('plannedActions', status, plannedActions),
+    ...joinedActions('actions', status, news),
   };
 }
 
-function joined<T>(name: string, before: readonly T[] | undefined, more: readonly T[]): object {
-  return more.length === 0 ? {} : { [name]: [...(before ?? []), ...more] };
+/** What is found again is told as it was seen last. */
+function joinedFindings(status: DiagnosisStatus, more: readonly Finding[]): DiagnosisStatus {
+  if (more.length === 0) return {};
+  const again = new Set(more.map(thingOf));
+  const before = (status.findings ?? []).filter((each) => !again.has(thingOf(each)));
+  let proofBytes = PROOF_SHOWN_BYTES_MAX;
+  const proven = [...before, ...more].map((finding) => {
+    const { proof, ...bare } = finding;
+    if (!proof) return finding;
+    const bytes = bytesOf(proof);
+    if (bytes > proofBytes) return { ...bare, proofNotListed: proof.length };
+    proofBytes -= bytes;
+    return finding;
+  });
+  const bareBytes = ({ proof: _, ...bare }: Finding) => bytesOf(bare);
+  const { shown, left } = fitting(proven, FINDINGS_SHOWN_BYTES_MAX, bareBytes);
+  const findingsNotListed = (status.findingsNotListed ?? 0) + left;
+  return { findings: shown, ...(findingsNotListed > 0 ? { findingsNotListed } : {}) };
+}
+
+/** A short name may be that of two things. */
+function thingOf({ fault, id, subject }: Finding): string {
+  return JSON.stringify([fault, id, subject]);
+}
+
+function joinedActions(
+  name: 'actions' | 'plannedActions',
+  status: DiagnosisStatus,
+  more: NonNullable<DiagnosisStatus['actions']>,
+): DiagnosisStatus {
+  if (more.length === 0) return {};
+  const all = [...(status[name] ?? []), ...more];
+  const { shown, left } = fitting(all, ACTIONS_SHOWN_BYTES_MAX, bytesOf);
+  const uncounted = `${name}NotListed` as const;
+  const count = (status[uncounted] ?? 0) + left;
+  return { [name]: shown, ...(count > 0 ? { [uncounted]: count } : {}) };
+}
+
+/** As many as there is room for, the first ones first. */
+function fitting<T>(all: readonly T[], bytesMax: number, size: (each: T) => number) {
+  let room = bytesMax;
+  const end = all.findIndex((each) => {
+    room -= size(each);
+    return room < 0;
+  });
+  const shown = end < 0 ? [...all] : all.slice(0, end);
+  return { shown, left: all.length - shown.length };
+}
+
+/** As it counts in etcd, with a comma. */
+function bytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value)) + 1;
 }

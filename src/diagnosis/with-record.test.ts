@@ -1,0 +1,70 @@
+import { expect, test } from 'vitest';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import {
+  ACTIONS_SHOWN_BYTES_MAX,
+  FINDINGS_SHOWN_BYTES_MAX,
+  PROOF_SHOWN_BYTES_MAX,
+} from './limits.ts';
+import { withRecord } from './with-record.ts';
+
+const proof = [{ claim: 'it is deleted', text: 'x'.repeat(900), origin: '/proc/812/mountinfo:4' }];
+const finding = (id: string, more: object = {}) => ({
+  fault: 'a-fault',
+  id,
+  state: 'active',
+  reason: 'ItHurts',
+  summary: 'It hurts.',
+  subject: { mount: `/a/${id}` },
+  proof,
+  ...more,
+});
+const some = (count: number, more?: object) =>
+  Array.from({ length: count }, (_, at) => finding(`f${at}`, more));
+
+test('what is found again is listed as it was seen last, and only once', () => {
+  const first = withRecord({}, { findings: some(2) });
+  const later = withRecord(first, { findings: [finding('f0', { state: 'damaged' })] });
+  expect(later.findings?.map(({ id, state }) => [id, state])).toEqual([
+    ['f1', 'active'],
+    ['f0', 'damaged'],
+  ]);
+  // Another thing may have the same short name.
+  const other = withRecord(first, { findings: [finding('f0', { subject: { mount: '/b' } })] });
+  expect(other.findings).toHaveLength(3);
+});
+
+test('proof is listed while there is room for it; a finding without it says how much there was', () => {
+  const status = withRecord({}, { findings: some(60) });
+  const { findings = [] } = status;
+  expect(findings).toHaveLength(60);
+  const proven = findings.filter((each) => each.proof);
+  expect(proven).toEqual(findings.slice(0, proven.length));
+  expect(proven.length).toBeGreaterThan(20);
+  expect(bytes(proven.map((each) => each.proof))).toBeLessThanOrEqual(PROOF_SHOWN_BYTES_MAX);
+  const { proof: _, ...bare } = finding('f59');
+  expect(findings.at(-1)).toEqual({ ...bare, proofNotListed: 1 });
+  expect(status).not.toHaveProperty('findingsNotListed');
+});
+
+test('a thousand steps that find something new each do not fill the status', () => {
+  let status: DiagnosisStatus = {};
+  for (let at = 0; at < 1_000; at += 1) {
+    const deed = { kind: 'unmount', state: 'done', deed: `unmount /${'x'.repeat(900)}` };
+    status = withRecord(status, {
+      findings: [finding(`f${at}`, { summary: 'x'.repeat(300) })],
+      actions: [{ ...deed, details: ['mount 216'], journalEntry: at + 1 }],
+      plannedActions: [deed],
+    });
+  }
+  const { findings = [], actions = [], plannedActions = [] } = status;
+  expect(bytes(findings)).toBeLessThanOrEqual(FINDINGS_SHOWN_BYTES_MAX + PROOF_SHOWN_BYTES_MAX);
+  expect(bytes(actions)).toBeLessThanOrEqual(ACTIONS_SHOWN_BYTES_MAX);
+  expect(bytes(plannedActions)).toBeLessThanOrEqual(ACTIONS_SHOWN_BYTES_MAX);
+  expect(findings.length + (status.findingsNotListed ?? 0)).toBe(1_000);
+  expect(actions.length + (status.actionsNotListed ?? 0)).toBe(1_000);
+  expect(plannedActions.length + (status.plannedActionsNotListed ?? 0)).toBe(1_000);
+});
+
+function bytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
