@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { GraphNode } from '../api/operation-set.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
@@ -7,15 +8,27 @@ import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
   return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
-    if (kind === 'OperationSet') return missingOperations(spec, catalogue);
+    if (kind === 'OperationSet') {
+      const nodes = spec.adjacencyList as readonly GraphNode[];
+      return missingOperations(nodes, catalogue, 'before a Diagnosis');
+    }
     if (kind === 'Trigger') {
       const missing = await missingSet(spec, catalogue, 'before an alert comes');
       return [...missing, ...notTakenIn(spec)];
     }
     if (kind !== 'Diagnosis') return [];
-    const missing = await missingSet(spec, catalogue, 'within a minute');
-    return [...missing, ...otherNode(spec, nodeName())];
+    return [...(await missingForDiagnosis(spec, catalogue)), ...otherNode(spec, nodeName())];
   };
+}
+
+async function missingForDiagnosis(
+  spec: NewObject['spec'],
+  catalogue: Catalogue,
+): Promise<readonly string[]> {
+  const until = 'within a minute';
+  const set = await catalogue.set(String(spec.operationSet));
+  if (set.state !== 'ready') return missingSet(spec, catalogue, until);
+  return missingOperations(set.paths.flat(), catalogue, until);
 }
 
 function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
@@ -27,17 +40,15 @@ function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
 }
 
 async function missingOperations(
-  { adjacencyList }: NewObject['spec'],
+  nodes: readonly GraphNode[],
   { operation }: Catalogue,
+  until: string,
 ): Promise<readonly string[]> {
-  const nodes = adjacencyList as readonly { readonly operation?: string }[];
   const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
   const missing = await Promise.all(
     [...names].map(async (name) => ((await operation(name)) ? [] : [name])),
   );
-  return missing
-    .flat()
-    .map((name) => `there is no Operation "${name}" yet: apply it before a Diagnosis`);
+  return missing.flat().map((name) => `there is no Operation "${name}" yet: apply it ${until}`);
 }
 
 async function missingSet(

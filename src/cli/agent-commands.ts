@@ -25,7 +25,10 @@ function apply(): Command {
 function get(): Command {
   const command = new Command('get')
     .description('show what the agent keeps, as kubectl does')
-    .argument('<KIND>', 'diagnoses (diag), operations, operationsets, triggers or commonevents')
+    .argument(
+      '<KIND>',
+      'diagnoses (diag), operations, operationsets, triggers, commonevents, several with commas, or all',
+    )
     .argument('[NAME]', 'one of them')
     .option('-A, --all-namespaces', 'of all namespaces')
     .option('-l, --selector <LABELS>', 'only those with these labels: a=b,c!=d')

@@ -8,6 +8,7 @@ import { kindNamed, pathOf } from './kind-named.ts';
 import { yamlText } from './show-report.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
 import type { Terminal } from './terminal.ts';
+import { waitsOf } from './waits-of.ts';
 import { wrapWords } from './wrap.ts';
 
 export interface DescribeOptions extends AgentOptions {
@@ -33,8 +34,14 @@ export async function describe(
   }
   const found = await client.ask('GET', pathOf(kind, options.namespace, name));
   if (!isGranted(found, terminal)) return EXIT.notDone;
-  const lines = [...headLines(found.value), ...(await specLines(found.value))];
-  terminal.out(`${[...lines, ...statusLines(found.value, terminal.width)].join('\n')}\n`);
+  const waits = kind.kind === 'Diagnosis' ? await waitsOf(found.value, client) : [];
+  const lines = [
+    ...headLines(found.value),
+    ...(await specLines(found.value)),
+    ...sectionOf('Waits for', waits, String, terminal.width),
+    ...statusLines(found.value, terminal.width),
+  ];
+  terminal.out(`${lines.join('\n')}\n`);
   return EXIT.clear;
 }
 

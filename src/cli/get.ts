@@ -3,7 +3,7 @@ import { fieldAt, listAt, textAt } from '../std/json.ts';
 import { type AgentClient, type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
 import type { GET_FORMATS } from './get-formats.ts';
-import { fullName, kindNamed, pathOf } from './kind-named.ts';
+import { fullName, kindsNamed, pathOf } from './kind-named.ts';
 import { yamlText } from './show-report.ts';
 import { rowsOf, TableLines } from './table-lines.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
@@ -23,6 +23,13 @@ interface Wanted {
   readonly name: string | undefined;
   readonly namespace: string | undefined;
   readonly isWide: boolean;
+  /** Whether other kinds are shown beside it. */
+  readonly isOneOfSeveral: boolean;
+}
+
+interface Got {
+  readonly wanted: Wanted;
+  readonly value: unknown;
 }
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
@@ -33,29 +40,47 @@ export async function get(
   options: GetOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const [kindWord = '', slashed] = word.split('/');
-  const kind = kindNamed(kindWord);
-  const namespace = options.allNamespaces ? undefined : options.namespace;
-  const wanted = { kind, name: name ?? slashed, namespace, isWide: options.output === 'wide' };
-  if (wanted.name !== undefined && options.allNamespaces) {
-    throw new UsageError('a name is looked for in one namespace: give -n instead of -A');
+  const wanted = wantedIn(word, name, options);
+  const isTable = options.output === 'table' || options.output === 'wide';
+  if (options.watch) {
+    if (!isTable) throw new UsageError(`--watch shows rows; not as ${options.output}`);
+    if (wanted.length > 1) throw new UsageError('--watch follows one kind: name that one');
   }
   const client = await agentClient(options);
   if ('trouble' in client) {
     tellTrouble(client, terminal);
     return EXIT.notDone;
   }
-  const isTable = options.output === 'table' || options.output === 'wide';
-  if (options.watch) {
-    if (!isTable) throw new UsageError(`--watch shows rows; not as ${options.output}`);
-    return follow(wanted, options, client, terminal);
+  const [first] = wanted;
+  if (options.watch && first) return follow(first, options, client, terminal);
+  const got: Got[] = [];
+  for (const each of wanted) {
+    const path = `${pathOf(each.kind, each.namespace, each.name)}${queryOf(options)}`;
+    const answer = await client.ask('GET', path, isTable ? { accept: AS_TABLE } : {});
+    if (isGranted(answer, terminal)) got.push({ wanted: each, value: answer.value });
   }
-  const path = `${pathOf(kind, namespace, wanted.name)}${queryOf(options)}`;
-  const answer = await client.ask('GET', path, isTable ? { accept: AS_TABLE } : {});
-  if (!isGranted(answer, terminal)) return EXIT.notDone;
-  if (isTable) showTable(answer.value, wanted, terminal);
-  else terminal.out(await textOf(answer.value, wanted, options.output));
-  return EXIT.clear;
+  if (isTable) showTables(got, terminal);
+  else if (got.length > 0) terminal.out(await textOf(got, options.output));
+  return got.length === wanted.length ? EXIT.clear : EXIT.notDone;
+}
+
+function wantedIn(
+  word: string,
+  given: string | undefined,
+  { allNamespaces, namespace, output }: GetOptions,
+): readonly Wanted[] {
+  const [words = '', slashed] = word.split('/');
+  const name = given ?? slashed;
+  if (name !== undefined && allNamespaces) {
+    throw new UsageError('a name is looked for in one namespace: give -n instead of -A');
+  }
+  return kindsNamed(words).map((kind, _, { length }) => ({
+    kind,
+    name,
+    namespace: allNamespaces ? undefined : namespace,
+    isWide: output === 'wide',
+    isOneOfSeveral: length > 1,
+  }));
 }
 
 function queryOf({ selector }: GetOptions, more: Readonly<Record<string, string>> = {}): string {
@@ -64,37 +89,45 @@ function queryOf({ selector }: GetOptions, more: Readonly<Record<string, string>
   return query === '' ? '' : `?${query}`;
 }
 
-function showTable(value: unknown, wanted: Wanted, terminal: Terminal): void {
-  const lines = linesFor(wanted);
-  const rows = rowsOf(value);
-  if (rows.length > 0) {
-    terminal.out(lines.text(value));
-    return;
-  }
-  const { kind, namespace } = wanted;
-  const where =
-    kind.scope === 'Namespaced' && namespace !== undefined ? ` in ${namespace} namespace` : '';
+function showTables(got: readonly Got[], terminal: Terminal): void {
+  const texts = got.flatMap(({ wanted, value }) =>
+    rowsOf(value).length === 0 ? [] : [linesFor(wanted).text(value)],
+  );
+  terminal.out(texts.join('\n'));
+  if (texts.length > 0 || got.length === 0) return;
+  const placed = got.find(({ wanted: { kind } }) => kind.scope === 'Namespaced');
+  const namespace = placed?.wanted.namespace;
+  const where = namespace === undefined ? '' : ` in ${namespace} namespace`;
   terminal.err(`No resources found${where}.\n`);
 }
 
-function linesFor({ kind, namespace, isWide }: Wanted): TableLines {
+function linesFor({ kind, namespace, isWide, isOneOfSeveral }: Wanted): TableLines {
   return new TableLines({
     isWide,
     withNamespace: kind.scope === 'Namespaced' && namespace === undefined,
+    namePrefix: isOneOfSeveral ? fullName(kind, '') : '',
   });
 }
 
-async function textOf(
-  value: unknown,
-  { kind }: Wanted,
-  format: GetOptions['output'],
-): Promise<string> {
+async function textOf(got: readonly Got[], format: GetOptions['output']): Promise<string> {
   if (format === 'name') {
-    const items = listAt(value, 'items') ?? [value];
-    const names = items.map((item) => fullName(kind, textAt(item, 'metadata', 'name') ?? ''));
+    const names = got.flatMap(({ wanted: { kind }, value }) =>
+      itemsIn(value).map((item) => fullName(kind, textAt(item, 'metadata', 'name') ?? '')),
+    );
     return names.map((each) => `${each}\n`).join('');
   }
+  const [first] = got;
+  const value = first?.wanted.isOneOfSeveral ? listOf(got) : first?.value;
   return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlText(value);
+}
+
+function itemsIn(value: unknown): readonly unknown[] {
+  return listAt(value, 'items') ?? [value];
+}
+
+/** As kubectl puts objects of several kinds together. */
+function listOf(got: readonly Got[]): object {
+  return { apiVersion: 'v1', kind: 'List', items: got.flatMap(({ value }) => itemsIn(value)) };
 }
 
 /** Rows as they change, until Ctrl-C. A watch that ends by itself is taken up where it ended. */

@@ -13,6 +13,12 @@ export function kindNamed(word: string): Kind {
   throw new UsageError(`there is no kind "${word}"; there are ${known.join(', ')}`);
 }
 
+/** One, several with commas between them, or "all". */
+export function kindsNamed(words: string): readonly Kind[] {
+  const named = words.split(',').flatMap((word) => (word === 'all' ? kinds : [kindNamed(word)]));
+  return [...new Set(named)];
+}
+
 /** "diagnosis.diagnosis.kubediag.org/web", as kubectl calls an object. */
 export function fullName({ kind }: Pick<Kind, 'kind'>, name: string): string {
   return `${kind.toLowerCase()}.${GROUP}/${name}`;

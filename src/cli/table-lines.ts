@@ -4,6 +4,8 @@ import { printable } from '../std/printable.ts';
 interface Wish {
   readonly isWide: boolean;
   readonly withNamespace: boolean;
+  /** Before each name, where there are tables of other kinds beside it; else empty. */
+  readonly namePrefix: string;
 }
 
 const GAP = '   ';
@@ -29,10 +31,13 @@ export class TableLines {
       isShown: this.#wish.isWide || fieldAt(column, 'priority') === 0,
     }));
     const shown = columns.filter(({ isShown }) => isShown);
-    const { withNamespace } = this.#wish;
+    const { withNamespace, namePrefix } = this.#wish;
     const rows = rowsOf(table).map((row) => [
       ...(withNamespace ? [textAt(row, 'object', 'metadata', 'namespace') ?? ''] : []),
-      ...shown.map(({ index }) => cellText(listAt(row, 'cells')?.[index])),
+      ...shown.map(({ index, name }) => {
+        const text = cellText(listAt(row, 'cells')?.[index]);
+        return name === 'NAME' ? `${namePrefix}${text}` : text;
+      }),
     ]);
     const isFirst = this.#widths === undefined;
     const headings = [...(withNamespace ? ['NAMESPACE'] : []), ...shown.map(({ name }) => name)];

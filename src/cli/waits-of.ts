@@ -1,0 +1,36 @@
+import { fieldAt, listAt, textAt } from '../std/json.ts';
+import type { AgentClient } from './agent-client.ts';
+import { kindNamed, pathOf } from './kind-named.ts';
+
+/** What has to come before a Diagnosis goes on to its end, as far as that can be known. */
+export async function waitsOf(value: unknown, client: AgentClient): Promise<readonly string[]> {
+  const phase = textAt(value, 'status', 'phase') ?? '';
+  if (phase === 'Succeeded' || phase === 'Failed') return [];
+  const name = textAt(value, 'metadata', 'name') ?? '';
+  const conditions = listAt(value, 'status', 'conditions') ?? [];
+  const isAsking = conditions.some(
+    (each) => textAt(each, 'type') === 'WaitingForApproval' && textAt(each, 'status') === 'True',
+  );
+  const waits = [
+    ...(fieldAt(value, 'spec', 'suspend') === true
+      ? ['somebody who sets spec.suspend to false']
+      : []),
+    ...(isAsking ? [`somebody who approves of its plan: kubediag approve ${name}`] : []),
+    ...(await missingFor(value, client)),
+  ];
+  if (waits.length > 0 || phase === 'Running') return waits;
+  return ['its turn: others are under way'];
+}
+
+/** What the agent would say to whoever applied it now; nothing is changed by that. */
+async function missingFor(value: unknown, client: AgentClient): Promise<readonly string[]> {
+  const namespace = textAt(value, 'metadata', 'namespace');
+  const path = pathOf(kindNamed('Diagnosis'), namespace, textAt(value, 'metadata', 'name'));
+  const answer = await client.ask('PATCH', `${path}?dryRun=All`, {
+    body: {},
+    type: 'application/merge-patch+json',
+  });
+  if ('trouble' in answer) return [];
+  // spec.nodeNmae: no such field is known; it is kept, and nothing reads it
+  return answer.warnings.filter((words) => !/^(spec|metadata)\b/.test(words));
+}
