@@ -7,6 +7,13 @@ export function ownNames(bound: string, nodeName: string): readonly string[] {
   return [bound, nodeName, hostname(), ...addresses().map(({ address }) => address)];
 }
 
+/** Whether a server that is bound to this address is the one that is called by that name. */
+export function isCalledBy(name: string, bound: string, nodeName: string): boolean {
+  if (isLoopback(bound)) return isLoopback(name);
+  const own = ['localhost', ...ownNames(bound, nodeName)];
+  return own.some((each) => each.toLowerCase() === name.toLowerCase());
+}
+
 /** By which others mean this node: what stands on the loopback may be every node's. */
 export function namesOfNode(): readonly string[] {
   const outward = addresses().filter(({ internal }) => !internal);

@@ -11,6 +11,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
+import { API_VERSION } from '../api/kinds.ts';
 import { type ServeListener, type ServeStart, serve } from './serve.ts';
 
 let scratch = '';
@@ -143,3 +144,42 @@ test('a store that is none of ours is left alone, and so is an address that is t
   });
   expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
 });
+
+test.each(['127.0.0.1', 'localhost'])(
+  'an Operation that names it by %s has its own processor',
+  async (address) => {
+    const { url, newToken = '', end } = await started();
+    const call = async (path: string, method = 'GET', body?: object) => {
+      const headers = { authorization: `Bearer ${newToken}`, 'content-type': 'application/json' };
+      const sent = body === undefined ? {} : { body: JSON.stringify(body) };
+      const answer = await fetch(`${url}/apis/${API_VERSION}/${path}`, {
+        method,
+        headers,
+        ...sent,
+      });
+      return (await answer.json()) as { status?: object };
+    };
+    const make = (path: string, kind: string, spec: object) =>
+      call(path, 'POST', { apiVersion: API_VERSION, kind, metadata: { name: 'own' }, spec });
+    const httpServer = {
+      address,
+      port: Number(new URL(url).port),
+      path: '/processor/goProfiler',
+    };
+    await make('operations', 'Operation', { processor: { httpServer } });
+    const adjacencyList = [
+      { id: 0, to: [1] },
+      { id: 1, operation: 'own' },
+    ];
+    await make('operationsets', 'OperationSet', { adjacencyList });
+    const place = 'namespaces/default/diagnoses';
+    await make(place, 'Diagnosis', { operationSet: 'own', nodeName: 'my-node' });
+    await expect
+      .poll(async () => (await call(`${place}/own`)).status, { timeout: 4_000 })
+      .toMatchObject({
+        phase: 'Failed',
+        steps: [{ message: expect.stringContaining('this step needs param.') }],
+      });
+    await end();
+  },
+);

@@ -6,7 +6,7 @@ import { checkGraph } from '../graph/check-graph.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { pathsOf } from '../graph/paths.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
-import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
+import { AGENT_PORT, OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
 import { processors } from '../operations/processors.ts';
 import { GRAPHS_REMEMBERED_MAX } from './limits.ts';
 import type { Store } from './store.ts';
@@ -25,8 +25,11 @@ export const ownOperations: ReadonlyMap<string, Processor> = new Map(
   ]),
 );
 
+/** Whether a server is the one that asks: it would turn itself away, for a step has no token. */
+export type IsHere = (address: string, port: number) => boolean;
+
 /** What a store has, and of our own what it has not. */
-export function storeCatalogue(store: Store): Catalogue {
+export function storeCatalogue(store: Store, isHere: IsHere = () => false): Catalogue {
   const graphs = new Map<string, SeenSet>();
   return {
     set: async (name) => {
@@ -46,9 +49,17 @@ export function storeCatalogue(store: Store): Catalogue {
     operation: async (name) => {
       const kept = await store.get({ kind: 'Operation', name });
       if (!kept) return ownOperations.get(name);
-      return processorOf(kept.spec as OperationSpec);
+      return withoutOwnAddress(processorOf(kept.spec as OperationSpec), isHere);
     },
   };
+}
+
+/** Without an address a processor is our own, and is called without a detour. */
+function withoutOwnAddress(processor: Processor, isHere: IsHere): Processor {
+  if (processor.way !== 'http' || processor.scheme !== 'http' || !processor.address)
+    return processor;
+  const { address, port = AGENT_PORT, ...own } = processor;
+  return own.path.startsWith('/processor/') && isHere(address, port) ? own : processor;
 }
 
 /** The graph as it is, whatever its status says of it. */

@@ -61,6 +61,7 @@ describe('an answer that came is judged, and never asked for again', () => {
     ['201', 201, '{}', 'it answered 201, and only 200 is success'],
     ['204', 204, '', 'it answered 204, and only 200 is success'],
     ['500', 500, '{}', 'it answered 500, and only 200 is success'],
+    ['401', 401, '{}', 'it answered 401: it wants a credential, and a step sends none'],
     ['a number', 200, '{"a":"x","n":1}', 'in its answer "n" is no text, and all values must be'],
     ['a null inside', 200, '{"n":null}', 'in its answer "n" is no text, and all values must be'],
     ['a list', 200, '[]', 'its answer is no JSON object'],

@@ -85,6 +85,14 @@ function redirected(
 }
 
 function judged(url: string, status: number, body: string): OperationResult {
+  if (status === 401) {
+    const cure = new URL(url).pathname.startsWith('/processor/')
+      ? '; if it is an agent of KubeDiag, leave address and port out: each agent has its own processors'
+      : '';
+    return failedWith(
+      `${url}: it answered 401: it wants a credential, and a step sends none${cure}`,
+    );
+  }
   if (status !== 200) return failedWith(`${url}: it answered ${status}, and only 200 is success`);
   const results = resultsIn(body);
   if (typeof results === 'string') return failedWith(`${url}: ${results}`);
