@@ -1,6 +1,8 @@
+import type { Turns } from '../diagnosis/turns.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type StepListener, withStepHost } from '../host/step-host.ts';
 import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
+import { failedWith } from '../operations/operation-result.ts';
 import { processors } from '../operations/processors.ts';
 import { runOperation } from '../operations/run-operation.ts';
 import type { ProcessorDoor } from '../web/processor-door.ts';
@@ -9,9 +11,13 @@ import { PROCESSORS_MAX } from './limits.ts';
 
 /**
  * Our processors, for graphs that other people run. Whoever has the token may also have a recovery,
- * of what a new look finds; the policy of a Diagnosis is not known here.
+ * of what a new look finds, in turn with those of Diagnoses; the policy of a Diagnosis is not known here.
  */
-export function processorDoor(node: NodeInHand, listener: StepListener): ProcessorDoor {
+export function processorDoor(
+  node: NodeInHand,
+  listener: StepListener,
+  repairing: Turns,
+): ProcessorDoor {
   let running = 0;
   return {
     processorPaths: processors.map(({ path }) => path),
@@ -30,16 +36,19 @@ export function processorDoor(node: NodeInHand, listener: StepListener): Process
         timeoutSeconds: OWN_TIMEOUT_SECONDS,
       } as const;
       const consent = async () => ({ given: isDryRun ? 'to-plan' : 'to-act' }) as const;
-      try {
-        return await withStepHost(
+      const run = () =>
+        withStepHost(
           { node, consent, stop },
           timeoutMs,
           (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
           listener,
         );
-      } finally {
-        running -= 1;
-      }
+      const repairs = processors.some((each) => each.path === path && each.repairs);
+      const [ended] = await Promise.allSettled([repairs ? repairing.take(run, stop) : run()]);
+      running -= 1;
+      if (ended.status === 'fulfilled') return ended.value;
+      if (ended.reason === stop.reason) return failedWith('it was stopped before it began');
+      throw ended.reason;
     },
   };
 }

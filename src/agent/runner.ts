@@ -5,6 +5,7 @@ import { stepsOn } from '../diagnosis/run-step.ts';
 import { Runner } from '../diagnosis/runner.ts';
 import type { Store } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
+import type { Turns } from '../diagnosis/turns.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type StepListener, withStepHost } from '../host/step-host.ts';
 import { DEEDS_MS } from './limits.ts';
@@ -16,6 +17,8 @@ export interface Running {
   readonly node: NodeInHand;
   readonly nodeName: () => string;
   readonly numbers: Numbers;
+  /** With whoever else repairs this node. */
+  readonly repairing: Turns;
   readonly shutdown: AbortSignal;
   readonly listener: StepListener & { readonly onTrouble: (words: string) => void };
 }
@@ -24,8 +27,9 @@ const nothing = async () => ({ given: 'none', why: 'nothing is to be done' }) as
 
 /** Drives the Diagnoses of this node's store, and lends the node to each of their steps. */
 export function runnerHere(running: Running): Runner {
-  const { store, catalogue, node, nodeName, numbers, shutdown, listener } = running;
+  const { store, catalogue, node, nodeName, numbers, repairing, shutdown, listener } = running;
   const steps = stepsOn({
+    repairing,
     lend: ({ timeoutMs, ...wish }, use) =>
       withStepHost({ node, ...wish }, timeoutMs, use, listener),
   });

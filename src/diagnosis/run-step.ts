@@ -45,12 +45,14 @@ export interface StepNode {
   readonly consent?: (diagnosis: DiagnosisInHand) => ProcessorHost['consent'];
   /** Nothing may be changed, whatever the spec says. */
   readonly isDryRun?: boolean;
+  /** With whom repairs are made in turn, when steps are not the only ones. */
+  readonly repairing?: Turns;
 }
 
 /** Runs steps on a node: some that look at it at once, and one that repairs. */
-export function stepsOn({ lend, consent, isDryRun: neverAct = false }: StepNode): RunStep {
+export function stepsOn(node: StepNode): RunStep {
+  const { lend, consent, isDryRun: neverAct = false, repairing = new Turns(1) } = node;
   const looking = new Turns(LOOKING_STEPS_MAX);
-  const repairing = new Turns(1);
   return async ({ name, processor, diagnosis, input, restMs, purpose, stop: stopped }) => {
     // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
     const stop = Number.isFinite(restMs)
