@@ -7,6 +7,7 @@ export type TestName = readonly [file: string, title: string];
 const AGENT = 'agent/mid-run.test.ts';
 const DECIDE = 'graph/decide-next.test.ts';
 const DRIVE = 'diagnosis/drive-diagnosis.test.ts';
+const STORED = 'diagnosis/drive-over-store.test.ts';
 const FUNCTION = 'operations/run-function.kernel.test.ts';
 const HTTP = 'operations/run-http.test.ts';
 const JOURNEY = 'test/journeys/steps-of-others.kernel.test.ts';
@@ -27,7 +28,7 @@ const walking: readonly Weakness[] = [
   [
     'A conflict when the status was written ran the step again, up to four times',
     [DRIVE, 'a write by somebody else in the middle of a step runs nothing twice'],
-    [DRIVE, 'a store that fails for a while is waited for, and no step is run again'],
+    [STORED, 'a store that fails for a while is waited for, and no step is run again'],
   ],
   [
     'Any change of an object while a step ran started that step a second time',
