@@ -26,7 +26,7 @@ import { Intake } from './intake.ts';
 import { learnName } from './learn-name.ts';
 import { NAME_AGAIN_MS, NAME_MS } from './limits.ts';
 import { Numbers } from './numbers.ts';
-import { namesOfNode, ownNames } from './own-names.ts';
+import { isCalledBy, namesOfNode, ownNames } from './own-names.ts';
 import { processorDoor } from './processors.ts';
 import { runnerHere } from './runner.ts';
 import { type OwnTokens, ownTokens } from './token.ts';
@@ -121,7 +121,10 @@ async function stand(
 ): Promise<Trouble | undefined> {
   const { node, host, port } = wish;
   const standing = new Standing(wish.nodeName ?? hostname().toLowerCase());
-  const catalogue = storeCatalogue(store);
+  const catalogue = storeCatalogue(
+    store,
+    (address, at) => at === standing.port && isCalledBy(address, host, standing.nodeName),
+  );
   const { numbers } = standing;
   const repairing = new Turns(1);
   await settleSets(store);
@@ -140,7 +143,8 @@ async function stand(
         takeIn: async (happenings) => standing.intake.takeIn(happenings),
         productVersion: VERSION,
         metrics: () => numbers.text(store, standing.counts),
-        unreadiness: async () => (stop.aborted ? 'it is being ended' : standing.unreadiness),
+        unreadiness: async () =>
+          stop.aborted ? 'it is being ended' : (standing.unreadiness ?? store.writeTrouble()),
       }),
       onAnswer: (code, tookMs) => numbers.answered(code, tookMs),
       onDefect: (error) => listener.onTrouble(defectWords(error)),
@@ -153,6 +157,7 @@ async function stand(
   }
   const server = started.value;
   const url = urlOf(server);
+  standing.port = server.port;
   const told = wish.nodeName ?? (await nodeNameOf(node, NAME_MS));
   standing.nodeName = told ?? standing.nodeName;
   const own = { store, catalogue, node, nodeName: () => standing.nodeName, numbers, repairing };
@@ -177,6 +182,8 @@ class Standing {
   readonly numbers = new Numbers();
   /** What is guessed first, until the kubelet has said it. */
   nodeName: string;
+  /** Where it listens, once it does. */
+  port: number | undefined;
   readonly otherNames = namesOfNode();
   runner: Runner | undefined;
   #intake: Intake | undefined;
