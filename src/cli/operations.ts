@@ -16,7 +16,16 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     out(`${JSON.stringify(list, null, 2)}\n`);
     return EXIT.clear;
   }
-  for (const { operation, path, does, repairs, reads, mayRead = [], writes } of processors) {
+  for (const {
+    operation,
+    path,
+    does,
+    repairs,
+    reads,
+    readsElse,
+    mayRead = [],
+    writes,
+  } of processors) {
     const part = (name: string, text: string) =>
       wrapWords(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
     const lines = [
@@ -24,6 +33,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
       ...part('does', repairs ? `${does}; asks before` : does),
       ...part('path', path),
       ...part('reads', reads.join(' ') || 'nothing'),
+      ...(readsElse ? part('or else', readsElse.join(' ')) : []),
       ...(mayRead.length > 0 ? part('may read', mayRead.join(' ')) : []),
       ...part('writes', writes.join(' ')),
     ];

@@ -24,8 +24,8 @@ export const clusterProcessors: readonly OwnProcessor[] = [
     path: '/processor/statefulsetDetailCollector',
     operation: 'statefulset-detail-collector',
     does: 'tells the StatefulSet of a pod, or the one that is named (needs the API server)',
-    reads: [POD],
-    mayRead: [NAME, NAMESPACE],
+    reads: [NAME, NAMESPACE],
+    readsElse: [POD],
     writes: [STATEFULSET],
     repairs: false,
     run: (input) => (input[NAME] && input[NAMESPACE] ? collect(input) : collectOwner(input)),
@@ -52,8 +52,12 @@ function collect(input: StepInput): Promise<OperationResult> {
   return needed(`kubectl get statefulset -n ${input[NAMESPACE]} ${input[NAME]} -o json`);
 }
 
-function collectOwner(input: StepInput): Promise<OperationResult> {
-  return input[POD] ? needed('kubectl get statefulset -o json') : lacking(POD);
+async function collectOwner(input: StepInput): Promise<OperationResult> {
+  if (input[POD]) return needed('kubectl get statefulset -o json');
+  const either = `${NAME} and ${NAMESPACE}, or else ${POD}`;
+  return failedWith(
+    `this step needs ${either}, and nobody gave them: set the first two as parameters`,
+  );
 }
 
 async function needed(byHand: string): Promise<OperationResult> {

@@ -13,8 +13,12 @@ export interface OwnProcessor {
   readonly details?: string;
   /** Keys that it must be told, and keys that it answers with. */
   readonly reads: readonly string[];
+  /** Keys that do as well, in place of those. */
+  readonly readsElse?: readonly string[];
   /** Keys that it takes too, where somebody gives them. */
   readonly mayRead?: readonly string[];
+  /** Keys of every KubeDiag that mean nothing here, and why: whoever gives one is told. */
+  readonly unused?: Readonly<Record<string, string>>;
   readonly writes: readonly string[];
   /** Whether it may change the node. */
   readonly repairs: boolean;

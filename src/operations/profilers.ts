@@ -1,3 +1,4 @@
+import { KEPT_FILES_MAX } from '../state/limits.ts';
 import { CORE_FOLDERS, collectCoreFiles } from './core-files.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { runContainerdGoroutines } from './run-containerd-goroutines.ts';
@@ -6,6 +7,9 @@ import { runTcpdump } from './run-tcpdump.ts';
 
 const under = (prefix: string, ...names: readonly string[]) =>
   names.map((name) => `${prefix}.${name}`);
+
+const FILES_STAY = `no server is started: the file stays until ${KEPT_FILES_MAX} newer ones are there`;
+const NO_SECRET = 'no Secret is read: put the token on the node, and name it in `credential`';
 
 /** Processors that watch a program at work. Their files stay on the node, for root alone. */
 export const profilers: readonly OwnProcessor[] = [
@@ -24,6 +28,11 @@ export const profilers: readonly OwnProcessor[] = [
       'time limit of the step leaves.',
     reads: under('param.diagnoser.runtime.go_profiler', 'type', 'source'),
     mayRead: under('param.diagnoser.runtime.go_profiler', 'credential', 'ca_bundle'),
+    unused: {
+      'param.diagnoser.runtime.go_profiler.expiration_seconds': FILES_STAY,
+      'param.diagnoser.runtime.go_profiler.tls.secret_reference.namespace': NO_SECRET,
+      'param.diagnoser.runtime.go_profiler.tls.secret_reference.name': NO_SECRET,
+    },
     writes: ['diagnoser.runtime.go_profiler.result.endpoint'],
     repairs: false,
     run: runGoProfiler,
@@ -33,8 +42,8 @@ export const profilers: readonly OwnProcessor[] = [
     operation: 'tcpdump-profiler',
     does: 'keeps what goes through the network of the pod for some seconds, as a pcap file',
     details:
-      'It is taken in the network namespace of the sandbox; a pod that has the network of the node is ' +
-      'refused. `interface` is "any" if unsaid, `filter` is in the language of pcap, and ' +
+      'It is taken in the network namespace of the sandbox. Without a pod it is refused, and so is a pod ' +
+      'that has the network of the node: that of all others is never captured. `interface` is "any" if unsaid, `filter` is in the language of pcap, and ' +
       '`expiration_seconds` (20 if unsaid, at most what the time limit of the step leaves) is how long ' +
       'it lasts; it ends early at 5,000 packets, of each of which 1,500 bytes are kept. The endpoint ' +
       'is the path of the file below `collected` of the state folder, for root alone; the newest are ' +
@@ -44,6 +53,10 @@ export const profilers: readonly OwnProcessor[] = [
       'param.diagnoser.runtime.tcpdump_profiler',
       ...['interface', 'filter', 'expiration_seconds'],
     ),
+    unused: {
+      'param.diagnoser.runtime.tcpdump_profiler.container':
+        'all containers of a pod share its network',
+    },
     writes: ['diagnoser.runtime.tcpdump_profiler.result.Endpoint'],
     repairs: false,
     run: runTcpdump,
@@ -74,6 +87,11 @@ export const profilers: readonly OwnProcessor[] = [
       'param.diagnoser.runtime.core_file_profiler.filepath',
       ...['pod.namespace', 'pod.name', 'container'],
     ],
+    unused: {
+      'param.diagnoser.runtime.core_file_profiler.expiration_seconds':
+        'nothing is opened that would have to be closed',
+      'param.diagnoser.runtime.core_file_profiler.pid': 'no core file is made of a process',
+    },
     writes: ['diagnoser.runtime.core_file_profiler.result.endpoint'],
     repairs: false,
     run: collectCoreFiles,

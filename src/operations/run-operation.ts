@@ -1,5 +1,6 @@
 import type { Processor } from '../api/processor-of.ts';
 import { AGENT_PORT, ANSWER_BYTES_MAX, RETRY_WAITS_MS } from './limits.ts';
+import { noteUnused } from './note-unused.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -30,7 +31,8 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   if (own) {
     const running = own.run(input, host);
     // What may change the node is not cut short: nobody must be told that it ended while it can act.
-    return bounded(await (own.repairs ? running : withinTime(running, timeoutMs)));
+    const result = await (own.repairs ? running : withinTime(running, timeoutMs));
+    return bounded(noteUnused(own, input, result));
   }
   if (processor.way === 'http' && isOurs(processor)) {
     const known = processors.map(({ path }) => path).join(', ');

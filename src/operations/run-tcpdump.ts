@@ -34,7 +34,10 @@ const INTERFACE = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,31}$/;
  */
 export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
   const pod = podOfStep(input);
-  if (!pod) return failedWith('no pod is named: give the Diagnosis a podReference');
+  if (!pod) {
+    const why = 'the network of the whole node is not captured';
+    return failedWith(`no pod is named, and ${why}: give the Diagnosis a podReference`);
+  }
   const wish = wishOf(input, host.timeoutMs);
   if ('wrong' in wish) return failedWith(wish.wrong);
   const [nsenter, tcpdump] = [systemProgram('nsenter'), systemProgram('tcpdump')];

@@ -14,15 +14,28 @@ export function operationsPage(): string {
 }
 
 function part(processor: OwnProcessor): string {
-  const { operation, path, does, details, repairs, reads, mayRead = [], writes } = processor;
+  const {
+    operation,
+    path,
+    does,
+    details,
+    repairs,
+    reads,
+    readsElse,
+    mayRead = [],
+    writes,
+  } = processor;
   const sentence = `${does.charAt(0).toUpperCase()}${does.slice(1)}${repairs ? '; asks before' : ''}.`;
   return [
     `## ${code(operation)}\n`,
     `${sentence}${details === undefined ? '' : ` ${details}`}\n`,
     `- path: ${code(path)}`,
-    `- must be told: ${keys(reads) || 'nothing'}`,
+    `- must be told: ${keys(reads) || 'nothing'}${readsElse ? `; or else ${keys(readsElse)}` : ''}`,
     ...(mayRead.length > 0 ? [`- may be told: ${keys(mayRead)}`] : []),
     `- writes: ${keys(writes)}`,
+    ...Object.entries(processor.unused ?? {}).map(
+      ([key, why]) => `- not used: ${code(key)}, for ${why}`,
+    ),
     '',
   ].join('\n');
 }
