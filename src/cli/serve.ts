@@ -61,7 +61,11 @@ export async function serveHere(
     onSettled: (settled) => showSettled(settled, terminal),
     onLetGo: (each) => tellAbandoned(each, terminal),
     onStart: (start) => tellStart(start, terminal),
-    onTrouble: (words) => terminal.err(`${wrapWords(words, terminal.width).join('\n')}\n`),
+    onTrouble: (words) => {
+      // Whoever reads it later, in a file, has no other clock.
+      const line = `${new Date().toISOString()} ${words}`;
+      terminal.err(`${wrapWords(line, terminal.width).join('\n')}\n`);
+    },
   });
   if (!trouble) return EXIT.clear;
   terminal.err(`refused: ${trouble.what}\n  why   ${trouble.why}\n  do    ${trouble.todo}\n`);

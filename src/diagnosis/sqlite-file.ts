@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { prepareFolder, syncFolder } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
-import { CHECKED_AT_START_BYTES_MAX } from './limits.ts';
+import { CHECKED_AT_START_BYTES_MAX, OBJECT_BYTES_MAX } from './limits.ts';
 
 /** "KDst", in the place where a database of SQLite says whose it is. */
 const APPLICATION_ID = 0x4b447374;
@@ -145,6 +145,39 @@ function damaged(path: string, why: string): StoreFileError {
 export function resultCodeOf(error: unknown): number | undefined {
   const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined;
   return typeof code === 'number' ? code & 0xff : undefined;
+}
+
+/** SQLITE_FULL: the disk has no room, or the store as much as it may have. */
+export function isFull(error: unknown): boolean {
+  return resultCodeOf(error) === 13;
+}
+
+/**
+ * Puts into the file what is in the log only, so that the log is written from its beginning: it needs
+ * no more of the disk then. SQLite does so by itself too, but not when the disk is full before that.
+ */
+export function reuseLog(database: DatabaseSync): boolean {
+  try {
+    return database.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.busy === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The error, when there is still no room for an object. It leaves nothing behind. */
+export function tryRoom(database: DatabaseSync): unknown {
+  reuseLog(database);
+  const remove = "DELETE FROM objects WHERE kind = ''";
+  try {
+    // Removed in a change of its own: what comes and goes within one is never written.
+    database.exec(`BEGIN IMMEDIATE; ${remove};
+      INSERT INTO objects VALUES ('', '', '', hex(zeroblob(${OBJECT_BYTES_MAX / 2})));
+      COMMIT; ${remove}`);
+    return undefined;
+  } catch (error) {
+    if (database.isTransaction) database.exec('ROLLBACK');
+    return error;
+  }
 }
 
 function pragma(database: DatabaseSync, name: string): number {
