@@ -90,6 +90,9 @@ const step = z.looseObject({
   operation: text,
   outcome: z.enum(['Succeeded', 'Failed', 'NotRun']),
   message: text.exactOptional(),
+  startTime: time
+    .describe('When it was the turn of this step; it may have waited before it was run.')
+    .exactOptional(),
   endTime: time.exactOptional(),
 });
 
@@ -146,6 +149,10 @@ export const diagnosisStatus = z.looseObject({
     .describe('Of the graph that it was begun with; with another one it ends.')
     .exactOptional(),
   checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
+  currentStep: z
+    .looseObject({ operation: text, startTime: time })
+    .describe('The step that it is at, and since when; gone once it has ended.')
+    .exactOptional(),
   succeededPath: z.array(graphNode).exactOptional(),
   failedPaths: graphPaths.exactOptional(),
   operationResults: results.describe('What all steps found; the last writer wins.').exactOptional(),

@@ -24,7 +24,7 @@ test('goes from the start to the end, one step after another', async () => {
   expect(status).not.toHaveProperty('largeResults');
   const { uid } = metadata;
   const told = { p: '1', a: 'done', b: 'done', 'diagnosis.uid': uid, node: 'node-1' };
-  expect(inputs).toEqual([expect.objectContaining({ ...told, purpose: `${uid}/3` })]);
+  expect(inputs).toEqual([expect.objectContaining({ ...told, purpose: `${uid}/3/default/walk` })]);
   // An end is an end.
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toHaveLength(3);
@@ -35,8 +35,8 @@ test('begins no step before its checkpoint is on disk', async () => {
   const seen: object[] = [];
   for (const name of ['a', 'b', 'c']) {
     walk.acts.set(name, async () => {
-      const { phase, checkpoint } = await walk.status();
-      seen.push({ name, phase, ...checkpoint });
+      const { phase, checkpoint, currentStep } = await walk.status();
+      seen.push({ name: currentStep?.operation, phase, ...checkpoint });
       return name === 'b' ? { succeeded: false, message: 'no' } : { succeeded: true, results: {} };
     });
   }

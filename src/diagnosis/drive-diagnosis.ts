@@ -8,11 +8,12 @@ import { type Asking, waitingFor, waitsForApproval } from './approval.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { bareFailure, keepResult } from './keep-result.ts';
 import { wholeResults } from './large-results.ts';
+import { purposeOf } from './purpose.ts';
 import type { StepOutcome } from './run-step.ts';
 import type { ObjectKey, StoredObject, StoreError } from './store.ts';
 import { patiently } from './store-answer.ts';
 import { askAgainAt, restMs } from './time-left.ts';
-import { purposeOf, withUntoldDeeds } from './untold-deeds.ts';
+import { withUntoldDeeds } from './untold-deeds.ts';
 
 export type Driven =
   /** It was deleted. */
@@ -138,7 +139,7 @@ async function nextOf(
     // What had ended before is left as it was.
     const isNews = !isOver || status.phase !== (before as DiagnosisStatus).phase;
     if (isNews) status = { ...status, observedGeneration: metadata.generation };
-    if (isOver && isNews) status = await withUntoldDeeds(status, metadata.uid, set, world);
+    if (isOver && isNews) status = await withUntoldDeeds(status, metadata, set, world);
     if (isOver) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
     if (why !== undefined) {
@@ -236,7 +237,7 @@ async function outcomeOf(
     diagnosis,
     input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
     restMs: restMs(spec, status, now()),
-    purpose: purposeOf(uid, node),
+    purpose: purposeOf(object.metadata, node),
     stop,
   });
 }

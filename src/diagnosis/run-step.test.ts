@@ -104,7 +104,9 @@ test('acts by itself unless the spec says otherwise', async () => {
   expect(actions).toMatchObject(active.map((each) => ({ ...deedFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.kept()).metadata;
-  expect(patient.intents.map(({ purpose }) => purpose)).toEqual(active.map(() => `${uid}/2`));
+  expect(patient.intents.map(({ purpose }) => purpose)).toEqual(
+    active.map(() => `${uid}/2/default/walk`),
+  );
 });
 
 test('with a dry run, or with recovery "Never", nothing is changed', async () => {

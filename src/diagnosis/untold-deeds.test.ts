@@ -46,7 +46,7 @@ test('a deadline that passed while nobody drove it does not hide what was done t
     conditions: [{}, { reason: 'DeadlineExceeded' }],
     actions: [TOLD],
   });
-  expect(asked).toEqual([`${metadata.uid}/2`]);
+  expect(asked).toEqual([`${metadata.uid}/2/default/walk`]);
   // It is told once.
   await walk.drive();
   expect(await walk.kept()).toMatchObject({ status });

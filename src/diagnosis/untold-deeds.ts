@@ -2,6 +2,8 @@ import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
 import { deedRecord } from '../operations/action-record.ts';
 import type { DriveWorld } from './drive-world.ts';
+import { purposeOf } from './purpose.ts';
+import type { StoredObject } from './store.ts';
 import { withRecord } from './with-record.ts';
 
 /**
@@ -11,7 +13,7 @@ import { withRecord } from './with-record.ts';
  */
 export async function withUntoldDeeds(
   status: DiagnosisStatus,
-  uid: string,
+  metadata: StoredObject['metadata'],
   set: SeenSet,
   { deedsFor, onTrouble }: Pick<DriveWorld, 'deedsFor' | 'onTrouble'>,
 ): Promise<DiagnosisStatus> {
@@ -24,17 +26,12 @@ export async function withUntoldDeeds(
       set.paths[pathIndex]?.[nodeIndex]?.id === node?.id && outcome !== 'NotRun',
   );
   if (!node || isTold) return status;
-  const deeds = await deedsFor(purposeOf(uid, node));
+  const deeds = await deedsFor(purposeOf(metadata, node));
   if (!deeds.isKnown) {
-    const what = `what a crash left open of Diagnosis ${uid} cannot be seen yet`;
+    const what = `what a crash left open of Diagnosis ${metadata.name} cannot be seen yet`;
     onTrouble?.(`${what}: ${deeds.why}; kubediag recover settles it, kubediag journal tells it`);
     return status;
   }
   if (deeds.done.length === 0) return status;
   return withRecord(status, { actions: deeds.done.map(deedRecord) });
-}
-
-/** What the deeds of a step are known by: the same in every attempt. */
-export function purposeOf(uid: string, { id = 0 }: { readonly id?: number | undefined }): string {
-  return `${uid}/${id}`;
 }

@@ -1,5 +1,5 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import { failedFor, timeText, withReason } from './conditions.ts';
+import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX, STEPS_LISTED_MAX } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
@@ -25,7 +25,14 @@ export function afterStep(
   const path = paths[pathIndex];
   const node = path?.[nodeIndex];
   if (!path || !node) throw new Error(`there is no step ${pathIndex}/${nodeIndex}`);
-  const step = { pathIndex, nodeIndex, operation: node.operation ?? '', endTime: timeText(now) };
+  const { startTime } = status.currentStep ?? {};
+  const step = {
+    pathIndex,
+    nodeIndex,
+    operation: node.operation ?? '',
+    ...(startTime === undefined ? {} : { startTime }),
+    endTime: timeText(now),
+  };
   if (!result.succeeded) {
     const message = result.message.slice(0, STEP_MESSAGE_CHARACTERS_MAX);
     const rest = path.slice(nodeIndex + 1).map(
@@ -46,9 +53,10 @@ export function afterStep(
     operationResults: { ...status.operationResults, ...result.results },
     succeededPath: [...(status.succeededPath ?? []), node],
   };
-  if (nodeIndex + 1 < path.length) return movedTo(merged, pathIndex, nodeIndex + 1);
-  const complete = withReason(merged, 'DiagnosisComplete', now);
-  return { ...complete, phase: 'Succeeded', endTime: timeText(now) };
+  if (nodeIndex + 1 < path.length) {
+    return atStep(merged, paths, { pathIndex, nodeIndex: nodeIndex + 1 }, now);
+  }
+  return endedAs('Succeeded', withReason(merged, 'DiagnosisComplete', now), now);
 }
 
 /** The path has failed as a whole; what it found stays, and the next begins at its first step. */
@@ -61,12 +69,22 @@ function afterFailure(
   const { succeededPath: _, ...rest } = status;
   const failedPaths = [...(status.failedPaths ?? []), [...(paths[pathIndex] ?? [])]];
   const failed = { ...rest, failedPaths };
-  if (pathIndex + 1 < paths.length) return movedTo(failed, pathIndex + 1, 0);
+  if (pathIndex + 1 < paths.length) {
+    return atStep(failed, paths, { pathIndex: pathIndex + 1, nodeIndex: 0 }, now);
+  }
   return failedFor(failed, 'AllPathsFailed', now, String(paths.length));
 }
 
-function movedTo(status: DiagnosisStatus, pathIndex: number, nodeIndex: number): DiagnosisStatus {
-  return { ...status, checkpoint: { ...status.checkpoint, pathIndex, nodeIndex } };
+/** The status of a Diagnosis that has come to this step, for all to see before it is run. */
+export function atStep(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  place: { readonly pathIndex: number; readonly nodeIndex: number },
+  now: Date,
+): DiagnosisStatus {
+  const { operation = '' } = paths[place.pathIndex]?.[place.nodeIndex] ?? {};
+  const currentStep = { operation, startTime: timeText(now) };
+  return { ...status, checkpoint: { ...status.checkpoint, ...place }, currentStep };
 }
 
 function withSteps(status: DiagnosisStatus, more: readonly Step[]): DiagnosisStatus {

@@ -40,7 +40,16 @@ export function failedFor(
   now: Date,
   name?: string,
 ): DiagnosisStatus {
-  return { ...withReason(status, reason, now, name), phase: 'Failed', endTime: timeText(now) };
+  return endedAs('Failed', withReason(status, reason, now, name), now);
+}
+
+/** What has ended is at no step any more. */
+export function endedAs(
+  phase: 'Succeeded' | 'Failed',
+  { currentStep: _, ...status }: DiagnosisStatus,
+  now: Date,
+): DiagnosisStatus {
+  return { ...status, phase, endTime: timeText(now) };
 }
 
 /** Once the step of a plan has ended, or the whole has, nobody is waited for any more. */

@@ -106,6 +106,7 @@ test('the pipeline of the four subpath steps ends as it is documented', () => {
   });
   expect(Object.keys(operationResults ?? {})).toHaveLength(4);
   expect(steps?.map(({ outcome }) => outcome)).toEqual(Array(4).fill('Succeeded'));
+  expect(steps?.map(({ startTime }) => startTime)).toEqual(Array(4).fill(lastTransitionTime));
 });
 
 test('a path that fails is followed by the next, from its first step, and its results stay', () => {

@@ -1,6 +1,6 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
-import { afterStep } from './after-step.ts';
+import { afterStep, atStep } from './after-step.ts';
 import { failedFor, timeText, withoutPlan, withReason } from './conditions.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
@@ -87,9 +87,8 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   const { checkpoint } = status;
   if (!checkpoint) {
     // A label that somebody wrote before is not believed.
-    const first = { pathIndex: 0, nodeIndex: 0 };
-    const begun = { ...status, adjacencyListHash: set.hash, checkpoint: first };
-    return { kind: 'save', status: begun, hash: set.hash };
+    const begun = atStep(status, set.paths, { pathIndex: 0, nodeIndex: 0 }, now);
+    return { kind: 'save', status: { ...begun, adjacencyListHash: set.hash }, hash: set.hash };
   }
   // One that another KubeDiag has begun has the label only.
   const { adjacencyListHash: begunWith = hash } = status;
