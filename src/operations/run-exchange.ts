@@ -110,7 +110,7 @@ function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
     });
     request.on('error', reject);
     // By ourselves: a request that is gone already hears of no signal.
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    signal.addEventListener('abort', () => reject(new Error('ended')), { once: true });
     request.end(sent);
   });
 }
