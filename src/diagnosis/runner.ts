@@ -4,6 +4,7 @@ import type { KindName } from '../api/kinds.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { endBroken } from './end-broken.ts';
+import { isUnobserved, observe } from './late-change.ts';
 import { IN_FLIGHT_MAX, OVER_MAX, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
 import type { ObjectKey, StoredObject, StoreEvent } from './store.ts';
 import { answerOf, longer, patiently } from './store-answer.ts';
@@ -113,7 +114,8 @@ export class Runner {
 
   #isConcerning(object: StoredObject): boolean {
     const isKnown = this.#entries.has(idOf(keyOf(object)));
-    return isKnown || !hasEnded(object) || keptMs(object, new Date()) !== undefined;
+    if (isKnown || !hasEnded(object) || isUnobserved(object)) return true;
+    return keptMs(object, new Date()) !== undefined;
   }
 
   #tell({ type, object }: StoreEvent): void {
@@ -216,6 +218,7 @@ export class Runner {
   /** One that has ended is of no concern, unless it is to be deleted some day. */
   #keepEnded(entry: Entry, object: StoredObject): void {
     const ms = keptMs(object, new Date());
+    if (isUnobserved(object)) void observe(object, this.#world.store);
     entry.hasEnded = true;
     entry.seen = entry.newest;
     clearTimeout(entry.timer);

@@ -48,7 +48,7 @@ export function timerMs(ms: number): number {
   return Math.min(Math.max(ms, 0) + 1, TIMER_MAX_MS);
 }
 
-export function hasEnded({ status }: StoredObject): boolean {
+export function hasEnded({ status }: Pick<StoredObject, 'status'>): boolean {
   const { phase } = (status ?? {}) as DiagnosisStatus;
   return phase === 'Succeeded' || phase === 'Failed';
 }

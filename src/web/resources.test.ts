@@ -316,3 +316,19 @@ test('a watch ends when the server does', async () => {
   await close();
   expect(await watch.ended).toBe(200);
 });
+
+test('of one that has ended only what still counts can be changed', async () => {
+  const { ask, store } = await madeServer();
+  const made = objectIn(await ask('POST', DIAGNOSES, diagnosis('a')));
+  const status = { phase: 'Succeeded' };
+  await store.updateStatus({ ...made, status });
+  const path = `${DIAGNOSES}/a`;
+  const late = await ask('PATCH', path, { spec: { dryRun: true, cancel: true } }, MERGE);
+  expect(late.code).toBe(422);
+  expect(late.text).toContain('\\"a\\" has ended (Succeeded), and is not run again');
+  expect(late.text).toContain('spec.dryRun, spec.cancel would change nothing; create another one');
+  const kept = { spec: { ttlSecondsAfterFinished: 60 }, metadata: { labels: { seen: 'yes' } } };
+  expect(objectIn(await ask('PATCH', path, kept, MERGE))).toMatchObject({ ...kept, status });
+  // The same manifest once more is no change.
+  expect((await ask('PATCH', path, { spec: { nodeName: 'my-node' } }, MERGE)).code).toBe(200);
+});

@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { API_VERSION } from '../api/kinds.ts';
+import { lateChanges } from '../diagnosis/late-change.ts';
 import type { NewObject, Store, StoredObject } from '../diagnosis/store.ts';
 import { StoreError } from '../diagnosis/store.ts';
+import { answerOf } from '../diagnosis/store-answer.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { type Admitted, admit, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
@@ -172,12 +174,29 @@ async function replaced(
     const words = `${key.kind} "${key.name}" has changed since it was read: read it again, and change that`;
     throw new StatusError('Conflict', words);
   }
+  refuseLate(before, object);
   if (isDryRun(request) || isSame(before, object))
     return json(before, 200, warningHeaders(admitted.warnings));
   const { labels = {}, annotations = {} } = object.metadata;
   const metadata = { ...before.metadata, labels, annotations };
   const updated = await store.update({ ...before, metadata, spec: object.spec });
   return json(await settleSet(store, updated), 200, warningHeaders(admitted.warnings));
+}
+
+/** What would be taken without a word and never done. */
+function refuseLate(before: StoredObject, { spec }: NewObject): void {
+  const late = lateChanges(before, spec).map((field) => `spec.${field}`);
+  if (late.length === 0) return;
+  const { name } = before.metadata;
+  const words = `Diagnosis "${name}" has ended (${String(before.status?.phase)}), and is not run again`;
+  const todo = 'create another one, of another name, or delete this one first';
+  const causes = late.map((field) => ({ field, message: 'it comes too late' }));
+  const details = { kind: 'Diagnosis', name, causes };
+  throw new StatusError(
+    'Invalid',
+    `${words}: ${late.join(', ')} would change nothing; ${todo}`,
+    details,
+  );
 }
 
 const MERGE_PATCH = 'application/merge-patch+json';
@@ -210,16 +229,19 @@ async function remove(
   const text = await request.body();
   const wish =
     text.trim() === '' ? {} : await jsonIn({ ...request, body: async () => text }, TYPES);
-  const object = await kept(store, target);
+  const { name } = namedTarget(target);
+  const found = await answerOf(kept(store, target));
+  // What is damaged cannot be read, and can be deleted.
+  if (!found.ok && found.error.trouble !== 'Damaged') throw found.error;
+  const known = found.ok ? found.value.metadata.uid : undefined;
   const version = textAt(wish, 'preconditions', 'resourceVersion');
-  const uid = textAt(wish, 'preconditions', 'uid') ?? object.metadata.uid;
-  if (uid !== object.metadata.uid) {
+  const uid = textAt(wish, 'preconditions', 'uid') ?? known;
+  if (uid !== known) {
     throw new StatusError('Conflict', 'it is another object of the same name by now: look again');
   }
   if (!isDryRun(request)) {
     await store.delete(namedTarget(target), version ?? undefined);
   }
-  const { name } = object.metadata;
   const details = { name, group: 'diagnosis.kubediag.org', kind: target.kind.plural, uid };
   return json({ kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details });
 }
