@@ -34,7 +34,10 @@ export interface MadeServer {
 }
 
 /** The doors of an agent without its node: a store in memory, and a processor that says what it was told. */
-export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer> {
+export async function madeServer(
+  rooms: Partial<Rooms> = {},
+  place: { readonly socketPath?: string } = {},
+): Promise<MadeServer> {
   const store = openMemoryStore();
   const defects: unknown[] = [];
   const handler = routes({
@@ -48,7 +51,10 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
     openKept: () => undefined,
     processorPaths: ['/processor/echo'],
     runProcessor: async (_, input, { isDryRun }) => {
-      if (input.fail) return { succeeded: false, message: `because of ${input.fail}` };
+      if (input.fail) {
+        const isUntold = input.fail === 'nothing';
+        return { succeeded: false, message: `because of ${input.fail}`, isUntold };
+      }
       return { succeeded: true, results: { ...input, isDryRun: String(isDryRun) } };
     },
     ...rooms,
@@ -56,6 +62,7 @@ export async function madeServer(rooms: Partial<Rooms> = {}): Promise<MadeServer
   const server = await startServer({
     host: '127.0.0.1',
     port: 0,
+    ...place,
     door: { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: ['my-node'] },
     handler,
     onAnswer: () => {},

@@ -1,8 +1,13 @@
 import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../test/made-server.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX, HEADER_BYTES_MAX } from './limits.ts';
+import { startServer } from './server.ts';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 
@@ -181,11 +186,51 @@ test('a processor answers as every KubeDiag does', async () => {
   expect(get).toMatchObject({ code: 405, text: 'method GET is not supported' });
   const failed = await ask('POST', '/processor/echo', { fail: 'a reason' });
   expect(failed.code).toBe(500);
-  expect(JSON.parse(failed.text)).toMatchObject({ message: 'because of a reason' });
+  expect(JSON.parse(failed.text)).toMatchObject({
+    reason: 'InternalError',
+    message: 'because of a reason',
+  });
+  const untold = await ask('POST', '/processor/echo', { fail: 'nothing' });
+  expect(untold.code).toBe(400);
+  expect(JSON.parse(untold.text)).toMatchObject({ reason: 'BadRequest', status: 'Failure' });
   expect(await ask('POST', '/processor/other', {})).toMatchObject({ code: 404 });
 });
 
 test('what is not ready says why', async () => {
   const { ask } = await madeServer({ unreadiness: async () => 'it is just starting' });
   expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
+});
+
+test('a socket leads to the same doors, and ends with them', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const socketPath = join(scratch, 'socket');
+  const { close } = await madeServer({}, { socketPath });
+  const said = async (authorization: string) => {
+    const socket = connect(socketPath);
+    const head = 'GET /apis HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
+    socket.write(`${head}${authorization}\r\n`);
+    return text(socket);
+  };
+  expect(await said(`Authorization: Bearer ${TOKEN}\r\n`)).toContain('200 OK');
+  expect(await said('')).toContain('401 Unauthorized');
+  const idle = connect(socketPath);
+  await once(idle, 'connect');
+  idle.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await once(idle, 'data');
+  await close();
+  expect(existsSync(socketPath)).toBe(false);
+});
+
+test('where the port is taken no socket is left', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const socketPath = join(scratch, 'socket');
+  const { port } = await madeServer();
+  const door = { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: [] };
+  const handler = async () => ({ code: 200, type: 'text/plain', body: '' });
+  const rest = { door, handler, onAnswer: () => {}, onDefect: () => {} };
+  const second = startServer({ host: '127.0.0.1', port, socketPath, ...rest });
+  await expect(second).rejects.toThrow('EADDRINUSE');
+  await expect.poll(() => existsSync(socketPath)).toBe(false);
 });
