@@ -76,7 +76,9 @@ export async function serve(
   // That of an agent that was killed: nobody listens there any more, as the lock says.
   rmSync(socketIn(stateFolder), { force: true });
   const tokens = await tried(ownTokens(stateFolder));
-  const opened = tokens.ok ? await storeIn(stateFolder) : unusable(stateFolder, tokens.why);
+  const opened = tokens.ok
+    ? await storeIn(stateFolder, listener)
+    : unusable(stateFolder, tokens.why);
   const trouble =
     tokens.ok && 'store' in opened
       ? await stand(wish, { ...tokens.value, store: opened.store }, stop, listener)
@@ -101,8 +103,12 @@ function unusable(stateFolder: string, why: string): Trouble {
   return { what: `our folder ${stateFolder} cannot be used`, why, todo };
 }
 
-async function storeIn(folder: string): Promise<{ readonly store: SqliteStore } | Trouble> {
-  const [opened] = await Promise.allSettled([openSqliteStore(join(folder, 'store.sqlite'))]);
+async function storeIn(
+  folder: string,
+  { onTrouble }: ServeListener,
+): Promise<{ readonly store: SqliteStore } | Trouble> {
+  const opening = openSqliteStore(join(folder, 'store.sqlite'), { onTrouble });
+  const [opened] = await Promise.allSettled([opening]);
   if (opened.status === 'fulfilled') return { store: opened.value };
   const error: unknown = opened.reason;
   if (!(error instanceof StoreFileError)) throw error;

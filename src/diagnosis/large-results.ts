@@ -26,7 +26,7 @@ export interface LargeResults {
 /** In a folder of our own: "results/<uid>/<file>". */
 export function largeResultsIn(folder: string): LargeResults {
   const remove = async (uid: string) => {
-    await tried(rm(join(folder, uid), { recursive: true, force: true }));
+    if (UID.test(uid)) await tried(rm(join(folder, uid), { recursive: true, force: true }));
   };
   return {
     keep: (uid, file, text) => tried(keep(join(folder, uid), file, text)),

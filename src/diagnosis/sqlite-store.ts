@@ -1,14 +1,12 @@
-import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import type { DatabaseSync } from 'node:sqlite';
 import type { KindName } from '../api/kinds.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Change, ChangeHistory } from './change-history.ts';
-import {
-  CHANGES_PER_COMMIT_MAX,
-  CHANGES_WAITING_MAX,
-  ROWS_PER_PAGE,
-  STORE_BYTES_MAX,
-} from './limits.ts';
-import { memoryDatabase, openDatabase, resultCodeOf } from './sqlite-file.ts';
+import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, STORE_BYTES_MAX } from './limits.ts';
+import { isFull, memoryDatabase, openDatabase, reuseLog, tryRoom } from './sqlite-file.ts';
+import { objectsIn, tellingOnce } from './sqlite-pages.ts';
+import { SqliteReserve } from './sqlite-reserve.ts';
+import { type Statements, statementsOf } from './sqlite-statements.ts';
 import {
   type NewObject,
   type ObjectKey,
@@ -19,23 +17,33 @@ import {
   StoreError,
   type StoreEvent,
 } from './store.ts';
+import { closed, conflict, failureOf, notFound } from './store-failures.ts';
 import {
   createdObject,
   keyOf,
+  objectOf,
   placeOf,
   textOf,
+  unreadObject,
   updatedObject,
   withStatus,
   withVersion,
   wordsOf,
 } from './stored-object.ts';
 
+export interface SqliteOptions {
+  readonly bytesMax?: number;
+  /** Told of each object that is damaged, once. */
+  readonly onTrouble?: (words: string) => void;
+}
+
 /** The store in a file of this node, or for as long as this process lives. */
 export async function openSqliteStore(
   path: string,
-  { bytesMax = STORE_BYTES_MAX } = {},
+  { bytesMax = STORE_BYTES_MAX, onTrouble }: SqliteOptions = {},
 ): Promise<SqliteStore> {
-  return new SqliteStore(await openDatabase(path, bytesMax));
+  const database = await openDatabase(path, bytesMax);
+  return new SqliteStore(database, new SqliteReserve(`${path}.reserve`), onTrouble);
 }
 
 export function openMemoryStore(): SqliteStore {
@@ -48,7 +56,13 @@ type Making = (before: StoredObject | undefined) => StoredObject | 'deleted';
 interface Waiting {
   readonly key: ObjectKey;
   readonly make: Making;
+  readonly isDeletion: boolean;
   readonly done: PromiseWithResolvers<StoredObject>;
+}
+
+interface Made {
+  readonly object: StoredObject;
+  readonly change?: Change;
 }
 
 /**
@@ -61,10 +75,20 @@ export class SqliteStore implements Store {
   readonly #sql: Statements;
   #version: number;
   readonly #waiting: Waiting[] = [];
+  readonly #reserve: SqliteReserve | undefined;
+  /** Of the last commit, when it failed. */
+  #trouble: unknown;
+  readonly #tell: (words: string) => void;
   #isClosed = false;
 
-  constructor(database: DatabaseSync) {
+  constructor(
+    database: DatabaseSync,
+    reserve?: SqliteReserve,
+    onTrouble?: SqliteOptions['onTrouble'],
+  ) {
     this.#database = database;
+    this.#reserve = reserve;
+    this.#tell = tellingOnce(onTrouble);
     this.#sql = statementsOf(database);
     this.#version = Number(this.#sql.version.get()?.version);
     this.#history = new ChangeHistory(this.#version);
@@ -89,22 +113,14 @@ export class SqliteStore implements Store {
 
   async each(kind: KindName, namespace?: string): Promise<StoredEach> {
     const place = namespace === undefined ? undefined : placeOf({ kind, namespace, name: '' });
-    this.#asked(() => this.#sql.version.get());
-    return { objects: this.#pages(kind, place), resourceVersion: String(this.#version) };
-  }
-
-  /** A few at a time: whoever is slow to look at them holds no more of them. */
-  *#pages(kind: KindName, place: string | undefined): Generator<StoredObject> {
-    let last = { namespace: place ?? '', name: '' };
-    for (;;) {
-      const after = [kind, last.namespace, last.name] as const;
-      const { list, listIn } = this.#sql;
-      const rows = this.#asked(() => (place === undefined ? list : listIn).all(...after));
-      for (const { text } of rows) yield JSON.parse(String(text)) as StoredObject;
-      const { namespace, name } = rows.at(-1) ?? {};
-      if (rows.length < ROWS_PER_PAGE) return;
-      last = { namespace: String(namespace), name: String(name) };
-    }
+    const { version, list, listIn } = this.#sql;
+    this.#asked(() => version.get());
+    const objects = objectsIn(
+      [kind, place ?? '', ''],
+      (after) => this.#asked(() => (place === undefined ? list : listIn).all(...after)),
+      ({ message }) => this.#tell(message),
+    );
+    return { objects, resourceVersion: String(this.#version) };
   }
 
   async update(object: StoredObject): Promise<StoredObject> {
@@ -118,16 +134,30 @@ export class SqliteStore implements Store {
   }
 
   async delete(key: ObjectKey, resourceVersion?: string): Promise<StoredObject> {
-    return this.#change(key, (before) => {
-      if (!before) throw notFound(key);
-      if (resourceVersion === undefined) return 'deleted';
-      if (before.metadata.resourceVersion !== resourceVersion) throw conflict(key);
-      return 'deleted';
-    });
+    return this.#change(
+      key,
+      (before) => {
+        if (!before) throw notFound(key);
+        if (resourceVersion === undefined) return 'deleted';
+        if (before.metadata.resourceVersion !== resourceVersion) throw conflict(key);
+        return 'deleted';
+      },
+      true,
+    );
   }
 
   watch(kind: KindName, version: string, stop: AbortSignal): AsyncIterable<StoreEvent> {
     return this.#history.since(kind, version, stop);
+  }
+
+  /** Why changes are not taken, as long as that is so: tried anew, for nobody else may try. */
+  async writeTrouble(): Promise<string | undefined> {
+    if (this.#trouble === undefined || this.#isClosed) return undefined;
+    this.#trouble = tryRoom(this.#database);
+    if (this.#trouble !== undefined)
+      return `the store takes no change: ${messageOf(this.#trouble)}`;
+    this.#reserve?.renew();
+    return undefined;
   }
 
   /** What was asked for and is not on disk yet is refused; those who watch see the end. */
@@ -148,12 +178,17 @@ export class SqliteStore implements Store {
     }
   }
 
-  #read(key: ObjectKey): StoredObject | undefined {
+  #read(key: ObjectKey, isDeletion = false): StoredObject | undefined {
     const text = this.#sql.get.get(key.kind, placeOf(key), key.name)?.text;
-    return text === undefined ? undefined : (JSON.parse(String(text)) as StoredObject);
+    if (text === undefined) return undefined;
+    const object = objectOf(String(text), key);
+    if (!(object instanceof StoreError)) return object;
+    // What cannot be read can still be deleted.
+    if (!isDeletion) throw object;
+    return unreadObject(key);
   }
 
-  #change(key: ObjectKey, make: Making): Promise<StoredObject> {
+  #change(key: ObjectKey, make: Making, isDeletion = false): Promise<StoredObject> {
     placeOf(key);
     if (this.#isClosed) throw closed();
     if (this.#waiting.length >= CHANGES_WAITING_MAX) {
@@ -162,7 +197,7 @@ export class SqliteStore implements Store {
     }
     if (this.#waiting.length === 0) setImmediate(() => this.#commit());
     const done = Promise.withResolvers<StoredObject>();
-    this.#waiting.push({ key, make, done });
+    this.#waiting.push({ key, make, isDeletion, done });
     return done.promise;
   }
 
@@ -170,13 +205,41 @@ export class SqliteStore implements Store {
     const together = this.#waiting.splice(0, CHANGES_PER_COMMIT_MAX);
     if (this.#waiting.length > 0) setImmediate(() => this.#commit());
     if (together.length === 0) return;
+    let error = this.#commitAll(together);
+    if (isFull(error) && reuseLog(this.#database)) error = this.#commitAll(together);
+    this.#trouble = error;
+    if (error === undefined) return;
+    const deletions = together.filter(({ isDeletion }) => isDeletion);
+    const isFreed = isFull(error) && this.#deleteAll(deletions);
+    for (const { key, isDeletion, done } of together) {
+      if (!isFreed || !isDeletion) done.reject(this.#failureOf(error, wordsOf(key)));
+    }
+  }
+
+  /** On a full disk there is room for deletions alone, which make more of it. */
+  #deleteAll(deletions: readonly Waiting[]): boolean {
+    if (deletions.length === 0 || !this.#reserve) return false;
+    return this.#reserve.lend(() => {
+      const isDone = this.#commitAll(deletions) === undefined;
+      reuseLog(this.#database);
+      return isDone;
+    });
+  }
+
+  #failureOf(error: unknown, what: string): Error {
+    if (this.#isClosed) return closed();
+    return failureOf(`the store did not take a change of ${what}, and kept nothing of it`, error);
+  }
+
+  /** One transaction, or the error with which all of it was undone. */
+  #commitAll(together: readonly Waiting[]): unknown {
     const changes: Change[] = [];
     const told: (() => void)[] = [];
     const before = this.#version;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
-      for (const { key, make, done } of together) {
-        const made = this.#made(key, make);
+      for (const { done, ...asked } of together) {
+        const made = this.#made(asked);
         if (made instanceof StoreError) told.push(() => done.reject(made));
         else told.push(() => done.resolve(made.object));
         if (!(made instanceof StoreError) && made.change) changes.push(made.change);
@@ -185,21 +248,18 @@ export class SqliteStore implements Store {
       this.#database.exec('COMMIT');
     } catch (error) {
       this.#version = before;
-      const failure = this.#undone(error);
-      for (const { done } of together) done.reject(failure);
-      return;
+      this.#undo();
+      return error;
     }
     this.#history.add(changes);
     for (const tell of told) tell();
+    return undefined;
   }
 
   /** One change inside the transaction. One that is refused has written nothing. */
-  #made(
-    key: ObjectKey,
-    make: Making,
-  ): StoreError | { readonly object: StoredObject; readonly change?: Change } {
+  #made({ key, make, isDeletion }: Omit<Waiting, 'done'>): Made | StoreError {
     try {
-      const before = this.#read(key);
+      const before = this.#read(key, isDeletion);
       const after = make(before);
       if (after === before) return { object: after };
       const version = this.#version + 1;
@@ -219,40 +279,14 @@ export class SqliteStore implements Store {
     }
   }
 
-  #undone(error: unknown): Error {
-    if (this.#isClosed) return closed();
+  #undo(): void {
     try {
-      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      if (!this.#isClosed && this.#database.isTransaction) this.#database.exec('ROLLBACK');
     } catch {
       // Nobody may read what was not kept.
       this.close();
     }
-    return failureOf('the store did not take the change, and nothing of it was kept', error);
   }
-}
-
-type Statements = Readonly<
-  Record<'get' | 'list' | 'listIn' | 'put' | 'delete' | 'version' | 'setVersion', StatementSync>
->;
-
-function statementsOf(database: DatabaseSync): Statements {
-  return {
-    get: database.prepare('SELECT text FROM objects WHERE kind = ? AND namespace = ? AND name = ?'),
-    list: database.prepare(
-      `SELECT namespace, name, text FROM objects WHERE kind = ? AND (namespace, name) > (?, ?)
-       ORDER BY namespace, name LIMIT ${ROWS_PER_PAGE}`,
-    ),
-    listIn: database.prepare(
-      `SELECT namespace, name, text FROM objects WHERE kind = ? AND namespace = ? AND name > ?
-       ORDER BY name LIMIT ${ROWS_PER_PAGE}`,
-    ),
-    put: database.prepare(
-      'INSERT INTO objects VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET text = excluded.text',
-    ),
-    delete: database.prepare('DELETE FROM objects WHERE kind = ? AND namespace = ? AND name = ?'),
-    version: database.prepare('SELECT version FROM last_change'),
-    setVersion: database.prepare('UPDATE last_change SET version = ?'),
-  };
 }
 
 /** The object, when it is still the one that the asker knew. */
@@ -263,24 +297,4 @@ function unchanged(before: StoredObject | undefined, asked: StoredObject): Store
   const isKnown = asked.metadata.uid === uid && asked.metadata.resourceVersion === resourceVersion;
   if (!isKnown) throw conflict(key);
   return before;
-}
-
-/** The words of the database; any other error is our own mistake. */
-function failureOf(what: string, error: unknown): Error {
-  if (resultCodeOf(error) === undefined) return error as Error;
-  const todo = 'see to the disk of --state-dir, and delete what has ended; then try again';
-  return new StoreError('ServiceUnavailable', `${what}: ${messageOf(error)}; ${todo}`);
-}
-
-function notFound(key: ObjectKey): StoreError {
-  return new StoreError('NotFound', `${wordsOf(key)} is not there`);
-}
-
-function conflict(key: ObjectKey): StoreError {
-  const words = `${wordsOf(key)} was changed by somebody else; read it again, and decide anew`;
-  return new StoreError('Conflict', words);
-}
-
-function closed(): StoreError {
-  return new StoreError('ServiceUnavailable', 'the store is closed; it comes back with its host');
 }

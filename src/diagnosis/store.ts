@@ -39,14 +39,18 @@ export interface StoreEvent {
   readonly object: StoredObject;
 }
 
-/** The reasons of Kubernetes for the same. The last: the disk did not take it, and may do so later. */
+/**
+ * The reasons of Kubernetes for the same. The last two are ours: the disk did not take it, and may do
+ * so later; and what is kept of this one object is not what was written.
+ */
 export type StoreTrouble =
   | 'AlreadyExists'
   | 'NotFound'
   | 'Conflict'
   | 'Gone'
   | 'TooLarge'
-  | 'ServiceUnavailable';
+  | 'ServiceUnavailable'
+  | 'Damaged';
 
 export class StoreError extends Error {
   readonly trouble: StoreTrouble;

@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { API_VERSION, type KindName, kinds } from '../api/kinds.ts';
+import { fieldsIn } from '../state/state-folder.ts';
+import { fieldAt, numberAt, textAt } from '../std/json.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
 import { type NewObject, type ObjectKey, type StoredObject, StoreError } from './store.ts';
 
@@ -25,6 +27,12 @@ export function createdObject({ kind, metadata, spec }: NewObject, now: Date): S
     // What a creator says of the status is not believed, as in Kubernetes.
     spec,
   };
+}
+
+/** In place of one that is damaged, for those who are told that it was deleted. */
+export function unreadObject(key: ObjectKey): StoredObject {
+  const { kind } = key;
+  return createdObject({ apiVersion: API_VERSION, kind, metadata: key, spec: {} }, new Date());
 }
 
 /** The same object when nothing is new. */
@@ -64,6 +72,27 @@ export function textOf(object: StoredObject): string {
   throw new StoreError(
     'TooLarge',
     `${wordsOf(keyOf(object))} would have ${size} bytes, and an object may have ${OBJECT_BYTES_MAX}; make it smaller`,
+  );
+}
+
+/** What is kept under this key, or why it is not what was written there. */
+export function objectOf(text: string, key: ObjectKey): StoredObject | StoreError {
+  const fields = fieldsIn(text);
+  if (isObject(fields) && isDeepStrictEqual(keyOf(fields), key)) return fields;
+  const todo = 'see to the disk of --state-dir, delete it (kubediag delete), and apply it again';
+  const words = `${wordsOf(key)} is not used: what the store holds of it is damaged; ${todo}`;
+  return new StoreError('Damaged', words);
+}
+
+function isObject(value: object): value is StoredObject {
+  const metadata = fieldAt(value, 'metadata');
+  const texts = ['name', 'uid', 'resourceVersion', 'creationTimestamp'];
+  return (
+    texts.every((name) => textAt(metadata, name) !== undefined) &&
+    numberAt(metadata, 'generation') !== undefined &&
+    [fieldAt(value, 'spec'), fieldAt(value, 'status') ?? {}].every(
+      (each) => typeof each === 'object' && each !== null,
+    )
   );
 }
 

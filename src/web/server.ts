@@ -166,6 +166,7 @@ const STORE_REASONS: Readonly<Record<StoreTrouble, Reason>> = {
   Gone: 'Expired',
   TooLarge: 'RequestEntityTooLarge',
   ServiceUnavailable: 'ServiceUnavailable',
+  Damaged: 'InternalError',
 };
 
 function statusErrorOf(error: unknown, { onDefect }: Answering): StatusError {
