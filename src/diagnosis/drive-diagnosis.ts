@@ -236,7 +236,8 @@ async function outcomeOf(
     processor,
     diagnosis,
     input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
-    restMs: restMs(spec, status, now()),
+    // Timers may be a moment early, and what they end must be late.
+    restMs: restMs(spec, status, now()) + 1,
     purpose: purposeOf(object.metadata, node),
     stop,
   });
