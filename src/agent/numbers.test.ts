@@ -40,7 +40,7 @@ test('what has ended and what steps took is counted under the names of every Kub
     'kubediag_operation_duration_seconds_count{operation="a"} 2',
     'kubediag_http_request_duration_seconds_sum{code="200"} 0.5',
     'kubediag_diagnoses{phase="Succeeded"} 1',
-    'diagnosis_info{name="a",operationset="set",phase="Succeeded"} 1',
+    'diagnosis_info{name="a",operationset="set",phase="Succeeded",namespace="default"} 1',
   ]) {
     expect(text.split('\n')).toContain(line);
   }

@@ -129,7 +129,8 @@ async function kept(store: Store): Promise<readonly Metric[]> {
     phases.set(phase, (phases.get(phase) ?? 0) + 1);
     if (listed.length >= DIAGNOSES_LISTED_MAX) continue;
     const operationset = textAt(object, 'spec', 'operationSet') ?? '';
-    listed.push({ labels: { name: object.metadata.name, operationset, phase }, value: 1 });
+    const { name, namespace = '' } = object.metadata;
+    listed.push({ labels: { name, operationset, phase, namespace }, value: 1 });
   }
   const counted = [...phases].map(([phase, value]) => ({ labels: { phase }, value }));
   return [

@@ -13,7 +13,11 @@ const listener = {
   onSettled: () => {},
   onLetGo: async () => {},
 };
-const needs = { succeeded: false, message: expect.stringContaining('this step needs') };
+const needs = {
+  succeeded: false,
+  message: expect.stringContaining('this step needs'),
+  isUntold: true,
+};
 
 test('a repair for others waits for that of a Diagnosis, and a look does not', async () => {
   const repairing = new Turns(1);

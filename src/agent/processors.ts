@@ -2,7 +2,8 @@ import type { Turns } from '../diagnosis/turns.ts';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type StepListener, withStepHost } from '../host/step-host.ts';
 import { OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
-import { failedWith } from '../operations/operation-result.ts';
+import { failedWith, type StepInput } from '../operations/operation-result.ts';
+import type { OwnProcessor } from '../operations/own-processor.ts';
 import { processors } from '../operations/processors.ts';
 import { runOperation } from '../operations/run-operation.ts';
 import type { ProcessorDoor } from '../web/processor-door.ts';
@@ -43,12 +44,18 @@ export function processorDoor(
           (host) => runOperation({ name, processor, input, timeoutMs, host, isDryRun }),
           listener,
         );
-      const repairs = processors.some((each) => each.path === path && each.repairs);
-      const [ended] = await Promise.allSettled([repairs ? repairing.take(run, stop) : run()]);
+      const own = processors.find((each) => each.path === path);
+      const [ended] = await Promise.allSettled([own?.repairs ? repairing.take(run, stop) : run()]);
       running -= 1;
-      if (ended.status === 'fulfilled') return ended.value;
+      if (ended.status === 'fulfilled') {
+        return { ...ended.value, isUntold: own !== undefined && isUntold(own, input) };
+      }
       if (ended.reason === stop.reason) return failedWith('it was stopped before it began');
       throw ended.reason;
     },
   };
+}
+
+function isUntold({ reads, readsElse = reads }: OwnProcessor, input: StepInput): boolean {
+  return [reads, readsElse].every((keys) => keys.some((key) => !input[key]));
 }

@@ -31,7 +31,9 @@ export const diagnosisSpec = ruled(
       )
       .exactOptional(),
     dryRun: flag
-      .describe('Steps that repair tell what they would do, and do nothing.')
+      .describe(
+        'Steps of ours that repair tell what they would do, and do nothing. Scripts, functions and other servers are not run: their steps fail.',
+      )
       .exactOptional(),
     deadlineSeconds: z
       .int()

@@ -26,7 +26,8 @@ export const CONDITION_REASONS = {
   },
   OperationSetChanged: {
     type: 'OperationSetChanged',
-    message: 'OperationSet specification has been changed during diagnosis execution',
+    message:
+      'OperationSet specification has been changed during diagnosis execution, or spec.operationSet names another one',
     means: 'The graph is another one than at the start, so the next step is unknown.',
   },
   OperationNotFound: {
@@ -56,8 +57,8 @@ export const CONDITION_REASONS = {
   },
   DiagnosisCancelled: {
     type: 'Failed',
-    message: 'It was cancelled by spec.cancel',
-    means: 'Somebody ended it; no further step is begun.',
+    message: 'It was cancelled',
+    means: 'Somebody ended it, by spec.cancel or Ctrl-C; no further step is begun.',
   },
   ApprovalNeeded: {
     type: 'WaitingForApproval',

@@ -15,7 +15,11 @@ export function badEnd(
   { timeoutMs, stop }: { readonly timeoutMs: number; readonly stop: AbortSignal },
 ): BadEnd | undefined {
   if (ended.ended === 'not-started') {
-    return { why: `it was not started: ${ended.why}`, error: ended.why };
+    // spawn E2BIG
+    const why = ended.why.endsWith('E2BIG')
+      ? 'its arguments are more than the kernel takes together: give it fewer or shorter ones'
+      : ended.why;
+    return { why: `it was not started: ${why}`, error: ended.why };
   }
   if (ended.ended === 'deadline') {
     const { pid } = ended.abandoned ?? {};

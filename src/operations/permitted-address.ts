@@ -59,5 +59,6 @@ function isForbidden(address: string): boolean {
 }
 
 function wordsOf(address: string): string {
-  return `${address} is an address that only this machine can reach, and no step is sent there`;
+  const why = 'is link-local or of a cloud that hands out credentials of this machine there';
+  return `${address} ${why}: no step is sent there; name the server by another address`;
 }

@@ -63,8 +63,8 @@ test.each([
   ['127.0.0.1:6060', 'is no URL'],
   ['http://user:secret@127.0.0.1:6060', 'has more than host, port and path'],
   ['http://127.0.0.1:6060/?x=/../', 'has more than host, port and path'],
-  ['http://169.254.169.254', 'only this machine can reach'],
-  ['http://[::ffff:169.254.169.254]', 'only this machine can reach'],
+  ['http://169.254.169.254', 'is link-local'],
+  ['http://[::ffff:169.254.169.254]', 'is link-local'],
   ['', 'this step needs'],
 ])('a source such as %s is refused', async (source, words) => {
   expect(await run(source)).toHaveProperty('message', expect.stringContaining(words));

@@ -144,6 +144,20 @@ describe('a script that does not', () => {
     const large = await run(`# ${'x'.repeat(200_000)}\n`);
     expect(large).toHaveProperty('message', expect.stringContaining('more than 131071 bytes'));
     const nul = await run('echo', { argKeys: ['a'], input: { a: 'x\0y' } });
-    expect(nul).toHaveProperty('message', expect.stringContaining('it was not started'));
+    expect(nul).toHaveProperty(
+      'message',
+      'a holds a NUL character, which no argument can: take it out',
+    );
+    const long = await run('echo', { argKeys: ['a'], input: { a: 'x'.repeat(131_072) } });
+    expect(long).toHaveProperty(
+      'message',
+      expect.stringContaining('a has 131072 bytes, and an argument may have 131071'),
+    );
+    const keys = Array.from({ length: 60 }, (_, at) => `k${at}`);
+    const input = Object.fromEntries(keys.map((key) => [key, 'x'.repeat(131_000)]));
+    expect(await run('echo', { argKeys: keys, input })).toHaveProperty(
+      'message',
+      expect.stringContaining('more than the kernel takes together'),
+    );
   });
 });

@@ -27,6 +27,11 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
   }
   // A key that nobody has set is an empty argument, so that those behind it keep their places.
   const words = argKeys.map((key) => (Object.hasOwn(step.input, key) ? step.input[key] : '') ?? '');
+  const wrong = wrongIn([
+    ['the script', script],
+    ...argKeys.map((key, at) => [key, words[at] ?? ''] as const),
+  ]);
+  if (wrong !== undefined) return failedWith(wrong);
   const ended = await runProgram({
     program: '/bin/sh',
     arguments: ['-c', JOINED, 'sh', script, step.name, ...words],
@@ -37,6 +42,19 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
     outputBytesMax: ANSWER_BYTES_MAX,
   });
   return resultOf(ended, step);
+}
+
+/** What no program can be given as an argument. */
+function wrongIn(given: readonly (readonly [name: string, text: string])[]): string | undefined {
+  for (const [name, text] of given) {
+    if (text.includes('\0'))
+      return `${name} holds a NUL character, which no argument can: take it out`;
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= SCRIPT_BYTES_MAX) continue;
+    const fix = 'use a function or a server, which are told values of any size';
+    return `${name} has ${bytes} bytes, and an argument may have ${SCRIPT_BYTES_MAX}: ${fix}`;
+  }
+  return undefined;
 }
 
 function resultOf(ended: ProgramResult, step: ScriptStep): OperationResult {

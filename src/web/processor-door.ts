@@ -5,7 +5,8 @@ import { StatusError } from './status-error.ts';
 /** What came of a processor of ours; the words say why it failed. */
 export type ProcessorAnswer =
   | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
-  | { readonly succeeded: false; readonly message: string };
+  /** What must be told and was not is the fault of whoever asks. */
+  | { readonly succeeded: false; readonly message: string; readonly isUntold?: boolean };
 
 export interface ProcessorDoor {
   /** By their paths, "/processor/podListCollector". */
@@ -36,8 +37,7 @@ export async function answerProcessor(
   const isDryRun = /^(1|true|All)$/.test(request.query.get('dryRun') ?? '');
   const answer = await door.runProcessor(path, input, { isDryRun, stop: request.stop });
   if (answer.succeeded) return json(answer.results);
-  const { message } = answer;
-  return json({ kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code: 500 }, 500);
+  throw new StatusError(answer.isUntold ? 'BadRequest' : 'InternalError', answer.message);
 }
 
 /** The first KubeDiag names no type for what it sends. */
