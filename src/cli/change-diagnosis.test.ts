@@ -9,7 +9,11 @@ async function approved(phase: string) {
   const changes: unknown[] = [];
   const kept = {
     metadata: { name: 'd', resourceVersion: '7' },
-    status: { phase, plan: 'abc', plannedActions: [{ kind: 'unmount', plan: 'abc' }] },
+    status: {
+      phase,
+      plan: 'abc',
+      plannedActions: [{ kind: 'unmount', deed: 'unmount /a', plan: 'abc' }],
+    },
   };
   const server = createServer((request, response) => {
     request.setEncoding('utf8').on('data', (text: string) => changes.push(JSON.parse(text)));
@@ -31,6 +35,7 @@ test('a plan is approved of the Diagnosis that was shown, as it was then', async
   expect(code).toBe(0);
   // While somebody thinks about it, it may end: then this is refused as a conflict.
   expect(changes).toEqual([{ metadata: { resourceVersion: '7' }, spec: { approvedPlan: 'abc' } }]);
+  expect(out).toContain('plan abc:\n  unmount /a\n');
   expect(out).toContain('approved (plan abc)');
 });
 

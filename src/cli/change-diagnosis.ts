@@ -3,6 +3,7 @@ import { printable } from '../std/printable.ts';
 import { type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
 import { fullName, kindNamed, pathOf } from './kind-named.ts';
+import { plannedLines } from './recorded-lines.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
 import type { Terminal } from './terminal.ts';
 
@@ -54,7 +55,7 @@ export async function approve(
     terminal.err(`  do    look at it again: kubediag approve ${printable(name)}\n`);
     return EXIT.notDone;
   }
-  terminal.out(planText(found.value, plan));
+  terminal.out(planText(found.value, plan, terminal.width));
   if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
     return EXIT.notDone;
   }
@@ -75,15 +76,12 @@ async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
   return false;
 }
 
-function planText(value: unknown, plan: string): string {
+function planText(value: unknown, plan: string, width: number): string {
   const planned = (listAt(value, 'status', 'plannedActions') ?? []).filter(
     (each) => textAt(each, 'plan') === plan,
   );
-  const lines = planned.map((each) => {
-    const [kind, summary] = [textAt(each, 'kind') ?? '', textAt(each, 'summary') ?? ''];
-    return `  ${printable(`${kind}: ${summary}`)}\n`;
-  });
-  return `plan ${plan}:\n${lines.join('')}`;
+  const lines = planned.flatMap((each) => plannedLines(each, width - 2));
+  return `plan ${plan}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
 }
 
 function called(name: string): string {

@@ -5,6 +5,7 @@ import { type AgentOptions, agentClient } from './agent-client.ts';
 import { LAST_APPLIED } from './apply-patch.ts';
 import { EXIT } from './exit-codes.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
+import { actionLines, findingLines, plannedLines } from './recorded-lines.ts';
 import { yamlText } from './show-report.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
 import type { Terminal } from './terminal.ts';
@@ -38,7 +39,7 @@ export async function describe(
   const lines = [
     ...headLines(found.value),
     ...(await specLines(found.value)),
-    ...sectionOf('Waits for', waits, String, terminal.width),
+    ...sectionOf('Waits for', waits, wordsLines, terminal.width),
     ...statusLines(found.value, terminal.width),
   ];
   terminal.out(`${lines.join('\n')}\n`);
@@ -56,7 +57,16 @@ function headLines(value: unknown): readonly string[] {
     line('Annotations', pairsOf(annotations)),
     line('Created', `${created} (${ageText(created, new Date())} ago)`),
     line('Phase', textAt(value, 'status', 'phase') ?? ''),
+    line('Current step', currentStep(value)),
   ].filter((each) => each !== '');
+}
+
+/** Whoever waits for a step sees which, and for how long. */
+function currentStep(value: unknown): string {
+  const operation = textAt(value, 'status', 'currentStep', 'operation');
+  const since = textAt(value, 'status', 'currentStep', 'startTime');
+  if (operation === undefined || since === undefined) return '';
+  return `${operation}, since ${since} (${ageText(since, new Date())})`;
 }
 
 function line(label: string, text: string): string {
@@ -86,40 +96,37 @@ async function specLines(value: unknown): Promise<readonly string[]> {
 
 /** What a Diagnosis has behind it; of other kinds there is little to tell. */
 function statusLines(value: unknown, width: number): readonly string[] {
-  const part = (title: string, path: string, wordsOf: (each: unknown) => string) =>
-    sectionOf(title, listAt(value, 'status', path) ?? [], wordsOf, width);
+  const part = (title: string, path: string, linesOf: LinesOf) => {
+    const more = fieldAt(value, 'status', `${path}NotListed`);
+    const items = listAt(value, 'status', path) ?? [];
+    return sectionOf(title, items, linesOf, width, typeof more === 'number' ? more : 0);
+  };
   const results = Object.entries(mapAt(value, 'status', 'operationResults'));
   return [
-    ...part('Conditions', 'conditions', (each) => {
+    ...part('Conditions', 'conditions', (each, columns) => {
       const status = textAt(each, 'status') === 'True' ? '' : ' (no longer)';
-      return `${textAt(each, 'reason')}${status}: ${textAt(each, 'message')}`;
+      return wrapWords(`${textAt(each, 'reason')}${status}: ${textAt(each, 'message')}`, columns);
     }),
-    ...part('Steps', 'steps', (each) => {
+    ...part('Steps', 'steps', (each, columns) => {
       const why = textAt(each, 'message');
       const step = `${textAt(each, 'outcome')} ${textAt(each, 'operation')}`;
-      return why === undefined ? step : `${step}: ${why}`;
+      return wrapWords(why === undefined ? step : `${step}: ${why}`, columns);
     }),
-    ...part('Findings', 'findings', (each) => {
-      return `${textAt(each, 'fault')} ${textAt(each, 'id')} (${textAt(each, 'state')}): ${textAt(each, 'summary')}`;
-    }),
-    ...part('Planned', 'plannedActions', (each) => {
-      return `${textAt(each, 'kind')}: ${textAt(each, 'summary') ?? 'see the findings'}`;
-    }),
-    ...part('Actions', 'actions', (each) => {
-      const why = textAt(each, 'why');
-      return `${textAt(each, 'kind')} ${textAt(each, 'state')}${why === undefined ? '' : `: ${why}`}`;
-    }),
-    ...sectionOf(
-      'Results',
-      results,
-      (each) => {
-        const [key, text] = each as readonly [string, unknown];
-        return `${key}: ${shortened(String(text))}`;
-      },
-      width,
-    ),
+    ...part('Findings', 'findings', findingLines),
+    ...part('Planned', 'plannedActions', plannedLines),
+    ...part('Actions', 'actions', actionLines),
+    ...sectionOf('Results', results, resultLines, width),
   ];
 }
+
+type LinesOf = (each: unknown, width: number) => readonly string[];
+
+const wordsLines: LinesOf = (each, width) => wrapWords(String(each), width);
+
+const resultLines: LinesOf = (each, width) => {
+  const [key, text] = each as readonly [string, unknown];
+  return wrapWords(`${key}: ${shortened(String(text))}`, width);
+};
 
 function shortened(text: string): string {
   if (text.length <= RESULT_CHARACTERS_SHOWN) return text;
@@ -129,14 +136,15 @@ function shortened(text: string): string {
 function sectionOf(
   title: string,
   items: readonly unknown[],
-  wordsOf: (each: unknown) => string,
+  linesOf: LinesOf,
   width: number,
+  notListed = 0,
 ): readonly string[] {
   if (items.length === 0) return [];
   const lines = items.slice(0, LISTED_MAX).flatMap((each) => {
-    const [first = '', ...rest] = wrapWords(wordsOf(each), width - 6);
+    const [first = '', ...rest] = linesOf(each, width - 6);
     return [`  - ${first}`, ...rest.map((more) => `    ${more}`)];
   });
-  const left = items.length - LISTED_MAX;
+  const left = Math.max(items.length - LISTED_MAX, 0) + notListed;
   return [`${title}:`, ...lines, ...(left > 0 ? [`  and ${left} more`] : [])];
 }

@@ -133,6 +133,15 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   const waits = 'Waits for:\n  - somebody who approves of its plan: kubediag approve asks\n';
   expect(await described('asks', plan)).toContain(waits);
   const approved = { ...plan, conditions: [{ ...asking, status: 'False' }] };
-  expect(await described('runs', approved)).not.toContain('Waits for');
+  const startTime = '2026-01-02T03:04:05Z';
+  const running = await described('runs', {
+    ...approved,
+    currentStep: { operation: 'a', startTime },
+    findings: [{ fault: 'a-fault', id: '3f9a1c', state: 'active', summary: 'It hurts.' }],
+    findingsNotListed: 7,
+  });
+  expect(running).not.toContain('Waits for');
+  expect(running).toContain(`Current step: a, since ${startTime} (`);
+  expect(running).toContain('  - a-fault 3f9a1c (active): It hurts.\n  and 7 more\n');
   expect(await described('queued', { phase: 'Pending' })).toContain('Waits for:\n  - its turn');
 });

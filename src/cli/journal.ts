@@ -1,3 +1,4 @@
+import { diagnosisIn } from '../diagnosis/purpose.ts';
 import { recordedWords } from '../operations/action-words.ts';
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
@@ -43,6 +44,8 @@ interface Entry {
   readonly ended?: string;
   readonly fault: string;
   readonly finding: string;
+  /** The Diagnosis that wanted it; none when a person did. */
+  readonly diagnosis?: string;
   readonly action: JournalRecord['action'];
   readonly outcome: JournalRecord['outcome'] | { readonly state: 'unfinished' };
 }
@@ -56,7 +59,7 @@ function entriesOf(
   );
   return records
     .filter(({ event }) => event === 'intended')
-    .map(({ entry, at, fault, finding, action }) => {
+    .map(({ entry, at, fault, finding, purpose, action }) => {
       const end = conclusions.get(entry);
       const isOpen = unfinished.some((record) => record.entry === entry);
       const outcome = isOpen || !end?.outcome ? { state: 'unfinished' as const } : end.outcome;
@@ -66,21 +69,24 @@ function entriesOf(
         ...(end ? { ended: end.at } : {}),
         fault,
         finding,
+        ...(typeof purpose === 'string' ? { diagnosis: diagnosisIn(purpose) } : {}),
         action,
         outcome,
       };
     });
 }
 
-const HEADINGS = ['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME'];
+const HEADINGS = ['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME', 'DIAGNOSIS'];
 
 function tableOf(entries: readonly Entry[], isWide: boolean): string {
-  const rows = entries.map(({ entry, begun, fault, finding, action, outcome }) => [
+  const rows = entries.map(({ entry, begun, fault, finding, diagnosis, action, outcome }) => [
     String(entry),
     begun.replace(/\.\d+Z$/, 'Z'),
     `${fault}/${finding}`,
     action.kind,
     outcome?.state ?? '',
+    // As kubectl shows what is not there.
+    diagnosis ?? '<none>',
     ...(isWide ? [recordedWords(action)?.deed ?? ''] : []),
   ]);
   const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
