@@ -30,7 +30,7 @@ test('whoever wants to speak another protocol is no agent, and nobody waits for 
   };
   const client = await agentClient(options);
   if ('trouble' in client) throw new Error(client.trouble.why);
-  const trouble = { what: `no agent answers on ${options.server}` };
+  const trouble = { why: 'it wants to speak another protocol' };
   expect(await client.ask('GET', '/version')).toMatchObject({ trouble });
   const { signal } = new AbortController();
   expect(await client.follow('/x', () => {}, { stop: signal })).toMatchObject({ trouble });

@@ -130,10 +130,6 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
       answered().then(resolve, failed);
     },
   );
-  sent.on('upgrade', (_, socket) => {
-    socket.destroy();
-    failed(new Error('it wants to speak another protocol'));
-  });
   sent.on('error', failed);
   sent.on('upgrade', (_, socket) => {
     socket.destroy();
