@@ -202,8 +202,7 @@ async function save(
     if (trouble === 'Conflict') return 'changed';
     if (trouble === 'NotFound') return 'gone';
     if (trouble === 'TooLarge') return saveBare(current, world);
-    if (trouble === 'ServiceUnavailable') return 'interrupted';
-    throw answer.error;
+    return interrupted(answer.error, world);
   }
   return current;
 }

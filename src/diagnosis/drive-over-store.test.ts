@@ -46,19 +46,23 @@ test('a catalogue or a last word that the store fails for a while is waited for'
   expect(walk.ran).toEqual([]);
 });
 
-test('a store that refuses a read for good ends nothing, and says why', async () => {
+test('a store that refuses for good what is damaged ends nothing, and says why', async () => {
   const walk = await walkOf('a');
   const { store } = walk;
   walk.store = {
     ...bound(store),
     get: async (key) => {
-      if (key.kind === 'Operation') throw new StoreError('Gone', 'its row is damaged');
+      if (key.kind === 'Operation') throw new StoreError('Damaged', 'its row is damaged');
       return store.get(key);
     },
   };
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
   expect(walk.troubles).toEqual(['its row is damaged']);
   expect((await walk.kept()).status).toBeUndefined();
+  const updateStatus = () => Promise.reject(new StoreError('Damaged', 'this one too'));
+  walk.store = { ...bound(store), updateStatus };
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(walk.troubles.at(-1)).toBe('this one too');
 });
 
 test('what passes while it is saved that it waits is asked for at once', async () => {
