@@ -67,6 +67,15 @@ export function waitsForApproval(
   return plan === approvedPlan ? undefined : `plan ${plan} waits to be approved`;
 }
 
+/** Whether a step that repairs may act by now, or only tell what it would do. */
+export function mayAct(
+  { dryRun, recovery, approvedPlan }: DiagnosisSpec,
+  { plan }: DiagnosisStatus,
+): boolean {
+  if (dryRun || recovery === 'Never') return false;
+  return recovery !== 'Approval' || (plan !== undefined && plan === approvedPlan);
+}
+
 /** What may be done: that of the plan that was approved, down to the last argument, and nothing else. */
 export function approvedIn(
   { approvedPlan }: DiagnosisSpec,

@@ -41,14 +41,23 @@ export const ACTIONS_SHOWN_BYTES_MAX = 24 * 1024;
 /** All results of a Diagnosis, those beside the store among them: every later step is told all. */
 export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
-/** Diagnoses that are driven at once. */
-export const IN_FLIGHT_MAX = 100;
+/**
+ * Diagnoses that are driven at once. Most of them wait: for a turn, or for a server that is asked
+ * again. What costs the node has turns of its own, below.
+ */
+export const IN_FLIGHT_MAX = 1_000;
 
 /** Beside them, those whose end has only to be written: they wait for no step of others. */
 export const OVER_MAX = 100;
 
 /** Steps of ours that look at the node at once: each starts children of its own. */
 export const LOOKING_STEPS_MAX = 8;
+
+/** Scripts and functions at once: nobody knows what each of them takes of the node. */
+export const PROGRAM_STEPS_MAX = 16;
+
+/** Servers that are asked at once: each answer is held until it is whole, and may have 2 MiB. */
+export const EXCHANGES_MAX = 100;
 
 /** From a store that failed to the next attempt: the first, and the longest. */
 export const STORE_WAIT_FIRST_MS = 100;

@@ -5,11 +5,12 @@ import {
   type StepInput,
 } from '../operations/operation-result.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
+import type { InTurn } from '../operations/run-http.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { DiagnosisInHand } from '../operations/step-input.ts';
 import { messageOf } from '../std/message-of.ts';
-import { type Asking, approvedIn, type Wanted } from './approval.ts';
-import { LOOKING_STEPS_MAX } from './limits.ts';
+import { type Asking, approvedIn, mayAct, type Wanted } from './approval.ts';
+import { EXCHANGES_MAX, LOOKING_STEPS_MAX, PROGRAM_STEPS_MAX } from './limits.ts';
 import { Turns } from './turns.ts';
 
 /** One step of a Diagnosis, whose checkpoint is on disk. */
@@ -49,10 +50,12 @@ export interface StepNode {
   readonly repairing?: Turns;
 }
 
-/** Runs steps on a node: some that look at it at once, and one that repairs. */
+/** Runs steps on a node: of each kind as many at once as the node can bear, and one that repairs. */
 export function stepsOn(node: StepNode): RunStep {
   const { lend, consent, isDryRun: neverAct = false, repairing = new Turns(1) } = node;
   const looking = new Turns(LOOKING_STEPS_MAX);
+  const programs = new Turns(PROGRAM_STEPS_MAX);
+  const exchanges = new Turns(EXCHANGES_MAX);
   return async ({ name, processor, diagnosis, input, restMs, purpose, stop: stopped }) => {
     // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
     const stop = Number.isFinite(restMs)
@@ -69,11 +72,15 @@ export function stepsOn(node: StepNode): RunStep {
     };
     const run = async () => {
       stop.throwIfAborted();
-      const step = { name, processor, input, timeoutMs, isDryRun };
+      const inTurn: InTurn = (attempt) => exchanges.take(attempt, stop);
+      const step = { name, processor, input, timeoutMs, isDryRun, inTurn };
       return lend(lending, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);
-    const turns = own?.repairs ? repairing : own && looking;
+    const isPlan = isDryRun || !(consent || mayAct(diagnosis.spec, diagnosis.status));
+    // A plan changes nothing, and so holds up no repair. A server has a turn for each attempt.
+    const ownTurns = own?.repairs && !isPlan ? repairing : looking;
+    const turns = own ? ownTurns : processor.way === 'http' ? undefined : programs;
     const result = await broken(turns ? turns.take(run, stop) : run(), stop);
     return wanted.length > 0
       ? { wanted, record: { actions: result.record?.actions ?? [] } }

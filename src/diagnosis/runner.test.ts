@@ -56,14 +56,17 @@ test('drives so many at once and no more, and forgets none', async () => {
   const walk = await withGraph('abc');
   let most = 0;
   let now = 0;
+  const full = Promise.withResolvers<void>();
   walk.acts.set('b', async () => {
     now += 1;
     most = Math.max(most, now);
+    if (now === IN_FLIGHT_MAX) full.resolve();
+    await full.promise;
     await sleep(1);
     now -= 1;
     return { succeeded: true, results: {} };
   });
-  const names = Array.from({ length: 350 }, (_, at) => `d-${at}`);
+  const names = Array.from({ length: IN_FLIGHT_MAX + 250 }, (_, at) => `d-${at}`);
   const ended: StoredObject[] = [];
   const runner = start(walk, ended);
   await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));

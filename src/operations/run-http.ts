@@ -20,13 +20,19 @@ export interface HttpStep {
   readonly trust?: ServerTrust;
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
+  readonly inTurn?: InTurn;
 }
+
+/** Has an attempt wait for its turn. None is held between two: a lost server keeps nobody else waiting. */
+export type InTurn = <T>(attempt: () => Promise<T>) => Promise<T>;
+
+const atOnce: InTurn = (attempt) => attempt();
 
 type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
 
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
-  const { url, input, stop, trust, timeoutMs, waitsMs = RETRY_WAITS_MS } = step;
+  const { url, input, stop, trust, timeoutMs, waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
   const asked: Asked = {
@@ -38,7 +44,7 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
     ...(trust ? { trust } : {}),
   };
   for (let attempt = 1; ; attempt += 1) {
-    const attempted = await attemptOnce(url, asked, exchangeLimits(timeoutMs, stop));
+    const attempted = await inTurn(() => attemptOnce(url, asked, exchangeLimits(timeoutMs, stop)));
     if ('answer' in attempted) return attempted.answer;
     if (stop.aborted) return failedWith(`${url}: stopped`);
     const waitMs = waitsMs[attempt - 1];

@@ -7,7 +7,7 @@ import type { ProcessorHost } from './processor-host.ts';
 import { processors } from './processors.ts';
 import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
-import { runHttp } from './run-http.ts';
+import { type InTurn, runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
 import { withinTime } from './within-time.ts';
 
@@ -20,13 +20,15 @@ export interface OperationStep {
   readonly host: ProcessorHost;
   /** Nothing may be changed: what we do not know is then not run. */
   readonly isDryRun: boolean;
+  /** For each attempt to ask a server. */
+  readonly inTurn?: InTurn;
 }
 
 type HttpProcessor = Extract<Processor, { way: 'http' }>;
 
 /** Carries out one Operation. Whatever goes wrong with it is its result. */
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
-  const { processor, input, host, isDryRun, timeoutMs, name } = step;
+  const { processor, input, host, isDryRun, timeoutMs, name, inTurn } = step;
   const own = ownProcessor(processor);
   if (own) {
     const running = own.run(input, host);
@@ -51,7 +53,9 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   }
   const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
   const trust = trustOf(processor);
-  return runHttp({ url: urlOf(processor), input, timeoutMs, stop, trust, waitsMs });
+  const url = urlOf(processor);
+  const turn = inTurn ? { inTurn } : {};
+  return runHttp({ url, input, timeoutMs, stop, trust, waitsMs, ...turn });
 }
 
 /** The processor of ours that an Operation without an address means. */

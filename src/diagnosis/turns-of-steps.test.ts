@@ -1,0 +1,126 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { MadeWalk } from '../../test/made-walk.ts';
+import { API_VERSION } from '../api/kinds.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
+import { EXCHANGES_MAX } from './limits.ts';
+import { type Lending, type StepToRun, stepsOn } from './run-step.ts';
+import { Runner } from './runner.ts';
+import type { StoredObject } from './store.ts';
+import { newDiagnosis } from './store-contract.ts';
+
+/** A node that is only lent: no step here looks at it. */
+const lend = <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>) =>
+  use(lending as unknown as ProcessorHost);
+
+/** A runner of real steps: "a" is a script that ends at once, "b" asks a server at this port. */
+async function running(port: number) {
+  const walk = new MadeWalk();
+  await walk.graph('a');
+  await walk.store.create({
+    apiVersion: API_VERSION,
+    kind: 'Operation',
+    metadata: { name: 'b' },
+    spec: {
+      processor: {
+        httpServer: { address: '127.0.0.1', port, path: '/', scheme: 'http' },
+        timeoutSeconds: 30,
+      },
+    },
+  });
+  await walk.store.create({
+    apiVersion: API_VERSION,
+    kind: 'OperationSet',
+    metadata: { name: 'asks' },
+    spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] },
+  });
+  const ended: StoredObject[] = [];
+  const onEnded = (object: StoredObject) => void ended.push(object);
+  const runner = new Runner({ ...walk.world, runStep: stepsOn({ lend }), onEnded });
+  const until = runner.run();
+  onTestFinished(async () => {
+    walk.shutdown.abort();
+    await until;
+  });
+  const ask = async (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `asks-${at}`);
+    const spec = { operationSet: 'asks' };
+    await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name, spec))));
+  };
+  return { walk, runner, ended, ask };
+}
+
+test('those who wait for a server that is not there keep nobody else from being run', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  const { walk, runner, ended, ask } = await running(port);
+  await ask(300);
+  while (runner.counts.inFlight < 300) await sleep(5);
+  await walk.store.create(newDiagnosis('harmless'));
+  while (ended.length === 0) await sleep(5);
+  expect(ended[0]).toMatchObject({
+    metadata: { name: 'harmless' },
+    status: { phase: 'Succeeded' },
+  });
+  expect(runner.counts).toEqual({ inFlight: 300, queued: 0, waiting: 0 });
+});
+
+test('no more servers are asked at once than their answers have room', async () => {
+  let now = 0;
+  let most = 0;
+  const server = createServer(async (_, response) => {
+    now += 1;
+    most = Math.max(most, now);
+    await sleep(20);
+    now -= 1;
+    response.end('{}');
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { ended, ask } = await running((server.address() as AddressInfo).port);
+  await ask(EXCHANGES_MAX + 50);
+  while (ended.length < EXCHANGES_MAX + 50) await sleep(5);
+  expect(most).toBe(EXCHANGES_MAX);
+  expect(ended.every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
+});
+
+test('whoever only plans holds up no repair', async () => {
+  const walk = new MadeWalk();
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<never>();
+  const run = stepsOn({
+    lend: ({ purpose }) => {
+      begun.push(purpose);
+      return gate.promise;
+    },
+  });
+  const step = (purpose: string, more: object, status = {}): StepToRun => {
+    const spec = { operationSet: 'some', ...more };
+    const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status };
+    const { signal: stop } = new AbortController();
+    return { name: 'recover', processor, diagnosis, input: {}, purpose, restMs: 1_000, stop };
+  };
+  const approved = { recovery: 'Approval', approvedPlan: 'p' };
+  const steps = [
+    step('asks', { recovery: 'Approval' }),
+    step('asks again', { ...approved, approvedPlan: 'old' }, { plan: 'p' }),
+    step('dry run', { dryRun: true }),
+    step('never', { recovery: 'Never' }),
+    step('acts', {}),
+    step('acts next', {}),
+    step('acts as approved', approved, { plan: 'p' }),
+  ].map(run);
+  await sleep(0);
+  expect(begun).toEqual(['asks', 'asks again', 'dry run', 'never', 'acts']);
+  gate.reject(new Error('ended'));
+  await Promise.all(steps);
+  expect(begun.slice(5)).toEqual(['acts next', 'acts as approved']);
+});
