@@ -138,7 +138,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     await expect.poll(() => planOf('approved'), POLL).toMatch(/^[\da-f]{16}$/);
     const plan = (await planOf('approved')) ?? '';
     const approved = await agent.kubediag('approve', 'approved', '--plan', plan);
-    expect(approved.stdout).toContain('unmount: ');
+    expect(approved.stdout).toContain(`plan ${plan}:\n  unmount\n`);
     expect(approved.stdout).toContain(`approved (plan ${plan})\n`);
     await expect.poll(() => phaseOf('approved'), POLL).toBe('Succeeded');
     expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done', 'done']);
