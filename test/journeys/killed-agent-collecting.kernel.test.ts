@@ -90,6 +90,8 @@ it('killed again and again while it collects, it runs each step at least once, a
   const lengthMs = performance.now() - begun;
   console.info(`KUBEDIAG_TEST_SEED=${seed}; undisturbed it takes ${lengthMs} ms`);
   const keysOf = ({ operationResults = {} }: DiagnosisStatus) => Object.keys(operationResults);
+  const largeOf = ({ largeResults = [] }: DiagnosisStatus) =>
+    largeResults.find(({ key }) => key === 'operation.large.output');
   const [first] = calm;
 
   for (let batch = 0; batch < BATCHES; batch += 1) {
@@ -101,7 +103,9 @@ it('killed again and again while it collects, it runs each step at least once, a
       await agent.stand();
     }
     for (const status of await endsOf(agent, names)) {
-      expect(status).toMatchObject({ phase: 'Succeeded', largeResults: first?.largeResults });
+      expect(status.phase).toBe('Succeeded');
+      // How long the list of processes is, is the machine's own affair.
+      expect(largeOf(status)).toEqual(first && largeOf(first));
       expect(keysOf(status)).toEqual(first && keysOf(first));
       expect(status.operationResults?.['operation.length.output']).toBe(`${LARGE_BYTES}\n`);
       expect(status.steps?.map(({ operation, outcome }) => [operation, outcome])).toEqual(
