@@ -36,6 +36,8 @@ export interface AgentClient {
     onLine: (value: unknown) => void,
     wish: { readonly stop: AbortSignal; readonly accept?: string },
   ) => Promise<Asked>;
+  /** The bytes of a file, when it is granted. */
+  readonly download: (path: string, onPiece: (piece: Buffer) => void) => Promise<Asked>;
 }
 
 /** Where an agent listens. */
@@ -83,6 +85,12 @@ function clientOf(place: Place, token: string): AgentClient {
       exchange({ ...call, method: 'GET', path, stop, ...(accept ? { accept } : {}) }, (response) =>
         response.statusCode === 200 ? linesOf(response, onLine) : wholeOf(response),
       ),
+    download: (path, onPiece) =>
+      exchange({ ...call, method: 'GET', path }, (response) =>
+        response.headers['content-type'] === 'application/octet-stream'
+          ? bytesOf(response, onPiece)
+          : wholeOf(response),
+      ),
   };
 }
 
@@ -94,7 +102,7 @@ interface Call extends AgentWish {
   readonly stop?: AbortSignal;
 }
 
-type Read = { readonly text: string } | { readonly trouble: Trouble };
+type Read = { readonly text: string } | Asked;
 
 const TOO_LARGE = {
   trouble: {
@@ -124,8 +132,8 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     (response) => {
       response.on('error', failed);
       const answered = async (): Promise<Asked> => {
-        const text = await read(response);
-        return 'trouble' in text ? text : answerOf(response, text.text);
+        const told = await read(response);
+        return 'text' in told ? answerOf(response, told.text) : told;
       };
       answered().then(resolve, failed);
     },
@@ -174,6 +182,19 @@ async function textOf(response: IncomingMessage): Promise<string | undefined> {
     pieces.push(piece);
   }
   return Buffer.concat(pieces).toString('utf8');
+}
+
+async function bytesOf(
+  response: IncomingMessage,
+  onPiece: (piece: Buffer) => void,
+): Promise<Asked> {
+  let bytes = 0;
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > ANSWER_BYTES_MAX) return TOO_LARGE;
+    onPiece(piece);
+  }
+  return { code: response.statusCode ?? 0, value: {}, warnings: [] };
 }
 
 async function linesOf(

@@ -49,6 +49,15 @@ function describe(): Command {
   return withAgentOptions(command);
 }
 
+function fetchResult(): Command {
+  const command = new Command('fetch')
+    .description('bring a result of a Diagnosis here whole: a profile, a capture, a large value')
+    .argument('<NAME>', 'of the Diagnosis')
+    .argument('<KEY>', 'of the result, as describe shows it')
+    .argument('[FILE]', 'where to write it (default: a file of its own name here)');
+  return withAgentOptions(command);
+}
+
 function remove(): Command {
   const command = new Command('delete')
     .description(
@@ -86,4 +95,4 @@ function withAgentOptions(command: Command): Command {
 }
 
 /** The agent that stands on a node, and the commands that talk to it. */
-export const agentCommands = [serve, apply, get, describe, remove, approve, cancel];
+export const agentCommands = [serve, apply, get, describe, fetchResult, remove, approve, cancel];

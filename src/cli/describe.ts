@@ -1,9 +1,11 @@
 import { ageText } from '../api/columns.ts';
 import { fieldAt, listAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
+import { shellCommand } from '../std/shell-command.ts';
 import { type AgentOptions, agentClient } from './agent-client.ts';
 import { LAST_APPLIED } from './apply-patch.ts';
 import { EXIT } from './exit-codes.ts';
+import { keptPath } from './kept-path.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
 import { actionLines, findingLines, plannedLines } from './recorded-lines.ts';
 import { yamlText } from './show-report.ts';
@@ -101,7 +103,13 @@ function statusLines(value: unknown, width: number): readonly string[] {
     const items = listAt(value, 'status', path) ?? [];
     return sectionOf(title, items, linesOf, width, typeof more === 'number' ? more : 0);
   };
-  const results = Object.entries(mapAt(value, 'status', 'operationResults'));
+  const [name = '', namespace = ''] = ['name', 'namespace'].map((each) =>
+    textAt(value, 'metadata', each),
+  );
+  const results = Object.entries(mapAt(value, 'status', 'operationResults')).map(
+    ([key, text]) =>
+      [key, String(text), shellCommand(['kubediag', 'fetch', name, key, '-n', namespace])] as const,
+  );
   return [
     ...part('Conditions', 'conditions', (each, columns) => {
       const status = textAt(each, 'status') === 'True' ? '' : ' (no longer)';
@@ -124,8 +132,10 @@ type LinesOf = (each: unknown, width: number) => readonly string[];
 const wordsLines: LinesOf = (each, width) => wrapWords(String(each), width);
 
 const resultLines: LinesOf = (each, width) => {
-  const [key, text] = each as readonly [string, unknown];
-  return wrapWords(`${key}: ${shortened(String(text))}`, width);
+  const [key, text, command] = each as readonly [string, string, string];
+  if (keptPath(text) === undefined) return wrapWords(`${key}: ${shortened(text)}`, width);
+  // To be copied, it stands in one line.
+  return [...wrapWords(`${key}: ${text}`, width), printable(command)];
 };
 
 function shortened(text: string): string {

@@ -106,6 +106,8 @@ async function runCommand(
       return (await import('./get.ts')).get(words, options as never, terminal);
     case 'describe':
       return (await import('./describe.ts')).describe(words, options as never, terminal);
+    case 'fetch':
+      return (await import('./fetch.ts')).fetchResult(words, options as never, terminal);
     case 'delete':
       return (await import('./delete.ts')).deleteObjects(words, options as never, terminal);
     case 'approve':

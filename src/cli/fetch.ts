@@ -1,0 +1,50 @@
+import { fieldAt, textAt } from '../std/json.ts';
+import { printable } from '../std/printable.ts';
+import { type AgentOptions, agentClient } from './agent-client.ts';
+import { EXIT } from './exit-codes.ts';
+import { writeGiven } from './given-file.ts';
+import { keptPath } from './kept-path.ts';
+import { kindNamed, pathOf } from './kind-named.ts';
+import { isGranted, tellTrouble } from './tell-answer.ts';
+import type { Terminal } from './terminal.ts';
+
+export interface FetchOptions extends AgentOptions {
+  readonly namespace: string;
+}
+
+/** `kubediag fetch NAME KEY [FILE]`: a result whole, also when the status only names where it is kept. */
+export async function fetchResult(
+  [name = '', key = '', given]: readonly string[],
+  options: FetchOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return EXIT.notDone;
+  }
+  const found = await client.ask('GET', pathOf(kindNamed('Diagnosis'), options.namespace, name));
+  if (!isGranted(found, terminal)) return EXIT.notDone;
+  const result = textAt(found.value, 'status', 'operationResults', key);
+  if (result === undefined) {
+    const keys = Object.keys(fieldAt(found.value, 'status', 'operationResults') ?? {});
+    const there = keys.length === 0 ? 'it has no result yet' : `there are ${keys.join(', ')}`;
+    terminal.err(`${printable(name)} has no result "${printable(key)}": ${printable(there)}\n`);
+    return EXIT.notDone;
+  }
+  const path = keptPath(result);
+  if (path === undefined && given === undefined) {
+    terminal.out(result.endsWith('\n') ? result : `${result}\n`);
+    return EXIT.clear;
+  }
+  const pieces: Buffer[] = [];
+  if (path === undefined) pieces.push(Buffer.from(result));
+  else if (!isGranted(await client.download(path, (piece) => pieces.push(piece)), terminal)) {
+    return EXIT.notDone;
+  }
+  const file = given ?? (path?.startsWith('/collected/') ? path.replace(/^.*\//, '') : key);
+  const bytes = Buffer.concat(pieces);
+  writeGiven(file, bytes);
+  terminal.out(`${printable(file)} (${bytes.length} bytes)\n`);
+  return EXIT.clear;
+}
