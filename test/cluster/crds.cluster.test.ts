@@ -103,8 +103,23 @@ it('takes every status that a walk through a graph writes', async () => {
     new Date(),
   );
   expect(saved.at(-1)).toMatchObject({ phase: 'Failed', failedPaths: paths });
+  const named = { fault: 'a-fault', finding: '3f9a1c', deed: 'unmount /a', details: ['mount 216'] };
+  const done = { state: 'done', endTime: '2026-01-02T03:04:05.678Z', journalEntry: 7 };
+  const proof = [{ claim: 'it is deleted', text: '216 27 /a//deleted', origin: '/proc/8:4' }];
+  const hurts = { fault: 'a-fault', state: 'active', reason: 'ItHurts', summary: 'It hurts.' };
+  const recorded: DiagnosisStatus = {
+    findings: [
+      { ...hurts, id: '3f9a1c', subject: { mount: '/a' }, proof },
+      { ...hurts, id: 'abcdef', subject: {}, proofNotListed: 2 },
+    ],
+    findingsNotListed: 1,
+    plannedActions: [{ kind: 'unmount', ...named, plan: '0123456789abcdef' }],
+    plannedActionsNotListed: 1,
+    actions: [{ kind: 'unmount', ...named, ...done }],
+    actionsNotListed: 1,
+  };
   const name = ['diag', 'http-operation'];
-  for (const status of [...saved, good]) {
+  for (const status of [...saved, good, recorded]) {
     const patch = JSON.stringify([{ op: 'add', path: '/status', value: status }]);
     const words = ['--subresource=status', '--type=json', `--patch=${patch}`];
     await cluster.kubectl('patch', ...name, ...words);

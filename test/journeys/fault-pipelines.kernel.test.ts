@@ -106,7 +106,11 @@ it.each(Object.entries(MADE))(
     const snake = fault.replaceAll('-', '_');
     const dry = await run(sick, fault, '--dry-run');
     expect(dry.status, dry.ended.stderr).toMatchObject({ phase: 'Succeeded' });
-    expect(dry.status.plannedActions).toEqual(sick.actions.map((kind) => ({ kind })));
+    const { findings: [found] = [], plannedActions = [] } = dry.status;
+    const named = { fault, finding: found?.id };
+    expect(plannedActions).toMatchObject(sick.actions.map((kind) => ({ kind, ...named })));
+    expect(plannedActions.every(({ deed }) => deed)).toBe(true);
+    expect(found?.proof).not.toEqual([]);
     expect(sick.isSick()).toBe(true);
 
     const { ended, status } = await run(sick, fault, '--yes');
@@ -115,7 +119,9 @@ it.each(Object.entries(MADE))(
       phase: 'Succeeded',
       succeededPath: [{ operation: `${fault}-diagnoser` }, { operation: `${fault}-recover` }],
       findings: [{ fault, state: expect.stringMatching(/^(active|damaged)$/) }],
-      actions: sick.actions.map((kind) => ({ kind, state: 'done' })),
+      actions: plannedActions.map((planned, at) => {
+        return { ...planned, state: 'done', journalEntry: at + 1 };
+      }),
     });
     const id = status.findings?.[0]?.id;
     expect(status.operationResults).toEqual({

@@ -56,7 +56,9 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
 
     const dry = await run('--dry-run');
     expect(dry.ended.code, dry.ended.stderr).toBe(0);
-    expect(dry.diagnosis.status).toMatchObject({ plannedActions: [{ kind: 'unmount' }] });
+    expect(dry.diagnosis.status).toMatchObject({
+      plannedActions: [{ kind: 'unmount', deed: `unmount ${volume.target}` }],
+    });
     expect(dry.diagnosis.status.operationResults).toMatchObject({
       'recover.kubernetes.subpath_remount.result': `Would umount ${volume.target} on host; nothing was changed`,
     });

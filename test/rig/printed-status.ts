@@ -44,8 +44,15 @@ export function expectPrintedStatus({ metadata, status }: PrintedDiagnosis, line
       { id: 3, operation: 'subpath-remount-diagnoser', to: [4] },
       { id: 4, operation: 'subpath-remount-recover' },
     ],
-    findings: [{ fault: 'stale-subpath-mount', state: 'active' }],
-    actions: [{ kind: 'unmount', state: 'done' }],
+    findings: [
+      {
+        fault: 'stale-subpath-mount',
+        state: 'active',
+        subject: { mount: target },
+        proof: expect.arrayContaining([expect.objectContaining({ text: line })]),
+      },
+    ],
+    actions: [{ kind: 'unmount', deed: `unmount ${target}`, state: 'done', journalEntry: 1 }],
   });
   const found = 'diagnoser.kubernetes.subpath_remount';
   const {

@@ -32,6 +32,21 @@ const results: readonly Row[] = [
     'the step says how many there are; run it again when these are cured',
   ],
   [
+    'findings that a status lists',
+    bytes(diagnosis.FINDINGS_SHOWN_BYTES_MAX),
+    'the later ones are counted: `status.findingsNotListed`',
+  ],
+  [
+    'what proves them, in a status',
+    bytes(diagnosis.PROOF_SHOWN_BYTES_MAX),
+    'a finding says how many lines there were: `proofNotListed`',
+  ],
+  [
+    'actions that a status lists, done and planned',
+    `${bytes(diagnosis.ACTIONS_SHOWN_BYTES_MAX)} each`,
+    'the later ones are counted: `status.actionsNotListed`; `kubediag journal` has all that were done',
+  ],
+  [
     'steps that a status lists',
     count(graph.STEPS_LISTED_MAX),
     'the later ones are counted: `status.stepsNotListed`',
