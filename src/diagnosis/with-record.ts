@@ -41,7 +41,10 @@ function joinedFindings(status: DiagnosisStatus, more: readonly Finding[]): Diag
     proofBytes -= bytes;
     return finding;
   });
-  const bareBytes = ({ proof: _, ...bare }: Finding) => bytesOf(bare);
+  const bareBytes = (finding: Finding) => {
+    const { proof: _, ...bare } = finding;
+    return bytesOf(bare);
+  };
   const { shown, left } = fitting(proven, FINDINGS_SHOWN_BYTES_MAX, bareBytes);
   const findingsNotListed = (status.findingsNotListed ?? 0) + left;
   return { findings: shown, ...(findingsNotListed > 0 ? { findingsNotListed } : {}) };

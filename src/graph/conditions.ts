@@ -46,10 +46,11 @@ export function failedFor(
 /** What has ended is at no step any more. */
 export function endedAs(
   phase: 'Succeeded' | 'Failed',
-  { currentStep: _, ...status }: DiagnosisStatus,
+  status: DiagnosisStatus,
   now: Date,
 ): DiagnosisStatus {
-  return { ...status, phase, endTime: timeText(now) };
+  const { currentStep: _, ...rest } = status;
+  return { ...rest, phase, endTime: timeText(now) };
 }
 
 /** Once the step of a plan has ended, or the whole has, nobody is waited for any more. */

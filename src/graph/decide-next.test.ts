@@ -75,6 +75,19 @@ const bad: StepResult = { succeeded: false, message: 'it answered 204' };
 const conditionsOf = ({ conditions = [] }: DiagnosisStatus) =>
   conditions.map(({ type, reason }) => `${type} ${reason}`);
 
+test('one that names other nodes too says in its end that they were not looked at', () => {
+  const targetSelector = { nodeNames: ['my-node', 'elsewhere'] };
+  const { status } = driven(seenWith({ spec: { operationSet: 'set', targetSelector } }), good);
+  expect(status.phase).toBe('Succeeded');
+  expect(status.conditions).toContainEqual({
+    type: 'TargetsLeftOut',
+    status: 'True',
+    reason: 'TargetsLeftOut',
+    message: expect.stringMatching(/^Not looked at here: node elsewhere; .*: make a Diagnosis for/),
+    lastTransitionTime: '2021-06-02T07:28:55Z',
+  });
+});
+
 test('the pipeline of the four subpath steps ends as it is documented', () => {
   const { ran, status } = driven(seenWith({ set: setOf(SEED) }), good);
   expect(ran).toEqual(SEED.slice(1).map(({ operation }) => operation));
@@ -214,7 +227,7 @@ test('a label that is lost on the way is written again, and hides no change of t
 });
 
 describe('what comes later is waited for, but not for ever', () => {
-  const later = (ms: number) => (seen: SeenDiagnosis) =>
+  const laterBy = (ms: number) => (seen: SeenDiagnosis) =>
     seen.status.startTime === undefined ? seen : { ...seen, now: new Date(START + ms) };
 
   test.each([
@@ -226,8 +239,8 @@ describe('what comes later is waited for, but not for ever', () => {
       'OperationSetNotReady',
     ],
   ] satisfies readonly (readonly [SeenSet, string, string])[])('%o', (set, waits, reason) => {
-    expect(driven(seenWith({ set }), good, later(59_000)).waits).toBe(waits);
-    const { status } = driven(seenWith({ set }), good, later(60_000));
+    expect(driven(seenWith({ set }), good, laterBy(59_000)).waits).toBe(waits);
+    const { status } = driven(seenWith({ set }), good, laterBy(60_000));
     expect(status.phase).toBe('Failed');
     expect(conditionsOf(status)).toContain(`${reason} ${reason}`);
   });
@@ -249,7 +262,7 @@ describe('what comes later is waited for, but not for ever', () => {
   ] satisfies readonly (readonly [DiagnosisSpec, string])[])('a node: %o', (spec, words) => {
     const seen = seenWith({ spec, nodeName: undefined });
     expect(driven(seen, good)).toMatchObject({ waits: words, status: { phase: 'Pending' } });
-    const { status } = driven(seen, good, later(60_000));
+    const { status } = driven(seen, good, laterBy(60_000));
     expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'TargetNotFound' }] });
     expect(status.conditions?.[0]?.message).toContain(words);
   });
