@@ -26,6 +26,11 @@ test.each<[KindName, object, readonly string[]]>([
     { operationSet: 'set', nodeName: 'my-node' },
     ['there is no OperationSet "set" yet: apply it within a minute'],
   ],
+  [
+    'Diagnosis',
+    { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
+    [expect.stringMatching(/^not looked at here: node elsewhere; .* apply it to the agent of/)],
+  ],
   ['Operation', {}, []],
 ])('%s %j', async (kind, spec, wanted) => {
   const store = openMemoryStore();

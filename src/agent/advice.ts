@@ -3,6 +3,7 @@ import type { GraphNode } from '../api/operation-set.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
+import { leftOutOn } from '../graph/left-out.ts';
 import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
@@ -63,7 +64,10 @@ async function missingSet(
 
 function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
   const { nodeName } = spec;
-  if (targetHere(spec as DiagnosisSpec, here) !== undefined) return [];
+  if (targetHere(spec as DiagnosisSpec, here) !== undefined) {
+    const leftOut = leftOutOn(here, spec as DiagnosisSpec);
+    return leftOut === undefined ? [] : [`not looked at here: ${leftOut}`];
+  }
   const named =
     typeof nodeName === 'string' ? `node ${nodeName}` : 'nodes that only a cluster knows';
   const words = `it is for ${named}, and this is ${here}: it fails here after a minute`;

@@ -8,6 +8,12 @@ export const CONDITION_REASONS = {
     message: 'Diagnosis is accepted by agent on node NAME',
     means: 'Somebody has begun with it.',
   },
+  TargetsLeftOut: {
+    type: 'TargetsLeftOut',
+    message: 'Not looked at here: NAME',
+    means:
+      'It names several nodes or pods, and this agent has one node: whatever its phase, it is not about the others.',
+  },
   DiagnosisComplete: {
     type: 'Complete',
     message: 'Diagnosis is completed',

@@ -1,6 +1,7 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import { type Place, type Problem, placeText } from '../api/problem.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { notesOnTargets } from '../graph/left-out.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
 import { isNearly } from '../std/is-nearly.ts';
@@ -89,6 +90,7 @@ function deeper(resource: Resource): readonly Problem[] {
 /** What is right by the API, and yet ends with a refusal on a node, or never begins there. */
 function notRunHere(resource: Resource): readonly Problem[] {
   if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
+  if (resource.kind === 'Diagnosis') return notesOnTargets(resource.spec);
   const code = resource.kind === 'Operation' ? resource.spec.processor.function : undefined;
   if (!code) return [];
   const note = (field: string, what: string, fix: string): Problem => ({

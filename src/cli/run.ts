@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import { stepsOn } from '../diagnosis/run-step.ts';
+import { leftOutOn } from '../graph/left-out.ts';
 import { nodeNameOf } from '../host/node-name.ts';
 import { withStepHost } from '../host/step-host.ts';
 import type { LiveNode } from '../node/live-node.ts';
@@ -133,6 +134,8 @@ async function walked(
     stop,
     onStatus: tellSteps(name, terminal),
   });
+  const leftOut = leftOutOn(nodeName, spec);
+  if (leftOut !== undefined) terminal.err(`${printable(`${name}: not looked at: ${leftOut}`)}\n`);
   if (end.waits !== undefined) terminal.err(`${name}: not run: ${end.waits}\n`);
   return end;
 }

@@ -43,7 +43,7 @@ export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Diagnoses that are driven at once. Most of them wait: for a turn, or for a server that is asked
- * again. What costs the node has turns of its own, below.
+ * again, with some 80 KB each. What costs the node has turns of its own, below.
  */
 export const IN_FLIGHT_MAX = 1_000;
 

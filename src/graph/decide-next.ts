@@ -2,6 +2,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep, atStep } from './after-step.ts';
 import { failedFor, timeText, withoutPlan, withReason } from './conditions.ts';
+import { leftOutOn } from './left-out.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
@@ -73,7 +74,9 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   }
   if (status.phase === 'Pending') {
     const accepted = withReason(status, 'DiagnosisAccepted', now, nodeName);
-    return { kind: 'save', status: { ...accepted, phase: 'Running' } };
+    const leftOut = leftOutOn(nodeName, spec);
+    const told = leftOut ? withReason(accepted, 'TargetsLeftOut', now, leftOut) : accepted;
+    return { kind: 'save', status: { ...told, phase: 'Running' } };
   }
   if (set.state === 'missing') {
     const { operationSet: name } = spec;

@@ -10,3 +10,6 @@ export const ARRIVAL_MS = 60_000;
 
 /** Circles of a graph that are listed: each may name all its nodes, and they may be as many as its edges. */
 export const CIRCLES_LISTED_MAX = 20;
+
+/** Nodes or pods that are named where it is told that they are left out; of the others, how many. */
+export const LEFT_OUT_NAMED_MAX = 20;
