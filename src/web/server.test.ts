@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { text as textOf } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../test/made-server.ts';
 import { BODY_BYTES_MAX, CONNECTIONS_MAX, HEADER_BYTES_MAX } from './limits.ts';
@@ -210,7 +210,7 @@ test('a socket leads to the same doors, and ends with them', async () => {
     const socket = connect(socketPath);
     const head = 'GET /apis HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
     socket.write(`${head}${authorization}\r\n`);
-    return text(socket);
+    return textOf(socket);
   };
   expect(await said(`Authorization: Bearer ${TOKEN}\r\n`)).toContain('200 OK');
   expect(await said('')).toContain('401 Unauthorized');
