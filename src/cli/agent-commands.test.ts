@@ -111,7 +111,15 @@ test('what is applied is made, walked, shown, described and deleted', async () =
 test('what changes is configured, and what others have set stays', async () => {
   const me = await person();
   await me.apply(script('a', 'sleep 60'), chain('a'), diagnosis('d', { parameters: { b: 'c' } }));
-  expect((await me.cancel('d')).out).toBe(`diagnosis.${NAMES}/d cancelled\n`);
+  // By somebody with another client; what has ended takes no changes.
+  const { url, newToken } = me.agent;
+  const type = 'application/merge-patch+json';
+  const patched = await fetch(`${url}/apis/${NAMES}/v1/namespaces/default/diagnoses/d`, {
+    method: 'PATCH',
+    headers: { authorization: `Bearer ${newToken}`, 'content-type': type },
+    body: JSON.stringify({ spec: { suspend: true } }),
+  });
+  expect(patched.status).toBe(200);
   const changed = await me.apply(diagnosis('d', { deadlineSeconds: 9 }));
   expect(changed.out).toBe(`diagnosis.${NAMES}/d configured\n`);
   const { out } = await me.get(['diag', 'd'], { output: 'json' });
@@ -119,8 +127,9 @@ test('what changes is configured, and what others have set stays', async () => {
     operationSet: 'set',
     nodeName: 'my-node',
     deadlineSeconds: 9,
-    cancel: true,
+    suspend: true,
   });
+  expect((await me.cancel('d')).out).toBe(`diagnosis.${NAMES}/d cancelled\n`);
   const failed = async () => (await me.get(['diag', 'd'])).out.includes('Failed');
   await expect.poll(failed).toBe(true);
 });

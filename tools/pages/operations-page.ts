@@ -8,7 +8,8 @@ export function operationsPage(): string {
     '# Operations of our own\n',
     'A graph may name these without a manifest of them, and a manifest may name their path. What they',
     'read are keys of `spec.parameters` and of the results of earlier steps; what they write are keys of',
-    '`status.operationResults`. All values are texts. `kubediag operations` lists them too.\n',
+    '`status.operationResults`. All values are texts. `kubediag operations` lists them too. A result that is',
+    'the path of a file is brought to you by `kubediag fetch`.\n',
     ...processors.map(part),
   ].join('\n');
 }
