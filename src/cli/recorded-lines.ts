@@ -56,7 +56,7 @@ function deedLines(action: unknown, before: string, width: number): readonly str
   const deed = textAt(action, 'deed') ?? textAt(action, 'kind');
   const details = (listAt(action, 'details') ?? []).map(String);
   return [
-    ...wrapWords(`${before}${deed}`, width),
+    ...wrapQuote(`${before}${deed}`, width),
     ...details.flatMap((each) => indented(each, width)),
   ];
 }

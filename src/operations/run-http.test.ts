@@ -244,9 +244,12 @@ describe('what the network did is tried again', () => {
     expect(await ask(url, { stop: stop.signal, waitsMs: [60_000] })).toEqual(stopped);
     expect(asked()).toBe(1);
     const waiting = new AbortController();
-    setTimeout(() => waiting.abort(), 50);
+    setTimeout(() => waiting.abort(), 500);
     const nobody = ask('http://127.0.0.1:1/', { stop: waiting.signal, waitsMs: [60_000] });
-    expect(await nobody).toHaveProperty('message', 'http://127.0.0.1:1/: stopped');
+    expect(await nobody).toHaveProperty(
+      'message',
+      expect.stringMatching(/^http:..127[.]0[.]0[.]1:1.: stopped; .*ECONNREFUSED/),
+    );
   });
 });
 

@@ -43,12 +43,15 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
     headers: { 'Idempotency-Key': randomUUID() },
     ...(trust ? { trust } : {}),
   };
+  let before = '';
   for (let attempt = 1; ; attempt += 1) {
     const attempted = await inTurn(() => attemptOnce(url, asked, exchangeLimits(timeoutMs, stop)));
     if ('answer' in attempted) return attempted.answer;
-    if (stop.aborted) return failedWith(`${url}: stopped`);
+    if (stop.aborted) return failedWith(`${url}: stopped${before}`);
     const waitMs = waitsMs[attempt - 1];
     if (waitMs === undefined) return failedWith(`${url}: ${attempted.lost} (${attempt} attempts)`);
+    // Whoever stops it wants to know why it took so long.
+    before = `; it could not be asked before: ${attempted.lost}`;
     await pause(waitMs * (1 + Math.random() * JITTER_SHARE), stop);
   }
 }

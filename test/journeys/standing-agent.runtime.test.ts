@@ -138,10 +138,16 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     await expect.poll(() => planOf('approved'), POLL).toMatch(/^[\da-f]{16}$/);
     const plan = (await planOf('approved')) ?? '';
     const approved = await agent.kubediag('approve', 'approved', '--plan', plan);
-    expect(approved.stdout).toContain(`plan ${plan}:\n  unmount\n`);
+    // Long paths are broken into lines.
+    const whole = (text: string) => text.replaceAll(/\n +/g, '');
+    expect(whole(approved.stdout)).toContain(`plan ${plan}:unmount ${sick.volume.target}`);
     expect(approved.stdout).toContain(`approved (plan ${plan})\n`);
     await expect.poll(() => phaseOf('approved'), POLL).toBe('Succeeded');
     expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done', 'done']);
+    const described = await agent.kubediag('describe', 'diagnosis', 'approved');
+    expect(whole(described.stdout)).toContain(`- done: unmount ${sick.volume.target}`);
+    expect(described.stdout.replaceAll(/\s+/g, ' ')).toContain(', entry 2 of the journal ');
+    expect((await entries()).at(-1)).toMatchObject({ diagnosis: 'default/approved' });
     await sick.volume.bind();
     await sick.startAttempt();
   });
