@@ -145,14 +145,34 @@ test('says so when it is full, and keeps all that it promised', async () => {
   const more = ['two', 'three', 'four', 'five'].map((name) =>
     store.create(newDiagnosis(name, { large })),
   );
-  for (const each of more) {
-    await expect(each).rejects.toMatchObject({ trouble: 'ServiceUnavailable' });
+  for (const [at, each] of more.entries()) {
+    const message = expect.stringContaining(`default/${['two', 'three', 'four', 'five'][at]},`);
+    await expect(each).rejects.toMatchObject({ trouble: 'ServiceUnavailable', message });
   }
+  expect(await store.writeTrouble()).toContain('database or disk is full');
   // They were asked for together, and so none of them was taken; what is smaller is.
   const small = await store.create(newDiagnosis('small'));
   expect(Number(small.metadata.resourceVersion)).toBe(Number(made.metadata.resourceVersion) + 1);
   store.close();
   expect((await (await open(path)).list('Diagnosis')).items).toEqual([made, small]);
+});
+
+test('when it is full, what is deleted together with what finds no room is deleted', async () => {
+  const store = await openSqliteStore(newPath(), { bytesMax: 1_024 * 1024 });
+  opened.push(store);
+  const { metadata } = await store.create(newDiagnosis('one', { large: 'x'.repeat(900_000) }));
+  const next = newDiagnosis('two', { large: 'x'.repeat(900_000) });
+  const [created, deleted] = await Promise.allSettled([
+    store.create(next),
+    store.delete({ kind: 'Diagnosis', namespace: 'default', name: 'one' }),
+  ]);
+  expect(created.status).toBe('rejected');
+  expect(deleted).toMatchObject({
+    status: 'fulfilled',
+    value: { metadata: { uid: metadata.uid } },
+  });
+  expect(await store.create(next)).toMatchObject({ metadata: { name: 'two' } });
+  expect(await store.writeTrouble()).toBeUndefined();
 });
 
 test('puts changes of the same moment on disk together', async () => {
