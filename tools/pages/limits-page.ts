@@ -90,6 +90,12 @@ const agents: readonly Row[] = [
     `${count(diagnosis.LOOKING_STEPS_MAX)}, and 1 that repairs`,
     'the others wait their turn',
   ],
+  [
+    'scripts and functions at once',
+    count(diagnosis.PROGRAM_STEPS_MAX),
+    'the others wait their turn',
+  ],
+  ['servers asked at once', count(diagnosis.EXCHANGES_MAX), 'the others wait their turn'],
   ['the store', bytes(diagnosis.STORE_BYTES_MAX), 'nothing more is kept (503)'],
   ['alerts in one request', count(triggers.ALERTS_MAX), 'refused (413)'],
   [
