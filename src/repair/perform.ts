@@ -63,16 +63,19 @@ async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
     if (objection) return { outcome: objection };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
-    const todo = 'nothing was changed; see to it that this can be read, then recover again';
+    const todo =
+      'nothing was changed by this action; see to it that this can be read, then recover again';
     return refused('the node could not be looked at again', error.message, todo);
   }
   step('looked again');
-  if (hands.stop?.aborted) return refused('stopped', 'you asked to stop', 'nothing was changed');
+  if (hands.stop?.aborted)
+    return refused('stopped', 'you asked to stop', 'nothing was changed by this action');
 
   // On disk before we act: a crash leaves a trace.
   const intended = await tried(hands.journal.intend(intent));
   if (!intended.ok) {
-    const todo = 'nothing was changed; make room or choose another --state-dir, then recover again';
+    const todo =
+      'nothing was changed by this action; make room or choose another --state-dir, then recover again';
     return refused('the journal cannot be written', intended.why, todo);
   }
   const entry = intended.value;
