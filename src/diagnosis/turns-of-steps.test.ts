@@ -53,13 +53,17 @@ async function running(port: number) {
   return { walk, runner, ended, ask };
 }
 
-test('those who wait for a server that is not there keep nobody else from being run', async () => {
+async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   server.close();
   await once(server, 'close');
-  const { walk, runner, ended, ask } = await running(port);
+  return port;
+}
+
+test('those who wait for a server that is not there keep nobody else from being run', async () => {
+  const { walk, runner, ended, ask } = await running(await closedPort());
   await ask(300);
   while (runner.counts.inFlight < 300) await sleep(5);
   await walk.store.create(newDiagnosis('harmless'));
@@ -69,6 +73,14 @@ test('those who wait for a server that is not there keep nobody else from being 
     status: { phase: 'Succeeded' },
   });
   expect(runner.counts).toEqual({ inFlight: 300, queued: 0, waiting: 0 });
+});
+
+test('one whose time is over while it waits for a server says why it waited', async () => {
+  const { walk, ended } = await running(await closedPort());
+  await walk.store.create(newDiagnosis('late', { operationSet: 'asks', deadlineSeconds: 2 }));
+  while (ended.length === 0) await sleep(5);
+  const message = expect.stringMatching(/: stopped; .*ECONNREFUSED/) as string;
+  expect(ended[0]?.status).toMatchObject({ phase: 'Failed', steps: [{ message }] });
 });
 
 test('no more servers are asked at once than their answers have room', async () => {

@@ -35,17 +35,22 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
   const { url, input, stop, trust, timeoutMs, waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
-  const asked: Asked = {
+  const asked: Omit<Asked, 'body'> = {
     url: new URL(url),
     method: 'POST',
-    body: JSON.stringify(input),
     // The same in every attempt: a server that did its work before the line broke need not do it twice.
     headers: { 'Idempotency-Key': randomUUID() },
     ...(trust ? { trust } : {}),
   };
   let before = '';
   for (let attempt = 1; ; attempt += 1) {
-    const attempted = await inTurn(() => attemptOnce(url, asked, exchangeLimits(timeoutMs, stop)));
+    // The text is made anew each time: nobody holds a copy of it while it waits.
+    const attempted = await inTurn(() =>
+      attemptOnce(url, { ...asked, body: JSON.stringify(input) }, exchangeLimits(timeoutMs, stop)),
+    ).catch((error: unknown): Attempt => {
+      if (stop.aborted && error === stop.reason) return { lost: 'stopped' };
+      throw error;
+    });
     if ('answer' in attempted) return attempted.answer;
     if (stop.aborted) return failedWith(`${url}: stopped${before}`);
     const waitMs = waitsMs[attempt - 1];
