@@ -9,7 +9,7 @@ import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { bareFailure, keepResult } from './keep-result.ts';
 import { wholeResults } from './large-results.ts';
 import { purposeOf } from './purpose.ts';
-import type { StepOutcome } from './run-step.ts';
+import { type StepOutcome, stopWithin, unbroken } from './run-step.ts';
 import type { ObjectKey, StoredObject, StoreError } from './store.ts';
 import { patiently } from './store-answer.ts';
 import { askAgainAt, restMs } from './time-left.ts';
@@ -222,24 +222,31 @@ async function saveBare(
 async function outcomeOf(
   object: StoredObject,
   { node, processor, spec, status }: Next & { readonly kind: 'run' },
-  { runStep, largeResults, targetOf, now = () => new Date() }: DriveWorld,
+  world: DriveWorld,
   stop: AbortSignal,
 ): Promise<StepOutcome> {
+  const { runStep, largeResults, targetOf, now = () => new Date(), holdLarge } = world;
   const { namespace = '', name, uid } = object.metadata;
   const nodeName = targetOf(spec) ?? '';
   const diagnosis: DiagnosisInHand = { namespace, name, uid, nodeName, spec, status };
-  const whole = await wholeResults(uid, status, largeResults);
-  if (!whole.ok) return { succeeded: false, message: whole.why };
-  return runStep({
-    name: node.operation ?? '',
-    processor,
-    diagnosis,
-    input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
-    // Timers may be a moment early, and what they end must be late.
-    restMs: restMs(spec, status, now()) + 1,
-    purpose: purposeOf(object.metadata, node),
-    stop,
-  });
+  // Timers may be a moment early, and what they end must be late.
+  const leftMs = () => restMs(spec, status, now()) + 1;
+  const run = async (): Promise<StepOutcome> => {
+    const whole = await wholeResults(uid, status, largeResults);
+    if (!whole.ok) return { succeeded: false, message: whole.why };
+    return runStep({
+      name: node.operation ?? '',
+      processor,
+      diagnosis,
+      input: stepInput({ ...diagnosis, status: { ...status, operationResults: whole.value } }),
+      restMs: leftMs(),
+      purpose: purposeOf(object.metadata, node),
+      stop,
+    });
+  };
+  if (!status.largeResults || !holdLarge) return run();
+  const ending = stopWithin(leftMs(), stop);
+  return unbroken(holdLarge.take(run, ending), ending);
 }
 
 function planned(

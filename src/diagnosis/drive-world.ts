@@ -5,6 +5,7 @@ import type { LargeResults } from './large-results.ts';
 import type { RunStep } from './run-step.ts';
 import type { Store, StoredObject } from './store.ts';
 import type { Patience } from './store-answer.ts';
+import type { Turns } from './turns.ts';
 
 /** All that it takes to drive Diagnoses. */
 export interface DriveWorld {
@@ -14,6 +15,8 @@ export interface DriveWorld {
   /** The node that a Diagnosis is about, when it is served here. */
   readonly targetOf: (spec: DiagnosisSpec) => string | undefined;
   readonly runStep: RunStep;
+  /** For steps that are told results beside the status: those are held whole until the step ends. */
+  readonly holdLarge?: Turns;
   /** What was done for a step that a crash cut short, by its purpose. Absent where none outlives us. */
   readonly deedsFor?: (purpose: string) => Promise<DeedsBefore>;
   /** This process ends: no step is begun, and what a step that was cut short says is not kept. */

@@ -47,6 +47,9 @@ export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
  */
 export const IN_FLIGHT_MAX = 1_000;
 
+/** Of these, with results beside the status, which a step is told whole: each may have 16 MiB. */
+export const LARGE_STEPS_MAX = 100;
+
 /** Beside them, those whose end has only to be written: they wait for no step of others. */
 export const OVER_MAX = 100;
 

@@ -58,9 +58,7 @@ export function stepsOn(node: StepNode): RunStep {
   const exchanges = new Turns(EXCHANGES_MAX);
   return async ({ name, processor, diagnosis, input, restMs, purpose, stop: stopped }) => {
     // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
-    const stop = Number.isFinite(restMs)
-      ? AbortSignal.any([stopped, AbortSignal.timeout(restMs)])
-      : stopped;
+    const stop = stopWithin(restMs, stopped);
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
     const wanted: Wanted[] = [];
@@ -81,11 +79,15 @@ export function stepsOn(node: StepNode): RunStep {
     // A plan changes nothing, and so holds up no repair. A server has a turn for each attempt.
     const ownTurns = own?.repairs && !isPlan ? repairing : looking;
     const turns = own ? ownTurns : processor.way === 'http' ? undefined : programs;
-    const result = await broken(turns ? turns.take(run, stop) : run(), stop);
+    const result = await unbroken(turns ? turns.take(run, stop) : run(), stop);
     return wanted.length > 0
       ? { wanted, record: { actions: result.record?.actions ?? [] } }
       : result;
   };
+}
+
+export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
+  return Number.isFinite(restMs) ? AbortSignal.any([stop, AbortSignal.timeout(restMs)]) : stop;
 }
 
 /** What the spec says of changing the node; what it lets nobody do yet is written down. */
@@ -103,10 +105,10 @@ function policyOf({ spec, status }: DiagnosisInHand, wanted: Wanted[]): Processo
 }
 
 /** A mistake of ours in one step fails that step: a hundred others are under way beside it. */
-async function broken(
-  running: Promise<OperationResult>,
+export async function unbroken<T>(
+  running: Promise<T>,
   stop: AbortSignal,
-): Promise<OperationResult> {
+): Promise<T | OperationResult> {
   try {
     return await running;
   } catch (error) {

@@ -5,11 +5,18 @@ import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { endBroken } from './end-broken.ts';
 import { isUnobserved, observe } from './late-change.ts';
-import { IN_FLIGHT_MAX, OVER_MAX, STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import {
+  IN_FLIGHT_MAX,
+  LARGE_STEPS_MAX,
+  OVER_MAX,
+  STORE_WAIT_FIRST_MS,
+  STORE_WAIT_MAX_MS,
+} from './limits.ts';
 import type { ObjectKey, StoredObject, StoreEvent } from './store.ts';
 import { answerOf, longer, patiently } from './store-answer.ts';
 import { keyOf } from './stored-object.ts';
 import { hasEnded, keptMs, overAt, timerMs } from './time-left.ts';
+import { Turns } from './turns.ts';
 
 interface RunnerWorld extends DriveWorld {
   /** Told of each that has come to its end here. */
@@ -50,7 +57,7 @@ export class Runner {
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(world: RunnerWorld) {
-    this.#world = world;
+    this.#world = { holdLarge: new Turns(LARGE_STEPS_MAX), ...world };
   }
 
   get counts(): { readonly inFlight: number; readonly queued: number; readonly waiting: number } {

@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { MadeWalk } from '../../test/made-walk.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import { EXCHANGES_MAX } from './limits.ts';
+import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
 import { type Lending, type StepToRun, stepsOn } from './run-step.ts';
 import { Runner } from './runner.ts';
 import type { StoredObject } from './store.ts';
@@ -15,6 +15,18 @@ import { newDiagnosis } from './store-contract.ts';
 /** A node that is only lent: no step here looks at it. */
 const lend = <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>) =>
   use(lending as unknown as ProcessorHost);
+
+function runnerOf(walk: MadeWalk, runStep = walk.world.runStep) {
+  const ended: StoredObject[] = [];
+  const onEnded = (object: StoredObject) => void ended.push(object);
+  const runner = new Runner({ ...walk.world, runStep, onEnded });
+  const until = runner.run();
+  onTestFinished(async () => {
+    walk.shutdown.abort();
+    await until;
+  });
+  return { runner, ended };
+}
 
 /** A runner of real steps: "a" is a script that ends at once, "b" asks a server at this port. */
 async function running(port: number) {
@@ -37,14 +49,7 @@ async function running(port: number) {
     metadata: { name: 'asks' },
     spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] },
   });
-  const ended: StoredObject[] = [];
-  const onEnded = (object: StoredObject) => void ended.push(object);
-  const runner = new Runner({ ...walk.world, runStep: stepsOn({ lend }), onEnded });
-  const until = runner.run();
-  onTestFinished(async () => {
-    walk.shutdown.abort();
-    await until;
-  });
+  const { runner, ended } = runnerOf(walk, stepsOn({ lend }));
   const ask = async (count: number) => {
     const names = Array.from({ length: count }, (_, at) => `asks-${at}`);
     const spec = { operationSet: 'asks' };
@@ -101,6 +106,36 @@ test('no more servers are asked at once than their answers have room', async () 
   while (ended.length < EXCHANGES_MAX + 50) await sleep(5);
   expect(most).toBe(EXCHANGES_MAX);
   expect(ended.every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
+});
+
+test('no more steps are run at once than what they are told whole has room', async () => {
+  const walk = new MadeWalk();
+  await walk.graph('ab');
+  const large = 'x'.repeat(100_000);
+  walk.acts.set('a', () => ({ succeeded: true, results: { large } }));
+  let now = 0;
+  let most = 0;
+  const gate = Promise.withResolvers<void>();
+  walk.acts.set('b', async ({ input }) => {
+    now += 1;
+    most = Math.max(most, now);
+    expect(input.large).toBe(large);
+    await gate.promise;
+    now -= 1;
+    return { succeeded: true, results: {} };
+  });
+  const { ended } = runnerOf(walk);
+  const names = Array.from({ length: LARGE_STEPS_MAX + 20 }, (_, at) => `d-${at}`);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await expect.poll(() => now).toBe(LARGE_STEPS_MAX);
+  // The time for the whole is heeded also while it waits for its turn.
+  await walk.store.create(newDiagnosis('late', { deadlineSeconds: 2 }));
+  while (ended.length === 0) await sleep(5);
+  expect(ended[0]).toMatchObject({ metadata: { name: 'late' }, status: { phase: 'Failed' } });
+  gate.resolve();
+  while (ended.length <= names.length) await sleep(5);
+  expect(most).toBe(LARGE_STEPS_MAX);
+  expect(ended.slice(1).every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
 });
 
 test('whoever only plans holds up no repair', async () => {
