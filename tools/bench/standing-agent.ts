@@ -150,7 +150,9 @@ async function fill(state: string): Promise<void> {
     });
     const status = {
       phase: 'Succeeded',
+      observedGeneration: object.metadata.generation,
       startTime: time,
+      endTime: time,
       checkpoint: { pathIndex: 0, nodeIndex: 1 },
       conditions: ['Accepted', 'Complete'].map((type) => ({
         type,
