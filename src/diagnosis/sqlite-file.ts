@@ -158,11 +158,13 @@ export function isFull(error: unknown): boolean {
  */
 export function reuseLog(database: DatabaseSync): boolean {
   try {
-    return database.prepare('PRAGMA wal_checkpoint(RESTART)').get()?.busy === 0;
+    return database.prepare(TO_FILE).get()?.busy === 0;
   } catch {
     return false;
   }
 }
+
+const TO_FILE = 'PRAGMA wal_checkpoint(RESTART)';
 
 /** The error, when there is still no room for an object. It leaves nothing behind. */
 export function tryRoom(database: DatabaseSync): unknown {
@@ -173,6 +175,8 @@ export function tryRoom(database: DatabaseSync): unknown {
     database.exec(`BEGIN IMMEDIATE; ${remove};
       INSERT INTO objects VALUES ('', '', '', hex(zeroblob(${OBJECT_BYTES_MAX / 2})));
       COMMIT; ${remove}`);
+    // Room in the log alone would be used up by the next change.
+    database.prepare(TO_FILE).get();
     return undefined;
   } catch (error) {
     if (database.isTransaction) database.exec('ROLLBACK');
