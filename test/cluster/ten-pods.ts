@@ -95,6 +95,8 @@ async function applyManual(cluster: SharedCluster): Promise<void> {
   const metadata = { name: MANUALS_POD, namespace: 'default', labels };
   const spec = { terminationGracePeriodSeconds: 0, ...manualsPodSpec(image) };
   await cluster.apply({ apiVersion: 'v1', kind: 'Pod', metadata, spec });
+  // A controller that has not heard of it yet would make one more, and might then delete this one.
+  await cluster.kubectl('wait', '--for=condition=Ready', `pod/${MANUALS_POD}`, ...inDefault);
   await cluster.apply(manualsDeployment(image, 1));
 }
 
