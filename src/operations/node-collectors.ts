@@ -49,8 +49,9 @@ async function askedPod(look: Look, namespace: string, name: string): Promise<ob
       : undefined,
   );
   const pod = items.find((item) => item !== undefined);
-  if (!pod) throw new ReadError('missing', `pod ${namespace}/${name} in ${origin}`);
-  return pod;
+  if (pod) return pod;
+  const why = 'it is not on this node, or the kubelet was just started and has not heard of it yet';
+  throw new ReadError('failed', `pod ${namespace}/${name} in ${origin}`, why);
 }
 
 /** The kubelet's list says once what all of it are. */

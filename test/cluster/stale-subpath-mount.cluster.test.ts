@@ -51,6 +51,10 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
         .staleMounts()
         .find((each) => each.includes(uid)) ?? '';
     const state = ['--state-dir', join(look().cluster.scratch, 'state-of-the-manual')];
+    // The kubelet was just started again, and learns of its pods one after another.
+    const listed = ['kubectl', 'get', `--raw=/api/v1/nodes/${NODE}/proxy/pods`];
+    const list = async () => (await look().cluster.run(listed)).stdout;
+    await expect.poll(list, SLOW).toContain(MANUALS_POD);
     const words = ['run', '-f', MANUAL, '--yes', ...state, ...look().credential];
     const ended = await look().kubediag(...words);
     expect(ended.code, ended.stderr).toBe(0);
