@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 /** A project of vitest.config.ts, and what it wants of the machine. */
@@ -14,7 +15,8 @@ export interface Suite {
 /** What is missing and what to do about it, or nothing. */
 export type Need = () => Promise<string | undefined>;
 
-const PROBE_MS = 10_000;
+const PROBE_MS = 30_000;
+const PROBE_AGAIN_MS = 5_000;
 
 const run = promisify(execFile);
 
@@ -51,10 +53,16 @@ async function bpftrace(): Promise<string | undefined> {
   const packages = await bpftracePackages();
   if ('missing' in packages) return packages.missing;
   const env = { ...process.env, ...packages.environment };
-  return run(packages.program, ['-e', 'BEGIN { exit(); }'], { timeout: PROBE_MS, env }).then(
-    () => undefined,
-    () => 'it needs a kernel that lets bpftrace in; run it on a machine, or with CAP_BPF',
-  );
+  const probe = () =>
+    run(packages.program, ['-e', 'BEGIN { exit(); }'], { timeout: PROBE_MS, env }).then(
+      () => undefined,
+      ({ message }: Error) => message.trim(),
+    );
+  // A machine on which namespaces are just being torn down may turn it away for a moment.
+  const trouble = (await probe()) && (await sleep(PROBE_AGAIN_MS).then(probe));
+  return trouble
+    ? `it needs a kernel that lets bpftrace in (${trouble}); run it on a machine, or with CAP_BPF`
+    : undefined;
 }
 
 /** Threads and handles that Node itself cannot make are made with it. */
