@@ -19,22 +19,27 @@ const LEFT = ['pvc-1.deleting~859156558', 'pvc-1.deleting~096627888', 'pvc-1.del
 
 describe(`left-over folders of orphans under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   let look: ClusterLook;
+  let heard = 0;
 
   beforeAll(async () => {
     look = await ClusterLook.begin(LAST_WITH_STALE_SUBPATH, FAULT);
+    // It may have complained of others before.
+    heard = look.kubeletSaid().length;
     await makeFolders(look, WITHOUT_BASE, LEFT);
     await makeFolders(look, WITH_BASE, ['pvc-1', ...LEFT]);
   });
 
   it('keep the kubelet from cleaning up, about which it complains', async () => {
-    const said = () => look.kubeletSaid().includes('volume paths are still present on disk');
+    const said = () => look.kubeletSaid(heard).includes('volume paths are still present on disk');
     await expect.poll(said, SLOW).toBe(true);
+    // They have to be a second old.
+    const states = async () =>
+      (await look.check(FAULT, ...YOUNG)).findings
+        .map(({ state, subject }) => `${subject.podUid}: ${state}`)
+        .toSorted();
+    await expect.poll(states, SLOW).toEqual([`${WITHOUT_BASE}: active`, `${WITH_BASE}: active`]);
     const { findings, ...fault } = await look.check(FAULT, ...YOUNG);
     expect(fault).toMatchObject({ code: 1, verdict: 'found' });
-    expect(findings.map(({ state, subject }) => `${subject.podUid}: ${state}`).toSorted()).toEqual([
-      `${WITHOUT_BASE}: active`,
-      `${WITH_BASE}: active`,
-    ]);
     // It names one of the pods and counts the others.
     expect(JSON.stringify(findings)).toContain('volume paths are still present on disk');
     const withBase = findings.find(({ subject }) => subject.podUid === WITH_BASE);
@@ -49,7 +54,7 @@ describe(`left-over folders of orphans under kubelet ${LAST_WITH_STALE_SUBPATH}`
     expect(await readdir(volumesOf(look, WITH_BASE))).toEqual(['pvc-1']);
     const pods = () => readdir(look.cluster.outside(`${look.cluster.kubeletRoot}/pods`));
     await expect.poll(pods, SLOW).toEqual([WITH_BASE]);
-    const heard = look.kubeletSaid().length;
+    heard = look.kubeletSaid().length;
     await sleep(SILENCE_MS);
     const said = look.kubeletSaid(heard);
     expect(said).not.toContain(WITHOUT_BASE);
