@@ -3,12 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import { madeAgent } from '../../test/made-agent.ts';
+import { chain, diagnosis, object } from '../../test/made-manifests.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { API_VERSION } from '../api/kinds.ts';
 import { openSqliteStore } from '../diagnosis/sqlite-store.ts';
 import type { StoredObject } from '../diagnosis/store.ts';
 import { ARRIVAL_MS } from '../graph/limits.ts';
 
-const API = 'diagnosis.kubediag.org/v1';
 const SETS = '/operationsets';
 const OPERATIONS = '/operations';
 const DIAGNOSES = '/namespaces/default/diagnoses';
@@ -25,12 +26,6 @@ beforeEach(() => {
 vi.setConfig({ testTimeout: 30_000 });
 const SOON = { timeout: 15_000 };
 
-const object = (kind: string, name: string, spec: object) => ({
-  apiVersion: API,
-  kind,
-  metadata: { name },
-  spec,
-});
 const runs = (name: string, text: string) => {
   const script = `echo $0 >> ${scratch}/ran; ${text}`;
   return object('Operation', name, {
@@ -46,17 +41,6 @@ const ran = () => {
   const file = join(scratch, 'ran');
   return existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
 };
-const chain = (...operations: readonly string[]) =>
-  object('OperationSet', 'set', {
-    adjacencyList: [
-      { to: [1] },
-      ...operations.map((operation, at) =>
-        at + 1 < operations.length ? { operation, to: [at + 2] } : { operation },
-      ),
-    ],
-  });
-const diagnosis = (name: string, spec: object = {}) =>
-  object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
 
 /** An agent, and somebody who talks to it through its API. */
 async function standing() {
@@ -73,7 +57,7 @@ async function standing() {
     expect(answer.ok, text).toBe(true);
     return { text, warning: answer.headers.get('warning') ?? '' };
   };
-  const here = (path: string) => `/apis/${API}${path}`;
+  const here = (path: string) => `/apis/${API_VERSION}${path}`;
   const kept = async (name: string) =>
     JSON.parse((await ask('GET', here(`${DIAGNOSES}/${name}`))).text) as StoredObject;
   const status = async (name = 'd') => ((await kept(name)).status ?? {}) as DiagnosisStatus;

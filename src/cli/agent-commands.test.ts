@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { madeAgent, madeTerminal } from '../../test/made-agent.ts';
+import { chain, diagnosis, object } from '../../test/made-manifests.ts';
 import type { StoredObject } from '../diagnosis/store.ts';
 import { apply } from './apply.ts';
 import { approve, cancel } from './change-diagnosis.ts';
@@ -16,27 +17,10 @@ import { type GetOptions, get } from './get.ts';
 const folder = mkdtempSync(join(tmpdir(), 'kubediag-client-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const object = (kind: string, name: string, spec: object) => ({
-  apiVersion: 'diagnosis.kubediag.org/v1',
-  kind,
-  metadata: { name },
-  spec,
-});
 const script = (name: string, text: string) =>
   object('Operation', name, {
     processor: { scriptRunner: { script: text, operationResultKey: name } },
   });
-const chain = (...operations: readonly string[]) =>
-  object('OperationSet', 'set', {
-    adjacencyList: [
-      { to: [1] },
-      ...operations.map((operation, at) =>
-        at + 1 < operations.length ? { operation, to: [at + 2] } : { operation },
-      ),
-    ],
-  });
-const diagnosis = (name: string, spec: object = {}) =>
-  object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
 
 function written(...items: readonly object[]): readonly string[] {
   const file = join(folder, 'all.json');

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { madeAgent, madeTerminal } from '../../test/made-agent.ts';
+import { diagnosis, object } from '../../test/made-manifests.ts';
 import { madeServer, TOKEN } from '../../test/made-server.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import { apply } from './apply.ts';
@@ -13,12 +14,6 @@ import { type GetOptions, get } from './get.ts';
 const folder = mkdtempSync(join(tmpdir(), 'kubediag-get-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
-const object = (kind: string, name: string, spec: object) => ({
-  apiVersion: 'diagnosis.kubediag.org/v1',
-  kind,
-  metadata: { name },
-  spec,
-});
 const script = (name: string) =>
   object('Operation', name, { processor: { scriptRunner: { script: 'true' } } });
 const set = (...operations: readonly string[]) =>
@@ -28,8 +23,6 @@ const set = (...operations: readonly string[]) =>
       ...operations.map((operation) => ({ operation })),
     ],
   });
-const diagnosis = (name: string, spec: object = {}) =>
-  object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
 
 /** Somebody whose agent keeps these objects. */
 async function person(...items: readonly object[]) {

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { chain, object } from '../../test/made-manifests.ts';
 
 interface Diagnosis {
   readonly metadata: { readonly name: string; readonly uid: string; readonly labels: object };
@@ -44,25 +45,12 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-const object = (kind: string, name: string, spec: object) => ({
-  apiVersion: 'diagnosis.kubediag.org/v1',
-  kind,
-  metadata: { name },
-  spec,
-});
 const asks = (name: string, path = '/') =>
   object('Operation', name, { processor: { httpServer: { address: '127.0.0.1', port, path } } });
 const runs = (name: string, script: string, rest: object = {}) =>
   object('Operation', name, { processor: { scriptRunner: { script, ...rest } } });
 const graph = (...list: readonly object[]) =>
   object('OperationSet', 'set', { adjacencyList: list });
-const chain = (...operations: readonly string[]) =>
-  graph(
-    { to: [1] },
-    ...operations.map((operation, at) =>
-      at + 1 < operations.length ? { operation, to: [at + 2] } : { operation },
-    ),
-  );
 const diagnosis = (spec: object = {}, name = 'd') =>
   object('Diagnosis', name, { operationSet: 'set', nodeName: 'my-node', ...spec });
 

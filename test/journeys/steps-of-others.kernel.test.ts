@@ -4,17 +4,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
 import type { StoredObject } from '../../src/diagnosis/store.ts';
+import { object } from '../made-manifests.ts';
 import { AgentOnNode, programsOn } from '../rig/agent-on-node.ts';
 import { type OtherProcessor, serveOtherProcessor } from '../rig/other-processor.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';
 import { podOf } from '../rig/sick-node.ts';
 
-const object = (kind: string, name: string, spec: object) => ({
-  apiVersion: 'diagnosis.kubediag.org/v1',
-  kind,
-  metadata: { name },
-  spec,
-});
 const operation = (name: string, processor: object) => object('Operation', name, { processor });
 const graph = (name: string, ...adjacencyList: readonly object[]) =>
   object('OperationSet', name, { adjacencyList });
