@@ -53,7 +53,7 @@ function exportedEntry(entry: JournalEntry, index: number): string {
     _BOOT_ID: SOME_ID,
     _MACHINE_ID: SOME_ID,
     _HOSTNAME: 'edge',
-    SYSLOG_IDENTIFIER: entry['_COMM'] ?? 'kubelet',
+    SYSLOG_IDENTIFIER: entry._COMM ?? 'kubelet',
     _PID: '8904',
     ...entry,
   };
