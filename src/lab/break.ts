@@ -1,0 +1,34 @@
+import type { PracticeNode } from './practice-node.ts';
+import type { LabSettings } from './settings.ts';
+
+/** One way in which a practice node is broken for real, or looks as if it were. */
+export interface Break {
+  /** fault: KubeDiag must find it. look-alike: it must say nothing. */
+  readonly kind: 'fault' | 'look-alike';
+  /** The fault that it is, or that it resembles: "stale-subpath-mount". */
+  readonly fault: string;
+  /** Which form of it: "secret-active". A look-alike is called by this alone. */
+  readonly variant: string;
+  /** For a person: what is done to the node, in one sentence without its full stop. */
+  readonly about: string;
+  readonly expected: Expected;
+  /** Why it cannot be made on this node, such as for want of our own kubelet; undefined when it can. */
+  readonly leftOut?: (settings: LabSettings) => string | undefined;
+  /** Breaks the node, and returns once the fault is there to be seen. */
+  readonly make: (node: PracticeNode) => Promise<void>;
+}
+
+export interface Expected {
+  readonly verdict: 'found' | 'clear' | 'unknown';
+  /** Of the worst finding, where there is one. */
+  readonly state?: 'damaged' | 'active' | 'latent' | 'benign';
+  /** What `recover` comes to. none: there is nothing to recover from, and it is not asked. */
+  readonly repair: 'done' | 'refused' | 'none';
+  /** Words that `recover` needs beside its usual ones: a confirmation, a finding. */
+  readonly recoverWith?: readonly string[];
+  /**
+   * What the repair changes on the node, as the start of a line of the comparison:
+   * "- mount /var/lib/kubelet/pods/UID/volume-subpaths". Any other change is a side effect.
+   */
+  readonly changes?: readonly string[];
+}

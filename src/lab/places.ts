@@ -1,0 +1,22 @@
+/**
+ * Where things are on a practice node. Its root is its own and lies in memory, so these are the paths
+ * of any node, and what is written there never reaches the machine.
+ */
+export const PLACES = {
+  /** On the node: what the lab keeps about it. On the machine: one folder for each lab, by its name. */
+  lab: '/run/kubediag-lab',
+  /** Which lab this is: only a practice node has it. */
+  settings: '/run/kubediag-lab/lab.json',
+  /** What a kubelet would be told by an API server, one file for each object. */
+  objects: '/run/kubediag-lab/objects',
+  /** What our kubelet reads anew all the time: see `KubeletWords`. */
+  kubeletWords: '/run/kubediag-lab/kubelet.json',
+  kubeletRoot: '/var/lib/kubelet',
+  kubeletLog: '/var/log/kubelet.log',
+  runtimeSocket: '/run/containerd/containerd.sock',
+  podLogs: '/var/log/pods',
+  executable: '/usr/local/bin/kubediag',
+} as const;
+
+/** Of the kubelet, without credentials. The network is the node's own, so it is never taken. */
+export const READ_ONLY_PORT = 10_255;

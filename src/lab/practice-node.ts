@@ -1,0 +1,82 @@
+import type { KubeletWords, LabSettings } from './settings.ts';
+
+/** An object as an API server holds it: of a pod, a ConfigMap, a Secret. */
+export interface KubernetesObject {
+  readonly kind: 'Pod' | 'ConfigMap' | 'Secret';
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace: string;
+    readonly uid?: string;
+    readonly [field: string]: unknown;
+  };
+  readonly [field: string]: unknown;
+}
+
+/** What a container runtime is told by a kubelet, or past it: over CRI, to whichever one runs here. */
+export interface RuntimeCommands {
+  runPod(pod: PodWish): Promise<string>;
+  createContainer(podId: string, pod: PodWish, wish: ContainerWish): Promise<string>;
+  /** Rejects with the runtime's own words. */
+  startContainer(id: string): Promise<void>;
+  stopContainer(id: string): Promise<void>;
+  removeContainer(id: string): Promise<void>;
+  removePod(podId: string): Promise<void>;
+  containers(): Promise<readonly ListedContainer[]>;
+  pods(): Promise<readonly ListedPod[]>;
+  close(): void;
+}
+
+export interface PodWish {
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly attempt?: number;
+  /** Made past the kubelet: without a folder for logs, and without labels. */
+  readonly isBare?: boolean;
+}
+
+export interface ContainerWish {
+  readonly name: string;
+  readonly attempt?: number;
+  readonly mounts?: readonly { readonly containerPath: string; readonly hostPath: string }[];
+  /** Made past the kubelet: without a log path, and with no other labels than these. */
+  readonly isBare?: boolean;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+export interface ListedContainer {
+  readonly id: string;
+  readonly podId: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface ListedPod {
+  readonly id: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly uid: string;
+  readonly isReady: boolean;
+}
+
+/** The practice node, for whoever breaks it or heals it from inside. */
+export interface PracticeNode {
+  readonly settings: LabSettings;
+  readonly runtime: RuntimeCommands;
+  /** Tells the kubelet of an object, as an API server does: new, or changed. */
+  put(object: KubernetesObject): void;
+  remove(kind: KubernetesObject['kind'], namespace: string, name: string): void;
+  /** The pods as the kubelet tells of them now. */
+  pods(): Promise<readonly KubernetesObject[]>;
+  /** Changes what our own kubelet does; a real one cannot be told, and this throws. */
+  tellKubelet(words: Partial<KubeletWords>): void;
+  /** Runs a program to its end; rejects with what it wrote as error. */
+  run(program: string, ...words: readonly string[]): Promise<string>;
+  /** Starts a part of ours that stays when we end, such as a silent file server; its process. */
+  startPart(part: string, ...words: readonly string[]): Promise<number>;
+  /** Waits until something is so; rejects, with what it waited for, when it never is. */
+  until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void>;
+}
