@@ -22,6 +22,8 @@ export interface RuntimeCommands {
   removeContainer(id: string): Promise<void>;
   removePod(podId: string): Promise<void>;
   containers(): Promise<readonly ListedContainer[]>;
+  /** What only a call for this one container tells. */
+  status(id: string): Promise<ContainerStatus>;
   pods(): Promise<readonly ListedPod[]>;
   close(): void;
 }
@@ -52,6 +54,20 @@ export interface ListedContainer {
   readonly attempt: number;
   readonly state: 'created' | 'running' | 'exited' | 'unknown';
   readonly labels: Readonly<Record<string, string>>;
+}
+
+export interface ContainerStatus {
+  readonly state: ListedContainer['state'];
+  /** Of one that has exited; 0 before. */
+  readonly exitCode: number;
+  /** "StartError" and the runtime's own words, of one that could not be started. */
+  readonly reason: string;
+  readonly message: string;
+  /** Empty when it was made without. */
+  readonly logPath: string;
+  /** As Date.now() counts; 0 when it has not come to it. */
+  readonly startedAt: number;
+  readonly finishedAt: number;
 }
 
 export interface ListedPod {
