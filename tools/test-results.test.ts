@@ -1,6 +1,13 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { closingOf, countsOf, nothingBut, type SuiteResult } from './test-results.ts';
+import {
+  afterSecondTry,
+  closingOf,
+  countsOf,
+  filesToTryAgain,
+  nothingBut,
+  type SuiteResult,
+} from './test-results.ts';
 
 const file = (status: string, ...tests: string[]) => ({
   name: join(process.cwd(), 'src/a.test.ts'),
@@ -46,7 +53,7 @@ test.each([
   ],
   ['there is no report', undefined, null, nothingBut('vitest wrote no report')],
 ])('counts when %s', (_, text, exitCode, counts) => {
-  expect(countsOf(text, exitCode)).toEqual(counts);
+  expect(countsOf(text, exitCode)).toMatchObject(counts);
 });
 
 const unit: SuiteResult = {
@@ -56,8 +63,38 @@ const unit: SuiteResult = {
   failed: 0,
   skipped: 0,
   failures: [],
+  inFailedFiles: { passed: 0, skipped: 0 },
   tookMs: 1234,
 };
+
+const broken = countsOf(
+  report({ numPassedTests: 5, numPendingTests: 1 }, [
+    file('failed', 'passed', 'failed', 'skipped'),
+    { ...file('passed', 'passed', 'passed', 'passed', 'passed'), name: 'src/b.test.ts' },
+  ]),
+  1,
+);
+
+test('a file that failed is tried again, and counts by its second run', () => {
+  expect(filesToTryAgain(broken)).toEqual(['src/a.test.ts']);
+  const whole = report({ numPassedTests: 3 }, [file('passed', 'passed', 'passed', 'passed')]);
+  const second = afterSecondTry(broken, countsOf(whole, 0));
+  expect(second).toMatchObject({ passed: 7, failed: 0, skipped: 0, failures: [] });
+  const { ok, lines } = closingOf([{ ...unit, ...second }], true);
+  expect(ok).toBe(true);
+  expect(lines[0]).toMatch(/^UNSTEADY {2}src\/a.test.ts: test 1: /);
+});
+
+test('what fails twice has failed', () => {
+  const second = afterSecondTry(broken, broken);
+  expect(second).toMatchObject({ failed: 1, failures: ['src/a.test.ts: test 1'], unsteady: [] });
+});
+
+test('nothing is tried again when much has failed, or no file is to blame', () => {
+  const failures = ['a', 'b', 'c', 'd'].map((name) => `src/${name}.test.ts: x`);
+  expect(filesToTryAgain({ ...broken, failures })).toEqual([]);
+  expect(filesToTryAgain(nothingBut('npm run build'))).toEqual([]);
+});
 const kernel: SuiteResult = { suite: 'kernel', state: 'not-run', why: 'it needs root' };
 
 test('a suite that could not run is listed with its reason, and fails nobody', () => {

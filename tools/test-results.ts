@@ -29,6 +29,36 @@ export interface Counts {
   readonly skipped: number;
   /** The names of the failed ones, for whoever sees the end of a long output only. */
   readonly failures: readonly string[];
+  /** What of the counts lies in files that failed. */
+  readonly inFailedFiles: { readonly passed: number; readonly skipped: number };
+  /** Those that failed, and passed when their file was run once more, alone. */
+  readonly unsteady?: readonly string[];
+}
+
+/** More than this is no bad luck. */
+const UNSTEADY_FILES_MAX = 3;
+
+/**
+ * The files worth a second try: on a machine that does much else, a test of the real kernel or of a
+ * real cluster may fail once. What passes then is counted as passed and told by its name all the same.
+ */
+export function filesToTryAgain({ failures }: Counts): readonly string[] {
+  const files = new Set(failures.map((failure) => failure.split(': ', 1)[0] ?? ''));
+  const areFiles = [...files].every((file) => file.endsWith('.ts'));
+  return areFiles && files.size <= UNSTEADY_FILES_MAX ? [...files] : [];
+}
+
+/** The counts of a suite whose failed files were run again: those files count by their second run. */
+export function afterSecondTry(first: Counts, second: Counts): Counts {
+  const failures = first.failures.filter((failure) => !second.failures.includes(failure));
+  return {
+    passed: first.passed - first.inFailedFiles.passed + second.passed,
+    failed: second.failed,
+    skipped: first.skipped - first.inFailedFiles.skipped + second.skipped,
+    failures: second.failures,
+    inFailedFiles: second.inFailedFiles,
+    unsteady: failures,
+  };
 }
 
 /** Counts what vitest reports. Whatever else went wrong with it counts as one failed test. */
@@ -42,12 +72,22 @@ export function countsOf(reportText: string | undefined, exitCode: number | null
     failed: failures.length,
     skipped: report.numPendingTests + report.numTodoTests,
     failures,
+    inFailedFiles: inFailedFiles(report),
   };
+}
+
+function inFailedFiles({ testResults }: VitestReport): Counts['inFailedFiles'] {
+  const files = testResults.filter((file) => failuresOf(file).length > 0);
+  const states = files.flatMap((file) => file.assertionResults.map(({ status }) => status));
+  const passed = states.filter((status) => status === 'passed').length;
+  const failed = states.filter((status) => status === 'failed').length;
+  return { passed, skipped: states.length - passed - failed };
 }
 
 /** A suite that ended before any of its tests. */
 export function nothingBut(failure: string): Counts {
-  return { passed: 0, failed: 1, skipped: 0, failures: [failure] };
+  const inFailedFiles = { passed: 0, skipped: 0 };
+  return { passed: 0, failed: 1, skipped: 0, failures: [failure], inFailedFiles };
 }
 
 function failuresOf({ name, status, assertionResults }: FileReport): readonly string[] {
@@ -68,7 +108,9 @@ export interface Closing {
 export function closingOf(results: readonly SuiteResult[], requireAll: boolean): Closing {
   const width = Math.max(...results.map(({ suite }) => suite.length));
   const named = results.flatMap((result) => (result.state === 'ran' ? result.failures : []));
+  const unsteady = results.flatMap((each) => (each.state === 'ran' ? (each.unsteady ?? []) : []));
   const lines = [
+    ...unsteady.map((name) => `UNSTEADY  ${name}: it failed, and passed when it was run again`),
     ...named.map((name) => `FAILED  ${name}`),
     ...results.map((result) => `${result.suite.padEnd(width)}  ${textOf(result)}`),
   ];
