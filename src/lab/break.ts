@@ -24,7 +24,10 @@ export interface Expected {
   readonly state?: 'damaged' | 'active' | 'latent' | 'benign';
   /** What `recover` comes to. none: there is nothing to recover from, and it is not asked. */
   readonly repair: 'done' | 'refused' | 'none';
-  /** Words that `recover` needs beside its usual ones: a confirmation, a finding. */
+  /**
+   * Words that `recover` needs beside its usual ones: a confirmation, a finding. CONTAINER stands for
+   * the short id of the finding's container, which is known only once it is made.
+   */
   readonly recoverWith?: readonly string[];
   /**
    * What the repair changes on the node, as the start of a line of the comparison:

@@ -37,9 +37,18 @@ export interface PodWish {
   readonly isBare?: boolean;
 }
 
+/** One image has all these names on a practice node: nothing is fetched, and a maker is known by them. */
+export const IMAGE_NAMES = {
+  program: 'lab.kubediag.org/program:1',
+  broker: 'docker.io/library/eclipse-mosquitto:1.6.15',
+  installation: 'docker.io/kubeedge/installation-package:v1.12.1',
+} as const;
+
 export interface ContainerWish {
   readonly name: string;
   readonly attempt?: number;
+  /** What it is called by whoever makes it, of IMAGE_NAMES; whatever its name, it only sleeps. */
+  readonly image?: (typeof IMAGE_NAMES)[keyof typeof IMAGE_NAMES];
   readonly mounts?: readonly { readonly containerPath: string; readonly hostPath: string }[];
   /** Made past the kubelet: without a log path, and with no other labels than these. */
   readonly isBare?: boolean;
