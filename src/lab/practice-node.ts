@@ -39,7 +39,7 @@ export interface PodWish {
 
 /** One image has all these names on a practice node: nothing is fetched, and a maker is known by them. */
 export const IMAGE_NAMES = {
-  program: 'lab.kubediag.org/program:1',
+  program: 'kubediag.practice/wait:latest',
   broker: 'docker.io/library/eclipse-mosquitto:1.6.15',
   installation: 'docker.io/kubeedge/installation-package:v1.12.1',
 } as const;
