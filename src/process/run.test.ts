@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
@@ -69,6 +69,12 @@ test('nothing of our environment is inherited, and messages are in English', asy
 
 test('the input reaches the program', async () => {
   expect(await shell('cat', { input: 'asked' })).toMatchObject({ stdout: 'asked', code: 0 });
+});
+
+test('an open file of ours reaches the program, and stays open for us', async () => {
+  const file = openSync(import.meta.filename, 'r');
+  expect(await shell('head -c 6 <&3', { files: [file] })).toMatchObject({ stdout: 'import' });
+  closeSync(file);
 });
 
 test('a program that does not read a large input ends all the same', async () => {

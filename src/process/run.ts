@@ -19,6 +19,8 @@ export interface Program {
   readonly environment?: Readonly<Record<string, string>>;
   /** It comes once the program is watched, if it is to be. */
   readonly input?: string;
+  /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
+  readonly files?: readonly number[];
   /** It and its group are killed when we are, and at the deadline also when we cannot act. */
   readonly endsWithUs?: Belongings;
   /** Takes what it prints, instead of keeping it; "enough" ends the program. */
@@ -56,7 +58,12 @@ export async function runProgram(asked: Program): Promise<ProgramResult> {
       // A session and a group of its own: signals reach its children too, and Ctrl-C reaches neither.
       detached: true,
       env: asked.environment ?? PLAIN_ENVIRONMENT,
-      stdio: [asked.input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+      stdio: [
+        asked.input === undefined ? 'ignore' : 'pipe',
+        'pipe',
+        'pipe',
+        ...(asked.files ?? []),
+      ],
     });
   } catch (error) {
     return notStarted(error); // For example a NUL byte in an argument.
