@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { rm } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { PLACES } from '../../src/lab/places.ts';
 import { BUSYBOX_IMAGE } from '../../test/rig/busybox-image.ts';
 import { removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
 import type { PrivateNamespaces } from '../../test/rig/private-namespaces.ts';
 import { copyForNamespace } from './kubeconfig.ts';
-import { KUBELET_ROOT } from './kubelet-config.ts';
 import type { Part } from './part.ts';
 import type { PartName } from './parts.ts';
 
@@ -89,7 +89,7 @@ export class RunningCluster implements Cluster {
   readonly logs: string;
   readonly image = POD_IMAGE;
   readonly kubeletVersion: string;
-  readonly kubeletRoot = KUBELET_ROOT;
+  readonly kubeletRoot = PLACES.kubeletRoot;
   readonly parts: Readonly<Record<PartName, Part>>;
   readonly #facts: ClusterFacts;
 

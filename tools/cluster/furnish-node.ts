@@ -1,5 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import { PLACES } from '../../src/lab/places.ts';
+import { writeKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
 import { containerdConfig } from '../../test/rig/containerd-process.ts';
 import type { PrivateNamespaces } from '../../test/rig/private-namespaces.ts';
@@ -8,9 +10,8 @@ import type { Binaries } from './binaries.ts';
 import { makeCertificates } from './certificates.ts';
 import { makeCgroup } from './cgroup.ts';
 import { POD_IMAGE, type RunningCluster } from './cluster.ts';
-import { writeKernelSettings } from './kernel-settings.ts';
 import { writeKubeconfig } from './kubeconfig.ts';
-import { kubeletSettings, RUNTIME_SOCKET } from './kubelet-config.ts';
+import { clusterKubelet } from './kubelet-config.ts';
 import { MAKE_NETWORK, POD_NETWORK } from './network.ts';
 import { type PartsWish, proxyConfig } from './parts.ts';
 
@@ -116,7 +117,7 @@ async function furnishContainerd(varLib: string, { root }: UnpackedPackages): Pr
 }
 
 function containerdSettings({ root }: UnpackedPackages): string {
-  return containerdConfig(CONTAINERD_HOME, RUNTIME_SOCKET, join(root, 'usr/sbin/runc'));
+  return containerdConfig(CONTAINERD_HOME, PLACES.runtimeSocket, join(root, 'usr/sbin/runc'));
 }
 
 async function writeSettings(
@@ -139,7 +140,7 @@ async function writeSettings(
     kubeletKubeconfig: await config('kubelet.conf', kubelet),
     kubeletConfig: at('kubelet.json'),
   };
-  const { config: kubeletConfig, flags } = kubeletSettings(kubeletVersion, certificates);
+  const { config: kubeletConfig, flags } = clusterKubelet(kubeletVersion, certificates);
   await writeFile(files.kubeletConfig, JSON.stringify(kubeletConfig, null, 2));
   const proxyWords = proxyConfig(name, files.proxyKubeconfig);
   await writeFile(files.proxyConfig, JSON.stringify(proxyWords, null, 2));
@@ -154,7 +155,14 @@ export async function importImage(
 ): Promise<boolean> {
   const archive = join(cluster.scratch, 'busybox.tar');
   await writeFile(archive, await busyboxImage(join(root, 'bin/busybox')));
-  const ctr = [join(root, 'usr/bin/ctr'), '--address', RUNTIME_SOCKET, '-n', 'k8s.io', 'images'];
+  const ctr = [
+    join(root, 'usr/bin/ctr'),
+    '--address',
+    PLACES.runtimeSocket,
+    '-n',
+    'k8s.io',
+    'images',
+  ];
   const options = { environment };
   const imported = await cluster.run(
     [...ctr, 'import', '--snapshotter', 'native', archive],

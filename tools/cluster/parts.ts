@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { PLACES } from '../../src/lab/places.ts';
 import type { Binaries } from './binaries.ts';
 import type { Certificates } from './certificates.ts';
-import { KUBELET_ROOT } from './kubelet-config.ts';
 import { NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './network.ts';
 import type { PartPlan } from './part.ts';
 
@@ -74,7 +74,7 @@ export function partPlans(wish: PartsWish): Readonly<Record<PartName, PartPlan>>
     kubelet: plan('kubelet', binaries.kubelet, [
       `--config=${files.kubeletConfig}`,
       `--kubeconfig=${files.kubeletKubeconfig}`,
-      `--root-dir=${KUBELET_ROOT}`,
+      `--root-dir=${PLACES.kubeletRoot}`,
       `--hostname-override=${wish.nodeName}`,
       `--node-ip=${NODE_ADDRESS}`,
       ...wish.kubeletFlags,
@@ -117,7 +117,7 @@ function controllerManagerWords({ certificates, files }: PartsWish): readonly st
     // Each controller gets a service account, and with it its own rights only.
     '--use-service-account-credentials',
     `--cluster-cidr=${POD_RANGE}`,
-    `--flex-volume-plugin-dir=${KUBELET_ROOT}/volume-plugins`,
+    `--flex-volume-plugin-dir=${PLACES.kubeletRoot}/volume-plugins`,
     '--leader-elect=false',
   ];
 }

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type ApiTarget, selectorOf, targetOf } from './api-request.ts';
+import { BODY_BYTES_MAX } from './limits.ts';
+import type { Change, ObjectStore, StoredObject } from './object-store.ts';
+import { strategicMerge } from './strategic-merge.ts';
+
+/** Told and forgotten, as nobody here reads them. */
+const FORGOTTEN = ['events', 'tokenreviews', 'subjectaccessreviews'];
+
+/**
+ * As much of an API server as a real kubelet needs to run its pods: objects of every kind are kept,
+ * listed and watched alike, and none is checked. It speaks JSON over plain HTTP to whoever asks, for
+ * only the practice node can reach it.
+ */
+export async function startApiStandIn(
+  store: ObjectStore,
+  { port, onDelete }: { readonly port: number; readonly onDelete?: (target: ApiTarget) => void },
+): Promise<Server> {
+  const server = createServer((message, response) => {
+    const url = new URL(message.url ?? '/', 'http://api');
+    const target = targetOf(url.pathname);
+    if (!target) {
+      send(response, status(404, 'NotFound', `${url.pathname} is not kept here`));
+    } else if (url.searchParams.get('watch')) {
+      watch(store, { target, query: url.searchParams }, response);
+    } else {
+      const asked = { method: message.method ?? 'GET', target, query: url.searchParams };
+      bodyOf(message)
+        .then((body) => answer(store, { ...asked, body }))
+        .then(
+          (made) => {
+            if (message.method === 'DELETE' && made.code === 200) onDelete?.(target);
+            send(response, made);
+          },
+          (error: Error) => send(response, status(400, 'BadRequest', error.message)),
+        );
+    }
+  });
+  // A watch is silent for as long as nothing changes.
+  server.requestTimeout = 0;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+interface Asked {
+  readonly method: string;
+  readonly target: ApiTarget;
+  readonly query: URLSearchParams;
+  readonly body: unknown;
+}
+
+interface Answer {
+  readonly code: number;
+  readonly body: object;
+}
+
+function answer(store: ObjectStore, asked: Asked): Answer {
+  const { method, target, body } = asked;
+  const { resource, namespace, name } = target;
+  if (method === 'POST') return create(store, target, body as StoredObject);
+  if (name === undefined) return list(store, asked);
+  const place = { resource, namespace, name };
+  const known = store.get(place);
+  if (!known) return status(404, 'NotFound', `${resource} "${name}" not found`);
+  if (method === 'GET') return { code: 200, body: known };
+  if (method === 'DELETE') return { code: 200, body: store.remove(place) ?? known };
+  const wish = method === 'PATCH' ? strategicMerge(known, body) : body;
+  // Whoever tells how a thing is does not change what it is to be.
+  const changed = target.part ? { ...known, status: (wish as StoredObject).status } : wish;
+  const object = changed as StoredObject;
+  return { code: 200, body: isSame(known, object) ? known : store.put(place, object) };
+}
+
+function isSame(known: StoredObject, wish: StoredObject): boolean {
+  return JSON.stringify(known) === JSON.stringify(wish);
+}
+
+function create(store: ObjectStore, target: ApiTarget, object: StoredObject): Answer {
+  const { resource, namespace } = target;
+  if (FORGOTTEN.includes(resource) || target.name !== undefined) return { code: 201, body: object };
+  const place = { resource, namespace, name: object.metadata.name };
+  if (store.get(place)) {
+    return status(409, 'AlreadyExists', `${resource} "${place.name}" already exists`);
+  }
+  return { code: 201, body: store.put(place, object) };
+}
+
+/** Without its kind: whoever asks for a list knows what it is of. */
+function list(store: ObjectStore, { target, query }: Asked): Answer {
+  const items = store.list(target.resource).filter(selectorOf(target, query));
+  return { code: 200, body: { metadata: { resourceVersion: store.version }, items } };
+}
+
+function watch(
+  store: ObjectStore,
+  { target, query }: Pick<Asked, 'target' | 'query'>,
+  response: ServerResponse,
+): void {
+  if (query.get('sendInitialEvents') === 'true') {
+    // From v1.32 on a kubelet tries this first, and lists when it is told so.
+    send(response, status(422, 'Invalid', 'sendInitialEvents is not supported: list first'));
+    return;
+  }
+  const since = store.changesSince(Number(query.get('resourceVersion') ?? 0));
+  if (!since) {
+    send(response, status(410, 'Expired', 'too old resource version: list anew'));
+    return;
+  }
+  response.writeHead(200, { 'content-type': 'application/json' });
+  response.flushHeaders();
+  const isSelected = selectorOf(target, query);
+  const tell = ({ type, resource, object }: Change) => {
+    if (resource !== target.resource || !isSelected(object)) return;
+    response.write(`${JSON.stringify({ type, object })}\n`);
+  };
+  for (const change of since) tell(change);
+  response.once('close', store.watch(tell));
+}
+
+async function bodyOf(message: IncomingMessage): Promise<unknown> {
+  const pieces: Buffer[] = [];
+  let bytes = 0;
+  for await (const piece of message as AsyncIterable<Buffer>) {
+    bytes += piece.length;
+    if (bytes > BODY_BYTES_MAX) throw new Error(`a request has at most ${BODY_BYTES_MAX} bytes`);
+    pieces.push(piece);
+  }
+  return bytes === 0 ? undefined : JSON.parse(Buffer.concat(pieces).toString('utf8'));
+}
+
+function status(code: number, reason: string, message: string): Answer {
+  const body = { apiVersion: 'v1', kind: 'Status', status: 'Failure', code, reason, message };
+  return { code, body };
+}
+
+function send(response: ServerResponse, { code, body }: Answer): void {
+  response.writeHead(code, { 'content-type': 'application/json' });
+  response.end(JSON.stringify(body));
+}

@@ -1,0 +1,75 @@
+import { rmSync } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { admitPod } from './admit-pod.ts';
+import type { ApiTarget } from './api-request.ts';
+import type { ObjectStore, Place, StoredObject } from './object-store.ts';
+
+/** The files that stand for what people ask of the cluster: KIND/NAMESPACE/NAME.json. */
+export class ObjectFiles {
+  readonly #folder: string;
+  readonly #store: ObjectStore;
+  readonly #nodeName: string;
+  readonly #seen = new Map<string, { readonly mark: string; readonly place: Place }>();
+
+  constructor(folder: string, store: ObjectStore, nodeName: string) {
+    this.#folder = folder;
+    this.#store = store;
+    this.#nodeName = nodeName;
+  }
+
+  /** Takes over what is new, changed or gone since it was called last. */
+  async look(): Promise<void> {
+    const files = new Set(await this.#files());
+    for (const [file, { place }] of this.#seen) {
+      if (files.has(file)) continue;
+      this.#seen.delete(file);
+      this.#store.remove(place);
+    }
+    for (const file of files) {
+      const path = join(this.#folder, file);
+      const mark = await markOf(path);
+      if (this.#seen.get(file)?.mark === mark) continue;
+      // Whoever is gone again is seen to be gone at the next look.
+      const text = await readFile(path, 'utf8').then(String, () => undefined);
+      if (text !== undefined) this.#seen.set(file, { mark, place: this.#take(file, text) });
+    }
+  }
+
+  /** What the kubelet deleted for good nobody asks for any more. */
+  remove({ resource, namespace = '', name = '' }: ApiTarget): void {
+    rmSync(join(this.#folder, resource, namespace, `${name}.json`), { force: true });
+  }
+
+  async #files(): Promise<readonly string[]> {
+    // A folder that goes while it is listed makes this fail: then nothing has changed until the next look.
+    const known = [...this.#seen.keys()];
+    const files = await readdir(this.#folder, { recursive: true }).then(
+      (names) => names,
+      () => known,
+    );
+    return files.filter((file) => file.endsWith('.json') && file.split('/').length === 3);
+  }
+
+  #take(file: string, text: string): Place {
+    const [resource = '', namespace = ''] = file.split('/');
+    const wish = JSON.parse(text) as StoredObject;
+    const place = { resource, namespace, name: wish.metadata.name };
+    const known = this.#store.get(place);
+    const isAnother = known && wish.metadata.uid && known.metadata.uid !== wish.metadata.uid;
+    if (isAnother) this.#store.remove(place);
+    // How the pod is the kubelet told us; the file only says how it is to be.
+    const status = (isAnother ? undefined : known?.status) ?? wish.status;
+    const object = { apiVersion: 'v1', ...wish, ...(status ? { status } : {}) };
+    this.#store.put(place, resource === 'pods' ? admitPod(object, this.#nodeName) : object);
+    return place;
+  }
+}
+
+/** A file that is put in the place of another is another one, however alike they are. */
+async function markOf(path: string): Promise<string> {
+  return stat(path, { bigint: true }).then(
+    ({ ino, mtimeNs, size }) => `${ino} ${mtimeNs} ${size}`,
+    () => 'gone',
+  );
+}

@@ -1,0 +1,42 @@
+/**
+ * What a strategic merge patch makes of a value. Beyond a plain merge it knows lists whose entries
+ * are told apart by one of their fields. Which field that is an API server knows from its types; here
+ * it is taken from the order that a kubelet sends with every such list:
+ *
+ *   "$setElementOrder/conditions": [{ "type": "Ready" }], "conditions": [{ "type": "Ready", "status": "True" }]
+ */
+export function strategicMerge(value: unknown, patch: unknown): unknown {
+  if (!isRecord(patch)) return patch;
+  const merged = new Map(Object.entries(isRecord(value) ? value : {}));
+  for (const [name, part] of Object.entries(patch)) {
+    if (name.startsWith('$')) continue;
+    const order = patch[`$setElementOrder/${name}`];
+    if (part === null) merged.delete(name);
+    else if (Array.isArray(part)) merged.set(name, mergedList(merged.get(name), part, order));
+    else merged.set(name, strategicMerge(merged.get(name), part));
+  }
+  return Object.fromEntries(merged);
+}
+
+function mergedList(value: unknown, patch: readonly unknown[], order: unknown): unknown {
+  const replaces = patch.filter((entry) => !(isRecord(entry) && entry.$patch === 'replace'));
+  const [first] = Array.isArray(order) ? (order as unknown[]) : [];
+  const [key] = isRecord(first) ? Object.keys(first) : [];
+  if (key === undefined || replaces.length < patch.length) return replaces;
+
+  const entries = new Map<unknown, unknown>();
+  const nameOf = (entry: unknown) => (isRecord(entry) ? entry[key] : entry);
+  for (const entry of Array.isArray(value) ? (value as unknown[]) : []) {
+    entries.set(nameOf(entry), entry);
+  }
+  for (const entry of replaces) {
+    const name = nameOf(entry);
+    if (isRecord(entry) && entry.$patch === 'delete') entries.delete(name);
+    else entries.set(name, strategicMerge(entries.get(name), entry));
+  }
+  return [...entries.values()];
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
