@@ -1,0 +1,184 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import type { Break, Expected } from '../break.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import type { LabSettings } from '../settings.ts';
+import {
+  type BareContainer,
+  BROKER,
+  BY_CRICTL,
+  type Fate,
+  INSTALLATION,
+  makeBare,
+  OLD_BROKER,
+  STRANGER,
+  untilStuckAt,
+} from './bare-container.ts';
+import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+
+const collectsAtOnce = ({ kubelet }: LabSettings) =>
+  kubelet.kind === 'real'
+    ? 'a real kubelet kills and collects what it does not know within seconds'
+    : undefined;
+
+function named(variant: string) {
+  return {
+    kind: 'fault',
+    fault: 'container-without-log-path',
+    variant,
+    leftOut: lacks(HABITS.removesByPattern),
+  } as const;
+}
+
+/** All that a removal takes away: the container, what it ran, and its sandbox. */
+function removed(...made: readonly BareContainer[]): readonly string[] {
+  return made.flatMap(({ pod, container }) => [
+    `- container ${container.name}`,
+    `- sandbox ${pod.name}`,
+  ]);
+}
+
+const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
+
+/** The kubelet collects: it deletes /bin, and gets stuck at /boot again and again. */
+const collected: readonly Break[] = [
+  {
+    ...named('broker-damaged'),
+    about: "keadm's broker has ended without a log path, and the kubelet deletes /bin for it",
+    expected: { ...DAMAGED, changes: [...removed(BROKER), '+ path /bin'] },
+    make: (node) => collectOf(node, [BROKER], 'boot'),
+  },
+  {
+    ...named('two-damaged'),
+    about: 'two containers of different makers have ended without a log path, and /bin is gone',
+    expected: { ...DAMAGED, changes: [...removed(INSTALLATION, STRANGER), '+ path /bin'] },
+    make: (node) => collectOf(node, [INSTALLATION, STRANGER], 'boot'),
+  },
+  {
+    ...named('active'),
+    about: 'the kubelet deletes a file of / for such a container, and a folder keeps it from /bin',
+    expected: { ...DAMAGED, state: 'active', changes: removed(STRANGER) },
+    make: async (node) => {
+      mkdirSync('/archive');
+      writeFileSync('/archive/2019.tar', 'what stops it\n');
+      writeFileSync('/.autorelabel', '');
+      await collectOf(node, [STRANGER], 'archive');
+    },
+  },
+];
+
+async function collectOf(
+  node: PracticeNode,
+  made: readonly BareContainer[],
+  stuckAt: string,
+): Promise<void> {
+  takeOn(HABITS.removesByPattern, node);
+  for (const each of made) await makeBare(node, each, 'exited');
+  takeOn(HABITS.removesByPattern, node, true);
+  await untilStuckAt(node, stuckAt);
+}
+
+interface Waiting {
+  readonly variant: string;
+  readonly about: string;
+  readonly made: BareContainer;
+  readonly fate: Fate;
+  readonly repair: 'done' | 'refused';
+  /** What runs is removed only with its own word. */
+  readonly confirm?: boolean;
+}
+
+/** The collection has not come yet: there is time to take the container away. */
+const WAITING: readonly Waiting[] = [
+  {
+    variant: 'broker-latent',
+    about: "keadm's broker has ended without a log path, and is not collected yet",
+    ...{ made: OLD_BROKER, fate: 'exited', repair: 'done' },
+  },
+  {
+    variant: 'broker-running',
+    about: "keadm's broker runs without a log path: its removal needs a word of its own",
+    ...{ made: BROKER, fate: 'running', repair: 'done', confirm: true },
+  },
+  {
+    variant: 'broker-unconfirmed',
+    about: "keadm's broker runs without a log path, and nobody says that it may go",
+    ...{ made: BROKER, fate: 'running', repair: 'refused' },
+  },
+  {
+    variant: 'installation-latent',
+    about: 'keadm was killed while it copied files, and its container has ended without a log path',
+    ...{ made: INSTALLATION, fate: 'exited', repair: 'done' },
+  },
+  {
+    variant: 'installation-running',
+    about: 'keadm was killed while it copied files, and its container runs without a log path',
+    ...{ made: INSTALLATION, fate: 'running', repair: 'done', confirm: true },
+  },
+  {
+    variant: 'crictl-created',
+    about: "a container after crictl's example was made without a log path and never started",
+    ...{ made: BY_CRICTL, fate: 'created', repair: 'done' },
+  },
+  {
+    variant: 'stranger-running',
+    about: 'a container of an unknown maker runs without a log path: it may be in use',
+    ...{ made: STRANGER, fate: 'running', repair: 'refused' },
+  },
+];
+
+function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Break {
+  return {
+    ...named(variant),
+    about,
+    expected: {
+      verdict: 'found',
+      state: 'latent',
+      repair,
+      recoverWith: ['--finding', '1', ...(confirm ? ['--confirm', 'CONTAINER'] : [])],
+      ...(repair === 'done' ? { changes: removed(made) } : {}),
+    },
+    leftOut: collectsAtOnce,
+    make: async (node) => {
+      takeOn(HABITS.removesByPattern, node);
+      await makeBare(node, made, fate);
+    },
+  };
+}
+
+const ofKnownPod: Break = {
+  ...named('known-pod'),
+  about: 'a container without a log path is in a pod of the kubelet: the runtime must have lost it',
+  expected: {
+    verdict: 'found',
+    state: 'latent',
+    repair: 'refused',
+    recoverWith: ['--finding', '1'],
+  },
+  leftOut: collectsAtOnce,
+  make: async (node) => {
+    takeOn(HABITS.removesByPattern, node);
+    const [pod] = await node.pods();
+    if (pod?.metadata.uid === undefined) throw new Error('the kubelet tells of no pod');
+    const { name, namespace, uid } = pod.metadata;
+    const again = { pod: { name, namespace, uid, attempt: 1 }, container: { name: 'lost' } };
+    await makeBare(node, again, 'exited');
+  },
+};
+
+const ofOldKubelet: Break = {
+  ...named('old-kubelet-benign'),
+  about: "keadm's broker has ended without a log path, under a kubelet that deletes nothing for it",
+  expected: { verdict: 'clear', state: 'benign', repair: 'none' },
+  leftOut: collectsAtOnce,
+  make: async (node) => {
+    takeOn(HABITS.removesTheLogPath, node);
+    await makeBare(node, BROKER, 'exited');
+  },
+};
+
+export const containerWithoutLogPath: readonly Break[] = [
+  ...collected,
+  ...WAITING.map(waiting),
+  ofKnownPod,
+  ofOldKubelet,
+];

@@ -1,0 +1,58 @@
+import { IMAGE_NAMES, type KubernetesObject } from '../practice-node.ts';
+import type { PodObject } from './pod-life.ts';
+
+export const NAMESPACE = 'practice';
+
+interface VolumeMount {
+  readonly name: string;
+  readonly mountPath: string;
+  readonly subPath?: string;
+}
+
+interface PodWords {
+  readonly name: string;
+  /** Always the same for the same pod, so that what changes on the node can be told beforehand. */
+  readonly uid: string;
+  readonly volumes: readonly { readonly name: string; readonly [source: string]: unknown }[];
+  /** By the name of the container. */
+  readonly mounts: Readonly<Record<string, readonly VolumeMount[]>>;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly restartPolicy?: 'Always' | 'Never';
+}
+
+/** A pod as an API server would tell the kubelet of it; its containers do nothing but sleep. */
+export function practicePod({ name, uid, volumes, mounts, ...more }: PodWords): PodObject {
+  const { labels = {}, restartPolicy = 'Always' } = more;
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: NAMESPACE, uid, labels },
+    spec: {
+      restartPolicy,
+      terminationGracePeriodSeconds: 0,
+      volumes,
+      containers: Object.entries(mounts).map(([container, volumeMounts]) => ({
+        name: container,
+        image: IMAGE_NAMES.program,
+        imagePullPolicy: 'IfNotPresent',
+        volumeMounts,
+      })),
+    },
+  };
+}
+
+export function configMap(name: string, texts: Readonly<Record<string, string>>): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name, namespace: NAMESPACE },
+    data: texts,
+  };
+}
+
+/** An API server tells what is secret in base64. */
+export function secret(name: string, texts: Readonly<Record<string, string>>): KubernetesObject {
+  const coded = Object.entries(texts).map(([key, text]) => [key, btoa(text)]);
+  const metadata = { name, namespace: NAMESPACE };
+  return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(coded) };
+}

@@ -1,0 +1,178 @@
+import type { Break, Expected } from '../break.ts';
+import { PLACES } from '../places.ts';
+import type { KubernetesObject, PracticeNode } from '../practice-node.ts';
+import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+import { endContainers, type PodObject, runPod, untilRefused, untilStale } from './pod-life.ts';
+import { configMap, practicePod, secret } from './practice-pod.ts';
+
+/** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
+interface Patient {
+  /** "configmap": the beginning of the variant's name. */
+  readonly name: string;
+  /** For a person: what is mounted. */
+  readonly what: string;
+  readonly uid: string;
+  readonly pod: (text: string) => PodObject;
+  readonly mounted: (text: string) => readonly KubernetesObject[];
+}
+
+const VOLUME = 'settings';
+const FILE = 'app.conf';
+const AT_FILE = { name: VOLUME, mountPath: '/etc/app.conf', subPath: FILE };
+
+const ofConfigMap: Patient = {
+  name: 'configmap',
+  what: 'a file of a ConfigMap',
+  uid: 'c0a10000-0000-4000-8000-000000000001',
+  pod: () => podOf(ofConfigMap, { configMap: { name: 'shop' } }),
+  mounted: (text) => [configMap('shop', { [FILE]: text })],
+};
+
+const ofSecret: Patient = {
+  name: 'secret',
+  what: 'a file of a Secret',
+  uid: 'c0a10000-0000-4000-8000-000000000002',
+  pod: () => podOf(ofSecret, { secret: { secretName: 'shop' } }),
+  mounted: (text) => [secret('shop', { [FILE]: text })],
+};
+
+const ofProjected: Patient = {
+  name: 'projected',
+  what: 'a file of a projected volume',
+  uid: 'c0a10000-0000-4000-8000-000000000003',
+  pod: () => {
+    const sources = [{ configMap: { name: 'shop' } }, { secret: { name: 'shop-key' } }];
+    return podOf(ofProjected, { projected: { sources } });
+  },
+  mounted: (text) => [configMap('shop', { [FILE]: text }), secret('shop-key', { key: 'hush' })],
+};
+
+const ofDownwardApi: Patient = {
+  name: 'downward-api',
+  what: 'the labels of the pod itself',
+  uid: 'c0a10000-0000-4000-8000-000000000004',
+  pod: (text) => {
+    const items = [{ path: FILE, fieldRef: { fieldPath: 'metadata.labels' } }];
+    return podOf(ofDownwardApi, { downwardAPI: { items } }, { labels: { release: text } });
+  },
+  mounted: () => [],
+};
+
+const ofFolder: Patient = {
+  name: 'folder',
+  what: 'a folder of a ConfigMap',
+  uid: 'c0a10000-0000-4000-8000-000000000005',
+  pod: () => {
+    const items = [{ key: FILE, path: `conf.d/${FILE}` }];
+    const mounts = { app: [{ name: VOLUME, mountPath: '/etc/conf.d', subPath: 'conf.d' }] };
+    return podOf(ofFolder, { configMap: { name: 'shop', items } }, { mounts });
+  },
+  mounted: ofConfigMap.mounted,
+};
+
+const ofTwoContainers: Patient = {
+  name: 'two-containers',
+  what: 'a file of a ConfigMap, in two containers of one pod,',
+  uid: 'c0a10000-0000-4000-8000-000000000006',
+  pod: () => {
+    const mounts = { app: [AT_FILE], sidecar: [AT_FILE] };
+    return podOf(ofTwoContainers, { configMap: { name: 'shop' } }, { mounts });
+  },
+  mounted: ofConfigMap.mounted,
+};
+
+function podOf(
+  { name, uid }: Pick<Patient, 'name' | 'uid'>,
+  source: Readonly<Record<string, unknown>>,
+  more: Partial<Parameters<typeof practicePod>[0]> = {},
+): PodObject {
+  const volumes = [{ name: VOLUME, ...source }];
+  return practicePod({ name: `shop-${name}`, uid, volumes, mounts: { app: [AT_FILE] }, ...more });
+}
+
+/** Has the pod run, and then changes what it mounts: the file that is mounted has no name any more. */
+async function makeStale(patient: Patient, node: PracticeNode): Promise<PodObject> {
+  await runPod(node, patient.pod('first'), patient.mounted('first'));
+  const pod = patient.pod('second');
+  for (const object of [...patient.mounted('second'), pod]) node.put(object);
+  await untilStale(node, pod);
+  return pod;
+}
+
+/** The container ends, the kubelet starts it anew on the old mount, and the runtime refuses. */
+function active(patient: Patient): Break {
+  return {
+    kind: 'fault',
+    fault: 'stale-subpath-mount',
+    variant: `${patient.name}-active`,
+    about: `${patient.what} is mounted by subPath and then changed, and the container cannot start again`,
+    expected: {
+      verdict: 'found',
+      state: 'active',
+      repair: 'done',
+      // The kubelet goes on at once: it mounts anew what we unmount, and starts the container.
+      changes: [...mountChanges(patient), ...containerChanges(patient)],
+    },
+    leftOut: lacks(HABITS.leavesStaleMounts),
+    make: async (node) => {
+      takeOn(HABITS.leavesStaleMounts, node);
+      const pod = await makeStale(patient, node);
+      await endContainers(node, pod);
+      await untilRefused(node, pod);
+    },
+  };
+}
+
+/** The container still runs, on the old content; only its next start would fail. */
+function latent(patient: Patient): Break {
+  return {
+    kind: 'fault',
+    fault: 'stale-subpath-mount',
+    variant: `${patient.name}-latent`,
+    about: `${patient.what} is mounted by subPath and then changed, while the container runs on`,
+    expected: {
+      verdict: 'found',
+      state: 'latent',
+      repair: 'done',
+      recoverWith: ['--finding', '1'],
+      changes: mountChanges(patient),
+    },
+    leftOut: lacks(HABITS.leavesStaleMounts),
+    make: async (node) => {
+      takeOn(HABITS.leavesStaleMounts, node);
+      await makeStale(patient, node);
+    },
+  };
+}
+
+/** The same under a kubelet that mounts it anew by itself when the container starts again. */
+function benign(patient: Patient): Break {
+  const expected: Expected = { verdict: 'clear', state: 'benign', repair: 'none' };
+  return {
+    kind: 'fault',
+    fault: 'stale-subpath-mount',
+    variant: `${patient.name}-benign`,
+    about: `${patient.what} is mounted by subPath and then changed, under a kubelet that repairs it`,
+    expected,
+    leftOut: lacks(HABITS.mountsAnew),
+    make: async (node) => {
+      takeOn(HABITS.mountsAnew, node);
+      await makeStale(patient, node);
+    },
+  };
+}
+
+function mountChanges({ uid }: Patient): readonly string[] {
+  const folder = `${PLACES.kubeletRoot}/pods/${uid}/volume-subpaths`;
+  return [`- mount ${folder}`, `+ mount ${folder}`];
+}
+
+function containerChanges({ name }: Patient): readonly string[] {
+  return [`- container practice/shop-${name}`, `+ container practice/shop-${name}`];
+}
+
+export const staleSubpathMount: readonly Break[] = [
+  ...[ofConfigMap, ofSecret, ofProjected, ofDownwardApi, ofFolder, ofTwoContainers].map(active),
+  ...[ofConfigMap, ofSecret].map(latent),
+  ...[ofConfigMap, ofProjected].map(benign),
+];
