@@ -6,11 +6,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Plan, Round } from '../../test/rig/live-look.ts';
-import {
-  childOf,
-  makePrivateNamespaces,
-  type PrivateNamespaces,
-} from '../../test/rig/private-namespaces.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../lab/namespaces.ts';
+import { childOf } from '../lab/process-mark.ts';
 import { PATIENT_MS, QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
 import type { ProcessEntry, Thread } from './node-reader.ts';
 

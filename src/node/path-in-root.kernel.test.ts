@@ -5,11 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readerCommand } from '../../test/reader-command.ts';
-import {
-  childOf,
-  makePrivateNamespaces,
-  type PrivateNamespaces,
-} from '../../test/rig/private-namespaces.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../lab/namespaces.ts';
+import { childOf } from '../lab/process-mark.ts';
 import { LiveNode } from './live-node.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-views-'));

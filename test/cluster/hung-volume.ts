@@ -4,8 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killIfThere } from '../rig/cgroup-tree.ts';
-import { childOf } from '../rig/private-namespaces.ts';
+import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 const SERVER = join(import.meta.dirname, '../rig/hung-fuse.ts');

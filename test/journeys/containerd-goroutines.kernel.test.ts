@@ -10,8 +10,8 @@ import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
 import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { PracticeNode } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import type { Running } from '../rig/run-kubediag.ts';
 
 async function nodeAlone(): Promise<PracticeNode> {

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { makeHung, ORPHAN, says, seenBy, until, volumeOf } from '../rig/hung-volume.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
 import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import { EXECUTABLE, oneLine, type Running } from '../rig/run-kubediag.ts';
 import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 

@@ -3,9 +3,9 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import type { FaultReport } from '../../src/checkup/report.ts';
-import { mountChanges, mountTables } from '../rig/mount-tables.ts';
+import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import { oneLine, reportOf } from '../rig/run-kubediag.ts';
 import { makeNode, NEW, OLD, podOf } from '../rig/sick-node.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { reportSchema } from '../../tools/report-schema.ts';
 import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import { EXECUTABLE, type Running, reportOf } from '../rig/run-kubediag.ts';
 import {
   check,

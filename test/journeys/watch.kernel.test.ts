@@ -2,9 +2,9 @@ import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Change } from '../../src/cli/report-changes.ts';
+import { childOf } from '../../src/lab/process-mark.ts';
 import { hangVolumes, isWaiting, until, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
-import { childOf } from '../rig/private-namespaces.ts';
 import type { Running } from '../rig/run-kubediag.ts';
 import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/sick-node.ts';
 

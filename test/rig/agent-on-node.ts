@@ -2,9 +2,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoredObject } from '../../src/diagnosis/store.ts';
-import { killIfThere } from './cgroup-tree.ts';
+import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
 import type { PracticeNode } from './practice-node.ts';
-import { childOf } from './private-namespaces.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 
 const LOOK_MS = 40;

@@ -5,10 +5,11 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { connectRuntime } from '../../src/cri/client.ts';
+import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
+import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
+import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
 import type { UnpackedPackages } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE } from './busybox-image.ts';
-import { killIfThere, removeCgroupTree } from './cgroup-tree.ts';
-import { childOf, type PrivateNamespaces } from './private-namespaces.ts';
 
 const run = promisify(execFile);
 const CONFIG = 'config.toml';

@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { connectRuntime, type RuntimeConnection } from '../../src/cri/client.ts';
 import { ListContainersRequest, ListContainersResponse } from '../../src/cri/generated/cri.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../../src/lab/namespaces.ts';
+import { CriDriver } from '../../src/lab/runtime/cri-driver.ts';
 import { type RunningContainerd, startContainerd } from './containerd.ts';
-import { CriDriver } from './cri-driver.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from './private-namespaces.ts';
 
 describe('a real containerd in private namespaces', () => {
   const undo: (() => Promise<void> | void)[] = [];

@@ -2,6 +2,16 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
+import type { ContainerWish, PodWish } from '../../src/lab/practice-node.ts';
+import { CriDriver } from '../../src/lab/runtime/cri-driver.ts';
+import {
+  RemoveContainerRequest,
+  RemovePodSandboxRequest,
+  StopPodSandboxRequest,
+} from '../../src/lab/runtime/generated/cri.ts';
+import * as cri from '../../src/lab/runtime/generated/cri-drive.ts';
+import { containerConfigOf, podConfigOf } from '../../src/lab/runtime/wishes.ts';
 import {
   type Missing,
   type UnpackedPackages,
@@ -9,9 +19,6 @@ import {
 } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from './busybox-image.ts';
 import { type ContainerdProcess, startProcess } from './containerd-process.ts';
-import { CriDriver } from './cri-driver.ts';
-import * as cri from './generated/cri-drive.ts';
-import type { PrivateNamespaces } from './private-namespaces.ts';
 
 const run = promisify(execFile);
 
@@ -23,13 +30,7 @@ export function containerdPackages(): Promise<UnpackedPackages | Missing> {
   return unpackedPackages(PACKAGES);
 }
 
-export interface PodNames {
-  readonly name: string;
-  readonly namespace: string;
-  readonly uid: string;
-  readonly attempt?: number;
-  /** Made past the kubelet: without a folder for logs, and without labels. */
-  readonly isBare?: boolean;
+export interface PodNames extends PodWish {
   /** With a network namespace of its own; the caller has put a network into containerd's "cni". */
   readonly ownNetwork?: boolean;
 }
@@ -39,20 +40,8 @@ export interface Pod {
   readonly config: cri.PodSandboxConfig;
 }
 
-export interface ContainerWish {
-  readonly name: string;
-  readonly attempt?: number;
+export interface TestContainerWish extends ContainerWish {
   readonly command?: readonly string[];
-  readonly mounts?: readonly {
-    readonly containerPath: string;
-    readonly hostPath: string;
-    readonly readonly?: boolean;
-  }[];
-  /** Made past the kubelet: without a log path, and with no other labels than these. */
-  readonly isBare?: boolean;
-  /** Besides those the kubelet sets. */
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** A real containerd with a root, a state and a socket of its own. */
@@ -63,7 +52,7 @@ export interface RunningContainerd {
   readonly image: string;
   runPod(names: PodNames): Promise<Pod>;
   /** Gives the id of a container that is not started yet. */
-  createContainer(pod: Pod, wish: ContainerWish): Promise<string>;
+  createContainer(pod: Pod, wish: TestContainerWish): Promise<string>;
   /** Rejects with the runtime's own text. */
   startContainer(id: string): Promise<void>;
   stopContainer(id: string): Promise<void>;
@@ -121,8 +110,6 @@ async function importImage(
   });
 }
 
-const HOST = { network: 'NODE', pid: 'NODE', ipc: 'NODE' } as const;
-
 class Running implements RunningContainerd {
   readonly socket: string;
   readonly pid: number;
@@ -140,20 +127,10 @@ class Running implements RunningContainerd {
     this.pid = containerd.pid;
   }
 
-  async runPod({ name, namespace, uid, attempt = 0, ...names }: PodNames): Promise<Pod> {
+  async runPod(names: PodNames): Promise<Pod> {
     const { isBare = false, ownNetwork = false } = names;
-    const logs = isBare ? '' : join(this.#home, 'logs', `${namespace}_${name}_${uid}`);
-    const config = cri.PodSandboxConfig.fromPartial({
-      metadata: { name, namespace, uid, attempt },
-      logDirectory: logs,
-      labels: isBare ? {} : podLabels(name, namespace, uid),
-      linux: {
-        cgroupParent: this.#containerd.cgroup,
-        securityContext: {
-          namespaceOptions: ownNetwork ? { ...HOST, network: 'POD' } : HOST,
-        },
-      },
-    });
+    const logs = join(this.#home, 'logs');
+    const config = podConfigOf(names, { cgroup: this.#containerd.cgroup, logs, ownNetwork });
     if (!isBare) await mkdir(config.logDirectory, { recursive: true });
     const types = [cri.RunPodSandboxRequest, cri.RunPodSandboxResponse] as const;
     const answer = await this.#driver.call('v1.RuntimeService/RunPodSandbox', types, { config });
@@ -162,33 +139,15 @@ class Running implements RunningContainerd {
     return pod;
   }
 
-  async createContainer({ id, config }: Pod, wish: ContainerWish): Promise<string> {
-    const { name, attempt = 0, command = [], mounts = [], isBare = false } = wish;
+  async createContainer({ id, config }: Pod, wish: TestContainerWish): Promise<string> {
+    const { name, command = [], isBare = false } = wish;
     if (!isBare) await mkdir(join(config.logDirectory, name), { recursive: true });
     const types = [cri.CreateContainerRequest, cri.CreateContainerResponse] as const;
-    const request = cri.CreateContainerRequest.fromPartial({
+    const request = {
       podSandboxId: id,
       sandboxConfig: config,
-      config: {
-        metadata: { name, attempt },
-        image: { image: BUSYBOX_IMAGE },
-        command: [...command],
-        mounts: mounts.map((mount) => ({ ...mount })),
-        labels: isBare
-          ? { ...wish.labels }
-          : { ...config.labels, 'io.kubernetes.container.name': name, ...wish.labels },
-        annotations: {
-          ...(isBare ? {} : { 'io.kubernetes.container.restartCount': String(attempt) }),
-          ...wish.annotations,
-        },
-        logPath: isBare ? '' : `${name}/${attempt}.log`,
-        linux: {
-          securityContext: {
-            namespaceOptions: config.linux?.securityContext?.namespaceOptions ?? HOST,
-          },
-        },
-      },
-    });
+      config: containerConfigOf(config, wish, { image: BUSYBOX_IMAGE, command }),
+    };
     const answer = await this.#driver.call('v1.RuntimeService/CreateContainer', types, request);
     return answer.containerId;
   }
@@ -205,15 +164,15 @@ class Running implements RunningContainerd {
   }
 
   async removeContainer(id: string): Promise<void> {
-    const types = [cri.RemoveContainerRequest, cri.Nothing] as const;
+    const types = [RemoveContainerRequest, cri.Nothing] as const;
     await this.#driver.call('v1.RuntimeService/RemoveContainer', types, { containerId: id });
   }
 
   async removePod(pod: Pod): Promise<void> {
     const request = { podSandboxId: pod.id };
-    const stop = [cri.StopPodSandboxRequest, cri.Nothing] as const;
+    const stop = [StopPodSandboxRequest, cri.Nothing] as const;
     await this.#driver.call('v1.RuntimeService/StopPodSandbox', stop, request);
-    const remove = [cri.RemovePodSandboxRequest, cri.Nothing] as const;
+    const remove = [RemovePodSandboxRequest, cri.Nothing] as const;
     await this.#driver.call('v1.RuntimeService/RemovePodSandbox', remove, request);
     this.#pods.delete(pod);
   }
@@ -225,12 +184,4 @@ class Running implements RunningContainerd {
     this.#driver.close();
     await this.#containerd.stop();
   }
-}
-
-function podLabels(name: string, namespace: string, uid: string): Record<string, string> {
-  return {
-    'io.kubernetes.pod.name': name,
-    'io.kubernetes.pod.namespace': namespace,
-    'io.kubernetes.pod.uid': uid,
-  };
 }

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { childOf, endNamespaces, makePrivateNamespaces } from './private-namespaces.ts';
+import { endNamespaces, makePrivateNamespaces } from '../../src/lab/namespaces.ts';
+import { childOf } from '../../src/lab/process-mark.ts';
 
 const HUNG_FUSE = join(import.meta.dirname, 'hung-fuse.ts');
 /** By then the server has taken the question, and nothing but its end can free who asked. */

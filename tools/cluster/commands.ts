@@ -4,8 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killIfThere } from '../../test/rig/cgroup-tree.ts';
-import { childOf } from '../../test/rig/private-namespaces.ts';
+import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
 import { findBinaries } from './binaries.ts';
 import { inThisFolder, personsEnvironment } from './cluster.ts';
 import {

@@ -1,10 +1,10 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
+import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
 import { PLACES } from '../../src/lab/places.ts';
 import { writeKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
 import { containerdConfig } from '../../test/rig/containerd-process.ts';
-import type { PrivateNamespaces } from '../../test/rig/private-namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import type { Binaries } from './binaries.ts';
 import { makeCertificates } from './certificates.ts';

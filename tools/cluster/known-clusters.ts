@@ -5,8 +5,9 @@ import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killIfThere, removeCgroupTree } from '../../test/rig/cgroup-tree.ts';
-import { endNamespaces, enteringInto } from '../../test/rig/private-namespaces.ts';
+import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
+import { endNamespaces, enteringInto } from '../../src/lab/namespaces.ts';
+import { killIfThere } from '../../src/lab/process-mark.ts';
 import { cacheFolder } from '../cache-folder.ts';
 import type { Cluster } from './cluster.ts';
 import { cgroupOf } from './start-cluster.ts';

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { killIfThere } from '../../test/rig/cgroup-tree.ts';
-import { childOf } from '../../test/rig/private-namespaces.ts';
+import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
 
 const END_MS = 10_000;
 const LOG_LINES = 12;

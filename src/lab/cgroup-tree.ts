@@ -2,12 +2,13 @@ import { globSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { killIfThere } from './process-mark.ts';
 
 /** A killed process leaves its cgroup a moment after it is gone. */
 const TRIES_MAX = 50;
 const TRY_MS = 100;
 
-/** Ends every process in a cgroup of a test and below it, and removes it from every hierarchy. */
+/** Ends every process in a cgroup and below it, and removes it from every hierarchy. */
 export async function removeCgroupTree(cgroup: string): Promise<void> {
   for (let tries = 1; ; tries++) {
     const folders = await foldersOf(cgroup);
@@ -38,13 +39,4 @@ async function foldersOf(cgroup: string): Promise<string[]> {
 async function membersOf(folder: string): Promise<number[]> {
   const text = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '');
   return text.split('\n').filter(Boolean).map(Number);
-}
-
-export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
-  try {
-    // 0 names a process of another PID namespace, and to kill it would kill our own group.
-    if (pid > 0) process.kill(pid, signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
 }
