@@ -1,14 +1,22 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import type { PrivateNamespaces } from './private-namespaces.ts';
+import { unlessGone } from './unless-gone.ts';
 
 /** The lines of every mount table that a deed in these namespaces could reach, by namespace. */
 export type MountTables = ReadonlyMap<string, readonly string[]>;
 
 /** Of every process in the namespaces, containers included, and of the machine itself. */
-export function mountTables({ pid: first }: PrivateNamespaces): MountTables {
+export function mountTables({ pid: first }: { readonly pid: number }): MountTables {
   const processes = readlinkSync(`/proc/${first}/ns/pid`);
   return tablesOf(
     (pid) => readlinkSync(`/proc/${pid}/ns/pid`) === processes,
+    () => true,
+  );
+}
+
+/** Of every process that is seen from here; our own first. */
+export function mountTablesHere(): MountTables {
+  return tablesOf(
+    () => true,
     () => true,
   );
 }
@@ -39,17 +47,6 @@ function tablesOf(
     if (isOwn || isWanted(table)) tables.set(namespace, table.split('\n').filter(Boolean));
   }
   return tables;
-}
-
-/** Nothing of a process that ended while we looked at it, or that the machine keeps from us. */
-function unlessGone<T>(look: () => T): T | undefined {
-  try {
-    return look();
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    if (['ENOENT', 'ESRCH', 'EINVAL', 'EACCES'].includes(code)) return undefined;
-    throw error;
-  }
 }
 
 /** What is different, one line each: "- LINE" was there before, "+ LINE" is new. */

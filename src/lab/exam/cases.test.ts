@@ -1,0 +1,27 @@
+import { expect, test } from 'vitest';
+import { caseName, chooseCases } from './cases.ts';
+
+const breaks = [
+  { kind: 'fault', fault: 'stale-subpath-mount', variant: 'secret-active' },
+  { kind: 'fault', fault: 'stale-subpath-mount', variant: 'secret-latent' },
+  { kind: 'look-alike', fault: 'stale-subpath-mount', variant: 'deleted-by-its-pod' },
+] as const;
+const namesOf = (words: readonly string[]) => {
+  const chosen = chooseCases(words, breaks);
+  return 'chosen' in chosen ? chosen.chosen.map(caseName) : chosen.wrong;
+};
+
+test('a case is chosen by its name or the beginning of it, and each once', () => {
+  expect(namesOf([])).toHaveLength(3);
+  expect(namesOf(['stale-subpath-mount/secret-latent'])).toEqual([
+    'stale-subpath-mount/secret-latent',
+  ]);
+  expect(namesOf(['stale', 'stale-subpath-mount/secret-latent'])).toHaveLength(2);
+  expect(namesOf(['look-alike'])).toEqual(['look-alike/deleted-by-its-pod']);
+});
+
+test('an unknown case is told with what was meant', () => {
+  expect(namesOf(['stale', 'look-alik3'])).toContain('did you mean look-alike?');
+  expect(namesOf(['secret'])).toContain('stale-subpath-mount/secret-active');
+  expect(namesOf(['nonsense'])).toContain('begin with stale-subpath-mount, look-alike');
+});

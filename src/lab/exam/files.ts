@@ -1,0 +1,55 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
+import { join } from 'node:path';
+import { CONTENT_BYTES_MAX, FILES_MAX } from './limits.ts';
+import { unlessGone } from './unless-gone.ts';
+
+export interface Folder {
+  readonly path: string;
+  /** 1: its entries alone. */
+  readonly depth: number;
+  /** How much of a file must be the same: that it is there, its size too, or what is in it. */
+  readonly detail: 'names' | 'sizes' | 'contents';
+}
+
+/** A line for each entry of a folder, and of those below. What is in `silent` is only named. */
+export function fileLines(folder: Folder, silent: ReadonlySet<string>): readonly string[] {
+  const lines: string[] = [];
+  const walk = (path: string, depth: number): void => {
+    // Names without their types: the kernel would have to ask a silent mount for these.
+    for (const name of unlessGone(() => readdirSync(path)) ?? []) {
+      const entry = join(path, name);
+      if (silent.has(entry)) {
+        lines.push(`file ${entry} is a mount of a server`);
+        continue;
+      }
+      const stats = unlessGone(() => lstatSync(entry));
+      if (!stats) continue;
+      lines.push(`file ${entry} ${wordsFor(entry, stats, folder.detail)}`);
+      if (lines.length > FILES_MAX)
+        throw new Error(`more than ${FILES_MAX} files in ${folder.path}`);
+      if (stats.isDirectory() && depth > 1) walk(entry, depth - 1);
+    }
+  };
+  // Where a link leads is looked at by its own name.
+  if (unlessGone(() => lstatSync(folder.path))?.isDirectory()) walk(folder.path, folder.depth);
+  return lines;
+}
+
+function wordsFor(path: string, stats: Stats, detail: Folder['detail']): string {
+  const rights = `${(stats.mode & 0o7777).toString(8).padStart(4, '0')} ${stats.uid}:${stats.gid}`;
+  if (stats.isSymbolicLink()) return `link to ${unlessGone(() => readlinkSync(path))}`;
+  if (stats.isDirectory()) return `folder ${rights}`;
+  if (!stats.isFile()) return `${kindOf(stats)} ${rights}`;
+  if (detail === 'names') return `file ${rights}`;
+  const isRead = detail === 'contents' && stats.size <= CONTENT_BYTES_MAX;
+  const content = isRead ? unlessGone(() => readFileSync(path)) : undefined;
+  const hash = content ? ` ${createHash('sha256').update(content).digest('hex').slice(0, 16)}` : '';
+  return `file ${rights} ${stats.size} bytes${hash}`;
+}
+
+function kindOf(stats: Stats): string {
+  if (stats.isSocket()) return 'socket';
+  if (stats.isFIFO()) return 'pipe';
+  return 'device';
+}

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import type { Expected } from '../break.ts';
+import { judgeAfterwards, judgeCheck, repairOf } from './judge.ts';
+
+const FOUND: Expected = { verdict: 'found', state: 'active', repair: 'done' };
+const fault = { kind: 'fault', fault: 'one', expected: FOUND } as const;
+const lookAlike = {
+  kind: 'look-alike',
+  fault: 'one',
+  expected: { verdict: 'clear', repair: 'none' },
+} as const;
+
+function checked(code: number, one: object, other: object = { verdict: 'clear', findings: [] }) {
+  return {
+    code,
+    report: {
+      faults: [
+        { name: 'one', ...one },
+        { name: 'other', ...other },
+      ],
+    },
+  };
+}
+const found = (...states: readonly string[]) => ({
+  verdict: 'found',
+  findings: states.map((state) => ({ state, summary: `it is ${state}` })),
+});
+const CLEAR = { verdict: 'clear', findings: [] };
+const UNKNOWN = { verdict: 'unknown', reason: 'it hangs', findings: [] };
+
+test('what is expected is no problem; the worst finding counts', () => {
+  expect(judgeCheck(fault, checked(1, found('latent', 'active')))).toEqual({
+    verdict: 'found',
+    state: 'active',
+    problems: [],
+  });
+  expect(judgeCheck(lookAlike, checked(0, CLEAR))).toEqual({ verdict: 'clear', problems: [] });
+});
+
+test.each([
+  ['another state', fault, checked(1, found('latent')), 'one is latent, and should be active'],
+  ['nothing found', fault, checked(0, CLEAR), 'one is clear, and should be found'],
+  ['another fault too', fault, checked(1, found('active'), found('active')), 'other is found: it'],
+  [
+    'a code that says less',
+    fault,
+    checked(0, found('active')),
+    'code 0, and its report says found',
+  ],
+  ['a look-alike found', lookAlike, checked(1, found('active')), 'one is found: it is active'],
+  [
+    'a look-alike noted',
+    lookAlike,
+    checked(0, { verdict: 'clear', ...{ findings: [{ state: 'benign' }] } }),
+    'one is benign',
+  ],
+  [
+    'a look-alike found by another',
+    lookAlike,
+    checked(1, CLEAR, found('active')),
+    'other is found',
+  ],
+  ['a look-alike that hangs', lookAlike, checked(2, CLEAR, UNKNOWN), 'other is unknown: it hangs'],
+  ['no word of it', { ...fault, fault: 'two' }, checked(0, CLEAR), 'does not speak of two'],
+])('%s is a problem', (_, asked, answer, words) => {
+  const { problems } = judgeCheck(asked, answer);
+  expect(problems).toHaveLength(1);
+  expect(problems[0]).toContain(words);
+});
+
+test('a real fault may keep others from being known', () => {
+  expect(judgeCheck(fault, checked(1, found('active'), UNKNOWN)).problems).toEqual([]);
+});
+
+test('after a repair it is clear, and after a refusal it is still there', () => {
+  expect(judgeAfterwards(fault, checked(0, CLEAR))).toEqual([]);
+  expect(judgeAfterwards(fault, checked(1, found('latent')))[0]).toContain('after the repair one');
+  const refused = { ...fault, expected: { ...FOUND, repair: 'refused' } } as const;
+  expect(judgeAfterwards(refused, checked(1, found('damaged')))).toEqual([]);
+  expect(judgeAfterwards(refused, checked(0, CLEAR))[0]).toContain('one is clear');
+  expect(judgeAfterwards(fault, checked(1, CLEAR, found('active')))[0]).toContain('other is found');
+});
+
+test('what recover came to is in its code and its words', () => {
+  expect(repairOf({ code: 0, text: 'evidence saved\ndone  unmounted\n' })).toBe('done');
+  expect(repairOf({ code: 0, text: 'one is clear on this node: nothing to do\n' })).toBe('none');
+  expect(repairOf({ code: 3, text: 'evidence\nrefused  a live pod shares it\n' })).toBe('refused');
+  expect(repairOf({ code: 3, text: 'refused: KubeDiag has no repair\n' })).toBe('refused');
+  expect(repairOf({ code: 3, text: 'failed  umount said no\n' })).toBe('failed');
+  expect(repairOf({ code: 70, text: 'a defect' })).toBe('failed');
+});

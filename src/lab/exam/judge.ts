@@ -1,0 +1,111 @@
+import { listAt, textAt } from '../../std/json.ts';
+import type { Break, Expected } from '../break.ts';
+import type { Seen } from './result.ts';
+
+/** What `check` printed with `-o json`, and the code with which it ended. */
+export interface Checked {
+  readonly code: number;
+  readonly report: unknown;
+}
+
+type Case = Pick<Break, 'kind' | 'fault'> & { readonly expected: Expected };
+
+const WORST_FIRST = ['damaged', 'active', 'latent', 'benign'];
+const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, unknown: 2 };
+
+/** Whether a check says what it should of a node that was broken in this way, and nothing else. */
+export function judgeCheck({ kind, fault, expected }: Case, checked: Checked): Seen {
+  const reports = faultsIn(checked.report);
+  const own = reports.find(({ name }) => name === fault);
+  if (!own) return { verdict: 'unknown', problems: [`the report does not speak of ${fault}`] };
+  const stray = strayReports(reports, own, kind === 'look-alike');
+  const problems = [
+    ...ownProblems(own, expected),
+    ...stray.map((each) => `${each.name} is ${told(each)}`),
+    ...codeProblems(checked.code, reports),
+  ];
+  const { verdict, state } =
+    kind === 'look-alike' && own.verdict === 'clear' ? (stray[0] ?? own) : own;
+  return { verdict, ...(state === undefined ? {} : { state }), problems };
+}
+
+/** Whether a check after the repair sees what the repair should have come to. */
+export function judgeAfterwards({ fault, expected }: Case, checked: Checked): readonly string[] {
+  const reports = faultsIn(checked.report);
+  const own = reports.find(({ name }) => name === fault);
+  if (!own) return [`the report after the repair does not speak of ${fault}`];
+  const { afterwards = [], repair, verdict } = expected;
+  const isLeft = ({ name }: FaultSeen) => afterwards.includes(name);
+  const wanted = isLeft(own) ? 'found' : repair === 'done' ? 'clear' : verdict;
+  const uncovered = reports.filter((each) => isLeft(each) && each.verdict !== 'found');
+  const stray = strayReports(reports, own, false).filter((each) => !isLeft(each));
+  return [
+    ...(own.verdict === wanted ? [] : [`after the repair ${fault} is ${told(own)}`]),
+    ...[...uncovered, ...stray].map((each) => `after the repair ${each.name} is ${told(each)}`),
+    ...codeProblems(checked.code, reports),
+  ];
+}
+
+function ownProblems(own: FaultSeen, { verdict, state }: Expected): readonly string[] {
+  if (own.verdict !== verdict) return [`${own.name} is ${told(own)}, and should be ${verdict}`];
+  if (own.state === state) return [];
+  return [
+    `${own.name} is ${own.state ?? 'without a finding'}, and should be ${state ?? 'without one'}`,
+  ];
+}
+
+/**
+ * What is said of other faults. What hangs for a real fault may keep others from being known; of a
+ * look-alike nothing is to hang, and nothing is to be noted either.
+ */
+function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: boolean) {
+  return reports.filter(
+    ({ name, verdict }) =>
+      name !== own.name && (isStrict ? verdict !== 'clear' : verdict === 'found'),
+  );
+}
+
+/** What a person would conclude from the words of `recover`. */
+export function repairOf({ code, text }: { readonly code: number; readonly text: string }) {
+  if (code === 0) return /^done\b/m.test(text) ? 'done' : 'none';
+  return /^refused\b/m.test(text) ? 'refused' : 'failed';
+}
+
+interface FaultSeen {
+  readonly name: string;
+  readonly verdict: Seen['verdict'];
+  readonly reason: string | undefined;
+  readonly summary: string | undefined;
+  /** Of the worst finding. */
+  readonly state: string | undefined;
+}
+
+function faultsIn(report: unknown): readonly FaultSeen[] {
+  return (listAt(report, 'faults') ?? []).map((fault) => {
+    const findings = listAt(fault, 'findings') ?? [];
+    const worst = WORST_FIRST.flatMap((state) =>
+      findings.filter((finding) => textAt(finding, 'state') === state),
+    )[0];
+    return {
+      name: textAt(fault, 'name') ?? '',
+      verdict: (textAt(fault, 'verdict') ?? 'unknown') as Seen['verdict'],
+      reason: textAt(fault, 'reason'),
+      summary: textAt(worst, 'summary'),
+      state: textAt(worst, 'state'),
+    };
+  });
+}
+
+function told({ verdict, reason, summary }: FaultSeen): string {
+  const why = verdict === 'found' ? summary : reason;
+  return why === undefined ? verdict : `${verdict}: ${why}`;
+}
+
+/** The code is the answer of many a script, so it has to say the same as the report. */
+function codeProblems(code: number, reports: readonly FaultSeen[]): readonly string[] {
+  const verdicts = reports.map(({ verdict }) => verdict);
+  const worst = (['found', 'unknown'] as const).find((each) => verdicts.includes(each)) ?? 'clear';
+  return code === CODES[worst]
+    ? []
+    : [`check ended with code ${code}, and its report says ${worst} (${CODES[worst]})`];
+}

@@ -1,0 +1,116 @@
+import { expect, test } from 'vitest';
+import type { Break, Expected } from '../break.ts';
+import type { ExamNode, Ran } from './exam-node.ts';
+import { sitAll } from './sit-all.ts';
+import { sitCase } from './sit-case.ts';
+
+const EXPECTED: Expected = {
+  verdict: 'found',
+  state: 'active',
+  repair: 'done',
+  changes: ['- mount /pods'],
+};
+const asked: Break = {
+  kind: 'fault',
+  fault: 'one',
+  variant: 'plain',
+  about: 'a mount goes stale',
+  expected: EXPECTED,
+  make: async () => {},
+};
+
+/** A node that can be broken in one way; the wish says what goes wrong with it. */
+function madeNode(wish: { slip?: string; remains?: string; failsToBreak?: boolean } = {}) {
+  let things = ['mount /', 'process kubelet'];
+  const has = (word: string) => things.some((thing) => thing.startsWith(word));
+  const said = (code: number, stdout: string): Ran => ({ code, stdout, stderr: '' });
+  const node: ExamNode = {
+    settleMs: 0,
+    make: async () => {
+      if (wish.failsToBreak) throw new Error('the kubelet does not answer');
+      things = [...things, 'mount /pods/u1'];
+    },
+    heal: async () => {
+      things = ['mount /', 'process kubelet', ...(wish.remains ? [wish.remains] : [])];
+    },
+    snapshot: async () => things,
+    kubediag: async ([command]) => {
+      if (command === 'recover') {
+        things = [
+          ...things.filter((thing) => !thing.startsWith('mount /pods')),
+          ...(wish.slip ? [wish.slip] : []),
+        ];
+        return said(0, 'done  unmounted\n');
+      }
+      const findings = has('mount /pods') ? [{ state: 'active', summary: 'stale' }] : [];
+      const verdict = findings.length > 0 ? 'found' : 'clear';
+      const report = { faults: [{ name: 'one', verdict, findings }] };
+      return said(findings.length, JSON.stringify(report));
+    },
+  };
+  return node;
+}
+
+const BASELINE = ['mount /', 'process kubelet'];
+
+test('a fault that is found, repaired and gone has passed', async () => {
+  const parts: string[] = [];
+  const result = await sitCase(asked, madeNode(), BASELINE, (part) => parts.push(part));
+  expect(result).toMatchObject({
+    name: 'one/plain',
+    expected: { verdict: 'found', state: 'active', repair: 'done' },
+    verdict: 'found',
+    state: 'active',
+    repair: 'done',
+    verified: 'yes',
+    sideEffects: [],
+    problems: [],
+    passed: true,
+    isAtRest: true,
+  });
+  expect(parts).toEqual([
+    'break',
+    'check',
+    'compare',
+    'repair',
+    'verify',
+    'compare',
+    'heal',
+    'compare',
+  ]);
+});
+
+test('a change that nobody announced is a side effect', async () => {
+  const result = await sitCase(asked, madeNode({ slip: 'file /bin link to usr/bin' }), BASELINE);
+  expect(result).toMatchObject({
+    sideEffects: ['+ file /bin link to usr/bin'],
+    passed: false,
+    isAtRest: true,
+  });
+});
+
+test('what is left after healing is a side effect, and the node is not at rest', async () => {
+  const result = await sitCase(asked, madeNode({ remains: 'process sleep' }), BASELINE);
+  expect(result.sideEffects).toEqual(['+ process sleep (left after healing)']);
+  expect(result).toMatchObject({ passed: false, isAtRest: false });
+});
+
+test('a case that throws has failed with its words, and the exam goes on with a new node', async () => {
+  const nodes = [madeNode({ failsToBreak: true, remains: 'process sleep' }), madeNode()];
+  const place = {
+    node: () => nodes[0] as ExamNode,
+    remake: async () => void nodes.shift(),
+  };
+  const watch = { stop: new AbortController().signal, onProgress: () => {}, onCase: () => {} };
+  const results = await sitAll([asked, asked], place, watch);
+  expect(results.map(({ passed }) => passed)).toEqual([false, true]);
+  expect(results[0]?.problems).toEqual(['the kubelet does not answer']);
+  expect(results[0]).not.toHaveProperty('isAtRest');
+});
+
+test('whoever stops it gets the cases that were sat', async () => {
+  const stop = new AbortController();
+  const watch = { stop: stop.signal, onProgress: () => {}, onCase: () => stop.abort() };
+  const node = madeNode();
+  expect(await sitAll([asked, asked], { node: () => node }, watch)).toHaveLength(1);
+});
