@@ -34,4 +34,6 @@ export interface Expected {
    * "- mount /var/lib/kubelet/pods/UID/volume-subpaths". Any other change is a side effect.
    */
   readonly changes?: readonly string[];
+  /** Faults that are found once it is repaired: what a repair leaves for a person, or uncovers. */
+  readonly afterwards?: readonly string[];
 }
