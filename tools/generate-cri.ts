@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
-import { delimiter, join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -22,18 +22,20 @@ const OPTIONS = [
   'annotateFilesWithVersion=false',
 ];
 
-/** Folders that hold a .proto file, and a folder `generated` made from it. */
-const FOLDERS = ['src/cri', 'test/rig'];
+/** Beside each is a folder `generated`, made from it and from what it imports. */
+const PROTOCOLS = ['src/cri/cri.proto', 'src/lab/runtime/cri-drive.proto'];
 
 /** Makes the code from our protocol files. Needs no network: compiler and plug-in are installed. */
 export async function generateCri(project: string = PROJECT): Promise<void> {
-  for (const folder of FOLDERS) {
-    const template = {
-      version: 'v2',
-      plugins: [{ local: 'protoc-gen-ts_proto', out: `${folder}/generated`, opt: OPTIONS }],
-    };
-    await rm(join(project, folder, 'generated'), { recursive: true, force: true });
-    await run('buf', ['generate', folder, '--template', JSON.stringify(template)], {
+  const config = { version: 'v2', modules: PROTOCOLS.map((file) => ({ path: dirname(file) })) };
+  for (const file of PROTOCOLS) {
+    const out = join(dirname(file), 'generated');
+    const plugin = { local: 'protoc-gen-ts_proto', out, opt: OPTIONS };
+    // No room shares code with the other: what one imports is made for it once more.
+    const template = { version: 'v2', plugins: [{ ...plugin, include_imports: true }] };
+    await rm(join(project, out), { recursive: true, force: true });
+    const words = ['--config', JSON.stringify(config), '--template', JSON.stringify(template)];
+    await run('buf', ['generate', '.', '--path', file, ...words], {
       cwd: project,
       // The compiler finds its plug-in, and the plug-in its Node, in the project's own folder.
       env: {

@@ -87,7 +87,7 @@ function withNotice(path: string, notice: string, text: string): string {
 
 if (import.meta.main) {
   await generateCri();
-  console.log('src/cri/generated, test/rig/generated');
+  console.log('src/cri/generated, src/lab/runtime/generated');
   // First of the rest, for the pages show what is judged of them.
   console.log(`${(await writeFixtures()).length} files of made fixtures`);
   for (const [path, text] of await generatedDocuments()) {

@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Calls, listenAt, serveCalls } from '../../test/rig/socket-servers.ts';
+import { listenAt } from '../../test/rig/socket-servers.ts';
+import { type Calls, serveCalls } from '../lab/runtime/serve-calls.ts';
 import { connectRuntime, type RuntimeConnection } from './client.ts';
 import {
   ContainerStatusResponse,
@@ -33,7 +34,7 @@ afterEach(async () => {
 
 async function serve(service: string, calls: Calls): Promise<string> {
   const socket = join(folder, 'runtime.sock');
-  undo.push(await serveCalls(socket, service, calls));
+  undo.push(await serveCalls(socket, { [service]: calls }));
   return socket;
 }
 

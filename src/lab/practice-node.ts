@@ -49,7 +49,11 @@ export interface ContainerWish {
   readonly attempt?: number;
   /** What it is called by whoever makes it, of IMAGE_NAMES; whatever its name, it only sleeps. */
   readonly image?: (typeof IMAGE_NAMES)[keyof typeof IMAGE_NAMES];
-  readonly mounts?: readonly { readonly containerPath: string; readonly hostPath: string }[];
+  readonly mounts?: readonly {
+    readonly containerPath: string;
+    readonly hostPath: string;
+    readonly readonly?: boolean;
+  }[];
   /** Made past the kubelet: without a log path, and with no other labels than these. */
   readonly isBare?: boolean;
   readonly labels?: Readonly<Record<string, string>>;

@@ -8,7 +8,7 @@ import {
   RemoveContainerRequest,
   VersionResponse,
 } from '../../src/cri/generated/cri.ts';
-import { type Calls, serveCalls } from './socket-servers.ts';
+import { type Calls, serveCalls } from '../../src/lab/runtime/serve-calls.ts';
 
 export interface DoublePod {
   readonly uid: string;
@@ -59,7 +59,7 @@ export class CriDouble {
       ]),
     );
     const double: CriDouble = new CriDouble(
-      await serveCalls(socket, 'runtime.v1.RuntimeService', calls),
+      await serveCalls(socket, { 'runtime.v1.RuntimeService': calls }),
     );
     return double;
   }

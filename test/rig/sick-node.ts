@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import type { FaultReport } from '../../src/checkup/report.ts';
+import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
+import { runcRefusal } from '../../src/lab/runtime/runc-words.ts';
 import { CriDouble, type DoubleContainer } from './cri-double.ts';
-import { mountChanges, mountTables } from './mount-tables.ts';
 import { PracticeNode, type Subpath, WEB } from './practice-node.ts';
 import { type Ended, reportOf } from './run-kubediag.ts';
 import type { KubeletWish } from './start-kubelet.ts';
@@ -51,13 +52,8 @@ export const BROKER: DoubleContainer = {
   bareWith: { 'io.kubeedge.edgecore/mqtt': 'mqtt' },
 };
 
-/** In the words of runc 1.1. */
 export function refusedBecauseOf(target: string): DoubleContainer {
-  const message =
-    'failed to create containerd task: failed to create shim task: OCI runtime create failed: ' +
-    'runc create failed: unable to start container process: error during container init: ' +
-    `error mounting "${target}" to rootfs at "/etc/nginx.conf": mount ${target}:/etc/nginx.conf ` +
-    '(via /proc/self/fd/6), flags: 0x5000: no such file or directory: unknown';
+  const message = runcRefusal(target, '/etc/nginx.conf', 'no such file or directory');
   return { ...RUNNING, state: 'CONTAINER_EXITED', exitCode: 128, message };
 }
 

@@ -1,48 +1,6 @@
 import { createServer, type Socket } from 'node:net';
-import {
-  type handleUnaryCall,
-  type MethodDefinition,
-  Server,
-  ServerCredentials,
-  type sendUnaryData,
-  type UntypedServiceImplementation,
-} from '@grpc/grpc-js';
-
-/** What is answered to each call, in bytes. */
-export type Calls = Readonly<
-  Record<string, (request: Buffer, reply: sendUnaryData<Buffer>) => void>
->;
 
 type Stop = () => void;
-
-const AS_IT_IS = (bytes: Buffer): Buffer => bytes;
-
-/** A real gRPC server that offers the calls under a service name, such as a CRI version's. */
-export async function serveCalls(socket: string, service: string, calls: Calls): Promise<Stop> {
-  const server = new Server();
-  const definitions: Record<string, MethodDefinition<Buffer, Buffer>> = {};
-  const handlers: UntypedServiceImplementation = {};
-  for (const [name, answer] of Object.entries(calls)) {
-    definitions[name] = {
-      path: `/${service}/${name}`,
-      requestStream: false,
-      responseStream: false,
-      requestSerialize: AS_IT_IS,
-      requestDeserialize: AS_IT_IS,
-      responseSerialize: AS_IT_IS,
-      responseDeserialize: AS_IT_IS,
-    };
-    const handler: handleUnaryCall<Buffer, Buffer> = (call, reply) => answer(call.request, reply);
-    handlers[name] = handler;
-  }
-  server.addService(definitions, handlers);
-  await new Promise<void>((resolve, reject) => {
-    server.bindAsync(`unix://${socket}`, ServerCredentials.createInsecure(), (error) =>
-      error ? reject(error) : resolve(),
-    );
-  });
-  return () => server.forceShutdown();
-}
 
 /** Something that listens and is no runtime. */
 export async function listenAt(

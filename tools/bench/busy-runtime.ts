@@ -8,7 +8,7 @@ import {
   PodSandboxState,
   VersionResponse,
 } from '../../src/cri/generated/cri.ts';
-import { serveCalls } from '../../test/rig/socket-servers.ts';
+import { type Calls, serveCalls } from '../../src/lab/runtime/serve-calls.ts';
 import {
   type BusyContainer,
   type BusyPod,
@@ -110,7 +110,7 @@ const version = VersionResponse.encode({
 const [versionBytes, sandboxBytes, containerBytes] = [version, sandboxes, containers].map((it) =>
   Buffer.from(it.finish()),
 );
-await serveCalls(socket, 'runtime.v1.RuntimeService', {
+const calls: Calls = {
   Version: (_, reply) => reply(null, versionBytes),
   ListPodSandbox: (_, reply) => reply(null, sandboxBytes),
   ListContainers: (_, reply) => reply(null, containerBytes),
@@ -119,5 +119,6 @@ await serveCalls(socket, 'runtime.v1.RuntimeService', {
     if (found) reply(null, found);
     else reply({ code: status.NOT_FOUND, details: 'no such container' });
   },
-});
+};
+await serveCalls(socket, { 'runtime.v1.RuntimeService': calls });
 process.stdout.write('ready\n');

@@ -3,10 +3,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { ContainerMetadata, ImageSpec, Mount, PodSandboxMetadata } from "./cri.ts";
 
 /**
- * What only tests need of the Container Runtime Interface: making pods and containers, and taking
- * them away. Field numbers of the public API.
+ * What a practice node needs of the Container Runtime Interface beside what the product asks of a
+ * runtime: making pods and containers. Field numbers of the public API.
  */
 
 export const NamespaceMode = {
@@ -57,13 +58,6 @@ export function namespaceModeToNumber(object: NamespaceMode): number {
   }
 }
 
-export interface PodSandboxMetadata {
-  name: string;
-  uid: string;
-  namespace: string;
-  attempt: number;
-}
-
 export interface PodSandboxConfig {
   metadata:
     | PodSandboxMetadata
@@ -109,14 +103,6 @@ export interface RunPodSandboxResponse {
   podSandboxId: string;
 }
 
-export interface StopPodSandboxRequest {
-  podSandboxId: string;
-}
-
-export interface RemovePodSandboxRequest {
-  podSandboxId: string;
-}
-
 export interface CreateContainerRequest {
   podSandboxId: string;
   config: ContainerConfig | undefined;
@@ -151,24 +137,9 @@ export interface ContainerConfig_AnnotationsEntry {
   value: string;
 }
 
-export interface ContainerMetadata {
-  name: string;
-  attempt: number;
-}
-
-export interface ImageSpec {
-  image: string;
-}
-
 export interface KeyValue {
   key: string;
   value: string;
-}
-
-export interface Mount {
-  containerPath: string;
-  hostPath: string;
-  readonly: boolean;
 }
 
 export interface LinuxContainerConfig {
@@ -188,10 +159,6 @@ export interface StopContainerRequest {
   timeout: string;
 }
 
-export interface RemoveContainerRequest {
-  containerId: string;
-}
-
 /** The answer of every call that says nothing but "done". */
 export interface Nothing {
 }
@@ -209,96 +176,21 @@ export interface Image {
   id: string;
 }
 
-function createBasePodSandboxMetadata(): PodSandboxMetadata {
-  return { name: "", uid: "", namespace: "", attempt: 0 };
+export interface StatusRequest {
 }
 
-export const PodSandboxMetadata: MessageFns<PodSandboxMetadata> = {
-  encode(message: PodSandboxMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.uid !== "") {
-      writer.uint32(18).string(message.uid);
-    }
-    if (message.namespace !== "") {
-      writer.uint32(26).string(message.namespace);
-    }
-    if (message.attempt !== 0) {
-      writer.uint32(32).uint32(message.attempt);
-    }
-    return writer;
-  },
+export interface StatusResponse {
+  status: RuntimeStatus | undefined;
+}
 
-  decode(input: BinaryReader | Uint8Array, length?: number): PodSandboxMetadata {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBasePodSandboxMetadata();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
+export interface RuntimeStatus {
+  conditions: RuntimeCondition[];
+}
 
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.uid = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.namespace = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.attempt = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<PodSandboxMetadata>, I>>(base?: I): PodSandboxMetadata {
-    return PodSandboxMetadata.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<PodSandboxMetadata>, I>>(object: I): PodSandboxMetadata {
-    const message = createBasePodSandboxMetadata();
-    message.name = object.name ?? "";
-    message.uid = object.uid ?? "";
-    message.namespace = object.namespace ?? "";
-    message.attempt = object.attempt ?? 0;
-    return message;
-  },
-};
+export interface RuntimeCondition {
+  type: string;
+  status: boolean;
+}
 
 function createBasePodSandboxConfig(): PodSandboxConfig {
   return { metadata: undefined, hostname: "", logDirectory: "", labels: {}, annotations: {}, linux: undefined };
@@ -896,116 +788,6 @@ export const RunPodSandboxResponse: MessageFns<RunPodSandboxResponse> = {
   },
 };
 
-function createBaseStopPodSandboxRequest(): StopPodSandboxRequest {
-  return { podSandboxId: "" };
-}
-
-export const StopPodSandboxRequest: MessageFns<StopPodSandboxRequest> = {
-  encode(message: StopPodSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.podSandboxId !== "") {
-      writer.uint32(10).string(message.podSandboxId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): StopPodSandboxRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseStopPodSandboxRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.podSandboxId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(base?: I): StopPodSandboxRequest {
-    return StopPodSandboxRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<StopPodSandboxRequest>, I>>(object: I): StopPodSandboxRequest {
-    const message = createBaseStopPodSandboxRequest();
-    message.podSandboxId = object.podSandboxId ?? "";
-    return message;
-  },
-};
-
-function createBaseRemovePodSandboxRequest(): RemovePodSandboxRequest {
-  return { podSandboxId: "" };
-}
-
-export const RemovePodSandboxRequest: MessageFns<RemovePodSandboxRequest> = {
-  encode(message: RemovePodSandboxRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.podSandboxId !== "") {
-      writer.uint32(10).string(message.podSandboxId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RemovePodSandboxRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRemovePodSandboxRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.podSandboxId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(base?: I): RemovePodSandboxRequest {
-    return RemovePodSandboxRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RemovePodSandboxRequest>, I>>(object: I): RemovePodSandboxRequest {
-    const message = createBaseRemovePodSandboxRequest();
-    message.podSandboxId = object.podSandboxId ?? "";
-    return message;
-  },
-};
-
 function createBaseCreateContainerRequest(): CreateContainerRequest {
   return { podSandboxId: "", config: undefined, sandboxConfig: undefined };
 }
@@ -1497,128 +1279,6 @@ export const ContainerConfig_AnnotationsEntry: MessageFns<ContainerConfig_Annota
   },
 };
 
-function createBaseContainerMetadata(): ContainerMetadata {
-  return { name: "", attempt: 0 };
-}
-
-export const ContainerMetadata: MessageFns<ContainerMetadata> = {
-  encode(message: ContainerMetadata, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.name !== "") {
-      writer.uint32(10).string(message.name);
-    }
-    if (message.attempt !== 0) {
-      writer.uint32(16).uint32(message.attempt);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ContainerMetadata {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseContainerMetadata();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.name = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.attempt = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<ContainerMetadata>, I>>(base?: I): ContainerMetadata {
-    return ContainerMetadata.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ContainerMetadata>, I>>(object: I): ContainerMetadata {
-    const message = createBaseContainerMetadata();
-    message.name = object.name ?? "";
-    message.attempt = object.attempt ?? 0;
-    return message;
-  },
-};
-
-function createBaseImageSpec(): ImageSpec {
-  return { image: "" };
-}
-
-export const ImageSpec: MessageFns<ImageSpec> = {
-  encode(message: ImageSpec, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.image !== "") {
-      writer.uint32(10).string(message.image);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): ImageSpec {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseImageSpec();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.image = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<ImageSpec>, I>>(base?: I): ImageSpec {
-    return ImageSpec.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<ImageSpec>, I>>(object: I): ImageSpec {
-    const message = createBaseImageSpec();
-    message.image = object.image ?? "";
-    return message;
-  },
-};
-
 function createBaseKeyValue(): KeyValue {
   return { key: "", value: "" };
 }
@@ -1682,85 +1342,6 @@ export const KeyValue: MessageFns<KeyValue> = {
     const message = createBaseKeyValue();
     message.key = object.key ?? "";
     message.value = object.value ?? "";
-    return message;
-  },
-};
-
-function createBaseMount(): Mount {
-  return { containerPath: "", hostPath: "", readonly: false };
-}
-
-export const Mount: MessageFns<Mount> = {
-  encode(message: Mount, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.containerPath !== "") {
-      writer.uint32(10).string(message.containerPath);
-    }
-    if (message.hostPath !== "") {
-      writer.uint32(18).string(message.hostPath);
-    }
-    if (message.readonly !== false) {
-      writer.uint32(24).bool(message.readonly);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): Mount {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseMount();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.containerPath = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.hostPath = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.readonly = reader.bool();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<Mount>, I>>(base?: I): Mount {
-    return Mount.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<Mount>, I>>(object: I): Mount {
-    const message = createBaseMount();
-    message.containerPath = object.containerPath ?? "";
-    message.hostPath = object.hostPath ?? "";
-    message.readonly = object.readonly ?? false;
     return message;
   },
 };
@@ -2003,61 +1584,6 @@ export const StopContainerRequest: MessageFns<StopContainerRequest> = {
   },
 };
 
-function createBaseRemoveContainerRequest(): RemoveContainerRequest {
-  return { containerId: "" };
-}
-
-export const RemoveContainerRequest: MessageFns<RemoveContainerRequest> = {
-  encode(message: RemoveContainerRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.containerId !== "") {
-      writer.uint32(10).string(message.containerId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number): RemoveContainerRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = createBaseRemoveContainerRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.containerId = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          break;
-        }
-        reader.skip(tag & 7);
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-
-  create<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(base?: I): RemoveContainerRequest {
-    return RemoveContainerRequest.fromPartial(base ?? ({} as any));
-  },
-  fromPartial<I extends Exact<DeepPartial<RemoveContainerRequest>, I>>(object: I): RemoveContainerRequest {
-    const message = createBaseRemoveContainerRequest();
-    message.containerId = object.containerId ?? "";
-    return message;
-  },
-};
-
 function createBaseNothing(): Nothing {
   return {};
 }
@@ -2264,6 +1790,228 @@ export const Image: MessageFns<Image> = {
   fromPartial<I extends Exact<DeepPartial<Image>, I>>(object: I): Image {
     const message = createBaseImage();
     message.id = object.id ?? "";
+    return message;
+  },
+};
+
+function createBaseStatusRequest(): StatusRequest {
+  return {};
+}
+
+export const StatusRequest: MessageFns<StatusRequest> = {
+  encode(_: StatusRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatusRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatusRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StatusRequest>, I>>(base?: I): StatusRequest {
+    return StatusRequest.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StatusRequest>, I>>(_: I): StatusRequest {
+    const message = createBaseStatusRequest();
+    return message;
+  },
+};
+
+function createBaseStatusResponse(): StatusResponse {
+  return { status: undefined };
+}
+
+export const StatusResponse: MessageFns<StatusResponse> = {
+  encode(message: StatusResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.status !== undefined) {
+      RuntimeStatus.encode(message.status, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): StatusResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseStatusResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.status = RuntimeStatus.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<StatusResponse>, I>>(base?: I): StatusResponse {
+    return StatusResponse.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<StatusResponse>, I>>(object: I): StatusResponse {
+    const message = createBaseStatusResponse();
+    message.status = (object.status !== undefined && object.status !== null)
+      ? RuntimeStatus.fromPartial(object.status)
+      : undefined;
+    return message;
+  },
+};
+
+function createBaseRuntimeStatus(): RuntimeStatus {
+  return { conditions: [] };
+}
+
+export const RuntimeStatus: MessageFns<RuntimeStatus> = {
+  encode(message: RuntimeStatus, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.conditions) {
+      RuntimeCondition.encode(v!, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RuntimeStatus {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRuntimeStatus();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.conditions.push(RuntimeCondition.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RuntimeStatus>, I>>(base?: I): RuntimeStatus {
+    return RuntimeStatus.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RuntimeStatus>, I>>(object: I): RuntimeStatus {
+    const message = createBaseRuntimeStatus();
+    message.conditions = object.conditions?.map((e) => RuntimeCondition.fromPartial(e)) || [];
+    return message;
+  },
+};
+
+function createBaseRuntimeCondition(): RuntimeCondition {
+  return { type: "", status: false };
+}
+
+export const RuntimeCondition: MessageFns<RuntimeCondition> = {
+  encode(message: RuntimeCondition, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.type !== "") {
+      writer.uint32(10).string(message.type);
+    }
+    if (message.status !== false) {
+      writer.uint32(16).bool(message.status);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number): RuntimeCondition {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = createBaseRuntimeCondition();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.type = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.status = reader.bool();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          break;
+        }
+        reader.skip(tag & 7);
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+
+  create<I extends Exact<DeepPartial<RuntimeCondition>, I>>(base?: I): RuntimeCondition {
+    return RuntimeCondition.fromPartial(base ?? ({} as any));
+  },
+  fromPartial<I extends Exact<DeepPartial<RuntimeCondition>, I>>(object: I): RuntimeCondition {
+    const message = createBaseRuntimeCondition();
+    message.type = object.type ?? "";
+    message.status = object.status ?? false;
     return message;
   },
 };

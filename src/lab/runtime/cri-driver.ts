@@ -1,7 +1,5 @@
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
-
-/** Making a sandbox takes a second on a slow machine; a minute is a failure. */
-const CALL_MS = 60_000;
+import { CALL_MS } from './limits.ts';
 
 interface Encoding<T> {
   encode(message: T): { finish(): Uint8Array };
@@ -11,7 +9,7 @@ interface Decoding<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Commands a runtime for tests. The product has its own client, which only reads. */
+/** Commands a runtime as a kubelet does. The product has its own client, which hardly does more than read. */
 export class CriDriver {
   readonly #client: Client;
 

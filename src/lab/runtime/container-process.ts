@@ -1,0 +1,134 @@
+import { constants } from 'node:os';
+import { type Companion, startCompanion } from '../../process/companion.ts';
+import { PLAIN_ENVIRONMENT, systemProgram } from '../../process/system-program.ts';
+import { PLACES } from '../places.ts';
+import { joinCgroup } from './join-cgroup.ts';
+import { START_MS, WORDS_BYTES_MAX } from './limits.ts';
+import { runcRefusal } from './runc-words.ts';
+
+export interface HostMount {
+  readonly containerPath: string;
+  readonly hostPath: string;
+}
+
+export interface ContainerProcessWish {
+  /** Its own cgroup, from the root of the hierarchy on. */
+  readonly cgroup: string;
+  readonly mounts: readonly HostMount[];
+  /** Told once, when it has ended by itself or by somebody else's hand. */
+  readonly onEnd: (exitCode: number) => void;
+}
+
+/** A process of the node that is a container: it only waits, and holds what is mounted for it. */
+export interface ContainerProcess {
+  readonly pid: number;
+  /** Settles when it is gone; a process that waits in the kernel never is. */
+  kill(): Promise<void>;
+}
+
+/** Where every container has its root while it is made; each sees only its own there. */
+const ROOT = `${PLACES.lab}/container-root`;
+
+/**
+ * What runc does, as a shell can: in a mount namespace of its own ($0 is its root to be), it makes a root
+ * in memory that lets programs run, mounts each host path at its place in it, and lets go of the root of
+ * the node, so that it holds no mount but its own. It waits for a line before, until its cgroup is made.
+ * It ends with our end of its pipe.
+ */
+const SCRIPT = `
+read -r _
+mkdir -p "$0" && mount -t tmpfs -o mode=755 tmpfs "$0" && cd "$0" || exit 125
+for name in bin lib lib32 lib64 libx32 sbin usr; do
+  if [ -L "/$name" ]; then cp -P "/$name" "$name"
+  elif [ -d "/$name" ]; then mkdir "$name" && mount --bind "/$name" "$name"
+  fi || exit 125
+done
+mkdir old proc && mount --bind /proc proc || exit 125
+while [ $# -gt 0 ]; do
+  place=$PWD/$2
+  if [ -d "$1" ]; then mkdir -p "$place"; else mkdir -p "\${place%/*}" && : > "$place"; fi || exit 125
+  why=$(mount --rbind -- "$1" "$place" 2>&1) || { echo "refused $1"; echo "$why"; exit 128; }
+  shift 2
+done
+pivot_root . old && cd / && umount -l /old && rmdir /old || exit 125
+echo running
+exec cat
+`;
+
+/** Rejects in runc's words when the kernel does not let a host path be mounted. */
+export async function startContainerProcess(wish: ContainerProcessWish): Promise<ContainerProcess> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const gone = Promise.withResolvers<void>();
+  let said = '';
+  let isRunning = false;
+  const paths = wish.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
+  const words = ['--mount', '--propagation', 'private', program('sh'), '-c', SCRIPT, ROOT];
+  const child: Companion = startCompanion(
+    {
+      program: program('unshare'),
+      arguments: [...words, ...paths],
+      environment: PLAIN_ENVIRONMENT,
+    },
+    {
+      onOutput: (chunk) => {
+        said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
+        if (said === 'running\n') resolve();
+      },
+      onErrorOutput: (chunk) => {
+        said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
+      },
+      onEnd: (why) => {
+        gone.resolve();
+        if (isRunning) wish.onEnd(exitCodeOf(why));
+        else
+          reject(
+            new Error(refusal(said, wish.mounts) ?? `the container was not made: ${why}: ${said}`),
+          );
+      },
+      onGone: () => gone.resolve(),
+    },
+  );
+  const kill = () => {
+    child.abandon();
+    return gone.promise;
+  };
+  const late = setTimeout(() => {
+    child.abandon();
+    reject(new Error(`context deadline exceeded: not started within ${START_MS / 1_000} s`));
+  }, START_MS);
+  await joinCgroup(wish.cgroup, child.pid);
+  child.write(Buffer.from('\n'));
+  await promise.finally(() => clearTimeout(late));
+  isRunning = true;
+  return { pid: child.pid, kill };
+}
+
+function program(name: string): string {
+  const file = systemProgram(name);
+  if (!file) throw new Error(`the program ${name} is missing on this machine; install it`);
+  return file;
+}
+
+// refused /var/lib/kubelet/pods/u1/volume-subpaths/conf/app/0
+// mount: /run/x/etc/app.conf: mount(2) system call failed: No such file or directory.
+const REFUSED = /^refused (.+)\nmount: .*?(?:: mount\(2\) system call failed)?: ([^:\n]+)\.$/m;
+
+function refusal(said: string, mounts: readonly HostMount[]): string | undefined {
+  const [, path, why = ''] = REFUSED.exec(said) ?? [];
+  const mount = mounts.find(({ hostPath }) => hostPath === path);
+  if (!mount) return undefined;
+  // "special device /x does not exist": mount's own words for it. Go writes those of the kernel small.
+  const isMissing = why.endsWith('does not exist');
+  const words = isMissing ? 'no such file or directory' : why.toLowerCase();
+  return runcRefusal(mount.hostPath, mount.containerPath, words);
+}
+
+// it ended with code 143, it ended with SIGTERM
+const ENDED = /(?:code (\d+)|(SIG[A-Z0-9]+))$/;
+
+/** As a shell counts: a signal is its number and 128. */
+function exitCodeOf(why: string): number {
+  const [, code, signal] = ENDED.exec(why) ?? [];
+  if (code !== undefined) return Number(code);
+  return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+}
