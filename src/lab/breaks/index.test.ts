@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { caseName } from '../exam/cases.ts';
+import { breaks } from './index.ts';
+
+test('every break has a name of its own that a person can type', () => {
+  const names = breaks.map(caseName);
+  expect(new Set(names).size).toBe(names.length);
+  for (const name of names) expect(name).toMatch(/^[a-z0-9-]+\/[a-z0-9-]+$/);
+  const lookAlikes = breaks.filter(({ kind }) => kind === 'look-alike');
+  // Faults stand before look-alikes, and a look-alike is called by its variant alone.
+  expect(breaks.slice(-lookAlikes.length)).toEqual(lookAlikes);
+});
+
+test('a look-alike is never to be found, and nothing is ever to be repaired of it', () => {
+  for (const { kind, expected } of breaks) {
+    if (kind === 'look-alike') expect(expected).toMatchObject({ verdict: 'clear', repair: 'none' });
+    else expect(expected.verdict === 'clear').toBe(expected.state === 'benign');
+  }
+});
+
+test('what is told of a break is one sentence without its full stop', () => {
+  for (const { about } of breaks) expect(about).toMatch(/^[a-z`"0-9][^.]*[^.]$/);
+});

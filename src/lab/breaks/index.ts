@@ -1,0 +1,13 @@
+import type { Break } from '../break.ts';
+import { containerWithoutLogPath } from './container-without-log-path.ts';
+import { logPathLookAlikes } from './log-path-look-alikes.ts';
+import { staleSubpathLookAlikes } from './stale-subpath-look-alikes.ts';
+import { staleSubpathMount } from './stale-subpath-mount.ts';
+
+/** Every way in which the lab breaks a node, and every way in which it only seems to: the faults first. */
+export const breaks: readonly Break[] = [
+  ...staleSubpathMount,
+  ...containerWithoutLogPath,
+  ...staleSubpathLookAlikes,
+  ...logPathLookAlikes,
+];
