@@ -81,6 +81,12 @@ test('after a repair it is clear, and after a refusal it is still there', () => 
   expect(judgeAfterwards(fault, checked(1, CLEAR, found('active')))[0]).toContain('other is found');
 });
 
+test('what a repair uncovers or leaves is expected then, and only then', () => {
+  const uncovers = { ...fault, expected: { ...FOUND, afterwards: ['other'] } } as const;
+  expect(judgeAfterwards(uncovers, checked(1, CLEAR, found('active')))).toEqual([]);
+  expect(judgeAfterwards(uncovers, checked(0, CLEAR))[0]).toContain('other is clear');
+});
+
 test('what recover came to is in its code and its words', () => {
   expect(repairOf({ code: 0, text: 'evidence saved\ndone  unmounted\n' })).toBe('done');
   expect(repairOf({ code: 0, text: 'one is clear on this node: nothing to do\n' })).toBe('none');

@@ -32,16 +32,18 @@ export function judgeCheck({ kind, fault, expected }: Case, checked: Checked): S
 /** Whether a check after the repair sees what the repair should have come to. */
 export function judgeAfterwards({ fault, expected }: Case, checked: Checked): readonly string[] {
   const reports = faultsIn(checked.report);
-  const own = reports.find(({ name }) => name === fault);
-  if (!own) return [`the report after the repair does not speak of ${fault}`];
-  const { afterwards = [], repair, verdict } = expected;
-  const isLeft = ({ name }: FaultSeen) => afterwards.includes(name);
-  const wanted = isLeft(own) ? 'found' : repair === 'done' ? 'clear' : verdict;
-  const uncovered = reports.filter((each) => isLeft(each) && each.verdict !== 'found');
-  const stray = strayReports(reports, own, false).filter((each) => !isLeft(each));
+  const { afterwards = [] } = expected;
+  const isFine = ({ name, verdict }: FaultSeen) => {
+    if (afterwards.includes(name)) return verdict === 'found';
+    if (name !== fault) return verdict !== 'found';
+    return verdict === (expected.repair === 'done' ? 'clear' : expected.verdict);
+  };
+  const isTold = reports.some(({ name }) => name === fault);
   return [
-    ...(own.verdict === wanted ? [] : [`after the repair ${fault} is ${told(own)}`]),
-    ...[...uncovered, ...stray].map((each) => `after the repair ${each.name} is ${told(each)}`),
+    ...(isTold ? [] : [`the report after the repair does not speak of ${fault}`]),
+    ...reports
+      .filter((each) => !isFine(each))
+      .map((each) => `after the repair ${each.name} is ${told(each)}`),
     ...codeProblems(checked.code, reports),
   ];
 }

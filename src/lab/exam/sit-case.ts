@@ -6,6 +6,7 @@ import { changesBetween, type Snapshot, unannounced } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { type Checked, judgeAfterwards, judgeCheck, repairOf } from './judge.ts';
 import { CHECK_MS, LOOK_AGAIN_MS, RECOVER_MS } from './limits.ts';
+import { recoverWords } from './recover-words.ts';
 import type { CaseResult } from './result.ts';
 
 /** Told what is done at the moment: "check". */
@@ -91,7 +92,8 @@ function partClock(onPart: OnPart): {
 
 async function answersOf(asked: Break, node: ExamNode, time: Time): Promise<Answers> {
   await time('break', () => node.make(caseName(asked)));
-  const seen = judgeCheck(asked, await time('check', () => check(node)));
+  const checked = await time('check', () => check(node));
+  const seen = judgeCheck(asked, checked);
   const { verdict, state, problems } = seen;
   const found: Answers = {
     ...NOTHING,
@@ -102,7 +104,7 @@ async function answersOf(asked: Break, node: ExamNode, time: Time): Promise<Answ
   if (asked.expected.repair === 'none') return found;
 
   const before = await time('compare', () => node.snapshot());
-  const words = ['recover', asked.fault, '--yes', ...(asked.expected.recoverWith ?? [])];
+  const words = recoverWords(asked, checked.report);
   const ran = await time('repair', () => node.kubediag(words, RECOVER_MS));
   const text = `${ran.stdout}${ran.stderr}`;
   const repair = repairOf({ code: ran.code, text });
