@@ -46,7 +46,10 @@ done
 mkdir old proc && mount --bind /proc proc || exit 125
 while [ $# -gt 0 ]; do
   place=$PWD/$2
-  if [ -d "$1" ]; then mkdir -p "$place"; else mkdir -p "\${place%/*}" && : > "$place"; fi || exit 125
+  if [ -e "$place" ]; then :
+  elif [ -d "$1" ]; then mkdir -p "$place"
+  else mkdir -p "\${place%/*}" && : > "$place"
+  fi || exit 125
   why=$(mount --rbind -- "$1" "$place" 2>&1) || { echo "refused $1"; echo "$why"; exit 128; }
   shift 2
 done
