@@ -29,12 +29,13 @@ function named(variant: string) {
   } as const;
 }
 
-/** All that a removal takes away: the container, what it ran, and its sandbox. */
+/** What a removal takes away: the container, its sandbox, and what ran in them. */
 function removed(...made: readonly BareContainer[]): readonly string[] {
-  return made.flatMap(({ pod, container }) => [
-    `- container ${container.name}`,
-    `- sandbox ${pod.name}`,
+  const named = made.flatMap(({ pod: { namespace, name } }) => [
+    `- container ${namespace}/${name} `,
+    `- pod ${namespace}/${name} `,
   ]);
+  return [...named, '- process ', '- mount in '];
 }
 
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
@@ -44,13 +45,16 @@ const collected: readonly Break[] = [
   {
     ...named('broker-damaged'),
     about: "keadm's broker has ended without a log path, and the kubelet deletes /bin for it",
-    expected: { ...DAMAGED, changes: [...removed(BROKER), '+ path /bin'] },
+    expected: { ...DAMAGED, changes: [...removed(BROKER), '+ file /bin link to usr/bin'] },
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },
   {
     ...named('two-damaged'),
     about: 'two containers of different makers have ended without a log path, and /bin is gone',
-    expected: { ...DAMAGED, changes: [...removed(INSTALLATION, STRANGER), '+ path /bin'] },
+    expected: {
+      ...DAMAGED,
+      changes: [...removed(INSTALLATION, STRANGER), '+ file /bin link to usr/bin'],
+    },
     make: (node) => collectOf(node, [INSTALLATION, STRANGER], 'boot'),
   },
   {
@@ -71,9 +75,9 @@ async function collectOf(
   made: readonly BareContainer[],
   stuckAt: string,
 ): Promise<void> {
-  takeOn(HABITS.removesByPattern, node);
+  takeOn(HABITS.removesByPattern, node, { collects: false });
   for (const each of made) await makeBare(node, each, 'exited');
-  takeOn(HABITS.removesByPattern, node, true);
+  takeOn(HABITS.removesByPattern, node, { collects: true });
   await untilStuckAt(node, stuckAt);
 }
 
@@ -139,7 +143,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
     },
     leftOut: collectsAtOnce,
     make: async (node) => {
-      takeOn(HABITS.removesByPattern, node);
+      takeOn(HABITS.removesByPattern, node, { collects: false });
       await makeBare(node, made, fate);
     },
   };
@@ -156,7 +160,7 @@ const ofKnownPod: Break = {
   },
   leftOut: collectsAtOnce,
   make: async (node) => {
-    takeOn(HABITS.removesByPattern, node);
+    takeOn(HABITS.removesByPattern, node, { collects: false });
     const [pod] = await node.pods();
     if (pod?.metadata.uid === undefined) throw new Error('the kubelet tells of no pod');
     const { name, namespace, uid } = pod.metadata;
@@ -171,7 +175,7 @@ const ofOldKubelet: Break = {
   expected: { verdict: 'clear', state: 'benign', repair: 'none' },
   leftOut: collectsAtOnce,
   make: async (node) => {
-    takeOn(HABITS.removesTheLogPath, node);
+    takeOn(HABITS.removesTheLogPath, node, { collects: false });
     await makeBare(node, BROKER, 'exited');
   },
 };

@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { PracticeNode } from '../practice-node.ts';
-import type { KubeletVersion, LabSettings } from '../settings.ts';
+import type { KubeletVersion, KubeletWords, LabSettings } from '../settings.ts';
 
 /** Leaves a stale subPath mount as it is, and removes exactly the log path of a container. */
 const OLD: KubeletVersion = 'v1.18.8';
@@ -34,7 +35,32 @@ export const HABITS = {
     version: NEW,
     isOf: removesByPattern,
   },
+  asksEveryServer: {
+    about: 'asks the server of every volume that a pod has left, CSI apart (before 1.19)',
+    version: OLD,
+    isOf: (minor) => minor < 19,
+  },
+  asksCsiServersAlone: {
+    about: 'asks the server of a CSI volume that a pod has left, and of no other (1.30 and newer)',
+    version: NEW,
+    isOf: (minor) => minor >= 30,
+  },
+  leavesEmptyFolders: {
+    about: 'leaves the folders of volumes of a pod that is gone (before 1.20.10, 1.21.4 and 1.22)',
+    version: OLD,
+    isOf: (minor, patch) => !removesEmptyFolders(minor, patch),
+  },
+  removesEmptyFolders: {
+    about: 'removes empty folders of a pod that is gone (1.20.10, 1.21.4, 1.22 and newer)',
+    version: NEW,
+    isOf: removesEmptyFolders,
+  },
 } as const satisfies Record<string, Habit>;
+
+function removesEmptyFolders(minor: number, patch: number): boolean {
+  const first: Readonly<Record<number, number>> = { 20: 10, 21: 4 };
+  return minor >= 22 || patch >= (first[minor] ?? Number.POSITIVE_INFINITY);
+}
 
 function removesByPattern(minor: number, patch: number): boolean {
   const first: Readonly<Record<number, number>> = { 17: 12, 18: 9 };
@@ -58,6 +84,17 @@ export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string
  * Has our own kubelet take on this habit, and collect what has ended or leave it for now. A real one
  * has the habit, or the break was left out, and collects as it likes.
  */
-export function takeOn({ version }: Habit, node: PracticeNode, collects = false): void {
-  if (node.settings.kubelet.kind === 'stand-in') node.tellKubelet({ version, collects });
+export function takeOn(
+  { version }: Habit,
+  node: PracticeNode,
+  more: Partial<Pick<KubeletWords, 'collects'>> = {},
+): void {
+  if (node.settings.kubelet.kind === 'stand-in') node.tellKubelet({ version, ...more });
+}
+
+/** Longer than a turn of our kubelet takes: one that has begun ends with the habits of before. */
+const TURN_MS = 1_000;
+
+export async function untilItHasTurned(): Promise<void> {
+  await sleep(TURN_MS);
 }

@@ -31,7 +31,7 @@ const removalOfALog: Resemblance = {
     // Somebody keeps a copy beside it, and the kubelet removes whatever begins with the log path.
     mkdirSync(`${logPath}.kept`);
     writeFileSync(`${logPath}.kept/copy`, 'kept\n');
-    takeOn(HABITS.removesByPattern, node, true);
+    takeOn(HABITS.removesByPattern, node, { collects: true });
     await untilStuckAt(node, `${logPath}.kept`);
   },
 };
@@ -50,7 +50,7 @@ const removedSince: Resemblance = {
     'a container without a log path was removed and /bin restored by hand; the log still tells of it',
   make: async (node) => {
     const { id, podId } = await makeBare(node, BROKER, 'exited');
-    takeOn(HABITS.removesByPattern, node, true);
+    takeOn(HABITS.removesByPattern, node, { collects: true });
     await untilStuckAt(node, 'boot');
     await node.runtime.removeContainer(id);
     await node.runtime.removePod(podId);
@@ -103,7 +103,7 @@ function lookAlike({ variant, about, make }: Resemblance): Break {
     expected: { verdict: 'clear', repair: 'none' },
     leftOut: lacks(HABITS.removesByPattern),
     make: async (node) => {
-      takeOn(HABITS.removesByPattern, node);
+      takeOn(HABITS.removesByPattern, node, { collects: false });
       await make(node);
     },
   };

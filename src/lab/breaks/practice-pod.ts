@@ -20,7 +20,7 @@ interface PodWords {
   readonly restartPolicy?: 'Always' | 'Never';
 }
 
-/** A pod as an API server would tell the kubelet of it; its containers do nothing but sleep. */
+/** A pod as an API server would tell the kubelet of it; its containers only sleep, and need no cluster. */
 export function practicePod({ name, uid, volumes, mounts, ...more }: PodWords): PodObject {
   const { labels = {}, restartPolicy = 'Always' } = more;
   return {
@@ -29,12 +29,15 @@ export function practicePod({ name, uid, volumes, mounts, ...more }: PodWords): 
     metadata: { name, namespace: NAMESPACE, uid, labels },
     spec: {
       restartPolicy,
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostNetwork: true,
       terminationGracePeriodSeconds: 0,
       volumes,
       containers: Object.entries(mounts).map(([container, volumeMounts]) => ({
         name: container,
         image: IMAGE_NAMES.program,
-        imagePullPolicy: 'IfNotPresent',
+        imagePullPolicy: 'Never',
         volumeMounts,
       })),
     },

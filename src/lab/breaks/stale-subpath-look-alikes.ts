@@ -72,7 +72,7 @@ const noDirectory: Resemblance = {
   make: async (node) => {
     const pod = practicePod({
       ...{ name: 'mistaken', uid: 'c0a10000-0000-4000-8000-000000000103', volumes: [SETTINGS] },
-      mounts: { app: [{ ...BY_SUBPATH, mountPath: '/proc' }] },
+      mounts: { app: [{ ...BY_SUBPATH, mountPath: '/bin' }] },
     });
     node.put(configMap('shop', { 'app.conf': 'first' }));
     node.put(pod);

@@ -3,7 +3,7 @@ import { PLACES } from '../places.ts';
 import type { KubernetesObject, PracticeNode } from '../practice-node.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 import { endContainers, type PodObject, runPod, untilRefused, untilStale } from './pod-life.ts';
-import { configMap, practicePod, secret } from './practice-pod.ts';
+import { configMap, NAMESPACE, practicePod, secret } from './practice-pod.ts';
 
 /** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
 interface Patient {
@@ -111,7 +111,7 @@ function active(patient: Patient): Break {
       state: 'active',
       repair: 'done',
       // The kubelet goes on at once: it mounts anew what we unmount, and starts the container.
-      changes: [...mountChanges(patient), ...containerChanges(patient)],
+      changes: [...mountChanges(patient), ...startChanges(patient)],
     },
     leftOut: lacks(HABITS.leavesStaleMounts),
     make: async (node) => {
@@ -162,13 +162,27 @@ function benign(patient: Patient): Break {
   };
 }
 
+/** The mount goes, and with it the old content that it showed at its place. */
 function mountChanges({ uid }: Patient): readonly string[] {
-  const folder = `${PLACES.kubeletRoot}/pods/${uid}/volume-subpaths`;
-  return [`- mount ${folder}`, `+ mount ${folder}`];
+  return announced('mount', 'file').map((start) => `${start} ${subpathsOf(uid)}/`);
 }
 
-function containerChanges({ name }: Patient): readonly string[] {
-  return [`- container practice/shop-${name}`, `+ container practice/shop-${name}`];
+/** A container that starts again is another one, with a log, a process and mounts of its own. */
+function startChanges({ name, uid }: Patient): readonly string[] {
+  return [
+    ...announced('container').map((start) => `${start} ${NAMESPACE}/shop-${name} `),
+    `+ file ${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
+    '+ process ',
+    '+ mount in ',
+  ];
+}
+
+function announced(...things: readonly string[]): readonly string[] {
+  return things.flatMap((thing) => [`- ${thing}`, `+ ${thing}`]);
+}
+
+function subpathsOf(uid: string): string {
+  return `${PLACES.kubeletRoot}/pods/${uid}/volume-subpaths`;
 }
 
 export const staleSubpathMount: readonly Break[] = [
