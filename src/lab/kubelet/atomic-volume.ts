@@ -1,6 +1,8 @@
 import {
+  existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
@@ -10,7 +12,6 @@ import {
 import { dirname, join } from 'node:path';
 
 const DATA = '..data';
-let written = 0;
 
 /**
  * Writes a volume as the kubelet writes configMaps, secrets and the like: the files into a new
@@ -27,8 +28,8 @@ export class AtomicVolume {
   write(files: Readonly<Record<string, string>>): void {
     mkdirSync(this.#folder, { recursive: true });
     const older = this.#payloads();
-    written += 1;
-    const payload = `..2026_11_15_10_22_33.${1_000_000_000 + written}`;
+    const payload = payloadName();
+    mkdirSync(join(this.#folder, payload));
     for (const [name, text] of Object.entries(files)) {
       const path = join(this.#folder, payload, name);
       mkdirSync(dirname(path), { recursive: true });
@@ -38,6 +39,18 @@ export class AtomicVolume {
     renameSync(join(this.#folder, '..data_tmp'), join(this.#folder, DATA));
     this.#showNames(Object.keys(files));
     for (const name of older) rmSync(join(this.#folder, name), { recursive: true });
+  }
+
+  /** Whether it holds just these already: then a kubelet leaves it alone, also after a restart. */
+  shows(files: Readonly<Record<string, string>>): boolean {
+    const payload = join(this.#folder, DATA);
+    if (!existsSync(payload)) return false;
+    const there = readdirSync(payload, { recursive: true, withFileTypes: true });
+    if (there.filter((entry) => entry.isFile()).length !== Object.keys(files).length) return false;
+    return Object.entries(files).every(([name, text]) => {
+      const path = join(payload, name);
+      return existsSync(path) && readFileSync(path, 'utf8') === text;
+    });
   }
 
   /** Where a name really lies now, below the volume's folder: what the kubelet binds. */
@@ -51,10 +64,22 @@ export class AtomicVolume {
 
   #showNames(names: readonly string[]): void {
     const firsts = new Set(names.map((name) => name.split('/')[0] ?? ''));
+    for (const name of readdirSync(this.#folder)) {
+      if (!name.startsWith('..') && !firsts.has(name)) rmSync(join(this.#folder, name));
+    }
     for (const name of firsts) {
       const path = join(this.#folder, name);
       rmSync(path, { force: true });
       symlinkSync(join(DATA, name), path);
     }
   }
+}
+
+let written = 0;
+
+/** "..2026_11_15_10_22_33.1000000001": two writes in one second have different names. */
+function payloadName(): string {
+  written += 1;
+  const time = new Date().toISOString().slice(0, 19).replaceAll(/[-:T]/g, '_');
+  return `..${time}.${1_000_000_000 + ((process.pid * 1000 + written) % 1_000_000_000)}`;
 }

@@ -1,0 +1,105 @@
+import { IMAGE_NAMES, type KubernetesObject } from './practice-node.ts';
+
+/** Where the lab's own pods live. */
+export const PRACTICE_NAMESPACE = 'practice';
+
+/** The pods of a practice node that is well; a break may use them, and a heal brings them back. */
+export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
+export const SHOP_POD = { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' } as const;
+export const LABELS_POD = {
+  name: 'labels-0',
+  uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c03',
+} as const;
+export const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' } as const;
+
+/**
+ * What `lab up` tells the kubelet, ours or a real one: a pod with a file of a ConfigMap by subPath, one
+ * with a Secret, an emptyDir and a projected volume, one that is told about itself, one without any.
+ */
+export function healthyObjects(): readonly KubernetesObject[] {
+  return [
+    object('ConfigMap', 'web-settings', { data: { 'nginx.conf': 'worker_processes 1;\n' } }),
+    object('ConfigMap', 'shop-settings', { data: { 'shop.properties': 'currency=EUR\n' } }),
+    object('Secret', 'shop-password', {
+      type: 'Opaque',
+      data: { password: encoded('practice\n') },
+    }),
+    podOf(
+      WEB_POD,
+      [{ name: 'settings', configMap: { name: 'web-settings' } }],
+      [{ name: 'settings', mountPath: '/etc/nginx/nginx.conf', subPath: 'nginx.conf' }],
+    ),
+    podOf(
+      SHOP_POD,
+      [
+        { name: 'password', secret: { secretName: 'shop-password' } },
+        { name: 'scratch', emptyDir: {} },
+        {
+          name: 'all',
+          projected: {
+            sources: [
+              { configMap: { name: 'shop-settings' } },
+              { secret: { name: 'shop-password' } },
+            ],
+          },
+        },
+      ],
+      [
+        { name: 'password', mountPath: '/etc/password' },
+        { name: 'scratch', mountPath: '/var/scratch' },
+        { name: 'all', mountPath: '/etc/shop' },
+      ],
+    ),
+    podOf(
+      LABELS_POD,
+      [
+        {
+          name: 'about',
+          downwardAPI: { items: [{ path: 'labels', fieldRef: { fieldPath: 'metadata.labels' } }] },
+        },
+      ],
+      [{ name: 'about', mountPath: '/etc/about' }],
+    ),
+    podOf(PLAIN_POD, [], []),
+  ];
+}
+
+/** A pod of one container that only sleeps, and that needs nothing of a cluster to run. */
+export function podOf(
+  { name, uid }: { readonly name: string; readonly uid: string },
+  volumes: readonly object[],
+  volumeMounts: readonly object[],
+): KubernetesObject {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: PRACTICE_NAMESPACE, uid, labels: { app: name } },
+    spec: {
+      automountServiceAccountToken: false,
+      enableServiceLinks: false,
+      hostNetwork: true,
+      terminationGracePeriodSeconds: 0,
+      volumes,
+      containers: [
+        {
+          name: 'app',
+          image: IMAGE_NAMES.program,
+          imagePullPolicy: 'Never',
+          volumeMounts,
+        },
+      ],
+    },
+  };
+}
+
+function object(
+  kind: KubernetesObject['kind'],
+  name: string,
+  rest: Readonly<Record<string, unknown>>,
+): KubernetesObject {
+  return { apiVersion: 'v1', kind, metadata: { name, namespace: PRACTICE_NAMESPACE }, ...rest };
+}
+
+function encoded(text: string): string {
+  return Buffer.from(text).toString('base64');
+}

@@ -1,0 +1,56 @@
+import type { ListedContainer, RuntimeCommands } from '../practice-node.ts';
+import type { Behaviour } from './behaviour.ts';
+import { podUidOf } from './container-state.ts';
+import type { LogLine } from './log-line.ts';
+import { removeLogs } from './remove-logs.ts';
+import type { Wording } from './wording.ts';
+
+export interface Collector {
+  readonly runtime: RuntimeCommands;
+  readonly behaviour: Pick<Behaviour, 'removesLogs'>;
+  readonly wording: Pick<Wording, 'removalFails'>;
+  readonly say: (line: LogLine) => void;
+  /** Throws where this process works in a folder that is not for practice. */
+  readonly guard: () => void;
+}
+
+/** Removes the containers that have ended: of a pod that lives all but the last, of others all. */
+export async function collectContainers(
+  livingPods: ReadonlySet<string>,
+  collector: Collector,
+): Promise<void> {
+  const { runtime } = collector;
+  const containers = await runtime.containers();
+  for (const { id } of collectable(containers, livingPods)) await removeContainer(id, collector);
+  const left = await runtime.containers();
+  for (const pod of await runtime.pods()) {
+    const isInUse = pod.isReady || left.some(({ podId }) => podId === pod.id);
+    if (!isInUse && !livingPods.has(pod.uid)) await runtime.removePod(pod.id);
+  }
+}
+
+export function collectable(
+  containers: readonly ListedContainer[],
+  livingPods: ReadonlySet<string>,
+): readonly ListedContainer[] {
+  const ended = containers
+    .filter(({ state }) => state !== 'running')
+    .toSorted((left, right) => right.attempt - left.attempt);
+  const kept = new Set<string>();
+  return ended.filter((container) => {
+    const uid = podUidOf(container);
+    const key = `${uid}/${container.name}`;
+    if (!livingPods.has(uid) || kept.has(key)) return true;
+    kept.add(key);
+    return false;
+  });
+}
+
+/** Its logs first; when they cannot be removed it stays, and is tried again for ever. */
+export async function removeContainer(id: string, collector: Collector): Promise<void> {
+  const { runtime, behaviour, wording, say, guard } = collector;
+  const { logPath } = await runtime.status(id);
+  const failure = removeLogs(logPath, behaviour, guard);
+  if (failure === undefined) await runtime.removeContainer(id);
+  else say(wording.removalFails(id, `failed to remove container "${id}" ${failure}`));
+}

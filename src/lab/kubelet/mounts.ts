@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+import { runProgram } from '../../process/run.ts';
+import { systemProgram } from '../../process/system-program.ts';
+import { MOUNT_MS, MOUNT_WORDS_BYTES_MAX } from './limits.ts';
+
+/** Where something is mounted, outermost first; a place may stand there twice. Touches no path. */
+export function mountPoints(): readonly string[] {
+  return readFileSync('/proc/self/mountinfo', 'utf8')
+    .split('\n')
+    .flatMap((line) => line.split(' ')[4] ?? [])
+    .map(decoded);
+}
+
+// /var/lib/kubelet/pods/a\040b
+function decoded(path: string): string {
+  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
+    String.fromCharCode(Number.parseInt(octal, 8)),
+  );
+}
+
+export async function mountInMemory(target: string): Promise<void> {
+  await run('mount', '-t', 'tmpfs', 'tmpfs', target);
+}
+
+export async function bind(source: string, target: string): Promise<void> {
+  await run('mount', '--bind', source, target);
+}
+
+/** As the kubelet does: neither forced nor lazy. */
+export async function unmount(target: string): Promise<void> {
+  await run('umount', '--no-canonicalize', target);
+}
+
+/** All that is mounted at a folder or below it, innermost first. */
+export async function unmountBelow(folder: string): Promise<void> {
+  const below = mountPoints().filter((path) => path === folder || path.startsWith(`${folder}/`));
+  for (const path of below.toReversed()) await unmount(path);
+}
+
+async function run(name: string, ...words: readonly string[]): Promise<void> {
+  const program = systemProgram(name);
+  if (program === undefined) throw new Error(`there is no ${name} on this machine`);
+  const ended = await runProgram({
+    program,
+    arguments: words,
+    deadlineMs: MOUNT_MS,
+    outputBytesMax: MOUNT_WORDS_BYTES_MAX,
+  });
+  if (ended.ended === 'exit' && ended.code === 0) return;
+  const why = ended.ended === 'not-started' ? ended.why : ended.stderr.trim() || ended.ended;
+  throw new Error(`${name} ${words.join(' ')}: ${why}`);
+}

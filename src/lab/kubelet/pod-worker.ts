@@ -1,0 +1,151 @@
+import { messageOf } from '../../std/message-of.ts';
+import type { KubernetesObject, ListedContainer, RuntimeCommands } from '../practice-node.ts';
+import { backOffMs, backOffWord } from './back-off.ts';
+import type { Behaviour } from './behaviour.ts';
+import {
+  isRestarted,
+  newestOf,
+  podUidOf,
+  type SeenContainer,
+  type Waiting,
+} from './container-state.ts';
+import { RETRY_MS, RUNS_WELL_MS } from './limits.ts';
+import type { LogLine } from './log-line.ts';
+import { type Pod, type PodContainer, podWord } from './pod.ts';
+import { PodFolder } from './pod-folder.ts';
+import { listedPod } from './pod-status.ts';
+import type { ToldObjects } from './read-objects.ts';
+import type { Wording } from './wording.ts';
+
+/** What a worker of a pod has in its hands; what it says of itself depends on the version. */
+export interface Hands {
+  readonly kubeletRoot: string;
+  readonly runtime: RuntimeCommands;
+  readonly behaviour: Behaviour;
+  readonly wording: Wording;
+  readonly say: (line: LogLine) => void;
+}
+
+/** Brings one pod to what its object says, turn by turn: its sandbox, volumes and containers. */
+export class PodWorker {
+  #pod: Pod;
+  readonly #folder: PodFolder;
+  readonly #since = new Date();
+  readonly #containers = new Map<string, SeenContainer>();
+  readonly #waiting = new Map<string, Waiting>();
+  /** After a turn that failed the next one waits: a pod may lack its ConfigMap for long. */
+  #retryAt = 0;
+  /** How often a container was restarted since it last ran for long. */
+  readonly #restarts = new Map<string, number>();
+
+  constructor(pod: Pod, kubeletRoot: string) {
+    this.#pod = pod;
+    this.#folder = new PodFolder(kubeletRoot, pod.uid);
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  /** As the kubelet's list shows it. */
+  get listed(): KubernetesObject {
+    const sight = { containers: this.#containers, waiting: this.#waiting, since: this.#since };
+    return listedPod(this.#pod, sight);
+  }
+
+  async sync(pod: Pod, told: ToldObjects, hands: Hands): Promise<void> {
+    this.#pod = pod;
+    if (Date.now() < this.#retryAt) return;
+    try {
+      await this.#folder.writeVolumes(pod, told);
+      const podId = await this.#readySandbox(hands.runtime);
+      const all = await hands.runtime.containers();
+      for (const container of pod.containers) {
+        const newest = newestOf(all, pod.uid, container.name);
+        await this.#syncContainer(container, newest, podId, hands);
+      }
+    } catch (error) {
+      this.#retryAt = Date.now() + RETRY_MS;
+      hands.say(hands.wording.syncFails(pod, messageOf(error)));
+    }
+  }
+
+  /** The pod is gone from the API server: first its containers, then what it had on the node. */
+  async tearDown({ runtime, wording, say }: Hands): Promise<boolean> {
+    const { uid } = this.#pod;
+    try {
+      for (const each of await runtime.containers()) {
+        if (podUidOf(each) !== uid) continue;
+        if (each.state === 'running') await runtime.stopContainer(each.id);
+        await runtime.removeContainer(each.id);
+      }
+      for (const each of await runtime.pods())
+        if (each.uid === uid) await runtime.removePod(each.id);
+      await this.#folder.tearDown();
+      return true;
+    } catch (error) {
+      say(wording.syncFails(this.#pod, messageOf(error)));
+      return false;
+    }
+  }
+
+  async #readySandbox(runtime: RuntimeCommands): Promise<string> {
+    const { uid, name, namespace } = this.#pod;
+    const own = (await runtime.pods()).filter((each) => each.uid === uid);
+    const ready = own.find(({ isReady }) => isReady);
+    return ready?.id ?? runtime.runPod({ uid, name, namespace, attempt: own.length });
+  }
+
+  async #syncContainer(
+    container: PodContainer,
+    newest: ListedContainer | undefined,
+    podId: string,
+    hands: Hands,
+  ): Promise<void> {
+    const { name } = container;
+    if (!newest) {
+      await this.#start(container, 0, podId, hands);
+      return;
+    }
+    const status = await hands.runtime.status(newest.id);
+    this.#containers.set(name, { listed: newest, status });
+    if (status.state !== 'exited') {
+      this.#waiting.delete(name);
+      return;
+    }
+    if (!isRestarted(this.#pod, status.exitCode)) return;
+    const hasRunWell = status.finishedAt - status.startedAt > RUNS_WELL_MS && status.startedAt > 0;
+    const restarts = hasRunWell ? 0 : (this.#restarts.get(name) ?? 0);
+    const waitMs = backOffMs(restarts);
+    if (Date.now() < status.finishedAt + waitMs) {
+      const word = `back-off ${backOffWord(waitMs)} restarting failed container=${name}`;
+      const message = `${word} pod=${podWord(this.#pod)}`;
+      this.#waiting.set(name, { reason: 'CrashLoopBackOff', message });
+      return;
+    }
+    this.#restarts.set(name, restarts + 1);
+    await this.#start(container, newest.attempt + 1, podId, hands);
+  }
+
+  async #start(
+    container: PodContainer,
+    attempt: number,
+    podId: string,
+    hands: Hands,
+  ): Promise<void> {
+    const { runtime, behaviour, wording, say } = hands;
+    const { name } = container;
+    const mounts = await this.#folder.mountsFor(this.#pod, container, behaviour);
+    const id = await runtime.createContainer(podId, this.#pod, { name, attempt, mounts });
+    try {
+      await runtime.startContainer(id);
+      this.#waiting.delete(name);
+    } catch (error) {
+      const message = messageOf(error);
+      this.#waiting.set(name, { reason: 'RunContainerError', message });
+      say(wording.startFails(id, `rpc error: code = Unknown desc = ${message}`));
+      const why = `failed to "StartContainer" for "${name}" with RunContainerError`;
+      say(wording.syncFails(this.#pod, `${why}: ${JSON.stringify(message)}`));
+    }
+  }
+}

@@ -1,0 +1,161 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../std/message-of.ts';
+import type { KubernetesObject, ListedPod, RuntimeCommands } from '../practice-node.ts';
+import type { KubeletWords } from '../settings.ts';
+import { BEHAVIOURS } from './behaviour.ts';
+import {
+  HELD_UP_MS,
+  HOUSEKEEPING_MS,
+  RUNTIME_PAUSE_MS_MAX,
+  SILENCE_MS,
+  TURN_MS,
+} from './limits.ts';
+import type { LogLine } from './log-line.ts';
+import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
+import type { Pod } from './pod.ts';
+import { type Hands, PodWorker } from './pod-worker.ts';
+import type { ToldObjects } from './read-objects.ts';
+import { WORDINGS } from './wording.ts';
+
+export interface LoopWish {
+  readonly kubeletRoot: string;
+  readonly runtime: RuntimeCommands;
+  readonly say: (line: LogLine) => void;
+  /** Both are asked anew at each turn. */
+  readonly words: () => KubeletWords;
+  readonly objects: () => ToldObjects;
+}
+
+/**
+ * The one loop on which a kubelet handles its pods. It cleans up after pods that are gone, too: so when
+ * a dead mount holds up that, no pod is started, changed or ended any more.
+ */
+export class SyncLoop {
+  readonly #wish: LoopWish;
+  readonly #workers = new Map<string, PodWorker>();
+  /** Pods that are gone from the API server and not yet from the node. */
+  readonly #leaving = new Map<string, PodWorker>();
+  #enteredAt: number | undefined;
+  #hasTurned = false;
+  #cleaningSince: number | undefined;
+  #cleanedAt = 0;
+  #cleanedUp: CleanedUp = { orphans: 0, failed: 0 };
+
+  constructor(wish: LoopWish) {
+    this.#wish = wish;
+  }
+
+  /** The pods that it has heard of: none that came while it is held up. */
+  get pods(): readonly KubernetesObject[] {
+    return [...this.#workers.values()].map(({ listed }) => listed);
+  }
+
+  get podUids(): ReadonlySet<string> {
+    return new Set([...this.#workers.keys(), ...this.#leaving.keys()]);
+  }
+
+  get wanted(): readonly Pod[] {
+    return [...this.#workers.values()].map(({ pod }) => pod);
+  }
+
+  /** Whether it has heard of all its pods by now. */
+  get hasTurned(): boolean {
+    return this.#hasTurned;
+  }
+
+  get cleanedUp(): CleanedUp {
+    return this.#cleanedUp;
+  }
+
+  /** What the health check says: a loop that was never entered is well. */
+  get isWell(): boolean {
+    return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
+  }
+
+  get isHeldUp(): boolean {
+    return this.#cleaningSince !== undefined && Date.now() - this.#cleaningSince >= HELD_UP_MS;
+  }
+
+  async run(): Promise<never> {
+    let pauseMs = TURN_MS;
+    for (;;) {
+      const sandboxes = await this.#sandboxes();
+      if (typeof sandboxes === 'string') {
+        // Before its first turn it only waits for the runtime to come.
+        if (this.#enteredAt !== undefined) this.#sayNow().loopSkips(sandboxes);
+        await sleep(pauseMs);
+        pauseMs = Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
+        continue;
+      }
+      pauseMs = TURN_MS;
+      if (this.#enteredAt === undefined) this.#sayNow().loopStarts();
+      this.#enteredAt = Date.now();
+      await this.#turn(sandboxes);
+      this.#hasTurned = true;
+      this.#enteredAt = Date.now();
+      await sleep(TURN_MS);
+    }
+  }
+
+  async #turn(sandboxes: readonly ListedPod[]): Promise<void> {
+    const told = this.#wish.objects();
+    const hands = this.#hands();
+    this.#hear(told.pods, hands);
+    await Promise.all(told.pods.map((pod) => this.#workers.get(pod.uid)?.sync(pod, told, hands)));
+    for (const [uid, worker] of this.#leaving) {
+      if (await worker.tearDown(hands)) this.#leaving.delete(uid);
+    }
+    if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
+    this.#cleanedAt = Date.now();
+    this.#cleaningSince = Date.now();
+    const running = sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
+    const known = new Set([...this.podUids, ...running]);
+    this.#cleanedUp = await cleanUpOrphans(known, hands);
+    this.#cleaningSince = undefined;
+  }
+
+  /** Takes up new pods, and lets those go that are not told of any more. */
+  #hear(pods: readonly Pod[], { say, wording }: Hands): void {
+    const { kubeletRoot } = this.#wish;
+    const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));
+    for (const pod of added) this.#workers.set(pod.uid, new PodWorker(pod, kubeletRoot));
+    if (added.length > 0) say(wording.podsChange('ADD', added));
+    const told = new Set(pods.map(({ uid }) => uid));
+    const gone = [...this.#workers.values()].filter(({ pod }) => !told.has(pod.uid));
+    for (const worker of gone) {
+      this.#workers.delete(worker.pod.uid);
+      this.#leaving.set(worker.pod.uid, worker);
+    }
+    if (gone.length > 0)
+      say(
+        wording.podsChange(
+          'DELETE',
+          gone.map(({ pod }) => pod),
+        ),
+      );
+  }
+
+  #hands(): Hands {
+    const { kubeletRoot, runtime, say, words } = this.#wish;
+    const { version } = words();
+    const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
+    return { kubeletRoot, runtime, behaviour, wording, say };
+  }
+
+  #sayNow(): { loopSkips(why: string): void; loopStarts(): void } {
+    const { say, wording } = this.#hands();
+    return {
+      loopSkips: (why) => say(wording.loopSkips(`[container runtime is down: ${why}]`)),
+      loopStarts: () => say(wording.loopStarts()),
+    };
+  }
+
+  /** The runtime's pods, or why it does not tell. */
+  async #sandboxes(): Promise<readonly ListedPod[] | string> {
+    try {
+      return await this.#wish.runtime.pods();
+    } catch (error) {
+      return messageOf(error);
+    }
+  }
+}
