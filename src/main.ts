@@ -26,9 +26,15 @@ async function main(): Promise<void> {
     await runSymbolReader();
     return;
   }
+  if (process.argv[2] === 'lab-part') {
+    const { runPart } = await import('./lab/part.ts');
+    await runPart(process.argv.slice(3));
+    return;
+  }
   const { runCli } = await import('./cli/run-cli.ts');
   const serve = async () => (await import('./agent/serve.ts')).serve;
-  process.exitCode = await runCli(process.argv.slice(2), { serve });
+  const lab = async () => (await import('./lab/run-lab.ts')).runLab;
+  process.exitCode = await runCli(process.argv.slice(2), { serve, lab });
 }
 
 function tellDefect(error: unknown): void {

@@ -8,6 +8,7 @@ import {
   withReportOptions,
 } from './command-options.ts';
 import { EXIT_MEANINGS } from './exit-codes.ts';
+import { lab } from './lab-commands.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
 /** What happens when a command was parsed; the commands themselves know nothing of it. */
@@ -41,17 +42,26 @@ export function commands(run: Run): Command {
     lint,
     operations,
     ...agentCommands,
+    lab,
     version,
     completion,
   ]) {
     const definition = define();
     program.addCommand(definition);
-    definition.action(async () => {
-      const words = definition.processedArgs.flat().filter((word) => word !== undefined);
-      await run(definition.name(), words as string[], definition.optsWithGlobals());
-    });
+    for (const each of definition.commands.length > 0 ? definition.commands : [definition]) {
+      each.action(async () => {
+        const words = each.processedArgs.flat().filter((word) => word !== undefined);
+        await run(nameOf(each), words as string[], each.optsWithGlobals());
+      });
+    }
   }
   return program;
+}
+
+/** "check"; of one in a group, such as `kubediag lab up`, both words: "lab up". */
+export function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }
 
 function check(): Command {

@@ -1,6 +1,7 @@
-import { CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
+import type { Lab } from './lab.ts';
 import type { Serve, ServeOptions } from './serve.ts';
 import { systemTerminal, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -8,6 +9,7 @@ import { UsageError } from './usage-error.ts';
 /** What only `main` can reach, loaded when it is asked for. */
 export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
+  readonly lab: () => Promise<Lab>;
 }
 
 /** Runs one command of a person on a node, and gives the exit code. */
@@ -28,12 +30,9 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
-    code =
-      command === 'serve'
-        ? await serve(options as never, terminal, others)
-        : await runCommand(command, given, options, terminal);
+    code = await runAny(command, given, options, terminal, others);
   });
-  for (const command of [program, ...program.commands]) command.exitOverride();
+  for (const command of withThoseIn(program)) command.exitOverride();
   try {
     const names = program.commands.map((command) => command.name());
     await program.parseAsync(askedOf(words, names), { from: 'user' });
@@ -54,6 +53,25 @@ function askedOf(words: readonly string[], names: readonly string[]): readonly s
   const [first, name] = words.filter((word) => !word.startsWith('-'));
   if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
   return [name];
+}
+
+function withThoseIn(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withThoseIn)];
+}
+
+async function runAny(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+  others: OtherHosts,
+): Promise<number> {
+  if (command === 'serve') return serve(options as never, terminal, others);
+  // "lab up"
+  const [group, inGroup] = command.split(' ');
+  if (group !== 'lab') return runCommand(command, words, options, terminal);
+  const { practise } = await import('./lab.ts');
+  return practise(await others.lab(), inGroup ?? '', words, options, terminal);
 }
 
 async function serve(

@@ -66,7 +66,9 @@ export async function makePrivateNamespaces({
   record = '',
 }: NamespacesWish = {}): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
-  const first = ['sh', '-c', `${begin.lines}\n${WAIT_FOR_MAKER}`, 'sh', ...begin.words];
+  // What it shows of itself from then on is short.
+  const lines = `${begin.lines}\nexec sh -c "$0"`;
+  const first = ['sh', '-c', lines, WAIT_FOR_MAKER, ...begin.words];
   const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
   const made = [...unshare, '--propagation', 'private', ...first];
   const holder = startHolder(['-c', HOLDER, 'sh', record, ...made]);

@@ -61,7 +61,8 @@ for each in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do ln -s "/proc/self/\${ea
 mount -t proc proc proc && mount -t proc proc ../proc || missing 'a /proc of its own'
 echo "$name" >proc/sys/kernel/hostname || missing 'a host name of its own'
 mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys || exit 1
-mount --bind ../proc/sys/net proc/sys/net && mount --bind dev/null proc/sysrq-trigger || exit 1
+mount --bind ../proc/sys/net proc/sys/net || exit 1
+if [ -e proc/sysrq-trigger ]; then mount --bind dev/null proc/sysrq-trigger || exit 1; fi
 mount -t sysfs sysfs sys || missing 'a /sys of its own'
 echo 0x9 >sys/class/net/lo/flags || missing 'a network of its own'
 mount -t fusectl fusectl sys/fs/fuse/connections 2>/dev/null

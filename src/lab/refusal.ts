@@ -5,10 +5,15 @@ export class Refusal extends Error {
   readonly why: string;
   readonly todo: string;
 
-  constructor({ what, why, todo }: { what: string; why: string; todo: string }) {
+  constructor(what: string, why: string, todo: string) {
     super(`${what}: ${why}`);
     this.what = what;
     this.why = why;
     this.todo = todo;
   }
+}
+
+/** The words of the person are at fault, not the machine. */
+export class WrongWords extends Error {
+  override readonly name = 'WrongWords';
 }

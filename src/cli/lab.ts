@@ -1,0 +1,43 @@
+import { EXIT } from './exit-codes.ts';
+import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
+import { wrapWords } from './wrap.ts';
+
+/** The lab, as `main` hands it to the command line, which must not reach it by itself. */
+export type Lab = (
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+) => Promise<
+  | { readonly kind: 'ended'; readonly code: number }
+  | {
+      readonly kind: 'refused';
+      readonly what: string;
+      readonly why: string;
+      readonly todo: string;
+    }
+  | { readonly kind: 'wrong-words'; readonly message: string }
+>;
+
+/** "  why   " */
+const LABEL_COLUMNS = 8;
+
+/** `kubediag lab COMMAND`. */
+export async function practise(
+  lab: Lab,
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+): Promise<number> {
+  const end = await lab(command, words, options, terminal);
+  if (end.kind === 'ended') return end.code;
+  if (end.kind === 'wrong-words') throw new UsageError(end.message);
+  const part = (label: string, text: string) =>
+    wrapWords(text, terminal.width - LABEL_COLUMNS)
+      .map((line, at) => `  ${(at === 0 ? label : '').padEnd(LABEL_COLUMNS - 2)}${line}\n`)
+      .join('');
+  terminal.err(`refused: ${end.what}\n${part('why', end.why)}${part('do', end.todo)}`);
+  return EXIT.notDone;
+}

@@ -1,0 +1,140 @@
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { startTimeOf } from '../std/start-time-of.ts';
+import { NAME_CHARACTERS_MAX } from './limits.ts';
+import { PLACES } from './places.ts';
+import { childOf, isAlive, markOf, type ProcessMark } from './process-mark.ts';
+import { WrongWords } from './refusal.ts';
+import type { LabSettings } from './settings.ts';
+
+/** A practice node that stands, as the machine sees it. */
+export interface StandingLab {
+  readonly name: string;
+  /** Its first process. */
+  readonly pid: number;
+  /** The words that stand before a command to run it there. */
+  readonly enter: readonly string[];
+  readonly settings: LabSettings;
+}
+
+/** begun: somebody makes it right now, or was killed while they did. */
+export type LabState =
+  | { readonly is: 'up'; readonly lab: StandingLab }
+  | { readonly is: 'begun' }
+  | { readonly is: 'dead' };
+
+// practice, kernel-6-18
+const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
+
+export function checkName(name: string): void {
+  if (NAME.test(name) && name.length <= NAME_CHARACTERS_MAX) return;
+  throw new WrongWords(
+    `"${name}" can be no name of a practice node: small letters, digits and "-" between them, ` +
+      `at most ${NAME_CHARACTERS_MAX}, for it becomes its host name. For example: --name practice`,
+  );
+}
+
+/** All that a lab has on the machine beside its processes and cgroups. */
+export function folderOf(name: string): string {
+  return join(PLACES.lab, name);
+}
+
+/** The process that holds the namespaces, as it wrote itself down before it made them. */
+export function recordOf(name: string): string {
+  return join(folderOf(name), 'holder');
+}
+
+/** What is known of a node once it has begun: by it a part of it is found whose holder is gone. */
+export interface NodeRecord {
+  readonly first: ProcessMark;
+  readonly mountNamespace: string;
+}
+
+function nodeRecordOf(name: string): string {
+  return join(folderOf(name), 'node.json');
+}
+
+/** Before anybody enters it. */
+export async function recordNode(name: string, pid: number): Promise<NodeRecord> {
+  const first = markOf(pid);
+  if (first === undefined) throw new Error('the first process of the node is gone');
+  const record = { first, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
+  await writeFile(nodeRecordOf(name), JSON.stringify(record), { mode: 0o600 });
+  return record;
+}
+
+export async function readNodeRecord(name: string): Promise<NodeRecord | undefined> {
+  try {
+    return JSON.parse(await readFile(nodeRecordOf(name), 'utf8')) as NodeRecord;
+  } catch {
+    return undefined; // None was written, or half of it: then nobody has entered the node.
+  }
+}
+
+/** Of all labs that have a folder, alive or dead. */
+export async function labNames(): Promise<readonly string[]> {
+  if (!existsSync(PLACES.lab) || !isRootsOwn(PLACES.lab)) return [];
+  const names = await readdir(PLACES.lab);
+  return names.filter((name) => NAME.test(name)).toSorted();
+}
+
+/** Nobody but root may have put there what we are about to believe, and to kill by. */
+function isRootsOwn(path: string): boolean {
+  const status = lstatSync(path);
+  return status.isDirectory() && status.uid === 0 && (status.mode & 0o022) === 0;
+}
+
+export async function stateOf(name: string): Promise<LabState> {
+  const holder = await holderOf(name);
+  if (holder === undefined) return { is: 'dead' };
+  const pid = await childOf(holder.pid).catch(() => undefined);
+  const settings = pid === undefined ? undefined : settingsSeenOf(pid);
+  if (pid === undefined || settings === undefined) return { is: 'begun' };
+  const enter = ['nsenter', '--target', String(pid), ...NAMESPACES, '--'];
+  return { is: 'up', lab: { name, pid, enter, settings } };
+}
+
+const NAMESPACES = ['--mount', '--pid', '--net', '--uts'];
+
+/** Whoever holds the namespaces of a lab, if that is still the same process. */
+export async function holderOf(name: string): Promise<ProcessMark | undefined> {
+  const text = await readFile(recordOf(name), 'utf8').catch(() => '');
+  const [stat = '', boot = ''] = text.trimEnd().split('\n');
+  const mark = { pid: Number.parseInt(stat, 10), startTime: startTimeOf(stat) ?? -1 };
+  const here = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
+  return boot === here.trim() && mark.pid > 0 && isAlive(mark) ? mark : undefined;
+}
+
+/** What the practice node of this process says of itself; undefined when it is on none. */
+export function settingsSeenOf(pid: number): LabSettings | undefined {
+  try {
+    const text = readFileSync(`/proc/${pid}/root${PLACES.settings}`, 'utf8');
+    const settings = JSON.parse(text) as LabSettings;
+    const isHere = settings.mountNamespace === readlinkSync(`/proc/${pid}/ns/mnt`);
+    return isHere ? settings : undefined;
+  } catch {
+    return undefined; // It is gone, or not so far yet, or none of ours.
+  }
+}
+
+/**
+ * Takes a name for as long as this process lives, or until it lets go. Of two that want it at the
+ * same time one gets nothing. It is an address without a file, so that a crash leaves none.
+ */
+export async function claim(name: string): Promise<{ release(): void } | undefined> {
+  const hash = createHash('sha256').update(folderOf(name)).digest('hex').slice(0, 32);
+  const server = createServer();
+  server.listen(`\0kubediag-lab-${hash}`);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
+    throw error;
+  }
+  server.unref();
+  return { release: () => server.close() };
+}

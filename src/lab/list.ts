@@ -1,0 +1,22 @@
+import { type LabState, labNames, stateOf } from './known-labs.ts';
+import type { LabTerminal } from './lab-terminal.ts';
+import { checkRoot } from './requirements.ts';
+
+/** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
+export async function list(terminal: LabTerminal): Promise<number> {
+  checkRoot('the practice nodes of this machine cannot be listed');
+  const names = await labNames();
+  if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');
+  for (const name of names) terminal.out(`${name.padEnd(16)}${words(await stateOf(name))}\n`);
+  return 0;
+}
+
+function words(state: LabState): string {
+  if (state.is !== 'up') {
+    return state.is === 'begun'
+      ? 'is just being made, or its maker was killed'
+      : 'is dead; clear what is left of it: kubediag lab down';
+  }
+  const { runtime, kubelet } = state.lab.settings;
+  return `is up; runtime: ${runtime.kind}; kubelet: ${kubelet.kind} ${kubelet.version}`;
+}

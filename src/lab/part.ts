@@ -1,0 +1,19 @@
+import { checkInside } from './inside.ts';
+
+type Part = (words: readonly string[]) => Promise<void> | void;
+
+/** The daemons of a practice node, and what is run there for a moment; each is loaded when it is meant. */
+const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
+  inside: async () => (await import('./inside-commands.ts')).runInside,
+  kubelet: async () => (await import('./kubelet/run-kubelet.ts')).runKubelet,
+  runtime: async () => (await import('./runtime/run-runtime.ts')).runRuntime,
+  'silent-files': async () => (await import('./silent-files.ts')).runSilentFiles,
+};
+
+/** `kubediag lab-part NAME ...`: not for people. */
+export async function runPart([name = '', ...words]: readonly string[]): Promise<void> {
+  checkInside();
+  const load = PARTS[name];
+  if (load === undefined) throw new Error(`a practice node has no part "${name}"`);
+  await (await load())(words);
+}

@@ -1,0 +1,54 @@
+import type { LabTerminal } from './lab-terminal.ts';
+import { Refusal, WrongWords } from './refusal.ts';
+
+/** How a command of the lab ended. */
+export type LabEnd =
+  | { readonly kind: 'ended'; readonly code: number }
+  | {
+      readonly kind: 'refused';
+      readonly what: string;
+      readonly why: string;
+      readonly todo: string;
+    }
+  | { readonly kind: 'wrong-words'; readonly message: string };
+
+/** `kubediag lab COMMAND`, for the command line, which must not reach the lab by itself. */
+export async function runLab(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: LabTerminal,
+): Promise<LabEnd> {
+  try {
+    return { kind: 'ended', code: await runCommand(command, words, options, terminal) };
+  } catch (error) {
+    terminal.progress('');
+    if (error instanceof WrongWords) return { kind: 'wrong-words', message: error.message };
+    if (!(error instanceof Refusal)) throw error;
+    const { what, why, todo } = error;
+    return { kind: 'refused', what, why, todo };
+  }
+}
+
+/** The options are what `lab-commands.ts` of the command line declares. */
+async function runCommand(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: LabTerminal,
+): Promise<number> {
+  switch (command) {
+    case 'up':
+      return (await import('./up.ts')).up(options as never, terminal);
+    case 'down':
+      return (await import('./down.ts')).down(options as never, terminal);
+    case 'list':
+      return (await import('./list.ts')).list(terminal);
+    case 'run':
+      return (await import('./run.ts')).run(words, options as never);
+    case 'break':
+      return (await import('./change-node.ts')).breakNode(words[0], options as never, terminal);
+    default:
+      return (await import('./change-node.ts')).healNode(options as never, terminal);
+  }
+}

@@ -1,0 +1,73 @@
+import { readFile, readlink, rm, rmdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { removeCgroupTree } from './cgroup-tree.ts';
+import { folderOf, holderOf, readNodeRecord, settingsSeenOf } from './known-labs.ts';
+import { END_MS, LOOK_MS } from './limits.ts';
+import { PLACES } from './places.ts';
+import { allProcesses, isAlive, killMarked, markOf, type ProcessMark } from './process-mark.ts';
+import { Refusal } from './refusal.ts';
+import { labCgroup } from './runtime/lab-cgroup.ts';
+
+/**
+ * Ends a lab, whatever is left of it, and leaves no process, mount, cgroup or file. Whoever is killed
+ * is known to belong to it: by the record of its holder, or by being in its namespaces right now.
+ */
+export async function takeDown(name: string): Promise<void> {
+  const deadline = Date.now() + END_MS;
+  const seen = new Map<number, ProcessMark>();
+  for (;;) {
+    // One that ends leaves its namespaces before it is gone, so whoever was seen is waited for.
+    for (const each of await processesOf(name)) seen.set(each.pid, each);
+    const left = [...seen.values()].filter(isAlive);
+    if (left.length === 0) break;
+    if (Date.now() > deadline) throw await stuck(name, left);
+    for (const each of left) killMarked(each);
+    await sleep(LOOK_MS);
+  }
+  await removeCgroupTree(labCgroup(name));
+  await rm(folderOf(name), { recursive: true, force: true });
+  // Once the last lab is gone, so is what they had in common.
+  await rmdir(PLACES.lab).catch(() => {});
+}
+
+/**
+ * The first process, and whoever holds it; its end is the end of all that runs on the node. And
+ * whoever entered from outside, which is not of its PID namespace. A mount namespace may have the
+ * number of one that is gone, so a process is believed only if the settings that it sees are those of
+ * this lab and of its own namespace.
+ */
+async function processesOf(name: string): Promise<readonly ProcessMark[]> {
+  const holder = await holderOf(name);
+  const family = holder ? [...(await childrenOf(holder)), holder] : [];
+  const record = await readNodeRecord(name);
+  if (record === undefined) return family;
+  const pids = await allProcesses();
+  const inside = await Promise.all(
+    pids.map(async (pid) => {
+      const mark = markOf(pid);
+      const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => '');
+      if (mark === undefined || namespace !== record.mountNamespace) return [];
+      return settingsSeenOf(pid)?.name === name ? [mark] : [];
+    }),
+  );
+  return [...family, record.first, ...inside.flat()];
+}
+
+async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]> {
+  const text = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8').catch(() => '');
+  return text.split(' ').flatMap((child) => markOf(Number(child)) ?? []);
+}
+
+async function stuck(name: string, left: readonly ProcessMark[]): Promise<Refusal> {
+  const named = await Promise.all(
+    left.filter(isAlive).map(async ({ pid }) => {
+      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      return `${pid} (${words.replaceAll('\0', ' ').trim() || 'without a command line'})`;
+    }),
+  );
+  return new Refusal(
+    `the practice node "${name}" is not down`,
+    `processes do not end: ${named.join(', ')}. They were killed and still wait in the kernel`,
+    `end whoever serves the files that they wait for, then: kubediag lab down --name ${name}`,
+  );
+}
