@@ -4,18 +4,21 @@ export interface TarEntry {
   readonly content: Uint8Array;
 }
 
+/** A file that is to be written: readable for all unless it says otherwise; a link has no content. */
+export interface WrittenEntry extends TarEntry {
+  readonly mode?: number;
+  readonly linkTo?: string;
+}
+
 const BLOCK_BYTES = 512;
 const NAME_BYTES_MAX = 100;
 
 /**
- * Writes plain files with short names in the ustar format, the same bytes for the same entries:
+ * Writes files and links with short names in the ustar format, the same bytes for the same entries:
  * no owner, no time of day, nothing of the machine it was made on.
  */
-export function writeTar(entries: readonly TarEntry[]): Uint8Array {
-  const blocks = entries.flatMap(({ name, content }) => [
-    header(name, content.length),
-    padded(content),
-  ]);
+export function writeTar(entries: readonly WrittenEntry[]): Uint8Array {
+  const blocks = entries.flatMap((entry) => [header(entry), padded(entry.content)]);
   const total = blocks.reduce((sum, { length }) => sum + length, 2 * BLOCK_BYTES);
   const archive = new Uint8Array(total);
   let at = 0;
@@ -48,16 +51,19 @@ export function readTar(archive: Uint8Array): readonly TarEntry[] | undefined {
   return undefined;
 }
 
-function header(name: string, sizeBytes: number): Uint8Array {
-  if (name.length > NAME_BYTES_MAX) throw new RangeError(`${name} is too long for an archive`);
+function header({ name, content, mode = 0o644, linkTo = '' }: WrittenEntry): Uint8Array {
+  for (const text of [name, linkTo]) {
+    if (text.length > NAME_BYTES_MAX) throw new RangeError(`${text} is too long for an archive`);
+  }
   const block = new Uint8Array(BLOCK_BYTES);
   put(block, 0, name);
-  put(block, 100, '0000644\0');
+  put(block, 100, `${octal(mode, 7)}\0`);
   put(block, 108, '0000000\0');
   put(block, 116, '0000000\0');
-  put(block, 124, `${octal(sizeBytes, 11)}\0`);
+  put(block, 124, `${octal(content.length, 11)}\0`);
   put(block, 136, `${octal(0, 11)}\0`);
-  put(block, 156, '0');
+  put(block, 156, linkTo === '' ? '0' : '2');
+  put(block, 157, linkTo);
   put(block, 257, 'ustar\x0000');
   put(block, 148, `${octal(checksum(block), 6)}\0 `);
   return block;

@@ -8,6 +8,7 @@ import { connectRuntime } from '../../src/cri/client.ts';
 import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
 import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
 import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { containerdConfig } from '../../src/lab/runtime/containerd-config.ts';
 import type { UnpackedPackages } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE } from './busybox-image.ts';
 
@@ -36,7 +37,8 @@ export async function startProcess(
 ): Promise<ContainerdProcess> {
   const socket = join(home, 'c.sock');
   const config = join(home, CONFIG);
-  await writeFile(config, containerdConfig(home, socket, join(root, 'usr/sbin/runc')));
+  const runc = join(root, 'usr/sbin/runc');
+  await writeFile(config, containerdConfig({ home, socket, runc, sandboxImage: BUSYBOX_IMAGE }));
   const log = await open(join(home, 'containerd.log'), 'a');
   // "env" changes nothing: a command inside and one outside differ only in the words before it.
   const words = [...(namespaces?.enter ?? []), join(root, 'usr/bin/containerd'), '-c', config];
@@ -161,48 +163,4 @@ class Started implements ContainerdProcess {
       await run('env', [...(this.#namespaces?.enter ?? []), 'umount', '-l', target]);
     }
   }
-}
-
-/**
- * Everything below one folder. The native snapshotter copies instead of stacking, so that the
- * folder may lie on any filesystem. Without CAP_SYS_RESOURCE nobody may lower an oom_score_adj.
- * A network for pods is what the caller puts into the folders below "cni".
- */
-export function containerdConfig(home: string, socket: string, runc: string): string {
-  const at = (name: string) => JSON.stringify(join(home, name));
-  return `version = 2
-root = ${at('root')}
-state = ${at('state')}
-disabled_plugins = [
-  "io.containerd.snapshotter.v1.aufs",
-  "io.containerd.snapshotter.v1.btrfs",
-  "io.containerd.snapshotter.v1.devmapper",
-  "io.containerd.snapshotter.v1.zfs",
-]
-[grpc]
-  address = ${JSON.stringify(socket)}
-[ttrpc]
-  address = ${at('t.sock')}
-[debug]
-  address = ${at('d.sock')}
-[plugins."io.containerd.internal.v1.opt"]
-  path = ${at('opt')}
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = ${JSON.stringify(BUSYBOX_IMAGE)}
-  restrict_oom_score_adj = true
-  disable_apparmor = true
-  disable_hugetlb_controller = true
-  tolerate_missing_hugetlb_controller = true
-[plugins."io.containerd.grpc.v1.cri".cni]
-  bin_dir = ${at('cni/bin')}
-  conf_dir = ${at('cni/conf')}
-[plugins."io.containerd.grpc.v1.cri".containerd]
-  snapshotter = "native"
-  default_runtime_name = "runc"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-  runtime_type = "io.containerd.runc.v2"
-[plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-  BinaryName = ${JSON.stringify(runc)}
-  Root = ${at('runc')}
-`;
 }

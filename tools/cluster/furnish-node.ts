@@ -3,8 +3,8 @@ import { delimiter, join } from 'node:path';
 import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
 import { PLACES } from '../../src/lab/places.ts';
 import { writeKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
+import { containerdConfig } from '../../src/lab/runtime/containerd-config.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
-import { containerdConfig } from '../../test/rig/containerd-process.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import type { Binaries } from './binaries.ts';
 import { makeCertificates } from './certificates.ts';
@@ -117,7 +117,12 @@ async function furnishContainerd(varLib: string, { root }: UnpackedPackages): Pr
 }
 
 function containerdSettings({ root }: UnpackedPackages): string {
-  return containerdConfig(CONTAINERD_HOME, PLACES.runtimeSocket, join(root, 'usr/sbin/runc'));
+  return containerdConfig({
+    home: CONTAINERD_HOME,
+    socket: PLACES.runtimeSocket,
+    runc: join(root, 'usr/sbin/runc'),
+    sandboxImage: BUSYBOX_IMAGE,
+  });
 }
 
 async function writeSettings(

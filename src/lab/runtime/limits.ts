@@ -12,3 +12,16 @@ export const WORDS_BYTES_MAX = 16_384;
 
 /** Pods and containers together: more than a kubelet's 110 pods ever have. */
 export const THINGS_MAX = 2_000;
+
+/** Until a containerd answers, and knows the image: a second, on a machine that has time for it. */
+export const CONTAINERD_READY_MS = 60_000;
+export const CONTAINERD_LOOK_MS = 50;
+
+/** A question to a containerd that may not be there yet. */
+export const CONTAINERD_ASK_MS = 1_000;
+
+/** Of the log of a containerd that did not start: the end of it tells why. */
+export const LOG_LINES_TOLD = 8;
+
+/** Of a containerd's own configuration, when its runc is looked for: such a file has a few hundred lines. */
+export const CONFIG_BYTES_MAX = 1_000_000;

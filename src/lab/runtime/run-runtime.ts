@@ -17,4 +17,5 @@ export async function runRuntime([
     'runtime.v1.RuntimeService': runtimeCalls(runtime),
     'runtime.v1.ImageService': imageCalls(),
   });
+  process.stdout.write('ready\n');
 }
