@@ -1,6 +1,11 @@
 import type { Break } from '../break.ts';
 import { containerWithoutLogPath } from './container-without-log-path.ts';
+import { deadVolumeLookAlikes } from './dead-volume-look-alikes.ts';
+import { deadVolumeMount } from './dead-volume-mount.ts';
+import { leftoverLookAlikes } from './leftover-look-alikes.ts';
+import { leftoverVolumeDirectory } from './leftover-volume-directory.ts';
 import { logPathLookAlikes } from './log-path-look-alikes.ts';
+import { orphanedVolumeMetadata } from './orphaned-volume-metadata.ts';
 import { staleSubpathLookAlikes } from './stale-subpath-look-alikes.ts';
 import { staleSubpathMount } from './stale-subpath-mount.ts';
 
@@ -8,6 +13,11 @@ import { staleSubpathMount } from './stale-subpath-mount.ts';
 export const breaks: readonly Break[] = [
   ...staleSubpathMount,
   ...containerWithoutLogPath,
+  ...deadVolumeMount,
+  ...leftoverVolumeDirectory,
+  ...orphanedVolumeMetadata,
   ...staleSubpathLookAlikes,
   ...logPathLookAlikes,
+  ...deadVolumeLookAlikes,
+  ...leftoverLookAlikes,
 ];

@@ -1,0 +1,122 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Break } from '../break.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { leaveOrphan, podFolder } from './orphan.ts';
+import { runPod } from './pod-life.ts';
+import { practicePod } from './practice-pod.ts';
+import { serveVolumes } from './served-volume.ts';
+
+/** What looks like a dead mount of a pod that is gone, and holds up nobody. */
+type Resemblance = Pick<Break, 'variant' | 'about' | 'make' | 'leftOut'> & {
+  readonly state?: 'benign';
+};
+
+const LIVE = 'c0a10000-0000-4000-8000-000000000311';
+const ORPHAN = 'c0a10000-0000-4000-8000-000000000312';
+const SHARE = 'kubernetes.io~nfs/share';
+
+/** A pod that runs; where its network volume is to be mounted. */
+async function runLivePod(node: PracticeNode): Promise<string> {
+  const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
+  await runPod(node, pod);
+  return join(podFolder(LIVE), 'volumes', SHARE);
+}
+
+const healthyVolume: Resemblance = {
+  variant: 'healthy-network-volume',
+  about: 'a pod that runs has a network volume whose server answers',
+  make: async (node) => {
+    await serveVolumes(node, 'healthy', await runLivePod(node));
+  },
+};
+
+const silentVolume: Resemblance = {
+  variant: 'silent-volume-of-a-live-pod',
+  about: 'the server of a volume falls silent whose pod runs: a fault of its storage, never forced',
+  make: async (node) => {
+    (await serveVolumes(node, 'healthy', await runLivePod(node))).fallSilent();
+  },
+};
+
+const slowOrphan: Resemblance = {
+  variant: 'slow-volume',
+  about: 'the server of a volume whose pod is gone answers, but only after seconds',
+  make: async (node) => {
+    await become(HABITS.asksEveryServer, node);
+    await leaveOrphan(ORPHAN, async (volumes) => {
+      await serveVolumes(node, 'slow', join(volumes, SHARE));
+    });
+  },
+  leftOut: lacks(HABITS.asksEveryServer),
+};
+
+const answeringOrphan: Resemblance = {
+  variant: 'answering-volume',
+  about: 'a volume of a pod that is gone is still mounted, and its server answers',
+  make: async (node) => {
+    await leaveOrphan(ORPHAN, async (volumes) => {
+      await serveVolumes(node, 'healthy', join(volumes, SHARE));
+    });
+  },
+};
+
+const endedServer: Resemblance = {
+  variant: 'ended-server',
+  about:
+    'the file server of a volume whose pod is gone has ended: every look gets an error, at once',
+  state: 'benign',
+  make: async (node) => {
+    await leaveOrphan(ORPHAN, async (volumes) => {
+      (await serveVolumes(node, 'healthy', join(volumes, SHARE))).end();
+    });
+  },
+};
+
+const silentArchive: Resemblance = {
+  variant: 'silent-archive',
+  about: 'the server of a mount falls silent that is none of the kubelet, such as an archive',
+  make: async (node) => {
+    (await serveVolumes(node, 'healthy', '/mnt/archive')).fallSilent();
+  },
+};
+
+const coveredVolume: Resemblance = {
+  variant: 'covered-volume',
+  about: 'over a silent volume of a pod that is gone another is mounted, so nobody reaches it',
+  make: async (node) => {
+    await leaveOrphan(ORPHAN, async (volumes) => {
+      const volume = join(volumes, SHARE);
+      const server = await serveVolumes(node, 'healthy', volume);
+      await node.run('mount', '-t', 'tmpfs', 'practice', volume);
+      server.fallSilent();
+    });
+  },
+};
+
+const podOnItsWay: Resemblance = {
+  variant: 'pod-on-its-way-out',
+  about: 'a pod is being deleted and still runs; its volume is mounted, and its server answers',
+  make: async (node) => {
+    const uid = LIVE;
+    const pod = practicePod({ name: 'leaver', uid, volumes: [], mounts: { app: [] } });
+    await runPod(node, pod);
+    await serveVolumes(node, 'healthy', join(podFolder(uid), 'volumes', SHARE));
+    const metadata = { ...pod.metadata, deletionTimestamp: new Date().toISOString() };
+    node.put({ ...pod, metadata: { ...metadata, deletionGracePeriodSeconds: 3600 } });
+    mkdirSync(join(podFolder(uid), 'volumes/kubernetes.io~empty-dir/.deleting'), {
+      recursive: true,
+    });
+  },
+};
+
+export const deadVolumeLookAlikes: readonly Break[] = [
+  ...[healthyVolume, silentVolume, slowOrphan, answeringOrphan],
+  ...[endedServer, silentArchive, coveredVolume, podOnItsWay],
+].map(({ state, ...each }) => ({
+  kind: 'look-alike',
+  fault: 'dead-volume-mount',
+  expected: { verdict: 'clear', repair: 'none', ...(state ? { state } : {}) },
+  ...each,
+}));

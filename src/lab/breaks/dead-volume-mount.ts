@@ -1,0 +1,169 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Break, Expected } from '../break.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
+import { runPod } from './pod-life.ts';
+import { practicePod } from './practice-pod.ts';
+import { serveVolumes, untilItHangs, type VolumeServer } from './served-volume.ts';
+
+const FAULT = 'dead-volume-mount';
+const ORPHAN = 'c0a10000-0000-4000-8000-000000000301';
+const OTHER_ORPHAN = 'c0a10000-0000-4000-8000-000000000302';
+const LIVE = 'c0a10000-0000-4000-8000-000000000303';
+
+const SHARE = 'kubernetes.io~nfs/share';
+const CLAIM = 'kubernetes.io~csi/pvc-7';
+
+/** A network volume of a pod that is gone; its server answers still. */
+function leaveVolume(node: PracticeNode, podUid: string, volume: string): Promise<VolumeServer> {
+  return served(podUid, (volumes) => serveVolumes(node, 'healthy', join(volumes, volume)));
+}
+
+function leaveCsiVolume(node: PracticeNode, podUid: string): Promise<VolumeServer> {
+  return served(podUid, (volumes) => {
+    writeVolumeFile(join(volumes, CLAIM), 'pvc-7');
+    return serveVolumes(node, 'healthy', join(volumes, CLAIM, 'mount'));
+  });
+}
+
+async function served(
+  podUid: string,
+  serve: (volumes: string) => Promise<VolumeServer>,
+): Promise<VolumeServer> {
+  const started = Promise.withResolvers<VolumeServer>();
+  await leaveOrphan(podUid, async (volumes) => started.resolve(await serve(volumes)));
+  return started.promise;
+}
+
+/** The mount goes, the kubelet goes on, and takes the folder of the pod away. */
+const GONE = [`- mount ${podFolder(ORPHAN)}/`, `- file ${podFolder(ORPHAN)}`];
+
+const ACTIVE: Expected = { verdict: 'found', state: 'active', repair: 'done', changes: GONE };
+
+function named(variant: string): Pick<Break, 'kind' | 'fault' | 'variant'> {
+  return { kind: 'fault', fault: FAULT, variant };
+}
+
+const active: readonly Break[] = [
+  {
+    ...named('nfs-active'),
+    about: 'the server of a volume falls silent whose pod is gone, and the kubelet hangs on it',
+    expected: ACTIVE,
+    leftOut: lacks(HABITS.asksEveryServer),
+    make: async (node) => {
+      await become(HABITS.asksEveryServer, node);
+      (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();
+      await untilItHangs(node);
+    },
+  },
+  {
+    ...named('csi-active'),
+    about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
+    expected: {
+      ...ACTIVE,
+      changes: [`- mount ${podFolder(ORPHAN)}/`, `- file ${volumePath(ORPHAN, CLAIM)}/mount`],
+      // The file of the volume is left, over which the kubelet stumbles next.
+      afterwards: ['orphaned-volume-metadata'],
+    },
+    leftOut: lacks(HABITS.asksCsiServersAlone),
+    make: async (node) => {
+      await become(HABITS.asksCsiServersAlone, node);
+      (await leaveCsiVolume(node, ORPHAN)).fallSilent();
+      await untilItHangs(node);
+    },
+  },
+  {
+    ...named('with-subpath-active'),
+    about: 'a silent volume of a pod that is gone is mounted by subPath too',
+    expected: ACTIVE,
+    leftOut: lacks(HABITS.asksEveryServer),
+    make: async (node) => {
+      await become(HABITS.asksEveryServer, node);
+      const server = await served(ORPHAN, async (volumes) => {
+        const [volume, place] = [
+          join(volumes, SHARE),
+          join(dirname(volumes), 'volume-subpaths/share/app/0'),
+        ];
+        const started = await serveVolumes(node, 'healthy', volume);
+        mkdirSync(place, { recursive: true });
+        await node.run('mount', '--bind', volume, place);
+        return started;
+      });
+      server.fallSilent();
+      await untilItHangs(node);
+    },
+  },
+  {
+    ...named('two-active'),
+    about: 'two volumes of pods that are gone fall silent, and the kubelet hangs on the first',
+    expected: {
+      ...ACTIVE,
+      // Freed from the one, it hangs on the other.
+      afterwards: [FAULT],
+    },
+    leftOut: lacks(HABITS.asksEveryServer),
+    make: async (node) => {
+      await become(HABITS.asksEveryServer, node);
+      const servers = [
+        await leaveVolume(node, ORPHAN, SHARE),
+        await leaveVolume(node, OTHER_ORPHAN, 'kubernetes.io~cephfs/data'),
+      ];
+      for (const server of servers) server.fallSilent();
+      await untilItHangs(node);
+    },
+  },
+];
+
+/** A container has the filesystem mounted too: what is forced away for the orphan breaks for it. */
+const shared: Break = {
+  ...named('shared-refused'),
+  about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
+  expected: { verdict: 'found', state: 'active', repair: 'refused' },
+  leftOut: lacks(HABITS.asksEveryServer),
+  make: async (node) => {
+    await become(HABITS.asksEveryServer, node);
+    const server = await leaveVolume(node, ORPHAN, SHARE);
+    const path = volumePath(ORPHAN, SHARE);
+    const pod = practicePod({
+      ...{ name: 'reader', uid: LIVE, volumes: [{ name: 'share', hostPath: { path } }] },
+      mounts: { app: [{ name: 'share', mountPath: '/share' }] },
+    });
+    await runPod(node, pod);
+    server.fallSilent();
+    await untilItHangs(node);
+  },
+};
+
+const waiting: readonly Break[] = [
+  {
+    ...named('csi-latent'),
+    about: 'the server of a CSI volume falls silent whose pod is gone, and nobody looks at it yet',
+    expected: {
+      verdict: 'found',
+      state: 'latent',
+      repair: 'done',
+      recoverWith: ['--finding', '1'],
+      changes: [`- mount ${podFolder(ORPHAN)}/`, `- file ${volumePath(ORPHAN, CLAIM)}/mount`],
+      afterwards: ['orphaned-volume-metadata'],
+    },
+    leftOut: lacks(HABITS.asksEveryServer),
+    make: async (node) => {
+      await become(HABITS.asksEveryServer, node);
+      (await leaveCsiVolume(node, ORPHAN)).fallSilent();
+    },
+  },
+  {
+    ...named('nfs-benign'),
+    about: 'a silent volume of a pod that is gone, which a newer kubelet passes by',
+    expected: { verdict: 'clear', state: 'benign', repair: 'none' },
+    leftOut: lacks(HABITS.asksCsiServersAlone),
+    make: async (node) => {
+      await become(HABITS.asksCsiServersAlone, node);
+      (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();
+    },
+  },
+];
+
+export const deadVolumeMount: readonly Break[] = [...active, shared, ...waiting];

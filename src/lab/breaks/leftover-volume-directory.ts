@@ -1,0 +1,168 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Break, Expected } from '../break.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { leave, leftoverName, letItBeHeld, PLUGIN, tearDown, VOLUME } from './leftover.ts';
+import { leaveOrphan, makeOlder, podFolder, volumePath, writeFile } from './orphan.ts';
+import { runPod } from './pod-life.ts';
+import { practicePod } from './practice-pod.ts';
+
+const FAULT = 'leftover-volume-directory';
+const ORPHAN = 'c0a10000-0000-4000-8000-000000000401';
+const OTHER_ORPHAN = 'c0a10000-0000-4000-8000-000000000402';
+const LIVE = 'c0a10000-0000-4000-8000-000000000403';
+/** A pile: ten are enough for one. */
+const PILE = 12;
+const MANY = 5_000;
+
+/** Of the orphan nothing is left then, so the kubelet takes its folder away. */
+const ALL_GONE = [`- file ${podFolder(ORPHAN)}`];
+/** Of what else is left of the pod nothing is touched. */
+const LEFTOVERS_GONE = [`- file ${volumePath(ORPHAN, `${PLUGIN}/${VOLUME}`)}.deleting~`];
+
+const ACTIVE: Expected = { verdict: 'found', state: 'active', repair: 'done', changes: ALL_GONE };
+
+function ofOrphan(
+  variant: string,
+  about: string,
+  expected: Expected,
+  fill: (plugin: string, node: PracticeNode) => Promise<void> | void,
+): Break {
+  return {
+    ...{ kind: 'fault', fault: FAULT, variant, about, expected },
+    leftOut: lacks(HABITS.leavesEmptyFolders),
+    make: async (node) => {
+      await become(HABITS.leavesEmptyFolders, node);
+      await leaveOrphan(ORPHAN, (volumes) => fill(pluginFolder(volumes), node));
+    },
+  };
+}
+
+function pluginFolder(volumes: string): string {
+  const folder = join(volumes, PLUGIN);
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+function leaveMany(folder: string, count: number): void {
+  for (let index = 0; index < count; index += 1) leave(join(folder, leftoverName(VOLUME, index)));
+}
+
+const ofOrphans: readonly Break[] = [
+  ofOrphan(
+    'exists-active',
+    'a plugin in Go fails to rename a volume to a folder that it has just made, a dozen times',
+    { ...ACTIVE, changes: LEFTOVERS_GONE },
+    async (folder) => {
+      const volume = join(folder, VOLUME);
+      writeFile(join(volume, 'ibdata1'), 'all the data\n');
+      await tearDown(volume, PILE, 'go');
+    },
+  ),
+  ofOrphan(
+    'nested-active',
+    'the left-overs of a volume are torn down in their turn, and leave more of them',
+    ACTIVE,
+    (folder) => {
+      leave(join(folder, `${VOLUME}.deleting~765506473`));
+      leave(join(folder, `${VOLUME}.deleting~765506473.deleting~096627888`));
+      leave(join(folder, `wrapped_token.deleting~1.deleting~2.deleting~3`));
+    },
+  ),
+  ofOrphan(
+    'many-active',
+    `${MANY.toLocaleString('en')} left-overs lie in one folder`,
+    ACTIVE,
+    (folder) => leaveMany(folder, MANY),
+  ),
+  ofOrphan(
+    'filled-refused',
+    'what is left over of a volume holds data, for its removal failed half-way',
+    { verdict: 'found', state: 'active', repair: 'refused' },
+    (folder) => {
+      const left = join(folder, leftoverName(VOLUME, 1));
+      writeFile(join(left, 'ibdata1'), 'all the data\n');
+      makeOlder(left);
+    },
+  ),
+  ofOrphan(
+    'some-filled-active',
+    'a pile of left-overs, of which one holds data and stays',
+    { ...ACTIVE, changes: LEFTOVERS_GONE, afterwards: [FAULT] },
+    (folder) => {
+      leaveMany(folder, PILE);
+      const left = join(folder, leftoverName(VOLUME, PILE));
+      writeFile(join(left, 'ibdata1'), 'all the data\n');
+      makeOlder(left);
+    },
+  ),
+];
+
+const others: readonly Break[] = [
+  {
+    ...{ kind: 'fault', fault: FAULT, variant: 'two-pods-active' },
+    about: 'two pods that are gone have left-overs of two plugins',
+    expected: { ...ACTIVE, changes: [...ALL_GONE, `- file ${podFolder(OTHER_ORPHAN)}`] },
+    leftOut: lacks(HABITS.leavesEmptyFolders),
+    make: async (node) => {
+      await become(HABITS.leavesEmptyFolders, node);
+      await leaveOrphan(ORPHAN, (volumes) => leaveMany(pluginFolder(volumes), PILE));
+      await leaveOrphan(OTHER_ORPHAN, (volumes) =>
+        leave(join(volumes, 'kubernetes.io~empty-dir', 'wrapped_token.deleting~765506473')),
+      );
+    },
+  },
+  {
+    ...{ kind: 'fault', fault: FAULT, variant: 'busy-latent' },
+    about: 'a volume cannot be renamed while it is mounted, and a container still holds that mount',
+    expected: ofLivePod(),
+    make: async (node) => {
+      const folder = await runLivePod(node);
+      const volume = join(folder, VOLUME);
+      mkdirSync(volume);
+      await letItBeHeld(node, volume, () => tearDown(volume, PILE, 'kernel'));
+    },
+  },
+  {
+    ...{ kind: 'fault', fault: FAULT, variant: 'held-refused' },
+    about: 'a container holds a mount on the left-over itself, which its removal would take away',
+    expected: {
+      verdict: 'found',
+      state: 'latent',
+      repair: 'refused',
+      recoverWith: ['--finding', '1'],
+    },
+    make: async (node) => {
+      const left = join(await runLivePod(node), leftoverName(VOLUME, 1));
+      mkdirSync(left);
+      await letItBeHeld(node, left);
+      makeOlder(left);
+    },
+  },
+  {
+    ...{ kind: 'fault', fault: FAULT, variant: 'live-pod-latent' },
+    about:
+      'a pile of left-overs of a pod that lives: the next start of the kubelet stumbles over it',
+    expected: ofLivePod(),
+    make: async (node) => leaveMany(await runLivePod(node), PILE),
+  },
+];
+
+function ofLivePod(): Expected {
+  const left = volumePath(LIVE, `${PLUGIN}/${VOLUME}.deleting~`);
+  return {
+    ...{ verdict: 'found', state: 'latent', repair: 'done' },
+    recoverWith: ['--finding', '1'],
+    changes: [`- file ${left}`],
+  };
+}
+
+/** A pod that runs and has a volume of such a plugin: where that lies. */
+async function runLivePod(node: PracticeNode): Promise<string> {
+  const pod = practicePod({ name: 'ledger', uid: LIVE, volumes: [], mounts: { app: [] } });
+  await runPod(node, pod);
+  return pluginFolder(join(podFolder(LIVE), 'volumes'));
+}
+
+export const leftoverVolumeDirectory: readonly Break[] = [...ofOrphans, ...others];

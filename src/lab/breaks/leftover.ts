@@ -1,0 +1,73 @@
+import { mkdirSync, rename } from 'node:fs';
+import { PLACES } from '../places.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import { makeOlder } from './orphan.ts';
+import { runPod } from './pod-life.ts';
+import { practicePod } from './practice-pod.ts';
+
+/** The folder of a plugin that still renames a volume before it deletes it. */
+export const PLUGIN = 'transwarp.io~tosdisk';
+export const VOLUME = 'pvc-f39e86b9-019b-11e8-b2c9-0cc47ae2b22c';
+
+/** As Go's helper for temporary folders chooses them: nine digits, any of them. */
+export function leftoverName(volume: string, index: number): string {
+  return `${volume}.deleting~${100_000_000 + index * 7_919}`;
+}
+
+/** What a teardown that failed some hours ago has left. */
+export function leave(path: string): void {
+  mkdirSync(path, { recursive: true });
+  makeOlder(path);
+}
+
+/**
+ * The teardown of such a plugin, tried again and again: it makes a new folder, renames the volume to it,
+ * and fails. In Go it fails always, for a program in Go refuses a target that is there (EEXIST); else
+ * the kernel refuses while the volume is mounted (EBUSY).
+ */
+export async function tearDown(volume: string, tries: number, by: 'go' | 'kernel'): Promise<void> {
+  for (let index = 0; index < tries; index += 1) {
+    const target = leftoverName(volume, index);
+    mkdirSync(target);
+    const failure = by === 'go' ? 'EEXIST' : await failureOfRename(volume, target);
+    if (failure !== (by === 'go' ? 'EEXIST' : 'EBUSY')) {
+      throw new Error(
+        `the kernel let ${volume} be renamed, or said ${failure}: nothing is left over`,
+      );
+    }
+    makeOlder(target);
+  }
+}
+
+function failureOfRename(from: string, to: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    rename(from, to, (error) => resolve(error?.code));
+  });
+}
+
+const HOLDER = 'c0a10000-0000-4000-8000-000000000499';
+
+/**
+ * A container that shows the node's folders, such as an exporter of metrics, with mounts of its own:
+ * what is mounted below the kubelet when it starts it holds, however often the node unmounts it.
+ */
+export async function runHolder(node: PracticeNode): Promise<void> {
+  const pod = practicePod({
+    ...{ name: 'exporter', uid: HOLDER },
+    volumes: [{ name: 'kubelet', hostPath: { path: PLACES.kubeletRoot } }],
+    mounts: { app: [{ name: 'kubelet', mountPath: '/host/kubelet' }] },
+  });
+  await runPod(node, pod);
+}
+
+/** Something is mounted on a folder, the exporter takes hold of it, and the node unmounts it again. */
+export async function letItBeHeld(
+  node: PracticeNode,
+  path: string,
+  meanwhile: () => Promise<void> = async () => {},
+): Promise<void> {
+  await node.run('mount', '-t', 'tmpfs', 'practice', path);
+  await runHolder(node);
+  await meanwhile();
+  await node.run('umount', path);
+}

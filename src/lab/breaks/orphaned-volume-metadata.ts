@@ -1,0 +1,79 @@
+import { mkdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Break, Expected } from '../break.ts';
+import { PLACES } from '../places.ts';
+import type { PracticeNode } from '../practice-node.ts';
+import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { letItBeHeld } from './leftover.ts';
+import { leaveOrphan, podFolder, writeFile, writeVolumeFile } from './orphan.ts';
+
+const FAULT = 'orphaned-volume-metadata';
+const ORPHAN = 'c0a10000-0000-4000-8000-000000000501';
+const CLAIM = 'kubernetes.io~csi/pvc-7';
+
+const ACTIVE: Expected = {
+  ...{ verdict: 'found', state: 'active', repair: 'done' },
+  // The file gets another place, and the kubelet takes away what is empty.
+  changes: [`- file ${podFolder(ORPHAN)}`, `+ file ${PLACES.kubeletRoot}/kubediag-set-aside`],
+};
+
+/** What of it is not ours to decide is left alone, and told as not known. */
+const LEFT_ALONE: Expected = { verdict: 'unknown', repair: 'none' };
+
+/** Somebody unmounted a CSI volume past the kubelet, so its file is left of a pod that is gone. */
+async function leaveFile(
+  node: PracticeNode,
+  more: (folder: string) => Promise<void> | void = () => {},
+): Promise<void> {
+  const said = statSync(PLACES.kubeletLog).size;
+  await leaveOrphan(ORPHAN, async (volumes) => {
+    const folder = join(volumes, CLAIM);
+    writeVolumeFile(folder, 'pvc-7');
+    mkdirSync(join(folder, 'mount'));
+    await more(folder);
+  });
+  await node.until('the kubelet complains of the pod that is gone', () =>
+    readFileSync(PLACES.kubeletLog).subarray(said).includes(ORPHAN),
+  );
+}
+
+function named(variant: string): Pick<Break, 'kind' | 'fault' | 'variant'> {
+  return { kind: 'fault', fault: FAULT, variant };
+}
+
+export const orphanedVolumeMetadata: readonly Break[] = [
+  {
+    ...named('active'),
+    about:
+      'the file of a CSI volume is left of a pod that is gone, and the kubelet stumbles over it',
+    expected: ACTIVE,
+    leftOut: lacks(HABITS.removesEmptyFolders),
+    make: async (node) => {
+      await become(HABITS.removesEmptyFolders, node);
+      await leaveFile(node);
+    },
+  },
+  {
+    ...named('old-kubelet-active'),
+    about: 'the same under a kubelet that removes no folder of a volume by itself',
+    expected: ACTIVE,
+    leftOut: lacks(HABITS.leavesEmptyFolders),
+    make: async (node) => {
+      await become(HABITS.leavesEmptyFolders, node);
+      await leaveFile(node);
+    },
+  },
+  {
+    ...named('data-beside-it'),
+    about: 'beside the file of the volume lies data, which may be the only copy',
+    expected: LEFT_ALONE,
+    make: (node) =>
+      leaveFile(node, (folder) => writeFile(join(folder, 'mount/data.db'), 'precious\n')),
+  },
+  {
+    ...named('held-elsewhere'),
+    about: 'a container still holds the mount of the volume of which the file is left',
+    expected: LEFT_ALONE,
+    make: (node) => leaveFile(node, (folder) => letItBeHeld(node, join(folder, 'mount'))),
+  },
+];

@@ -1,0 +1,57 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { unlessGone } from '../exam/unless-gone.ts';
+import { READ_ONLY_PORT } from '../places.ts';
+import type { PracticeNode } from '../practice-node.ts';
+
+/** A file server that answers until it is told to fall silent. */
+export interface VolumeServer {
+  /** What is asked from now on is never answered, as when the network to a server is gone. */
+  fallSilent(): void;
+  /** Whoever asks from now on gets an error, at once. */
+  end(): void;
+}
+
+/** Mounts an empty filesystem on each of these folders, whose server answers at once, or late. */
+export async function serveVolumes(
+  node: PracticeNode,
+  manner: 'healthy' | 'slow',
+  ...targets: readonly string[]
+): Promise<VolumeServer> {
+  for (const target of targets) mkdirSync(target, { recursive: true });
+  const pid = await node.startPart('silent-files', `--${manner}`, ...targets);
+  await node.until(`a filesystem is mounted on ${targets.join(', ')}`, () =>
+    targets.every((target) => isMounted(target)),
+  );
+  return {
+    fallSilent: () => void process.kill(pid, 'SIGUSR2'),
+    end: () => void process.kill(pid, 'SIGKILL'),
+  };
+}
+
+function isMounted(target: string): boolean {
+  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${target} `);
+}
+
+/** Waits until the kubelet hangs on a silent volume, and its own health check says so. */
+export async function untilItHangs(node: PracticeNode): Promise<void> {
+  await node.until('the kubelet waits for a silent server', someoneWaits);
+  // A real one says so after five minutes; it can be asked for its stacks before.
+  if (node.settings.kubelet.kind === 'real') return;
+  await node.until('the health check of the kubelet fails', async () => {
+    const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/healthz`);
+    return answer.status === 500 && (await answer.text()).includes('[-]syncloop failed');
+  });
+}
+
+/** Whether a thread of any process on the node waits for a FUSE server. */
+function someoneWaits(): boolean {
+  const pids = readdirSync('/proc').filter((name) => Number(name) > 0);
+  return pids.some((pid) => {
+    const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+    return threads.some(
+      (tid) =>
+        unlessGone(() => readFileSync(`/proc/${pid}/task/${tid}/wchan`, 'utf8')) ===
+        'request_wait_answer',
+    );
+  });
+}
