@@ -8,7 +8,8 @@ export function lab(): Command {
   const group = new Command('lab')
     .description('a practice node on this machine: break it for real, find the fault, repair it')
     .helpCommand(false);
-  for (const define of [up, down, list, run, breakNode, heal]) group.addCommand(define());
+  for (const define of [tour, up, run, breakNode, heal, exam, serve, list, down])
+    group.addCommand(define());
   return group;
 }
 
@@ -52,13 +53,57 @@ function heal(): Command {
     .addOption(nameOption());
 }
 
+function tour(): Command {
+  const command = new Command('tour')
+    .description('see each fault made, found and repaired on a practice node, step by step')
+    .option('--yes', 'do not wait for Enter between the steps');
+  return withBorrowOptions(command);
+}
+
+function exam(): Command {
+  const command = new Command('exam')
+    .description('every fault, variant and look-alike in turn: made, checked, repaired, compared')
+    .argument(
+      '[CASE...]',
+      'only these: a name such as stale-subpath-mount/secret-active, or its beginning',
+    )
+    .addOption(
+      new Option('-o, --output <FORMAT>', 'json, junit: for programs')
+        .choices(['table', 'json', 'junit'])
+        .default('table'),
+    );
+  return withBorrowOptions(command);
+}
+
+function serve(): Command {
+  return new Command('serve')
+    .description(
+      'let kubediag serve stand on a practice node, reached from this machine, until Ctrl-C',
+    )
+    .option('--listen <ADDRESS:PORT>', 'where to answer on this machine', '127.0.0.1:8090')
+    .addOption(nameOption());
+}
+
 function nameOption(): Option {
   return new Option('--name <NAME>', 'which practice node').default('practice');
 }
 
 function withMakeOptions(command: Command): Command {
+  return withKindOptions(command.addOption(nameOption()));
+}
+
+/** For what makes a practice node for itself alone, unless one is named. */
+function withBorrowOptions(command: Command): Command {
+  return withKindOptions(
+    command.option(
+      '--name <NAME>',
+      'a practice node that is up (default: one made for this alone)',
+    ),
+  );
+}
+
+function withKindOptions(command: Command): Command {
   return command
-    .addOption(nameOption())
     .option('--kubelet <PATH>', 'a real kubelet, instead of our stand-in')
     .addOption(
       new Option('--kubelet-version <VERSION>', 'how our stand-in behaves')

@@ -1,5 +1,6 @@
 import type { LabTerminal } from './lab-terminal.ts';
 import { Refusal, WrongWords } from './refusal.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 /** How a command of the lab ended. */
 export type LabEnd =
@@ -46,6 +47,15 @@ async function runCommand(
       return (await import('./list.ts')).list(terminal);
     case 'run':
       return (await import('./run.ts')).run(words, options as never);
+    case 'tour':
+      return (await import('./tour.ts')).tour(options as never, terminal, stopOnSignal());
+    case 'exam':
+      return (await import('./exam/exam.ts')).exam(
+        words,
+        options as never,
+        terminal,
+        stopOnSignal(),
+      );
     case 'break':
       return (await import('./change-node.ts')).breakNode(words[0], options as never, terminal);
     default:

@@ -1,11 +1,5 @@
+import type { Ran } from '../enter.ts';
 import type { Snapshot } from './compare.ts';
-
-/** How a program ended that ran on the node, and what it said. */
-export interface Ran {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** The practice node as the exam has it in its hands, from outside. */
 export interface ExamNode {

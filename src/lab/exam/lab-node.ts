@@ -1,17 +1,16 @@
-import { runProgram } from '../../process/run.ts';
-import { PLAIN_ENVIRONMENT, systemProgram } from '../../process/system-program.ts';
 import { breaks } from '../breaks/index.ts';
+import { runOnNode } from '../enter.ts';
 import type { StandingLab } from '../known-labs.ts';
 import { PLACES } from '../places.ts';
 import { caseName } from './cases.ts';
 import type { Snapshot } from './compare.ts';
-import type { ExamNode, Ran } from './exam-node.ts';
-import { DEED_MS, OUTPUT_BYTES_MAX, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
+import type { ExamNode } from './exam-node.ts';
+import { DEED_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
 /** A practice node that stands, as the exam and the tour have it in their hands. */
-export function labNode({ enter }: Pick<StandingLab, 'enter'>): ExamNode {
+export function labNode(lab: Pick<StandingLab, 'enter'>): ExamNode {
   const kubediag = (words: readonly string[], limitMs: number) =>
-    ranThere(enter, [PLACES.executable, ...words], limitMs);
+    runOnNode(lab, [PLACES.executable, ...words], limitMs);
   const inside = async (words: readonly string[], limitMs: number) => {
     const { code, stdout, stderr } = await kubediag(['lab-part', 'inside', ...words], limitMs);
     if (code === 0) return stdout;
@@ -28,28 +27,4 @@ export function labNode({ enter }: Pick<StandingLab, 'enter'>): ExamNode {
     heal: async () => void (await inside(['heal'], DEED_MS)),
     snapshot: async () => JSON.parse(await inside(['snapshot'], SNAPSHOT_MS)) as Snapshot,
   };
-}
-
-async function ranThere(
-  [enter = '', ...more]: readonly string[],
-  words: readonly string[],
-  limitMs: number,
-): Promise<Ran> {
-  const result = await runProgram({
-    program: systemProgram(enter) ?? enter,
-    arguments: [...more, ...words],
-    deadlineMs: limitMs,
-    outputBytesMax: OUTPUT_BYTES_MAX,
-    environment: PLAIN_ENVIRONMENT,
-  });
-  const told = words.slice(1).join(' ');
-  if (result.ended === 'not-started')
-    throw new Error(`${told} could not be started: ${result.why}`);
-  if (result.ended === 'deadline') {
-    throw new Error(`${told} did not end within ${limitMs / 1000} s`);
-  }
-  const { stdout, stderr } = result;
-  if (result.ended === 'signal')
-    throw new Error(`${told} was ended by ${result.signal}: ${stderr}`);
-  return { code: result.code, stdout, stderr };
 }

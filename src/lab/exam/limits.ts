@@ -21,6 +21,3 @@ export const RECOVER_MS = 120_000;
 /** Breaking and healing wait for a kubelet, and for a real containerd. */
 export const DEED_MS = 120_000;
 export const SNAPSHOT_MS = 60_000;
-
-/** A report on 5,000 leftovers, and the lines of a node that has them. */
-export const OUTPUT_BYTES_MAX = 64 * 1024 * 1024;

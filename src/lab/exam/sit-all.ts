@@ -7,7 +7,7 @@ import { LOOK_AGAIN_MS } from './limits.ts';
 import type { CaseResult } from './result.ts';
 import { sitCase } from './sit-case.ts';
 
-/** Where the exam takes place. */
+/** Where the exam takes place: a practice node. */
 export interface ExamPlace {
   readonly node: () => ExamNode;
   /** Puts another node in the place of one that a case left in disorder; absent where it is not ours. */
@@ -18,35 +18,41 @@ export interface ExamWatch {
   readonly stop: AbortSignal;
   /** "3 of 42  stale-subpath-mount/secret-active: check" */
   readonly onProgress: (words: string) => void;
-  readonly onCase: (result: CaseResult) => void;
 }
 
-/** Every case in turn, each from the same node at rest. Stopped, it tells of those that were sat. */
+/**
+ * Every case, each from a node at rest. Places share the cases, for most of the time a node only waits.
+ * Stopped, it tells of those that were sat.
+ */
 export async function sitAll(
   cases: readonly Break[],
-  place: ExamPlace,
-  { stop, onProgress, onCase }: ExamWatch,
+  places: readonly ExamPlace[],
+  watch: ExamWatch,
 ): Promise<readonly CaseResult[]> {
-  const results: CaseResult[] = [];
-  let baseline: Snapshot | undefined;
-  for (const [at, each] of cases.entries()) {
-    if (stop.aborted) break;
-    baseline ??= await nodeAtRest(place.node());
-    const where = `${at + 1} of ${cases.length}  ${caseName(each)}`;
-    const { isAtRest, ...result } = await sitCase(each, place.node(), baseline, (part) =>
-      onProgress(`${where}: ${part}`),
-    );
-    // What was interrupted says nothing about the node.
-    if (stop.aborted) break;
-    results.push(result);
-    onCase(result);
-    if (isAtRest) continue;
-    // Whatever comes next is to be judged by itself, not by what this one left behind.
-    baseline = undefined;
-    onProgress(`${where}: making the node anew`);
-    await place.remake?.();
-  }
-  return results;
+  const results = new Map<Break, CaseResult>();
+  const waiting = [...cases.entries()];
+  const takeNext = () => (watch.stop.aborted ? undefined : waiting.shift());
+  const sitAt = async (place: ExamPlace): Promise<void> => {
+    let baseline: Snapshot | undefined;
+    for (let next = takeNext(); next; next = takeNext()) {
+      const [at, each] = next;
+      const where = `${at + 1} of ${cases.length}  ${caseName(each)}`;
+      baseline ??= await nodeAtRest(place.node());
+      const { isAtRest, ...result } = await sitCase(each, place.node(), baseline, (part) =>
+        watch.onProgress(`${where}: ${part}`),
+      );
+      // What was interrupted says nothing about the node.
+      if (watch.stop.aborted) return;
+      results.set(each, result);
+      if (isAtRest) continue;
+      // Whatever comes next is to be judged by itself, not by what this one left behind.
+      baseline = undefined;
+      watch.onProgress(`${where}: making the node anew`);
+      await place.remake?.();
+    }
+  };
+  await Promise.all(places.map(sitAt));
+  return cases.flatMap((each) => results.get(each) ?? []);
 }
 
 /** What is on the node once nobody changes anything any more. */

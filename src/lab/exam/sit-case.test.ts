@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Break, Expected } from '../break.ts';
-import type { ExamNode, Ran } from './exam-node.ts';
+import type { Ran } from '../enter.ts';
+import type { ExamNode } from './exam-node.ts';
 import { sitAll } from './sit-all.ts';
 import { sitCase } from './sit-case.ts';
 
@@ -101,16 +102,26 @@ test('a case that throws has failed with its words, and the exam goes on with a 
     node: () => nodes[0] as ExamNode,
     remake: async () => void nodes.shift(),
   };
-  const watch = { stop: new AbortController().signal, onProgress: () => {}, onCase: () => {} };
-  const results = await sitAll([asked, asked], place, watch);
+  const watch = { stop: new AbortController().signal, onProgress: () => {} };
+  const results = await sitAll([asked, { ...asked }], [place], watch);
   expect(results.map(({ passed }) => passed)).toEqual([false, true]);
   expect(results[0]?.problems).toEqual(['the kubelet does not answer']);
   expect(results[0]).not.toHaveProperty('isAtRest');
 });
 
+test('several places share the cases, and the results come in their order', async () => {
+  const places = [madeNode(), madeNode()].map((node) => ({ node: () => node }));
+  const cases = ['first', 'second', 'third'].map((variant) => ({ ...asked, variant }));
+  const watch = { stop: new AbortController().signal, onProgress: () => {} };
+  const results = await sitAll(cases, places, watch);
+  expect(results.map(({ name }) => name)).toEqual(['one/first', 'one/second', 'one/third']);
+});
+
 test('whoever stops it gets the cases that were sat', async () => {
   const stop = new AbortController();
-  const watch = { stop: stop.signal, onProgress: () => {}, onCase: () => stop.abort() };
   const node = madeNode();
-  expect(await sitAll([asked, asked], { node: () => node }, watch)).toHaveLength(1);
+  const cases = [asked, { ...asked, variant: 'second' }];
+  const onProgress = (words: string) => words.startsWith('2 of 2') && stop.abort();
+  const results = await sitAll(cases, [{ node: () => node }], { stop: stop.signal, onProgress });
+  expect(results.map(({ name }) => name)).toEqual(['one/plain']);
 });

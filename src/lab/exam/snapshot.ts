@@ -2,6 +2,7 @@ import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { Snapshot } from './compare.ts';
 import { fileLines } from './files.ts';
+import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
 import { type NodeProcess, processesHere } from './processes.ts';
 
@@ -51,15 +52,6 @@ function linesInside(
   return owner
     ? table.map((line) => mountLine(line).replace('mount', `mount in ${owner.words}:`))
     : [];
-}
-
-// 65 44 254:0 /pods/u1/app.conf /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw
-function mountLine(line: string): string {
-  const [before = '', after = ''] = line.split(' - ', 2);
-  const [, , , root, target, options] = before.split(' ');
-  const [type, source] = after.split(' ');
-  // Its numbers are left out: the kernel gives them anew at every mount.
-  return `mount ${target} ${root} ${type} ${source} ${options}`;
 }
 
 /** Where somebody would wait for a server that may be silent. */

@@ -1,0 +1,18 @@
+import { createInterface } from 'node:readline';
+
+/** Waits for Enter. Whoever types q, presses Ctrl-C or has no more input has seen enough. */
+export function pause(question: string, stop: AbortSignal): Promise<'on' | 'enough'> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    const settle = (answer: 'on' | 'enough') => {
+      resolve(answer);
+      stop.removeEventListener('abort', leave);
+      lines.close();
+    };
+    const leave = () => settle('enough');
+    stop.addEventListener('abort', leave);
+    lines.on('SIGINT', leave);
+    lines.on('close', leave);
+    lines.question(question, (answer) => settle(/^q/i.test(answer.trim()) ? 'enough' : 'on'));
+  });
+}

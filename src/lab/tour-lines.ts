@@ -1,0 +1,64 @@
+import type { LabTerminal } from './lab-terminal.ts';
+import type { LabSettings } from './settings.ts';
+
+type Screen = Pick<LabTerminal, 'width' | 'style'>;
+
+/** What stands on the screen first: that it is practice, and what of it is real. */
+export function introLines(
+  { name, kubelet, runtime }: LabSettings,
+  faults: number,
+  screen: Screen,
+): string {
+  const whose = {
+    kubelet:
+      kubelet.kind === 'real'
+        ? `a real kubelet ${kubelet.version}`
+        : `our stand-in for a kubelet ${kubelet.version}`,
+    runtime:
+      runtime.kind === 'containerd' ? 'a real containerd' : 'our stand-in for a container runtime',
+  };
+  const text =
+    `This is the practice node ${name}: mounts, processes, a network and a root folder of its own, in ` +
+    `memory. On it run ${whose.kubelet} and ${whose.runtime}. In the next minutes ${faults} faults are ` +
+    'made there for real, found and repaired, by the commands that you would type on a node of your ' +
+    'own. Nothing of this machine is touched.';
+  return `${screen.style('bold', 'KubeDiag, a tour on a PRACTICE NODE')}\n\n${storyLines(text, screen)}`;
+}
+
+export function headingLines(where: string, title: string, screen: Screen): string {
+  const line = '─'.repeat(screen.width);
+  const left = `PRACTICE NODE  ${title}`;
+  const gap = ' '.repeat(Math.max(2, screen.width - left.length - where.length));
+  return `\n${line}\n${screen.style('bold', left)}${gap}${where}\n${line}\n`;
+}
+
+export function storyLines(text: string, { width }: Screen): string {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= width) {
+      lines[lines.length - 1] = `${last} ${word}`;
+    } else lines.push(word);
+  }
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Of a page of `explain` the symptom, by which a person knows the fault; the rest is for later. */
+export function shortPage(page: string): string {
+  const lines = page.trimEnd().split('\n');
+  const cause = lines.findIndex((line) => plain(line) === 'Cause');
+  if (cause < 0) return `${lines.join('\n')}\n`;
+  const headings = lines
+    .slice(cause)
+    .map(plain)
+    .filter((line) => HEADINGS.includes(line));
+  const shown = lines.slice(0, cause).join('\n').trimEnd();
+  return `${shown}\n\n[...] and then: ${headings.join(', ')}\n`;
+}
+
+const HEADINGS = ['Cause', 'How we know', 'What recovery does', 'By hand'];
+
+/** Without what makes it bold. */
+function plain(line: string): string {
+  return line.replace(new RegExp(`${String.fromCharCode(27)}\\[\\d+m`, 'g'), '');
+}

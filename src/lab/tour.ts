@@ -1,0 +1,123 @@
+import { type BorrowOptions, borrowLab } from './borrow-lab.ts';
+import type { Break } from './break.ts';
+import { breaks } from './breaks/index.ts';
+import { type Ran, runOnNode } from './enter.ts';
+import { caseName } from './exam/cases.ts';
+import { labNode } from './exam/lab-node.ts';
+import { CHECK_MS, RECOVER_MS } from './exam/limits.ts';
+import { recoverWords } from './exam/recover-words.ts';
+import type { StandingLab } from './known-labs.ts';
+import type { LabTerminal } from './lab-terminal.ts';
+import { pause } from './pause.ts';
+import { PLACES } from './places.ts';
+import { headingLines, introLines, shortPage, storyLines } from './tour-lines.ts';
+import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
+
+export interface TourOptions extends BorrowOptions {
+  readonly yes?: boolean;
+}
+
+interface Walk {
+  readonly lab: StandingLab;
+  readonly terminal: LabTerminal;
+  /** Gives a person the time to read; tells whether they want to go on. */
+  readonly rest: () => Promise<'on' | 'enough'>;
+}
+
+/** `kubediag lab tour`: 0 when every fault was made, found and repaired. */
+export async function tour(
+  options: TourOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const borrowed = await borrowLab(options, `tour-${process.pid}`, terminal.progress);
+  const end = () => borrowed.end();
+  stop.addEventListener('abort', () => void end(), { once: true });
+  terminal.progress('');
+  const rest = async () => {
+    if (stop.aborted) return 'enough' as const;
+    if (options.yes || !terminal.isInteractive) return 'on' as const;
+    return pause('press Enter to go on, or q to leave: ', stop);
+  };
+  return walkTour({ lab: borrowed.lab(), terminal, rest }).finally(end);
+}
+
+/** Shows each fault in turn on a practice node that stands. */
+export async function walkTour(walk: Walk): Promise<number> {
+  const { terminal, lab } = walk;
+  let seen = 0;
+  terminal.out(introLines(lab.settings, TOUR_STOPS.length, terminal));
+  for (const [at, each] of TOUR_STOPS.entries()) {
+    const where = `${at + 1} of ${TOUR_STOPS.length}`;
+    terminal.out(headingLines(where, each.title, terminal));
+    terminal.out(storyLines(each.story, terminal));
+    const end = await walkStop(each, walk);
+    if (end === 'enough') {
+      terminal.out(
+        '\nThe tour ends here. The practice node is taken away with all that was broken.\n',
+      );
+      return 0;
+    }
+    if (end === 'as told') seen += 1;
+  }
+  const isAll = seen === TOUR_STOPS.length;
+  const words = `${seen} of ${TOUR_STOPS.length} faults were made, found, repaired and seen to be gone`;
+  terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', words)}\n`);
+  return isAll ? 0 : 1;
+}
+
+/** Break, check, explain, dry run, recover, verify. */
+async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherwise' | 'enough'> {
+  const { lab, terminal, rest } = walk;
+  const made = breaks.find((each) => caseName(each) === stop.case);
+  if (!made) throw new Error(`there is no break ${stop.case}`);
+  if ((await rest()) === 'enough') return 'enough';
+  await showBreak(made, walk);
+  const codes: number[] = [];
+  const report = await reportOn(lab);
+  const repair = [...recoverWords(made, report), ...(stop.recoverWith ?? [])];
+  const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
+  const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
+    [['check'], whole],
+    [['explain', made.fault], shortPage],
+    [[...dryRun, '--dry-run'], whole],
+    [repair, whole],
+    [['check', made.fault], whole],
+  ];
+  for (const [words, shown] of steps) {
+    if ((await rest()) === 'enough') return 'enough';
+    const { code, stdout, stderr } = await show(words, walk);
+    terminal.out(shown(stdout + stderr));
+    codes.push(code);
+  }
+  await labNode(lab).heal();
+  const [found, , , repaired, after] = codes;
+  return found === 1 && repaired === 0 && after === 0 ? 'as told' : 'otherwise';
+}
+
+const whole = (text: string) => `${text.trimEnd()}\n`;
+
+async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
+  const words = `kubediag lab break ${made.fault} --variant ${made.variant} --name ${lab.name}`;
+  terminal.out(`\n${terminal.style('bold', `# ${words}`)}\n`);
+  terminal.progress('breaking it ...');
+  await labNode(lab).make(caseName(made));
+  terminal.out(`${storyLines(`The practice node is broken: ${made.about}.`, terminal)}`);
+}
+
+/** Runs kubediag there as a person would, and shows the very words before what comes of them. */
+async function show(words: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
+  const prompt = `PRACTICE NODE # kubediag ${words.join(' ')}`;
+  terminal.out(`\n${terminal.style('bold', prompt)}\n`);
+  terminal.progress('...');
+  const isColoured = prompt !== terminal.style('bold', prompt);
+  const colour = isColoured ? ['/usr/bin/env', 'FORCE_COLOR=1'] : [];
+  const ran = await runOnNode(lab, [...colour, PLACES.executable, ...words], RECOVER_MS);
+  terminal.progress('');
+  return ran;
+}
+
+async function reportOn(lab: StandingLab): Promise<unknown> {
+  const { stdout } = await labNode(lab).kubediag(['check', '-o', 'json'], CHECK_MS);
+  return stdout.startsWith('{') ? (JSON.parse(stdout) as unknown) : undefined;
+}
