@@ -1,6 +1,6 @@
 import { globSync } from 'node:fs';
 import { readFile, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { killIfThere } from './process-mark.ts';
 
@@ -10,8 +10,17 @@ const TRY_MS = 100;
 
 /** Ends every process in a cgroup and below it, and removes it from every hierarchy. */
 export async function removeCgroupTree(cgroup: string): Promise<void> {
+  await removeAll(() => foldersOf(cgroup));
+}
+
+/** The same, but the cgroup itself stays. */
+export async function removeCgroupsBelow(cgroup: string): Promise<void> {
+  await removeAll(async () => (await foldersOf(cgroup)).filter((path) => !path.endsWith(cgroup)));
+}
+
+async function removeAll(foldersNow: () => Promise<readonly string[]>): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const folders = await foldersOf(cgroup);
+    const folders = await foldersNow();
     if (folders.length === 0) return;
     if (tries > TRIES_MAX) throw new Error(`cgroups are left behind: ${folders.join(' ')}`);
     for (const folder of folders) {
@@ -31,7 +40,7 @@ async function foldersOf(cgroup: string): Promise<string[]> {
     .filter(([, , fsType]) => fsType === 'cgroup' || fsType === 'cgroup2')
     .flatMap(([, hierarchy = '']) => {
       const top = join(hierarchy, cgroup);
-      return globSync('**/', { cwd: top }).map((folder) => join(top, folder));
+      return globSync('**/', { cwd: top }).map((folder) => resolve(top, folder));
     })
     .toSorted((left, right) => right.length - left.length);
 }

@@ -1,6 +1,64 @@
+import { readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { type Baseline, linkAt, mountPoints, readBaseline } from './baseline.ts';
+import { removeCgroupsBelow } from './cgroup-tree.ts';
+import { furnish } from './furnish.ts';
+import { endDaemons } from './node-daemons.ts';
+import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
+import { labCgroup } from './runtime/lab-cgroup.ts';
 
-/** Takes the node back to what it was when it was made. */
+/** What a node writes while it runs. Each is a filesystem of its own, and empty when it begins. */
+const WRITTEN = [
+  PLACES.kubeletRoot,
+  '/var/lib/containerd',
+  '/var/lib/kubediag',
+  '/var/log',
+  '/etc/kubernetes',
+  '/run',
+  '/tmp',
+];
+
+/** What stays: which lab this is, and what it was at first. */
+const KEPT = [PLACES.lab, ...['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name))];
+
+/**
+ * Takes the node back to what it was when it was made, whatever was done to it: everything that runs
+ * on it is ended, what was mounted and written is taken away, and it is furnished once more. Nothing
+ * of it depends on what the break was.
+ */
 export async function heal(node: PracticeNode): Promise<void> {
-  await node.run('true');
+  const baseline = readBaseline();
+  await endDaemons();
+  await removeCgroupsBelow(labCgroup(node.settings.name));
+  restoreBin(baseline);
+  await unmountOthers(node, baseline);
+  for (const folder of WRITTEN) empty(folder);
+  await furnish(node);
+}
+
+function restoreBin({ bin }: Baseline): void {
+  if (bin === undefined || linkAt('/bin') === bin) return;
+  rmSync('/bin', { recursive: true, force: true });
+  symlinkSync(bin, '/bin');
+}
+
+/** The newest first: it may lie on an older one. */
+async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<void> {
+  const expected = [...baseline.mountPoints];
+  const others = mountPoints().filter((point) => {
+    const at = expected.indexOf(point);
+    if (at >= 0) expected.splice(at, 1);
+    return at < 0;
+  });
+  // Whoever used them is gone. One that a namespace without processes still holds is let go of.
+  for (const point of others.toReversed()) await node.run('umount', '--lazy', point);
+}
+
+function empty(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    const path = join(folder, name);
+    if (!KEPT.includes(path)) rmSync(path, { recursive: true, force: true });
+    else if (path === PLACES.lab) empty(path);
+  }
 }

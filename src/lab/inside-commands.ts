@@ -10,6 +10,7 @@ export async function runInside([command = '', ...words]: readonly string[]): Pr
   try {
     switch (command) {
       case 'furnish':
+        (await import('./baseline.ts')).writeBaseline();
         await (await import('./furnish.ts')).furnish(node);
         break;
       case 'break':

@@ -13,17 +13,18 @@ import { PLACES } from './places.ts';
  * and settings can be read but, except for the node's own, not changed.
  */
 export const MAKE_ROOT = `
+# mount -n: else it leaves a folder of its own in /run of the machine.
 missing() { echo "missing: $1" >&2; exit 1; }
 home=$1 name=$2
 memory="mode=755,size=${ROOT_MEGABYTES_MAX}m"
-mount -t tmpfs -o "$memory" lab "$home" || missing 'a filesystem in memory (tmpfs)'
+mount -n -t tmpfs -o "$memory" lab "$home" || missing 'a filesystem in memory (tmpfs)'
 cd "$home" || exit 1
 mkdir upper work root proc
-mount -t tmpfs -o "$memory" root root || missing 'a filesystem in memory (tmpfs)'
+mount -n -t tmpfs -o "$memory" root root || missing 'a filesystem in memory (tmpfs)'
 
 layer() {
   mode=$(stat -c %a "/$1") && mkdir -m "$mode" "root/$1" "upper/$1" && mkdir "work/$1" &&
-  mount -t overlay overlay -o "lowerdir=/$1,upperdir=upper/$1,workdir=work/$1" "root/$1"
+  mount -n -t overlay overlay -o "lowerdir=/$1,upperdir=upper/$1,workdir=work/$1" "root/$1"
 }
 for path in /*; do
   folder=\${path#/}
@@ -40,46 +41,46 @@ done
 
 cd root || exit 1
 mkdir -p boot/grub proc sys dev run tmp mnt
-mount -t tmpfs -o mode=755 run run && mount -t tmpfs -o mode=1777 tmp tmp || exit 1
+mount -n -t tmpfs -o mode=755 run run && mount -n -t tmpfs -o mode=1777 tmp tmp || exit 1
 for folder in ${[PLACES.kubeletRoot, '/var/lib/containerd', '/var/lib/kubediag', '/var/log', '/etc/kubernetes'].join(' ')}; do
-  mkdir -p ".$folder" && mount -t tmpfs -o "$memory" node ".$folder" || exit 1
+  mkdir -p ".$folder" && mount -n -t tmpfs -o "$memory" node ".$folder" || exit 1
 done
 for folder in /var/lib/k0s /var/lib/rancher /var/snap /var/lib/origin /var/lib/edged /opt/rke /etc/kubeedge; do
-  if [ -d ".$folder" ]; then mount -t tmpfs -o mode=755 covered ".$folder" || exit 1; fi
+  if [ -d ".$folder" ]; then mount -n -t tmpfs -o mode=755 covered ".$folder" || exit 1; fi
 done
 
-mount -t tmpfs -o mode=755 dev dev && mkdir dev/pts dev/shm || exit 1
+mount -n -t tmpfs -o mode=755 dev dev && mkdir dev/pts dev/shm || exit 1
 device() { mknod -m "$2" "dev/$1" c "$3" "$4"; }
 device null 666 1 3 && device zero 666 1 5 && device full 666 1 7 && device random 666 1 8 &&
   device urandom 666 1 9 && device tty 666 5 0 || missing 'the right to make devices (mknod)'
 device kmsg 644 1 11
 if [ -e /dev/fuse ]; then device fuse 666 10 229; fi
-mount -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts && ln -s pts/ptmx dev/ptmx
-mount -t tmpfs -o mode=1777 shm dev/shm
+mount -n -t devpts -o newinstance,ptmxmode=0666,mode=620 devpts dev/pts && ln -s pts/ptmx dev/ptmx
+mount -n -t tmpfs -o mode=1777 shm dev/shm
 for each in fd:fd stdin:fd/0 stdout:fd/1 stderr:fd/2; do ln -s "/proc/self/\${each#*:}" "dev/\${each%:*}"; done
 
-mount -t proc proc proc && mount -t proc proc ../proc || missing 'a /proc of its own'
+mount -n -t proc proc proc && mount -n -t proc proc ../proc || missing 'a /proc of its own'
 echo "$name" >proc/sys/kernel/hostname || missing 'a host name of its own'
-mount --bind proc/sys proc/sys && mount -o remount,bind,ro proc/sys || exit 1
-mount --bind ../proc/sys/net proc/sys/net || exit 1
-if [ -e proc/sysrq-trigger ]; then mount --bind dev/null proc/sysrq-trigger || exit 1; fi
-mount -t sysfs sysfs sys || missing 'a /sys of its own'
+mount -n --bind proc/sys proc/sys && mount -n -o remount,bind,ro proc/sys || exit 1
+mount -n --bind ../proc/sys/net proc/sys/net || exit 1
+if [ -e proc/sysrq-trigger ]; then mount -n --bind dev/null proc/sysrq-trigger || exit 1; fi
+mount -n -t sysfs sysfs sys || missing 'a /sys of its own'
 echo 0x9 >sys/class/net/lo/flags || missing 'a network of its own'
-mount -t fusectl fusectl sys/fs/fuse/connections 2>/dev/null
+mount -n -t fusectl fusectl sys/fs/fuse/connections 2>/dev/null
 
 cgroups() {
   grep -E '^[^ ]+ /sys/fs/cgroup[^ ]* cgroup2? ' /proc/self/mounts | cut -d' ' -f2
 }
-mount -o remount,bind,ro sys || exit 1
+mount -n -o remount,bind,ro sys || exit 1
 if [ "$(cgroups | head -n 1)" != /sys/fs/cgroup ]; then
-  mount -t tmpfs -o mode=755 cgroups sys/fs/cgroup
+  mount -n -t tmpfs -o mode=755 cgroups sys/fs/cgroup
   find /sys/fs/cgroup -maxdepth 1 -type l -exec cp -P {} sys/fs/cgroup/ ';'
 fi
 for hierarchy in $(cgroups); do
   [ -d ".$hierarchy" ] || mkdir ".$hierarchy"
   own=$hierarchy/kubediag-lab-$name
-  mount --bind "$hierarchy" ".$hierarchy" && mount -o remount,bind,ro ".$hierarchy" || exit 1
-  if mkdir -p "$own" 2>/dev/null; then mount --bind "$own" ".$own" || exit 1; fi
+  mount -n --bind "$hierarchy" ".$hierarchy" && mount -n -o remount,bind,ro ".$hierarchy" || exit 1
+  if mkdir -p "$own" 2>/dev/null; then mount -n --bind "$own" ".$own" || exit 1; fi
 done
 
 mkdir -p usr/local/bin .${PLACES.lab} && rm -f .${PLACES.executable}
@@ -87,11 +88,11 @@ if [ -n "$4" ]; then
   printf '#!/bin/sh\\nexec "%s" "%s" "$@"\\n' "$3" "$4" >.${PLACES.executable}
   chmod 755 .${PLACES.executable}
 else
-  : >.${PLACES.executable} && mount --bind "$3" .${PLACES.executable} &&
-    mount -o remount,bind,ro .${PLACES.executable} || missing "$3"
+  : >.${PLACES.executable} && mount -n --bind "$3" .${PLACES.executable} &&
+    mount -n -o remount,bind,ro .${PLACES.executable} || missing "$3"
 fi
 
 mkdir old && pivot_root . old && cd / && umount -l /old && rmdir /old || missing 'a root of its own (pivot_root)'
 # As on a machine that systemd started: who has a copy of the mount table is told of new mounts.
-mount --make-rshared / || exit 1
+mount -n --make-rshared / || exit 1
 `;

@@ -1,13 +1,15 @@
 import { checkName } from './known-labs.ts';
 import type { MakeOptions } from './lab-options.ts';
 import type { LabWish } from './make-lab.ts';
+import { chooseRuntime } from './runtime/choose-runtime.ts';
 
 /** What a lab is made with, of what a person asked for and the machine has. */
 export async function settingsOf(options: MakeOptions): Promise<LabWish> {
-  checkName(options.name);
+  const { name, runtime, runtimeEndpoint: endpoint } = options;
+  checkName(name);
   return {
-    name: options.name,
-    runtime: { kind: 'stand-in', why: 'asked for' },
+    name,
+    runtime: chooseRuntime({ kind: runtime, ...(endpoint === undefined ? {} : { endpoint }) }),
     kubelet: { kind: 'stand-in', version: options.kubeletVersion },
   };
 }
