@@ -2,44 +2,42 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } fro
 import { basename, join } from 'node:path';
 import { systemProgram } from '../../process/system-program.ts';
 import { Refusal } from '../refusal.ts';
+import { isHiddenOnNodes } from './hidden-on-nodes.ts';
 import { CONFIG_BYTES_MAX } from './limits.ts';
 
-const WHAT = 'The practice node cannot have the same runtime';
+const WHAT = 'the practice node cannot have the same runtime';
 const TODO =
   'name the socket of a containerd of this machine, such as /run/containerd/containerd.sock, or leave ' +
   'out --runtime-endpoint';
+
+export interface FoundContainerd {
+  readonly containerd: string;
+  readonly runc: string;
+}
 
 /**
  * The containerd that listens at a socket: its program, and the runc that it starts. It is told by what
  * the kernel says of the socket; nothing is sent to it.
  */
-export function containerdAt(endpoint: string): {
-  readonly program: string;
-  readonly runc: string;
-} {
+export function containerdAt(endpoint: string): FoundContainerd {
   const socket = endpoint.replace(/^unix:(\/\/)?/, '');
-  if (!existsSync(socket)) throw new Refusal(WHAT, `there is nothing at ${socket}`, TODO);
+  const refuse = (why: string) => new Refusal(WHAT, why, TODO);
+  if (!existsSync(socket)) throw refuse(`there is nothing at ${socket}`);
   const inode = listenerAt(realpathSync(socket));
-  if (inode === undefined) throw new Refusal(WHAT, `nobody listens at ${socket}`, TODO);
+  if (inode === undefined) throw refuse(`nobody listens at ${socket}`);
   const pid = ownerOf(inode);
-  if (pid === undefined) {
-    const why = `the process that listens at ${socket} cannot be seen from here`;
-    throw new Refusal(WHAT, why, `run this on the node itself, as root; or ${TODO}`);
+  if (pid === undefined) throw refuse(`who listens at ${socket} cannot be seen from here`);
+  const containerd = readlinkSync(`/proc/${pid}/exe`);
+  const told = `${containerd} (pid ${pid}) serves ${socket}`;
+  if (basename(containerd) !== 'containerd') {
+    throw refuse(`${told}, and the lab can start no other than containerd`);
   }
-  const program = readlinkSync(`/proc/${pid}/exe`);
-  if (basename(program) !== 'containerd') {
-    const why = `${program} (pid ${pid}) serves ${socket}, and the lab can start no other than containerd`;
-    throw new Refusal(WHAT, why, TODO);
-  }
-  if (!existsSync(program) || isHiddenOnNodes(program)) {
-    const why = `its program ${program} cannot be reached from a practice node`;
-    throw new Refusal(WHAT, why, TODO);
+  if (!existsSync(containerd) || isHiddenOnNodes(containerd)) {
+    throw refuse(`${told}, and that program cannot be reached from a practice node`);
   }
   const runc = runcOf(pid);
-  if (runc === undefined) {
-    throw new Refusal(WHAT, `no runc is to be found for ${program} (pid ${pid})`, TODO);
-  }
-  return { program, runc };
+  if (runc === undefined) throw refuse(`${told}, and its runc is not to be found`);
+  return { containerd, runc };
 }
 
 // ffff8881: 00000002 00000000 00010000 0001 01 24731 /run/containerd/containerd.sock
@@ -58,23 +56,23 @@ function ownerOf(inode: string): number | undefined {
   const pids = readdirSync('/proc')
     .map(Number)
     .filter((pid) => pid > 0);
-  return pids.find((pid) => linksOf(`/proc/${pid}/fd`).includes(`socket:[${inode}]`));
+  return pids.find((pid) => openedBy(pid).includes(`socket:[${inode}]`));
 }
 
-/** What a process has open; nothing of one that has ended since. */
-function linksOf(folder: string): readonly string[] {
+function openedBy(pid: number): readonly string[] {
+  const folder = `/proc/${pid}/fd`;
+  return unlessGone(() => readdirSync(folder)).flatMap((name) =>
+    unlessGone(() => [readlinkSync(join(folder, name))]),
+  );
+}
+
+/** Processes end, and close what they had open, while we look. */
+function unlessGone(look: () => readonly string[]): readonly string[] {
   try {
-    return readdirSync(folder).map((name) => readlinkSync(join(folder, name)));
+    return look();
   } catch {
     return [];
   }
-}
-
-/** A practice node has folders of its own for what passes away. */
-function isHiddenOnNodes(program: string): boolean {
-  return ['/tmp/', '/run/', '/dev/', '/var/lib/containerd/'].some((folder) =>
-    program.startsWith(folder),
-  );
 }
 
 // BinaryName = "/usr/local/sbin/runc"
@@ -84,14 +82,13 @@ const BINARY_NAME = /^\s*BinaryName\s*=\s*"(\/[^"]+)"/m;
 function runcOf(pid: number): string | undefined {
   const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
   const at = words.findIndex((word) => /^--?c(onfig)?$/.test(word));
-  const config = (at >= 0 ? words[at + 1] : undefined) ?? '/etc/containerd/config.toml';
-  const named = existsSync(config)
-    ? BINARY_NAME.exec(readFileSync(config, 'utf8').slice(0, CONFIG_BYTES_MAX))?.[1]
-    : undefined;
+  const named = at < 0 ? undefined : words[at + 1];
+  const config = `/proc/${pid}/root${named ?? '/etc/containerd/config.toml'}`;
+  const text = existsSync(config) ? readFileSync(config, 'utf8').slice(0, CONFIG_BYTES_MAX) : '';
   const environment = readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   const path = environment.find((each) => each.startsWith('PATH='))?.slice('PATH='.length) ?? '';
   const candidates = [
-    named,
+    BINARY_NAME.exec(text)?.[1],
     ...path.split(':').map((folder) => join(folder, 'runc')),
     systemProgram('runc'),
   ];

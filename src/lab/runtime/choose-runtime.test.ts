@@ -1,0 +1,82 @@
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { Refusal, WrongWords } from '../refusal.ts';
+import { chooseRuntime, type RuntimeWish } from './choose-runtime.ts';
+
+const PROGRAMS = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc'];
+let scratch: string;
+
+beforeAll(() => {
+  // Not in /tmp: a practice node has one of its own, and would not find the programs.
+  scratch = mkdtempSync('/var/tmp/kubediag-choose-');
+});
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+function folderWith(programs: readonly string[]): string {
+  const folder = mkdtempSync(join(scratch, 'bin-'));
+  for (const name of programs) {
+    writeFileSync(join(folder, name), '');
+    chmodSync(join(folder, name), 0o755);
+  }
+  return folder;
+}
+
+function refusalOf(wish: RuntimeWish, folders: readonly string[] = []): Refusal {
+  try {
+    throw new Error(`no refusal, but ${JSON.stringify(chooseRuntime(wish, folders))}`);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    return error;
+  }
+}
+
+test('a real containerd is taken where all its programs are', () => {
+  const folder = folderWith(PROGRAMS);
+  const choice = chooseRuntime({ kind: 'auto' }, ['/nowhere', folder]);
+  const [containerd, runc] = [join(folder, 'containerd'), join(folder, 'runc')];
+  expect(choice).toEqual({ kind: 'containerd', containerd, runc });
+});
+
+test.each([
+  ...PROGRAMS.map((program) => [program]),
+  PROGRAMS.filter((program) => program !== 'ctr' && program !== 'containerd-shim-runc-v2'),
+])('without %s it is ours, and the reason is told', (...missing) => {
+  const folder = folderWith(PROGRAMS.filter((program) => !missing.includes(program)));
+  const why = expect.stringMatching(new RegExp(`^${missing.join(' and ')} (is|are) not installed`));
+  expect(chooseRuntime({ kind: 'auto' }, [folder])).toEqual({ kind: 'stand-in', why });
+  expect(refusalOf({ kind: 'containerd' }, [folder])).toMatchObject({
+    why,
+    todo: expect.stringContaining('--runtime stand-in'),
+  });
+});
+
+test('ours can be asked for, but not by a socket', () => {
+  const ours = { kind: 'stand-in', why: 'it was asked for' };
+  expect(chooseRuntime({ kind: 'stand-in' }, [folderWith(PROGRAMS)])).toEqual(ours);
+  expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(WrongWords);
+});
+
+test('whatever listens at a socket and is no containerd is refused, and not spoken to', async () => {
+  const endpoint = join(scratch, 'other.sock');
+  let isSpokenTo = false;
+  const server = createServer(() => {
+    isSpokenTo = true;
+  });
+  await new Promise<void>((resolve) => server.listen(endpoint, resolve));
+  onTestFinished(() => void server.close());
+  const { why } = refusalOf({ kind: 'auto', endpoint: `unix://${endpoint}` });
+  expect(why).toBe(
+    `${process.execPath} (pid ${process.pid}) serves ${endpoint}, and the lab can start no other ` +
+      'than containerd',
+  );
+  expect(isSpokenTo).toBe(false);
+});
+
+test('a socket that is none, or that nobody serves, is refused', () => {
+  const endpoint = join(scratch, 'file');
+  expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`there is nothing at ${endpoint}`);
+  writeFileSync(endpoint, '');
+  expect(refusalOf({ kind: 'auto', endpoint }).why).toBe(`nobody listens at ${endpoint}`);
+});
