@@ -3,6 +3,7 @@ import {
   chmodSync,
   copyFileSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   renameSync,
   rmSync,
@@ -17,6 +18,8 @@ import { faults } from '../src/faults/index.ts';
 const PROJECT = join(import.meta.dirname, '..');
 const WORK = join(PROJECT, 'dist/work');
 const EXECUTABLE = join(PROJECT, 'dist/kubediag');
+/** What the kubelet of a practice node answers when it is asked what it is doing. */
+const DUMPS = join(PROJECT, 'src/lab/kubelet/dumps');
 
 /** The word by which Node finds out that something was put into it. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -102,6 +105,7 @@ function makeBlob(): Buffer {
     `pages/${id}.md`,
     join(PROJECT, 'src/faults', id, 'README.md'),
   ]);
+  const dumps = readdirSync(DUMPS).map((name) => [`dumps/${name}`, join(DUMPS, name)]);
   const config = {
     main: join(WORK, 'main.cjs'),
     output,
@@ -112,7 +116,7 @@ function makeBlob(): Buffer {
     execArgv: ['--no-warnings', YOUNG_MEMORY],
     execArgvExtension: 'none',
     assets: {
-      ...(Object.fromEntries(pages) as Record<string, string>),
+      ...(Object.fromEntries([...pages, ...dumps]) as Record<string, string>),
       'collector.sh': join(PROJECT, 'src/cli/collector.sh'),
     },
   };
