@@ -244,5 +244,8 @@ describe('numbers', () => {
     const text = '# kubernetes_build_info{git_version="v9.9.9"}\nx{a="git_version="} 1\n';
     expect(() => parseBuildInfo(text, 'x')).toThrow(ReadError);
     expect(parseBuildInfo(`${text}${METRICS}`, 'x').text).toBe('v1.18.8');
+    // As kubelets up to 1.18 write it.
+    const older = 'kubernetes_build_info{buildDate="1970",gitVersion="v1.18.8",major="1"} 1';
+    expect(parseBuildInfo(older, 'x').text).toBe('v1.18.8');
   });
 });

@@ -72,8 +72,9 @@ async function fromMetrics(look: Look, question: Question<'kubelet'>): Promise<K
 
 const HTTP_OK = 200;
 
-// kubernetes_build_info{build_date="2020-08-13T16:04:18Z",git_version="v1.18.8",major="1"} 1
-const BUILD_INFO = /^kubernetes_build_info\{[^\n]*?\bgit_version="([^"\n]*)"/m;
+// kubernetes_build_info{build_date="2026-08-13T16:04:18Z",git_version="v1.36.3",major="1"} 1
+// kubernetes_build_info{buildDate="2020-08-13T16:04:18Z",gitVersion="v1.18.8",major="1"} 1
+const BUILD_INFO = /^kubernetes_build_info\{[^\n]*?\bgit(?:_v|V)ersion="([^"\n]*)"/m;
 
 export function parseBuildInfo(metrics: string, origin: string): VersionNumber {
   const text = BUILD_INFO.exec(metrics)?.[1];
