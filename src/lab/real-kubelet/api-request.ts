@@ -1,29 +1,27 @@
+import { KINDS } from './kinds.ts';
 import type { StoredObject } from './object-store.ts';
 
 /** What is asked of an API server, by its path: objects of a kind, or one of them. */
 export interface ApiTarget {
+  /** "v1", "coordination.k8s.io/v1". */
+  readonly apiVersion: string;
+  readonly kind: string;
   /** "pods", of whichever group and version. */
   readonly resource: string;
-  readonly namespace?: string;
-  readonly name?: string;
+  readonly namespace: string | undefined;
+  readonly name: string | undefined;
   /** "status". */
-  readonly part?: string;
+  readonly part: string | undefined;
 }
 
-// /api/v1/namespaces/default/pods/web/status, /apis/coordination.k8s.io/v1/leases
-const PATH =
-  /^[/](?:api[/]v1|apis[/][^/]+[/][^/]+)(?:[/]namespaces[/]([^/]+))?[/]([^/]+)(?:[/](.+))?$/;
-
+/** Of "/api/v1/namespaces/default/pods/web/status", "/apis/coordination.k8s.io/v1/leases". */
 export function targetOf(path: string): ApiTarget | undefined {
-  const [, namespace, resource, rest] = PATH.exec(path) ?? [];
-  if (resource === undefined) return undefined;
-  const [name, part] = rest?.split('/') ?? [];
-  return {
-    resource,
-    ...(namespace === undefined ? {} : { namespace: decodeURIComponent(namespace) }),
-    ...(name === undefined ? {} : { name: decodeURIComponent(name) }),
-    ...(part === undefined ? {} : { part }),
-  };
+  const [, root, ...pieces] = path.split('/');
+  const apiVersion = pieces.splice(0, root === 'apis' ? 2 : 1).join('/');
+  const namespace = pieces[0] === 'namespaces' ? pieces.splice(0, 2)[1] : undefined;
+  const [resource = '', name, part] = pieces;
+  const kind = KINDS[resource];
+  return kind === undefined ? undefined : { apiVersion, kind, resource, namespace, name, part };
 }
 
 /** Which objects a list or a watch is about: those of a namespace, and of a field selector. */

@@ -1,12 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { admitNode } from './admit-node.ts';
 import { type ApiTarget, selectorOf, targetOf } from './api-request.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import type { Change, ObjectStore, StoredObject } from './object-store.ts';
 import { strategicMerge } from './strategic-merge.ts';
-
-/** Told and forgotten, as nobody here reads them. */
-const FORGOTTEN = ['events', 'tokenreviews', 'subjectaccessreviews'];
 
 /**
  * As much of an API server as a real kubelet needs to run its pods: objects of every kind are kept,
@@ -18,14 +16,15 @@ export async function startApiStandIn(
   { port, onDelete }: { readonly port: number; readonly onDelete?: (target: ApiTarget) => void },
 ): Promise<Server> {
   const server = createServer((message, response) => {
-    const url = new URL(message.url ?? '/', 'http://api');
-    const target = targetOf(url.pathname);
+    const [path = '', words] = (message.url ?? '').split('?');
+    const target = targetOf(path);
+    const query = new URLSearchParams(words);
     if (!target) {
-      send(response, status(404, 'NotFound', `${url.pathname} is not kept here`));
-    } else if (url.searchParams.get('watch')) {
-      watch(store, { target, query: url.searchParams }, response);
+      send(response, status(404, 'NotFound', `${path} is not kept here`));
+    } else if (query.get('watch')) {
+      watch(store, { target, query }, response);
     } else {
-      const asked = { method: message.method ?? 'GET', target, query: url.searchParams };
+      const asked = { method: message.method ?? 'GET', target, query };
       bodyOf(message)
         .then((body) => answer(store, { ...asked, body }))
         .then(
@@ -79,18 +78,21 @@ function isSame(known: StoredObject, wish: StoredObject): boolean {
 
 function create(store: ObjectStore, target: ApiTarget, object: StoredObject): Answer {
   const { resource, namespace } = target;
-  if (FORGOTTEN.includes(resource) || target.name !== undefined) return { code: 201, body: object };
+  // Told and forgotten, as nobody here reads them.
+  if (resource === 'events') return { code: 201, body: object };
   const place = { resource, namespace, name: object.metadata.name };
   if (store.get(place)) {
     return status(409, 'AlreadyExists', `${resource} "${place.name}" already exists`);
   }
-  return { code: 201, body: store.put(place, object) };
+  const admitted = resource === 'nodes' ? admitNode(object) : object;
+  return { code: 201, body: store.put(place, admitted) };
 }
 
-/** Without its kind: whoever asks for a list knows what it is of. */
 function list(store: ObjectStore, { target, query }: Asked): Answer {
-  const items = store.list(target.resource).filter(selectorOf(target, query));
-  return { code: 200, body: { metadata: { resourceVersion: store.version }, items } };
+  const { apiVersion, kind, resource } = target;
+  const items = store.list(resource).filter(selectorOf(target, query));
+  const metadata = { resourceVersion: store.version };
+  return { code: 200, body: { apiVersion, kind: `${kind}List`, metadata, items } };
 }
 
 function watch(

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { PLACES } from '../places.ts';
 
 /**
  * What the kubelet sets in /proc/sys though the whole machine shares it: no namespace has its own.
@@ -26,6 +27,14 @@ export async function writeKernelSettings(folder: string): Promise<void> {
   for (const [name, value] of Object.entries(KERNEL_SETTINGS)) {
     if (existsSync(kernelSettingFile(name))) await writeFile(join(folder, name), `${value}\n`);
   }
+}
+
+/** The commands that put them in the place of the machine's, in the namespaces of whoever runs them. */
+export async function coverKernelSettings(): Promise<readonly (readonly string[])[]> {
+  const folder = join(PLACES.lab, 'kernel-settings');
+  await writeKernelSettings(folder);
+  const names = await readdir(folder);
+  return names.map((name) => ['mount', '--bind', join(folder, name), kernelSettingFile(name)]);
 }
 
 /** What the machine has, of those that this kernel knows. */

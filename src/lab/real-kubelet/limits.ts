@@ -7,3 +7,5 @@ export const FILES_LOOK_MS = 200;
 /** An old kubelet on a busy machine of two cores. */
 export const VERSION_MS = 30_000;
 export const VERSION_BYTES_MAX = 10_000;
+/** Until the program is seen to run; what comes of it shows later. */
+export const START_MS = 10_000;

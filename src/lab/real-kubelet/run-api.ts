@@ -1,3 +1,5 @@
+import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PLACES } from '../places.ts';
 import { startApiStandIn } from './api-stand-in.ts';
@@ -8,12 +10,14 @@ import { ObjectStore } from './object-store.ts';
 /** Of the node's own network, so it is never taken. */
 export const API_PORT = 8_080;
 
-/** Stands for the API server until it is killed: tells the real kubelet what the files say. */
-export async function serveApi(nodeName: string): Promise<never> {
+/** The part "api" of a practice node: tells a real kubelet what the files say, until it is killed. */
+export async function runApi(): Promise<void> {
+  await mkdir(PLACES.objects, { recursive: true });
   const store = new ObjectStore();
-  const files = new ObjectFiles(PLACES.objects, store, nodeName);
+  const files = new ObjectFiles(PLACES.objects, store, hostname());
   await files.look();
   await startApiStandIn(store, { port: API_PORT, onDelete: (target) => files.remove(target) });
+  process.stdout.write('ready\n');
   for (;;) {
     await sleep(FILES_LOOK_MS);
     await files.look();
