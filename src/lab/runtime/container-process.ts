@@ -31,9 +31,10 @@ const ROOT = `${PLACES.lab}/container-root`;
 
 /**
  * What runc does, as a shell can: in a mount namespace of its own ($0 is its root to be), it makes a root
- * in memory that lets programs run, mounts each host path at its place in it, and lets go of the root of
- * the node, so that it holds no mount but its own. It waits for a line before, until its cgroup is made.
- * It ends with our end of its pipe.
+ * in memory that lets programs run, and below "rootfs" what the image of a container has, which is no
+ * more than a folder "bin". It mounts each host path at its place in that, and lets go of the root of the
+ * node, so that it holds no mount but its own. It waits for a line before, until its cgroup is made, and
+ * ends with our end of its pipe.
  */
 const SCRIPT = `
 read -r _
@@ -43,13 +44,12 @@ for name in bin lib lib32 lib64 libx32 sbin usr; do
   elif [ -d "/$name" ]; then mkdir "$name" && mount --bind "/$name" "$name"
   fi || exit 125
 done
-mkdir old proc && mount --bind /proc proc || exit 125
+mkdir -p old proc rootfs/bin && mount --bind /proc proc || exit 125
 while [ $# -gt 0 ]; do
-  place=$PWD/$2
-  if [ -e "$place" ]; then :
-  elif [ -d "$1" ]; then mkdir -p "$place"
-  else mkdir -p "\${place%/*}" && : > "$place"
-  fi || exit 125
+  place=$PWD/rootfs/$2
+  if [ ! -e "$place" ]; then
+    if [ -d "$1" ]; then mkdir -p "$place"; else mkdir -p "\${place%/*}" && : > "$place"; fi || exit 125
+  fi
   why=$(mount --rbind -- "$1" "$place" 2>&1) || { echo "refused $1"; echo "$why"; exit 128; }
   shift 2
 done
@@ -120,10 +120,14 @@ function refusal(said: string, mounts: readonly HostMount[]): string | undefined
   const [, path, why = ''] = REFUSED.exec(said) ?? [];
   const mount = mounts.find(({ hostPath }) => hostPath === path);
   if (!mount) return undefined;
-  // "special device /x does not exist": mount's own words for it. Go writes those of the kernel small.
-  const isMissing = why.endsWith('does not exist');
-  const words = isMissing ? 'no such file or directory' : why.toLowerCase();
-  return runcRefusal(mount.hostPath, mount.containerPath, words);
+  return runcRefusal(mount.hostPath, mount.containerPath, kernelWords(why));
+}
+
+/** For two of the kernel's words mount has its own; Go writes all of them small. */
+function kernelWords(why: string): string {
+  if (why.endsWith('does not exist')) return 'no such file or directory';
+  if (why.endsWith('not a directory')) return 'not a directory';
+  return why.toLowerCase();
 }
 
 // it ended with code 143, it ended with SIGTERM

@@ -77,7 +77,7 @@ export function describeRuntime(
 
       const pid = processOf(id);
       expect(fileOf(pid, 'cgroup')).toContain(`/kubepods/pod${WEB.uid}/`);
-      expect(fileOf(pid, 'mountinfo')).toMatch(/ \/ \/data [^\n]* - tmpfs mine /);
+      expect(fileOf(pid, 'mountinfo')).toMatch(/ \/ (\/rootfs)?\/data [^\n]* - tmpfs mine /);
       expect(fileOf(pid, 'mountinfo')).not.toContain('tmpfs other ');
       // It stays when the node lets go of it: whoever is to find that out finds the container.
       await inside.run('umount', mine);
@@ -112,6 +112,16 @@ export function describeRuntime(
       expect((await runtime.status(next)).state).toBe('running');
       await runtime.removePod(podId);
       await inside.run('umount', folder);
+    });
+
+    test('mounts no file where the image has a folder', async () => {
+      const hostPath = join(scratch, 'a-file');
+      await writeFile(hostPath, '');
+      const podId = await runtime.runPod(WEB);
+      const mounts = [{ hostPath, containerPath: '/bin' }];
+      const id = await runtime.createContainer(podId, WEB, { name: 'app', mounts });
+      await expect(runtime.startContainer(id)).rejects.toThrow(/mounting .*: not a directory/);
+      await runtime.removePod(podId);
     });
 
     test('makes a folder of a host path that is missing', async () => {

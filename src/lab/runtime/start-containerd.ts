@@ -89,9 +89,9 @@ async function importImage(
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
   const archive = join(HOME, 'practice-image.tar');
-  const files = [{ name: 'wait', mode: 0o755, content: waitingProgram() }];
+  const files = [{ name: 'bin/wait', mode: 0o755, content: waitingProgram() }];
   const names = Object.values(IMAGE_NAMES);
-  await writeFile(archive, imageArchive({ names, files, command: ['/wait'] }));
+  await writeFile(archive, imageArchive({ names, files, command: ['/bin/wait'] }));
   const ended = await runProgram({
     program: ctr,
     arguments: [
