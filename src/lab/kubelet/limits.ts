@@ -27,3 +27,6 @@ export const HELD_UP_MS = PRACTICE_MINUTE_MS;
 export const MOUNT_MS = 20_000;
 /** Of what `mount` says when it refuses. */
 export const MOUNT_WORDS_BYTES_MAX = 4_000;
+/** To make a key of an elliptic curve takes some milliseconds. */
+export const CERTIFICATE_MS = 10_000;
+export const CERTIFICATE_BYTES_MAX = 10_000;

@@ -57,10 +57,9 @@ async function isMounted(
   { behaviour, wording, say }: Housekeeper,
 ): Promise<boolean> {
   try {
+    const mounted = new Set(mountPoints());
     for (const path of await volumePaths(folder, behaviour)) {
-      if (
-        behaviour.mountCheck === 'table' ? mountPoints().includes(path) : await isOtherDevice(path)
-      )
+      if (behaviour.mountCheck === 'table' ? mounted.has(path) : await isOtherDevice(path))
         return true;
     }
     return false;

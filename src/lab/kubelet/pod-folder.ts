@@ -20,6 +20,16 @@ export class PodFolder {
     this.#folder = join(kubeletRoot, 'pods', podUid);
   }
 
+  /** What every pod has, also one without volumes. */
+  make({ containers }: Pod): void {
+    for (const name of ['volumes', 'plugins']) {
+      mkdirSync(join(this.#folder, name), { recursive: true, mode: 0o750 });
+    }
+    for (const { name } of containers) {
+      mkdirSync(join(this.#folder, 'containers', name), { recursive: true, mode: 0o750 });
+    }
+  }
+
   /** Makes each volume, and writes those anew whose object has changed. */
   async writeVolumes(pod: Pod, told: ToldObjects): Promise<void> {
     for (const volume of pod.volumes) {

@@ -47,6 +47,10 @@ export class PodWorker {
     return this.#pod;
   }
 
+  isOtherThan(pod: Pod): boolean {
+    return JSON.stringify(pod.object) !== JSON.stringify(this.#pod.object);
+  }
+
   /** As the kubelet's list shows it. */
   get listed(): KubernetesObject {
     const sight = { containers: this.#containers, waiting: this.#waiting, since: this.#since };
@@ -57,6 +61,7 @@ export class PodWorker {
     this.#pod = pod;
     if (Date.now() < this.#retryAt) return;
     try {
+      this.#folder.make(pod);
       await this.#folder.writeVolumes(pod, told);
       const podId = await this.#readySandbox(hands.runtime);
       const all = await hands.runtime.containers();

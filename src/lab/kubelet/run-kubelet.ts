@@ -1,5 +1,4 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../std/message-of.ts';
@@ -10,6 +9,7 @@ import { connectCommands } from '../runtime/connect-commands.ts';
 import type { KubeletWords } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import { collectContainers } from './collect-containers.ts';
+import { openDoors } from './doors.ts';
 import { COLLECTION_MS } from './limits.ts';
 import { klogLine, type LogLine } from './log-line.ts';
 import { pageAt } from './pages.ts';
@@ -17,6 +17,9 @@ import { readObjects } from './read-objects.ts';
 import { killStrangers } from './strangers.ts';
 import { SyncLoop } from './sync-loop.ts';
 import { WORDINGS } from './wording.ts';
+
+/** Where every kubelet has it unless it is told otherwise. */
+const SECURE_PORT = 10_250;
 
 /**
  * A kubelet for practice, small enough to be read: it brings pods to what an API server would want,
@@ -39,20 +42,17 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
     words: wordsNow,
     objects: () => readObjects(PLACES.objects),
   });
-  serve(Number(flag('read-only-port')), loop);
+  const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
+  await openDoors(ports, (request, response) => {
+    const { status, body } = pageAt(request.url ?? '/', wordsNow().version, loop);
+    response.writeHead(status).end(body);
+  });
+  process.stdout.write('ready\n');
   await Promise.all([loop.run(), collectAgainAndAgain(loop, runtime, say)]);
 }
 
 function wordsNow(): KubeletWords {
   return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
-}
-
-function serve(port: number, loop: SyncLoop): void {
-  const server = createServer((request, response) => {
-    const { status, body } = pageAt(request.url ?? '/', wordsNow().version, loop);
-    response.writeHead(status).end(body);
-  });
-  server.listen(port, '127.0.0.1', () => process.stdout.write('ready\n'));
 }
 
 /** Beside the sync loop, as in any kubelet: also when that is held up. */

@@ -106,12 +106,12 @@ export class SyncLoop {
       if (await worker.tearDown(hands)) this.#leaving.delete(uid);
     }
     if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
-    this.#cleanedAt = Date.now();
     this.#cleaningSince = Date.now();
     const running = sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
     const known = new Set([...this.podUids, ...running]);
     this.#cleanedUp = await cleanUpOrphans(known, hands);
     this.#cleaningSince = undefined;
+    this.#cleanedAt = Date.now();
   }
 
   /** Takes up new pods, and lets those go that are not told of any more. */
@@ -120,6 +120,8 @@ export class SyncLoop {
     const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));
     for (const pod of added) this.#workers.set(pod.uid, new PodWorker(pod, kubeletRoot));
     if (added.length > 0) say(wording.podsChange('ADD', added));
+    const changed = pods.filter((pod) => this.#workers.get(pod.uid)?.isOtherThan(pod));
+    if (changed.length > 0) say(wording.podsChange('UPDATE', changed));
     const told = new Set(pods.map(({ uid }) => uid));
     const gone = [...this.#workers.values()].filter(({ pod }) => !told.has(pod.uid));
     for (const worker of gone) {
