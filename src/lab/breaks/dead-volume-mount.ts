@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
+import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
@@ -37,8 +38,15 @@ async function served(
   return started.promise;
 }
 
-/** The mount goes, the kubelet goes on, and takes the folder of the pod away. */
-const GONE = [`- mount ${podFolder(ORPHAN)}/`, `- file ${podFolder(ORPHAN)}`];
+/** Who is freed with the mount: its server, and whoever of a check had to be left waiting there. */
+const FREED = [
+  `- mount ${podFolder(ORPHAN)}/`,
+  `- process ${PLACES.executable} lab-part silent-files`,
+  '- process kubediag-reader',
+];
+/** The kubelet goes on, and takes the folder of the pod away; of a CSI volume the file is left. */
+const GONE = [...FREED, `- file ${podFolder(ORPHAN)}`];
+const MOUNT_GONE = [...FREED, `- file ${volumePath(ORPHAN, CLAIM)}/mount`];
 
 const ACTIVE: Expected = { verdict: 'found', state: 'active', repair: 'done', changes: GONE };
 
@@ -63,7 +71,7 @@ const active: readonly Break[] = [
     about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
     expected: {
       ...ACTIVE,
-      changes: [`- mount ${podFolder(ORPHAN)}/`, `- file ${volumePath(ORPHAN, CLAIM)}/mount`],
+      changes: MOUNT_GONE,
       // The file of the volume is left, over which the kubelet stumbles next.
       afterwards: ['orphaned-volume-metadata'],
     },
@@ -77,7 +85,11 @@ const active: readonly Break[] = [
   {
     ...named('with-subpath-active'),
     about: 'a silent volume of a pod that is gone is mounted by subPath too',
-    expected: ACTIVE,
+    expected: {
+      ...ACTIVE,
+      // A kubelet of that age leaves the places of subPath mounts, and so the folder of the pod.
+      changes: [...GONE, `+ file ${podFolder(ORPHAN)}/volume-subpaths/share/app/0 folder`],
+    },
     leftOut: lacks(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
@@ -145,7 +157,7 @@ const waiting: readonly Break[] = [
       state: 'latent',
       repair: 'done',
       recoverWith: ['--finding', '1'],
-      changes: [`- mount ${podFolder(ORPHAN)}/`, `- file ${volumePath(ORPHAN, CLAIM)}/mount`],
+      changes: MOUNT_GONE,
       afterwards: ['orphaned-volume-metadata'],
     },
     leftOut: lacks(HABITS.asksEveryServer),
