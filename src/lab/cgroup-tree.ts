@@ -10,17 +10,8 @@ const TRY_MS = 100;
 
 /** Ends every process in a cgroup and below it, and removes it from every hierarchy. */
 export async function removeCgroupTree(cgroup: string): Promise<void> {
-  await removeAll(() => foldersOf(cgroup));
-}
-
-/** The same, but the cgroup itself stays. */
-export async function removeCgroupsBelow(cgroup: string): Promise<void> {
-  await removeAll(async () => (await foldersOf(cgroup)).filter((path) => !path.endsWith(cgroup)));
-}
-
-async function removeAll(foldersNow: () => Promise<readonly string[]>): Promise<void> {
   for (let tries = 1; ; tries++) {
-    const folders = await foldersNow();
+    const folders = await foldersOf(cgroup);
     if (folders.length === 0) return;
     if (tries > TRIES_MAX) throw new Error(`cgroups are left behind: ${folders.join(' ')}`);
     for (const folder of folders) {

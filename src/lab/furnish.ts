@@ -2,14 +2,10 @@ import { healthyObjects } from './healthy-pods.ts';
 import { writeWhole } from './open-node.ts';
 import { PLACES, READ_ONLY_PORT } from './places.ts';
 import type { KubernetesObject, PracticeNode } from './practice-node.ts';
-import { enterCgroup } from './real-kubelet/make-cgroup.ts';
-import { labCgroup } from './runtime/lab-cgroup.ts';
 import type { KubeletWords } from './settings.ts';
 
 /** Starts what makes a node of empty namespaces: its runtime, its kubelet, and the healthy pods. */
 export async function furnish(node: PracticeNode): Promise<void> {
-  const { kubelet, name } = node.settings;
-  if (kubelet.kind === 'real') await enterCgroup(labCgroup(name));
   await startRuntime(node);
   const objects = healthyObjects();
   for (const object of objects) node.put(object);

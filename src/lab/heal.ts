@@ -1,7 +1,7 @@
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Baseline, linkAt, mountPoints, readBaseline } from './baseline.ts';
-import { removeCgroupsBelow } from './cgroup-tree.ts';
+import { removeCgroupTree } from './cgroup-tree.ts';
 import { furnish } from './furnish.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
@@ -19,6 +19,9 @@ const WRITTEN = [
   '/tmp',
 ];
 
+/** Of the pods of a real kubelet; ours, and breaks, name that of the lab. */
+const KUBELETS_CGROUP = '/kubepods';
+
 /** What stays: which lab this is, and what it was at first. */
 const KEPT = [PLACES.lab, ...['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name))];
 
@@ -30,7 +33,8 @@ const KEPT = [PLACES.lab, ...['lab.json', 'baseline.json'].map((name) => join(PL
 export async function heal(node: PracticeNode): Promise<void> {
   const baseline = readBaseline();
   await endDaemons();
-  await removeCgroupsBelow(labCgroup(node.settings.name));
+  for (const cgroup of [labCgroup(node.settings.name), KUBELETS_CGROUP])
+    await removeCgroupTree(cgroup);
   restoreBin(baseline);
   await unmountOthers(node, baseline);
   for (const folder of WRITTEN) empty(folder);

@@ -9,8 +9,8 @@ import { PLACES } from './places.ts';
  *
  * The folders of the machine are there, each under a layer in memory. What a real node would keep of
  * its own is covered, so that nothing of it shines through. Devices, cgroups and settings of the
- * kernel belong to the whole machine: there are only the devices that every program needs, and cgroups
- * and settings can be read but, except for the node's own, not changed.
+ * kernel belong to the whole machine: there are only the devices that every program needs, the cgroup
+ * of the lab is the root of all, and settings can be read but, except for the network's, not changed.
  */
 export const MAKE_ROOT = `
 # mount -n: else it leaves a folder of its own in /run of the machine.
@@ -79,8 +79,14 @@ fi
 for hierarchy in $(cgroups); do
   [ -d ".$hierarchy" ] || mkdir ".$hierarchy"
   own=$hierarchy/kubediag-lab-$name
-  mount -n --bind "$hierarchy" ".$hierarchy" && mount -n -o remount,bind,ro ".$hierarchy" || exit 1
-  if mkdir -p "$own" 2>/dev/null; then mount -n --bind "$own" ".$own" || exit 1; fi
+  if mkdir -p "$own" 2>/dev/null; then
+    # Version 1 gives a new cgroup no processor and no memory, and lets nobody in before it has some.
+    for file in cpuset.cpus cpuset.mems; do
+      if [ -e "$hierarchy/$file" ]; then cat "$hierarchy/$file" >"$own/$file"; fi
+    done
+    mount -n --bind "$own" ".$hierarchy" || exit 1
+  else mount -n --bind "$hierarchy" ".$hierarchy" && mount -n -o remount,bind,ro ".$hierarchy" || exit 1
+  fi
 done
 
 mkdir -p usr/local/bin .${PLACES.lab} && rm -f .${PLACES.executable}

@@ -21,6 +21,8 @@ export function labKubelet(name: string, version: string): LabKubelet {
     authorization: { mode: 'AlwaysAllow' },
     readOnlyPort: READ_ONLY_PORT,
     contentType: 'application/json',
+    // What the node sees as the root of all cgroups is its own.
+    cgroupsPerQOS: true,
     // It finds what it wants in `kernel-settings.ts`, and sets nothing of the machine.
     protectKernelDefaults: true,
     // By default a changed ConfigMap reaches its volume after a minute: nobody wants to wait for it.

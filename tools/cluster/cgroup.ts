@@ -9,9 +9,7 @@ import { join } from 'node:path';
  */
 export async function makeCgroup(cgroup: string): Promise<readonly string[]> {
   const folders = [];
-  // A practice node has its own cgroup mounted once more, in the midst of each hierarchy.
-  const whole = (await hierarchies()).filter((folder) => !folder.endsWith(cgroup));
-  for (const hierarchy of whole) {
+  for (const hierarchy of await hierarchies()) {
     const parent = join(hierarchy, cgroup);
     const folder = join(parent, 'containerd');
     await mkdir(folder, { recursive: true });
@@ -21,16 +19,6 @@ export async function makeCgroup(cgroup: string): Promise<readonly string[]> {
     folders.push(folder);
   }
   return folders;
-}
-
-/**
- * Goes into the cgroup of a lab, and with us whatever we start from now on: where a kubelet names no
- * cgroup for its pods they come to be where the runtime is, and nowhere else may a practice node make any.
- */
-export async function enterCgroup(cgroup: string): Promise<void> {
-  for (const folder of await makeCgroup(cgroup)) {
-    await writeFile(join(folder, 'cgroup.procs'), `${process.pid}\n`);
-  }
 }
 
 /** Version 1 gives a new cgroup no processor and no memory, and lets nobody in before it has some. */
