@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PLACES } from './places.ts';
 
@@ -6,6 +6,8 @@ import { PLACES } from './places.ts';
 export interface Baseline {
   /** Where something is mounted, in the order of the mount table. */
   readonly mountPoints: readonly string[];
+  /** What lies in the root. */
+  readonly names: readonly string[];
   /** Where /bin leads; absent where it is a folder. */
   readonly bin?: string;
 }
@@ -14,7 +16,11 @@ const FILE = join(PLACES.lab, 'baseline.json');
 
 export function writeBaseline(): void {
   const bin = linkAt('/bin');
-  const baseline: Baseline = { mountPoints: mountPoints(), ...(bin === undefined ? {} : { bin }) };
+  const baseline: Baseline = {
+    mountPoints: mountPoints(),
+    names: readdirSync('/'),
+    ...(bin === undefined ? {} : { bin }),
+  };
   writeFileSync(FILE, JSON.stringify(baseline, null, 2));
 }
 

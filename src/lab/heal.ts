@@ -37,6 +37,9 @@ export async function heal(node: PracticeNode): Promise<void> {
     await removeCgroupTree(cgroup);
   restoreBin(baseline);
   await unmountOthers(node, baseline);
+  for (const name of readdirSync('/')) {
+    if (!baseline.names.includes(name)) rmSync(join('/', name), { recursive: true });
+  }
   for (const folder of WRITTEN) empty(folder);
   await furnish(node);
 }
