@@ -171,7 +171,10 @@ function mountChanges({ uid }: Patient): readonly string[] {
 function startChanges({ name, uid }: Patient): readonly string[] {
   return [
     ...announced('container').map((start) => `${start} ${NAMESPACE}/shop-${name} `),
-    `+ file ${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
+    // The logs of earlier attempts are collected, too.
+    ...announced('file').map(
+      (start) => `${start} ${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
+    ),
     '+ process ',
     '+ mount in ',
   ];
