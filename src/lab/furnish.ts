@@ -22,11 +22,12 @@ async function startRuntime({ settings, startPart }: PracticeNode): Promise<void
   else await (await import('./runtime/start-containerd.ts')).startContainerd(settings.runtime);
 }
 
-async function startKubelet({ settings, startPart }: PracticeNode): Promise<void> {
-  const { kubelet, name } = settings;
+async function startKubelet(node: PracticeNode): Promise<void> {
+  const { startPart } = node;
+  const { kubelet } = node.settings;
   if (kubelet.kind === 'real') {
     await startPart('api');
-    await (await import('./real-kubelet/start-kubelet.ts')).startRealKubelet(name, kubelet);
+    await (await import('./real-kubelet/start-kubelet.ts')).startRealKubelet(node, kubelet);
     return;
   }
   const words: KubeletWords = { version: kubelet.version, collects: true };

@@ -15,7 +15,7 @@ export async function chooseKubelet(path: string, runtime: RuntimeChoice): Promi
     throw new Refusal(
       WHAT,
       `a real kubelet asks more of a runtime than our stand-in knows, and the node has no other: ${runtime.why}`,
-      'install the packages containerd and runc, or leave out --kubelet',
+      'have containerd and runc installed and leave out --runtime stand-in, or leave out --kubelet',
     );
   }
   if (isHiddenOnNodes(program)) {

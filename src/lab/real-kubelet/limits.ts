@@ -9,3 +9,5 @@ export const VERSION_MS = 30_000;
 export const VERSION_BYTES_MAX = 10_000;
 /** Until the program is seen to run; what comes of it shows later. */
 export const START_MS = 10_000;
+/** Of a kubelet that ended: one line of its log, which may hold a whole configuration. */
+export const LAST_WORDS_MAX = 500;
