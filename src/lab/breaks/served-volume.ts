@@ -1,6 +1,5 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { unlessGone } from '../exam/unless-gone.ts';
-import { READ_ONLY_PORT } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 
 /** A file server that answers until it is told to fall silent. */
@@ -32,15 +31,9 @@ function isMounted(target: string): boolean {
   return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${target} `);
 }
 
-/** Waits until the kubelet hangs on a silent volume, and its own health check says so. */
+/** Waits until the kubelet hangs on a silent volume. What it says of itself follows by and by. */
 export async function untilItHangs(node: PracticeNode): Promise<void> {
   await node.until('the kubelet waits for a silent server', someoneWaits);
-  // A real one says so after five minutes; it can be asked for its stacks before.
-  if (node.settings.kubelet.kind === 'real') return;
-  await node.until('the health check of the kubelet fails', async () => {
-    const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/healthz`);
-    return answer.status === 500 && (await answer.text()).includes('[-]syncloop failed');
-  });
 }
 
 /** Whether a thread of any process on the node waits for a FUSE server. */
