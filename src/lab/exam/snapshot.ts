@@ -23,6 +23,14 @@ const FOLDERS = [
   { path: `${PLACES.kubeletRoot}/plugins`, depth: 99, detail: 'contents' },
 ] as const;
 
+/** No part of the comparison, by the beginning of a line. */
+const ASIDE = [
+  // Whoever builds this program anew meanwhile changes nothing of the node.
+  `mount ${PLACES.executable} `,
+  // The root of a container is there as long as the container, which has a line of its own.
+  'mount /run/containerd/io.containerd.runtime.v2.task/',
+];
+
 /**
  * All of a practice node that a repair could change without saying so: mounts in every namespace,
  * processes, files, pods and containers. Taken on the node, and without touching a silent mount.
@@ -39,7 +47,11 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
     ...FOLDERS.flatMap((folder) => fileLines(folder, silentTargets(own))),
     ...(await runtimeLines(runtime)),
   ];
-  return lines.map(withoutAccident).toSorted();
+  const isAside = (line: string) => ASIDE.some((start) => line.startsWith(start));
+  return lines
+    .filter((line) => !isAside(line))
+    .map(withoutAccident)
+    .toSorted();
 }
 
 /** Of a container, or of whoever else has mounts of its own; nothing of one that is on its way out. */
