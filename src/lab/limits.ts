@@ -16,5 +16,9 @@ export const FURNISH_MS = 90_000;
 export const UNTIL_MS = 60_000;
 /** What is written to the node's own folders, images and logs: they lie in memory. */
 export const ROOT_MEGABYTES_MAX = 2_048;
+/** How long whoever makes or takes down a lab is waited for by another who wants to. */
+export const CLAIM_MS = 5_000;
 /** As a host name, and as a part of file names. */
 export const NAME_CHARACTERS_MAX = 30;
+/** From the word that the agent is to end until it has: a change of the node is finished first. */
+export const AGENT_END_MS = 20_000;

@@ -4,6 +4,7 @@ type Part = (words: readonly string[]) => Promise<void> | void;
 
 /** The daemons of a practice node, and what is run there for a moment; each is loaded when it is meant. */
 const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
+  door: async () => (await import('./door.ts')).runDoor,
   api: async () => (await import('./real-kubelet/run-api.ts')).runApi,
   inside: async () => (await import('./inside-commands.ts')).runInside,
   kubelet: async () => (await import('./kubelet/run-kubelet.ts')).runKubelet,

@@ -20,3 +20,6 @@ export const PLACES = {
 
 /** Of the kubelet, without credentials. The network is the node's own, so it is never taken. */
 export const READ_ONLY_PORT = 10_255;
+
+/** Of `kubediag serve` on the practice node. */
+export const AGENT_PORT = 8_090;

@@ -56,6 +56,8 @@ async function runCommand(
         terminal,
         stopOnSignal(),
       );
+    case 'serve':
+      return (await import('./serve.ts')).serve(options as never, terminal, stopOnSignal());
     case 'break':
       return (await import('./change-node.ts')).breakNode(words[0], options as never, terminal);
     default:

@@ -6,6 +6,8 @@ export interface CompanionCommand {
   readonly arguments: readonly string[];
   /** The whole of it; by default our own. */
   readonly environment?: NodeJS.ProcessEnv;
+  /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
+  readonly files?: readonly number[];
   /** It stays in our process group, so that whoever kills that kills it too. */
   readonly isOfOurGroup?: boolean;
 }
@@ -24,6 +26,8 @@ export interface CompanionEvents {
 export interface Companion {
   readonly pid: number;
   write(bytes: Buffer): void;
+  /** That there is nothing more to be said: many a program ends then. */
+  endInput(): void;
   /** Whether we wait for it: a companion nobody waits for does not keep us alive. */
   hold(held: boolean): void;
   /** Kills it and forgets it, whether or not it can die: a process on a dead mount cannot. */
@@ -59,6 +63,7 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
   return {
     pid: child?.pid ?? 0,
     write: (bytes) => void child?.stdin?.write(bytes),
+    endInput: () => void child?.stdin?.end(),
     hold: (held) => {
       for (const handle of handles) {
         if (held) handle?.ref?.();
@@ -85,7 +90,7 @@ function started(
     const child = spawn(command.program, command.arguments, {
       // Ctrl-C is for us; we decide what becomes of the child.
       detached: !command.isOfOurGroup,
-      stdio: ['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore'],
+      stdio: ['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore', ...(command.files ?? [])],
       cwd: '/',
       ...(command.environment ? { env: command.environment } : {}),
     });

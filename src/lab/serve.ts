@@ -1,0 +1,129 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:net';
+import { startCompanion } from '../process/companion.ts';
+import { systemProgram } from '../process/system-program.ts';
+import { isLoopback } from '../std/is-loopback.ts';
+import { messageOf } from '../std/message-of.ts';
+import { NODE_PATH, standingLab } from './enter.ts';
+import { checkName, type StandingLab } from './known-labs.ts';
+import type { NameOption } from './lab-options.ts';
+import type { LabTerminal } from './lab-terminal.ts';
+import { PLACES } from './places.ts';
+import { Refusal, WrongWords } from './refusal.ts';
+import { servedLines } from './served-lines.ts';
+
+export interface ServeOptions extends NameOption {
+  readonly listen: string;
+}
+
+/** `kubediag lab serve`: the agent on a practice node, reached from this machine, until Ctrl-C. */
+export async function serve(
+  options: ServeOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  checkName(options.name);
+  return serveLab(await standingLab(options.name), options.listen, terminal, stop);
+}
+
+/** The same for a practice node at hand. */
+export async function serveLab(
+  lab: StandingLab,
+  listen: string,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const door = await openDoor(lab, listen);
+  const tell = () => door.close();
+  stop.addEventListener('abort', tell, { once: true });
+  if (stop.aborted) tell();
+  const start = await Promise.race([door.serving, door.ended]);
+  if (start === 'serving') {
+    const token = `/proc/${lab.pid}/root/var/lib/kubediag/token`;
+    terminal.out(servedLines({ name: lab.name, url: door.url, token }));
+  }
+  await door.ended;
+  if (stop.aborted) return 0;
+  throw new Refusal(
+    `the practice node "${lab.name}" is ${start === 'serving' ? 'no longer' : 'not'} served`,
+    door.said().trim() || 'its agent has ended',
+    `see whether it still stands: kubediag lab list; and who else serves there: kubediag lab run --name ${lab.name} -- ps ax`,
+  );
+}
+
+interface Door {
+  readonly url: string;
+  /** The agent answers. */
+  readonly serving: Promise<'serving'>;
+  readonly ended: Promise<string>;
+  readonly said: () => string;
+  close(): void;
+}
+
+/**
+ * The network of the practice node is its own, so nobody gets in from here. But whoever listens keeps
+ * listening where they began, and a socket can be handed over: ours, to a part of the lab inside.
+ */
+async function openDoor(lab: StandingLab, listen: string): Promise<Door> {
+  const server = await listening(listen);
+  const { port } = server.address() as { readonly port: number };
+  const serving = Promise.withResolvers<'serving'>();
+  const ended = Promise.withResolvers<string>();
+  let said = '';
+  const hear = (chunk: Buffer) => {
+    said = `${said}${chunk.toString()}`.slice(-SAID_CHARACTERS_MAX);
+    if (/^serving node /m.test(said)) serving.resolve('serving');
+  };
+  const [enter = '', ...into] = lab.enter;
+  const door = startCompanion(
+    {
+      program: systemProgram(enter) ?? enter,
+      arguments: [...into, PLACES.executable, 'lab-part', 'door'],
+      environment: { PATH: NODE_PATH, LC_ALL: 'C' },
+      files: [fileOf(server)],
+    },
+    { onOutput: hear, onErrorOutput: hear, onEnd: ended.resolve, onGone: () => {} },
+  );
+  // From here on the part inside has it; who calls is not to be answered twice.
+  server.close();
+  return {
+    url: `http://127.0.0.1:${port}`,
+    serving: serving.promise,
+    ended: ended.promise,
+    said: () => said,
+    close: () => door.endInput(),
+  };
+}
+
+const SAID_CHARACTERS_MAX = 4_000;
+
+// 127.0.0.1:8090, localhost:0
+const ADDRESS = /^([\w.]+):(\d{1,5})$/;
+
+async function listening(listen: string): Promise<Server> {
+  const [, host = '', port = ''] = ADDRESS.exec(listen) ?? [];
+  if (!isLoopback(host) || Number(port) > 65_535) {
+    throw new WrongWords(
+      `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not "${listen}": ` +
+        'a practice node is for nobody else',
+    );
+  }
+  const server = createServer();
+  server.listen(Number(port), host);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    throw new Refusal(
+      `nobody can listen on ${listen}`,
+      messageOf(error),
+      'choose another port: kubediag lab serve --listen 127.0.0.1:0 takes any that is free',
+    );
+  }
+  return server;
+}
+
+/** Node has no public name for the number of an open socket. */
+function fileOf(server: Server): number {
+  const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
+  return fd;
+}
