@@ -12,8 +12,12 @@ import {
   OLD_BROKER,
   STRANGER,
   untilStuckAt,
+  whyBinIsSafe,
 } from './bare-container.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+
+const cannotDamage = (settings: LabSettings) =>
+  lacks(HABITS.removesByPattern)(settings) ?? whyBinIsSafe();
 
 const collectsAtOnce = ({ kubelet }: LabSettings) =>
   kubelet.kind === 'real'
@@ -45,6 +49,7 @@ const collected: readonly Break[] = [
   {
     ...named('broker-damaged'),
     about: "keadm's broker has ended without a log path, and the kubelet deletes /bin for it",
+    leftOut: cannotDamage,
     expected: { ...DAMAGED, changes: [...removed(BROKER), '+ file /bin link to usr/bin'] },
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },

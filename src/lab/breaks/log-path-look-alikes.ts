@@ -1,13 +1,13 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
-import { BROKER, makeBare, untilStuckAt } from './bare-container.ts';
+import { BROKER, makeBare, untilStuckAt, whyBinIsSafe } from './bare-container.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 import { endContainers, newestContainers, type PodObject, runPod } from './pod-life.ts';
 import { NAMESPACE, practicePod } from './practice-pod.ts';
 
 /** What looks like a container without a log path, or like what comes of it, and is neither. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'make'>;
+type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
 
 const logFileGone: Resemblance = {
   variant: 'log-file-gone',
@@ -48,6 +48,7 @@ const removedSince: Resemblance = {
   variant: 'removed-since',
   about:
     'a container without a log path was removed and /bin restored by hand; the log still tells of it',
+  leftOut: whyBinIsSafe,
   make: async (node) => {
     const { id, podId } = await makeBare(node, BROKER, 'exited');
     takeOn(HABITS.removesByPattern, node, { collects: true });
@@ -94,14 +95,14 @@ async function endedElsewhere({ runtime }: PracticeNode, uid: string): Promise<{
 }
 
 /** Under a kubelet that removes by a pattern, and collects only where the resemblance asks for it. */
-function lookAlike({ variant, about, make }: Resemblance): Break {
+function lookAlike({ variant, about, leftOut, make }: Resemblance): Break {
   return {
     kind: 'look-alike',
     fault: 'container-without-log-path',
     variant,
     about,
     expected: { verdict: 'clear', repair: 'none' },
-    leftOut: lacks(HABITS.removesByPattern),
+    leftOut: (settings) => lacks(HABITS.removesByPattern)(settings) ?? leftOut?.(settings),
     make: async (node) => {
       takeOn(HABITS.removesByPattern, node, { collects: false });
       await make(node);
