@@ -5,12 +5,12 @@ export const PRACTICE_NAMESPACE = 'practice';
 
 /** The pods of a practice node that is well; a break may use them, and a heal brings them back. */
 export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
-export const SHOP_POD = { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' } as const;
-export const LABELS_POD = {
+const SHOP_POD = { name: 'shop-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c02' } as const;
+const LABELS_POD = {
   name: 'labels-0',
   uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c03',
 } as const;
-export const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' } as const;
+const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04' } as const;
 
 /**
  * What `lab up` tells the kubelet, ours or a real one: a pod with a file of a ConfigMap by subPath, one

@@ -9,8 +9,6 @@ export const TURN_MS = 200;
 export const HOUSEKEEPING_MS = 500;
 /** So long may the loop be silent before the health check calls it dead: five minutes. */
 export const SILENCE_MS = 5 * PRACTICE_MINUTE_MS;
-/** Containers that have ended are collected once a minute. */
-export const COLLECTION_MS = PRACTICE_MINUTE_MS;
 /** Ten seconds before the second restart of a container, then twice as long each time. */
 export const FIRST_BACK_OFF_MS = PRACTICE_MINUTE_MS / 6;
 /** And five minutes at most. */
@@ -18,11 +16,9 @@ export const BACK_OFF_MS_MAX = 5 * PRACTICE_MINUTE_MS;
 /** A container that ran for ten minutes is restarted at once again. */
 export const RUNS_WELL_MS = 10 * PRACTICE_MINUTE_MS;
 /** When a pod could not be brought to what it should be, it is tried again after so long. */
-export const RETRY_MS = PRACTICE_MINUTE_MS;
+export const RETRY_MS = PRACTICE_MINUTE_MS / 2;
 /** So long is the longest pause of a loop that waits for its runtime. */
 export const RUNTIME_PAUSE_MS_MAX = 5_000;
-/** Who is in a clean-up for longer than this is held up in it: for a minute, in a dump's own count. */
-export const HELD_UP_MS = PRACTICE_MINUTE_MS;
 /** A mount or an unmount is done at once; a machine of two cores may be busy. */
 export const MOUNT_MS = 20_000;
 /** Of what `mount` says when it refuses. */

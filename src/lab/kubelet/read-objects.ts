@@ -50,7 +50,7 @@ function filesIn(object: unknown, kind: 'configmaps' | 'secrets'): Files {
 }
 
 function textsAt(object: unknown, field: string): Files {
-  const names = Object.keys((fieldAt(object, field) ?? {}) as object);
+  const names = Object.keys(fieldAt(object, field) ?? {});
   return Object.fromEntries(names.map((name) => [name, textAt(object, field, name) ?? '']));
 }
 

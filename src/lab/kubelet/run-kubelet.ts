@@ -10,7 +10,7 @@ import type { KubeletWords } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import { collectContainers } from './collect-containers.ts';
 import { openDoors } from './doors.ts';
-import { COLLECTION_MS } from './limits.ts';
+import { PRACTICE_MINUTE_MS } from './limits.ts';
 import { klogLine, type LogLine } from './log-line.ts';
 import { pageAt } from './pages.ts';
 import { readObjects } from './read-objects.ts';
@@ -55,14 +55,14 @@ function wordsNow(): KubeletWords {
   return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
 }
 
-/** Beside the sync loop, as in any kubelet: also when that is held up. */
+/** Once a minute, beside the sync loop, as in any kubelet: also when that is held up. */
 async function collectAgainAndAgain(
   loop: SyncLoop,
   runtime: RuntimeCommands,
   say: (line: LogLine) => void,
 ): Promise<never> {
   for (;;) {
-    await sleep(COLLECTION_MS);
+    await sleep(PRACTICE_MINUTE_MS);
     const { version, collects } = wordsNow();
     // Before it has heard of its pods every one of them would be a stranger.
     if (!collects || !loop.hasTurned) continue;

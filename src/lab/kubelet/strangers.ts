@@ -4,7 +4,7 @@ import { podUidOf } from './container-state.ts';
 import type { Wording } from './wording.ts';
 
 /** Running containers of pods that the kubelet was never told of, such as of one made past it. */
-export function strangersIn(
+function strangersIn(
   containers: readonly ListedContainer[],
   podUids: ReadonlySet<string>,
 ): readonly ListedContainer[] {

@@ -4,8 +4,8 @@ import type { KubernetesObject, ListedPod, RuntimeCommands } from '../practice-n
 import type { KubeletWords } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import {
-  HELD_UP_MS,
   HOUSEKEEPING_MS,
+  PRACTICE_MINUTE_MS,
   RUNTIME_PAUSE_MS_MAX,
   SILENCE_MS,
   TURN_MS,
@@ -72,8 +72,10 @@ export class SyncLoop {
     return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
   }
 
+  /** In its clean-up for a minute or more: by then a dump of its goroutines shows it as waiting. */
   get isHeldUp(): boolean {
-    return this.#cleaningSince !== undefined && Date.now() - this.#cleaningSince >= HELD_UP_MS;
+    const cleaningSince = this.#cleaningSince;
+    return cleaningSince !== undefined && Date.now() - cleaningSince >= PRACTICE_MINUTE_MS;
   }
 
   async run(): Promise<never> {
@@ -101,7 +103,7 @@ export class SyncLoop {
     const told = this.#wish.objects();
     const hands = this.#hands();
     this.#hear(told.pods, hands);
-    await Promise.all(told.pods.map((pod) => this.#workers.get(pod.uid)?.sync(pod, told, hands)));
+    await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, hands)));
     for (const [uid, worker] of this.#leaving) {
       if (await worker.tearDown(hands)) this.#leaving.delete(uid);
     }
@@ -112,6 +114,10 @@ export class SyncLoop {
     this.#cleanedUp = await cleanUpOrphans(known, hands);
     this.#cleaningSince = undefined;
     this.#cleanedAt = Date.now();
+  }
+
+  async #syncPod(pod: Pod, told: ToldObjects, hands: Hands): Promise<void> {
+    await this.#workers.get(pod.uid)?.sync(pod, told, hands);
   }
 
   /** Takes up new pods, and lets those go that are not told of any more. */

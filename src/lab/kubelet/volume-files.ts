@@ -88,7 +88,7 @@ function fieldOf({ object }: Pod, path: string): string {
   const [, map, key] = ONE_OF.exec(path) ?? [];
   if (map !== undefined && key !== undefined) return textAt(object, 'metadata', map, key) ?? '';
   const value = fieldAt(object, ...path.split('.'));
-  if (typeof value !== 'object' || value === null) return String(value ?? '');
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '';
   return Object.entries(value)
     .map(([name, text]) => `${name}=${JSON.stringify(text)}\n`)
     .join('');
