@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { type Companion, startCompanion } from '../../process/companion.ts';
+import { startCompanion } from '../../process/companion.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../../process/system-program.ts';
 import { PLACES } from '../places.ts';
 import { joinCgroup } from './join-cgroup.ts';
@@ -15,16 +15,17 @@ export interface ContainerProcessWish {
   /** Its own cgroup, from the root of the hierarchy on. */
   readonly cgroup: string;
   readonly mounts: readonly HostMount[];
-  /** Told once, when it has ended by itself or by somebody else's hand. */
-  readonly onEnd: (exitCode: number) => void;
 }
 
 /** A process of the node that is a container: it only waits, and holds what is mounted for it. */
 export interface ContainerProcess {
-  readonly pid: number;
-  /** Settles when it is gone; a process that waits in the kernel never is. */
-  kill(): Promise<void>;
+  /** Its exit code, once it is gone, by whomever; a process that waits in the kernel never is. */
+  readonly ended: Promise<number>;
+  kill(): void;
 }
+
+/** As a shell counts: the number of SIGKILL, and 128. */
+const KILLED = 137;
 
 /** Where every container has its root while it is made; each sees only its own there. */
 const ROOT = `${PLACES.lab}/container-root`;
@@ -60,50 +61,43 @@ exec cat
 
 /** Rejects in runc's words when the kernel does not let a host path be mounted. */
 export async function startContainerProcess(wish: ContainerProcessWish): Promise<ContainerProcess> {
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const gone = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<number>();
   let said = '';
-  let isRunning = false;
-  const paths = wish.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
-  const words = ['--mount', '--propagation', 'private', program('sh'), '-c', SCRIPT, ROOT];
-  const child: Companion = startCompanion(
-    {
-      program: program('unshare'),
-      arguments: [...words, ...paths],
-      environment: PLAIN_ENVIRONMENT,
-    },
-    {
-      onOutput: (chunk) => {
-        said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
-        if (said === 'running\n') resolve();
-      },
-      onErrorOutput: (chunk) => {
-        said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
-      },
-      onEnd: (why) => {
-        gone.resolve();
-        if (isRunning) wish.onEnd(exitCodeOf(why));
-        else
-          reject(
-            new Error(refusal(said, wish.mounts) ?? `the container was not made: ${why}: ${said}`),
-          );
-      },
-      onGone: () => gone.resolve(),
-    },
-  );
-  const kill = () => {
-    child.abandon();
-    return gone.promise;
+  const hear = (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
+    if (said === 'running\n') started.resolve();
   };
+  const paths = wish.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
+  const words = [
+    '--mount',
+    '--propagation',
+    'private',
+    program('sh'),
+    '-c',
+    SCRIPT,
+    ROOT,
+    ...paths,
+  ];
+  const command = { program: program('unshare'), arguments: words, environment: PLAIN_ENVIRONMENT };
+  const child = startCompanion(command, {
+    onOutput: hear,
+    onErrorOutput: hear,
+    onEnd: (why) => {
+      const refused = refusal(said, wish.mounts);
+      started.reject(new Error(refused ?? `the container was not made: ${why}: ${said}`));
+      ended.resolve(exitCodeOf(why));
+    },
+    onGone: () => ended.resolve(KILLED),
+  });
   const late = setTimeout(() => {
     child.abandon();
-    reject(new Error(`context deadline exceeded: not started within ${START_MS / 1_000} s`));
+    const limit = `${START_MS / 1_000} s`;
+    started.reject(new Error(`context deadline exceeded: not started within ${limit}`));
   }, START_MS);
-  await joinCgroup(wish.cgroup, child.pid);
-  child.write(Buffer.from('\n'));
-  await promise.finally(() => clearTimeout(late));
-  isRunning = true;
-  return { pid: child.pid, kill };
+  const begin = joinCgroup(wish.cgroup, child.pid).then(() => child.write(Buffer.from('\n')));
+  await Promise.all([started.promise, begin]).finally(() => clearTimeout(late));
+  return { ended: ended.promise, kill: () => child.abandon() };
 }
 
 function program(name: string): string {

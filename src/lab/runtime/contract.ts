@@ -18,7 +18,7 @@ export function describeRuntime(
   /** Starts it in these namespaces, where /run, /var/lib and /var/log are private, at its usual socket. */
   start: (inside: PrivateNamespaces) => Promise<void>,
 ): void {
-  describe(name, () => {
+  describe(`the runtime of a practice node: ${name}`, () => {
     const undo: (() => Promise<void> | void)[] = [];
     let scratch: string;
     let inside: PrivateNamespaces;

@@ -7,6 +7,8 @@ import { join } from 'node:path';
  * was told to make none.
  */
 export async function joinCgroup(cgroup: string, pid: number): Promise<void> {
+  // 0 would be ourselves: it is what a process has that could not be started.
+  if (pid === 0) return;
   for (const hierarchy of await hierarchies()) {
     const folder = join(hierarchy, cgroup);
     const hasJoined = await mkdir(folder, { recursive: true })

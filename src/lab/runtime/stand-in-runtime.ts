@@ -14,7 +14,6 @@ export class NotFound extends Error {
   override readonly name = 'NotFound';
 }
 
-const KILLED = 137;
 /** What containerd notes for a container that could not be started. */
 const START_ERROR = { exitCode: 128, reason: 'StartError' } as const;
 
@@ -54,12 +53,9 @@ export class StandInRuntime {
   async runPod(config: PodSandboxConfig): Promise<string> {
     const id = this.#newId();
     const pod: KnownPod = { id, config, createdAt: nowInNanoseconds() };
-    pod.process = await startContainerProcess({
-      cgroup: cgroupOf(pod, id),
-      mounts: [],
-      onEnd: () => {
-        pod.process = undefined;
-      },
+    pod.process = await startContainerProcess({ cgroup: cgroupOf(pod, id), mounts: [] });
+    void pod.process.ended.then(() => {
+      pod.process = undefined;
     });
     this.#pods.set(id, pod);
     return id;
@@ -101,25 +97,23 @@ export class StandInRuntime {
     }
     const logPath = logPathOf(container);
     if (logPath) await writeFile(logPath, '', { flag: 'a' });
-    const started = startContainerProcess({
-      cgroup: cgroupOf(container.pod, id),
-      mounts: container.config.mounts,
-      onEnd: (exitCode) => void this.#end(container, exitCode),
-    });
-    container.process = await started.then(undefined, async (error: unknown) => {
+    const { mounts } = container.config;
+    const started = startContainerProcess({ cgroup: cgroupOf(container.pod, id), mounts });
+    const process = await started.catch(async (error: unknown) => {
       await this.#end(container, START_ERROR.exitCode, messageOf(error));
       throw error;
     });
+    container.process = process;
     container.state = 'CONTAINER_RUNNING';
     container.startedAt = nowInNanoseconds();
+    container.ended = process.ended.then((exitCode) => this.#end(container, exitCode));
   }
 
   /** By the rules of CRI it is no failure when there is none, here and in what follows. */
   async stopContainer(id: string): Promise<void> {
     const container = this.#containers.get(id);
-    if (!container?.process) return;
-    await container.process.kill();
-    await this.#end(container, KILLED);
+    container?.process?.kill();
+    await container?.ended;
   }
 
   async removeContainer(id: string): Promise<void> {
@@ -135,8 +129,8 @@ export class StandInRuntime {
     if (!pod) return;
     for (const container of this.#containersOf(pod)) await this.stopContainer(container.id);
     const { process } = pod;
-    pod.process = undefined;
-    await process?.kill();
+    process?.kill();
+    await process?.ended;
     await leave(pod, id);
   }
 

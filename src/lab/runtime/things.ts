@@ -7,7 +7,7 @@ export interface KnownPod {
   readonly id: string;
   readonly config: PodSandboxConfig;
   readonly createdAt: string;
-  /** Undefined once it was stopped, or its process has ended. */
+  /** While it is ready. */
   process?: ContainerProcess | undefined;
 }
 
@@ -17,7 +17,10 @@ export interface KnownContainer {
   readonly config: ContainerConfig;
   readonly createdAt: string;
   state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  /** While it runs. */
   process?: ContainerProcess | undefined;
+  /** Settles when it has ended, and all of that is written down here. */
+  ended?: Promise<void>;
   startedAt: string;
   finishedAt: string;
   exitCode: number;
