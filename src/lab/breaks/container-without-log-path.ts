@@ -14,6 +14,7 @@ import {
   untilStuckAt,
   whyBinIsSafe,
 } from './bare-container.ts';
+import { processChanges } from './container-changes.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 
 const cannotDamage = (settings: LabSettings) =>
@@ -39,7 +40,7 @@ function removed(...made: readonly BareContainer[]): readonly string[] {
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
   ]);
-  return [...named, '- process ', '- mount in '];
+  return [...named, ...processChanges('-')];
 }
 
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };

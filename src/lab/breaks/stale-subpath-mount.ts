@@ -1,6 +1,7 @@
 import type { Break, Expected } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { KubernetesObject, PracticeNode } from '../practice-node.ts';
+import { processChanges } from './container-changes.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 import { endContainers, type PodObject, runPod, untilRefused, untilStale } from './pod-life.ts';
 import { configMap, NAMESPACE, practicePod, secret } from './practice-pod.ts';
@@ -175,8 +176,7 @@ function startChanges({ name, uid }: Patient): readonly string[] {
     ...announced('file').map(
       (start) => `${start} ${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
     ),
-    '+ process ',
-    '+ mount in ',
+    ...processChanges('+'),
   ];
 }
 

@@ -5,7 +5,7 @@ import { unlessGone } from './unless-gone.ts';
 
 export interface NodeProcess {
   readonly pid: number;
-  /** Its command line. */
+  /** Its command line, without the folder of its program. */
   readonly words: string;
   readonly mountNamespace: string;
 }
@@ -26,7 +26,9 @@ function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {
   // 812 (node) Z 1 812 812 0 -1 4194560 ...
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const begunMs = ((startTimeOf(stat) ?? 0) / TICKS_PER_SECOND) * 1000;
-  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+  // /usr/bin/containerd-shim-runc-v2 -namespace k8s.io: its folder is another on other machines.
+  const words = line.replace(/^\S*\//, '');
   const isDead = words === '' || /\) [ZX] [^)]*$/.test(stat);
   if (isDead || pid === process.pid || uptimeMs - begunMs < YOUNG_MS) return [];
   const mountNamespace = readlinkSync(`/proc/${pid}/ns/mnt`);
