@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -24,10 +24,17 @@ test('the tar of the system reads ours, and we read its', () => {
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   writeFileSync(
     join(scratch, 'ours.tar'),
-    writeTar([{ name: 'one', content: Buffer.from('first\n') }]),
+    writeTar([
+      { name: 'one', content: Buffer.from('first\n') },
+      { name: 'two', content: Buffer.from('#!'), mode: 0o755 },
+      { name: 'three', content: new Uint8Array(), linkTo: 'one' },
+    ]),
   );
   execFileSync('tar', ['-xf', 'ours.tar'], { cwd: scratch });
   expect(readFileSync(join(scratch, 'one'), 'utf8')).toBe('first\n');
+  expect(readlinkSync(join(scratch, 'three'))).toBe('one');
+  const modes = ['one', 'two'].map((name) => statSync(join(scratch, name)).mode & 0o100);
+  expect(modes).toEqual([0, 0o100]);
   execFileSync('tar', ['-cf', 'theirs.tar', 'one'], { cwd: scratch });
   const [read] = readTar(readFileSync(join(scratch, 'theirs.tar'))) ?? [];
   expect(read?.name).toBe('one');

@@ -54,9 +54,7 @@ export class StandInRuntime {
     const id = this.#newId();
     const pod: KnownPod = { id, config, createdAt: nowInNanoseconds() };
     pod.process = await startContainerProcess({ cgroup: cgroupOf(pod, id), mounts: [] });
-    void pod.process.ended.then(() => {
-      pod.process = undefined;
-    });
+    pod.ended = pod.process.ended.then(() => this.#endPod(pod));
     this.#pods.set(id, pod);
     return id;
   }
@@ -128,10 +126,8 @@ export class StandInRuntime {
     const pod = this.#pods.get(id);
     if (!pod) return;
     for (const container of this.#containersOf(pod)) await this.stopContainer(container.id);
-    const { process } = pod;
-    process?.kill();
-    await process?.ended;
-    await leave(pod, id);
+    pod.process?.kill();
+    await pod.ended;
   }
 
   async removePod(id: string): Promise<void> {
@@ -140,6 +136,11 @@ export class StandInRuntime {
     await this.stopPod(id);
     for (const container of this.#containersOf(pod)) await this.removeContainer(container.id);
     this.#pods.delete(id);
+  }
+
+  async #endPod(pod: KnownPod): Promise<void> {
+    pod.process = undefined;
+    await leave(pod, pod.id);
   }
 
   async #end(container: KnownContainer, exitCode: number, message = ''): Promise<void> {

@@ -9,6 +9,8 @@ export interface KnownPod {
   readonly createdAt: string;
   /** While it is ready. */
   process?: ContainerProcess | undefined;
+  /** As that of a container. */
+  ended?: Promise<void>;
 }
 
 export interface KnownContainer {
