@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { fieldAt, listAt, textAt } from '../../std/json.ts';
 import type { KubernetesObject } from '../practice-node.ts';
 
@@ -32,8 +33,7 @@ export interface VolumeMount {
 }
 
 export function podIn(object: KubernetesObject): Pod {
-  const { name, namespace, uid } = object.metadata;
-  if (uid === undefined) throw new Error(`pod ${namespace}/${name} has no uid: give it one`);
+  const { name, namespace, uid = uidOf(`${namespace}/${name}`) } = object.metadata;
   const policy = textAt(object, 'spec', 'restartPolicy');
   return {
     uid,
@@ -45,8 +45,14 @@ export function podIn(object: KubernetesObject): Pod {
       name: textAt(container, 'name') ?? '',
       mounts: (listAt(container, 'volumeMounts') ?? []).map(mountIn),
     })),
-    object,
+    object: { ...object, metadata: { ...object.metadata, uid } },
   };
+}
+
+/** An API server gives one to whatever has none; ours is the same each time that it is read. */
+function uidOf(name: string): string {
+  const hash = createHash('sha256').update(name).digest('hex');
+  return hash.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*$/, '$1-$2-$3-$4-$5');
 }
 
 function volumeIn(volume: unknown): Volume {

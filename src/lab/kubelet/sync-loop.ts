@@ -81,21 +81,31 @@ export class SyncLoop {
   async run(): Promise<never> {
     let pauseMs = TURN_MS;
     for (;;) {
-      const sandboxes = await this.#sandboxes();
-      if (typeof sandboxes === 'string') {
-        // Before its first turn it only waits for the runtime to come.
-        if (this.#enteredAt !== undefined) this.#sayNow().loopSkips(sandboxes);
-        await sleep(pauseMs);
-        pauseMs = Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
-        continue;
+      const failure = await this.#tryTurn();
+      // Before its first turn it only waits for the runtime to come.
+      if (failure !== undefined && this.#hasTurned) {
+        const { say, wording } = this.#hands();
+        say(wording.loopSkips(`[container runtime is down: ${failure}]`));
       }
-      pauseMs = TURN_MS;
-      if (this.#enteredAt === undefined) this.#sayNow().loopStarts();
+      pauseMs = failure === undefined ? TURN_MS : Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
+      await sleep(pauseMs);
+    }
+  }
+
+  /** Why nothing came of it: the runtime does not tell its pods, or an object cannot be read. */
+  async #tryTurn(): Promise<string | undefined> {
+    try {
+      const sandboxes = await this.#wish.runtime.pods();
+      const { say, wording } = this.#hands();
+      if (this.#enteredAt === undefined) say(wording.loopStarts());
       this.#enteredAt = Date.now();
       await this.#turn(sandboxes);
       this.#hasTurned = true;
       this.#enteredAt = Date.now();
-      await sleep(TURN_MS);
+      return undefined;
+    } catch (error) {
+      this.#cleaningSince = undefined;
+      return messageOf(error);
     }
   }
 
@@ -148,22 +158,5 @@ export class SyncLoop {
     const { version } = words();
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     return { kubeletRoot, runtime, behaviour, wording, say };
-  }
-
-  #sayNow(): { loopSkips(why: string): void; loopStarts(): void } {
-    const { say, wording } = this.#hands();
-    return {
-      loopSkips: (why) => say(wording.loopSkips(`[container runtime is down: ${why}]`)),
-      loopStarts: () => say(wording.loopStarts()),
-    };
-  }
-
-  /** The runtime's pods, or why it does not tell. */
-  async #sandboxes(): Promise<readonly ListedPod[] | string> {
-    try {
-      return await this.#wish.runtime.pods();
-    } catch (error) {
-      return messageOf(error);
-    }
   }
 }
