@@ -16,7 +16,8 @@ import { inject } from 'postject';
 import { faults } from '../src/faults/index.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
-const WORK = join(PROJECT, 'dist/work');
+/** Of this build alone: another one may run beside it. */
+const WORK = join(PROJECT, `dist/work-${process.pid}`);
 const EXECUTABLE = join(PROJECT, 'dist/kubediag');
 /** What the kubelet of a practice node answers when it is asked what it is doing. */
 const DUMPS = join(PROJECT, 'src/lab/kubelet/dumps');
@@ -36,7 +37,6 @@ const YOUNG_MEMORY = '--max-semi-space-size=2';
  * the Node that carries it, the pages as assets. Needs no network and no Node on the machine it runs on.
  */
 async function buildExecutable(): Promise<void> {
-  rmSync(WORK, { recursive: true, force: true });
   mkdirSync(WORK, { recursive: true });
   await bundleSources();
   const carrier = join(WORK, 'kubediag');
@@ -51,7 +51,6 @@ async function buildExecutable(): Promise<void> {
   copyFileSync(carrier, copy);
   // In one step, so that a running one is never half written.
   renameSync(copy, EXECUTABLE);
-  rmSync(WORK, { recursive: true });
   const megabytes = (statSync(EXECUTABLE).size / 1_000_000).toFixed(0);
   console.error(`built dist/kubediag, ${megabytes} MB`);
 }
@@ -128,4 +127,4 @@ function makeBlob(): Buffer {
   return readFileSync(output);
 }
 
-await buildExecutable();
+await buildExecutable().finally(() => rmSync(WORK, { recursive: true, force: true }));
