@@ -94,9 +94,14 @@ async function runtimeLines(runtime: PracticeNode['runtime']): Promise<readonly 
   ];
 }
 
-/** What is different each time that the same thing is made anew: ids, and the times in folder names. */
+/**
+ * What is different each time that the same thing is made anew: ids, the times in folder names, the file
+ * for a container's last words, and the number of its root.
+ */
 function withoutAccident(line: string): string {
   return line
     .replace(/\b[0-9a-f]{64}\b/g, 'ID')
+    .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
+    .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
     .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
 }
