@@ -1,19 +1,83 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '..');
+const EXECUTABLE = join(PROJECT, 'dist/kubediag');
 /** Clear, found and unknown are all answers; only what lies above is a failure of the command itself. */
 const ANSWERS_MAX = 2;
 
-/** `npm start`: builds the executable and runs it, `check` when nothing else is asked for. */
-function start(words: readonly string[]): number {
+/**
+ * `npm start`: builds the executable and runs it. With words, these; else on a node it checks, and on
+ * any other machine it makes a practice node, shows the faults there, and serves it until Ctrl-C.
+ */
+async function start(words: readonly string[]): Promise<number> {
   const build = spawnSync(process.execPath, [join(PROJECT, 'tools/build.ts')], {
     stdio: 'inherit',
   });
   if (build.status !== 0) return build.status ?? 1;
-  const asked = words.length > 0 ? words : ['check'];
-  const { status } = spawnSync(join(PROJECT, 'dist/kubediag'), asked, { stdio: 'inherit' });
-  return status !== null && status <= ANSWERS_MAX ? 0 : (status ?? 1);
+  if (words.length > 0) return answerOf(await run(words));
+  const isNode = presence() !== 'absent';
+  const checked = answerOf(await run(['check']));
+  if (isNode) {
+    tell(HOW_TO_SERVE);
+    return checked;
+  }
+  if (process.geteuid?.() !== 0) {
+    tell(NEEDS_ROOT);
+    return checked;
+  }
+  tell(PRACTICE);
+  return run(['lab', 'tour', '--serve']);
 }
 
-process.exitCode = start(process.argv.slice(2));
+const HOW_TO_SERVE = [
+  'To have it stand on this node, keep Diagnoses and answer over HTTP, as root:',
+  '  dist/kubediag serve            (docs/agent.md)',
+  'To see each fault made, found and repaired, beside this node and without touching it:',
+  '  dist/kubediag lab tour         (docs/lab.md)',
+];
+
+const NEEDS_ROOT = [
+  'So here is how to see it at work all the same: on a practice node, in private namespaces on this',
+  'machine. That needs root, for only root may make mounts, processes and a network of their own;',
+  'nothing of the machine is touched. Run it so:',
+  '  sudo npm start',
+];
+
+const PRACTICE = [
+  'So a PRACTICE NODE is made now, in private namespaces on this machine: four faults are made there,',
+  'found and repaired, and then it is served. Nothing of the machine is touched; Ctrl-C cleans up.',
+];
+
+function tell(lines: readonly string[]): void {
+  process.stdout.write(`\n${lines.join('\n')}\n\n`);
+}
+
+/** Whether a kubelet is here, as the executable sees it. */
+function presence(): string | undefined {
+  const { stdout } = spawnSync(EXECUTABLE, ['check', '--quiet', '-o', 'json'], {
+    encoding: 'utf8',
+    maxBuffer: 1024 * 1024 * 1024,
+  });
+  if (!stdout.startsWith('{')) return undefined;
+  const report = JSON.parse(stdout) as {
+    readonly node: { readonly kubelet: { presence: string } };
+  };
+  return report.node.kubelet.presence;
+}
+
+/** With our terminal. Ctrl-C reaches it as well, and we wait until it has cleaned up. */
+async function run(words: readonly string[]): Promise<number> {
+  const child = spawn(EXECUTABLE, words, { stdio: 'inherit' });
+  process.on('SIGINT', () => {});
+  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+  const [code] = (await once(child, 'exit')) as [number | null];
+  return code ?? 1;
+}
+
+function answerOf(code: number): number {
+  return code <= ANSWERS_MAX ? 0 : code;
+}
+
+process.exitCode = await start(process.argv.slice(2));

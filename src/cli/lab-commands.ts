@@ -56,7 +56,9 @@ function heal(): Command {
 function tour(): Command {
   const command = new Command('tour')
     .description('see each fault made, found and repaired on a practice node, step by step')
-    .option('--yes', 'do not wait for Enter between the steps');
+    .option('--yes', 'do not wait for Enter between the steps')
+    .option('--serve', 'afterwards let kubediag serve stand there, until Ctrl-C')
+    .addOption(listenOption());
   return withBorrowOptions(command);
 }
 
@@ -80,8 +82,14 @@ function serve(): Command {
     .description(
       'let kubediag serve stand on a practice node, reached from this machine, until Ctrl-C',
     )
-    .option('--listen <ADDRESS:PORT>', 'where to answer on this machine', '127.0.0.1:8090')
+    .addOption(listenOption())
     .addOption(nameOption());
+}
+
+function listenOption(): Option {
+  return new Option('--listen <ADDRESS:PORT>', 'where to serve it on this machine').default(
+    '127.0.0.1:8090',
+  );
 }
 
 function nameOption(): Option {

@@ -44,3 +44,31 @@ export async function borrowLab(
     },
   };
 }
+
+/**
+ * Does something on it and ends it, whatever comes of that. Whoever stops us ends it at once, and with
+ * it whatever runs there: what fails then has failed for that reason, and counts as `stopped`.
+ */
+export async function duringLab<T>(
+  borrowed: Pick<BorrowedLab, 'end'>,
+  deed: () => Promise<T>,
+  stop: AbortSignal,
+  stopped: T,
+): Promise<T> {
+  let ending: Promise<void> | undefined;
+  const end = () => {
+    ending ??= borrowed.end();
+    return ending;
+  };
+  const endAtOnce = () => void end();
+  stop.addEventListener('abort', endAtOnce, { once: true });
+  try {
+    return stop.aborted ? stopped : await deed();
+  } catch (error) {
+    if (stop.aborted) return stopped;
+    throw error;
+  } finally {
+    stop.removeEventListener('abort', endAtOnce);
+    await end();
+  }
+}

@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline';
 
-/** Waits for Enter. Whoever types q, presses Ctrl-C or has no more input has seen enough. */
+/** Waits for Enter. Whoever types q or has no more input has seen enough. */
 export function pause(question: string, stop: AbortSignal): Promise<'on' | 'enough'> {
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
@@ -11,7 +11,8 @@ export function pause(question: string, stop: AbortSignal): Promise<'on' | 'enou
     };
     const leave = () => settle('enough');
     stop.addEventListener('abort', leave);
-    lines.on('SIGINT', leave);
+    // While a line is read, Ctrl-C comes as a character: it means what it always does.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.on('close', leave);
     lines.question(question, (answer) => settle(/^q/i.test(answer.trim()) ? 'enough' : 'on'));
   });

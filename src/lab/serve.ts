@@ -16,6 +16,12 @@ export interface ServeOptions extends NameOption {
   readonly listen: string;
 }
 
+interface Where {
+  readonly listen: string;
+  /** On any free port, when that one is taken. */
+  readonly orElsewhere?: boolean;
+}
+
 /** `kubediag lab serve`: the agent on a practice node, reached from this machine, until Ctrl-C. */
 export async function serve(
   options: ServeOptions,
@@ -23,17 +29,17 @@ export async function serve(
   stop: AbortSignal,
 ): Promise<number> {
   checkName(options.name);
-  return serveLab(await standingLab(options.name), options.listen, terminal, stop);
+  return serveLab(await standingLab(options.name), options, terminal, stop);
 }
 
 /** The same for a practice node at hand. */
 export async function serveLab(
   lab: StandingLab,
-  listen: string,
+  where: Where,
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const door = await openDoor(lab, listen);
+  const door = await openDoor(lab, where);
   const tell = () => door.close();
   stop.addEventListener('abort', tell, { once: true });
   if (stop.aborted) tell();
@@ -64,8 +70,8 @@ interface Door {
  * The network of the practice node is its own, so nobody gets in from here. But whoever listens keeps
  * listening where they began, and a socket can be handed over: ours, to a part of the lab inside.
  */
-async function openDoor(lab: StandingLab, listen: string): Promise<Door> {
-  const server = await listening(listen);
+async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
+  const server = await listening(where);
   const { port } = server.address() as { readonly port: number };
   const serving = Promise.withResolvers<'serving'>();
   const ended = Promise.withResolvers<string>();
@@ -100,26 +106,27 @@ const SAID_CHARACTERS_MAX = 4_000;
 // 127.0.0.1:8090, localhost:0
 const ADDRESS = /^([\w.]+):(\d{1,5})$/;
 
-async function listening(listen: string): Promise<Server> {
+async function listening({ listen, orElsewhere = false }: Where): Promise<Server> {
   const [, host = '', port = ''] = ADDRESS.exec(listen) ?? [];
   if (!isLoopback(host) || Number(port) > 65_535) {
     throw new WrongWords(
-      `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not "${listen}": ` +
-        'a practice node is for nobody else',
+      `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not ` +
+        `"${listen}": a practice node is for nobody else`,
     );
   }
   const server = createServer();
   server.listen(Number(port), host);
   try {
     await once(server, 'listening');
+    return server;
   } catch (error) {
+    if (orElsewhere) return listening({ listen: `${host}:0` });
     throw new Refusal(
       `nobody can listen on ${listen}`,
       messageOf(error),
-      'choose another port: kubediag lab serve --listen 127.0.0.1:0 takes any that is free',
+      'take any port that is free: kubediag lab serve --listen 127.0.0.1:0',
     );
   }
-  return server;
 }
 
 /** Node has no public name for the number of an open socket. */

@@ -27,7 +27,7 @@ export const TOUR_STOPS: readonly TourStop[] = [
       'folder it works in: /. The first that goes is /bin, and nobody can log in any more.',
   },
   {
-    case: 'dead-volume-mount/in-tree',
+    case: 'dead-volume-mount/nfs-active',
     title: 'The mount that nobody can touch',
     story:
       'The server of a volume falls silent: its process hangs, or its network is gone. Whoever ' +
@@ -35,7 +35,7 @@ export const TOUR_STOPS: readonly TourStop[] = [
       'after a pod. From then on new pods stay Pending on a node that calls itself Ready.',
   },
   {
-    case: 'leftover-volume-directory/eexist',
+    case: 'leftover-volume-directory/exists-active',
     title: 'The folders that pile up',
     story:
       'To delete a volume, some plugins make a folder, rename the volume to it and delete that. When ' +

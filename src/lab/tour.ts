@@ -1,20 +1,25 @@
-import { type BorrowOptions, borrowLab } from './borrow-lab.ts';
+import { systemProgram } from '../process/system-program.ts';
+import { type BorrowOptions, borrowLab, duringLab } from './borrow-lab.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { type Ran, runOnNode } from './enter.ts';
 import { caseName } from './exam/cases.ts';
 import { labNode } from './exam/lab-node.ts';
-import { CHECK_MS, RECOVER_MS } from './exam/limits.ts';
+import { RECOVER_MS } from './exam/limits.ts';
 import { recoverWords } from './exam/recover-words.ts';
 import type { StandingLab } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
+import { serveLab } from './serve.ts';
 import { headingLines, introLines, shortPage, storyLines } from './tour-lines.ts';
 import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
 
 export interface TourOptions extends BorrowOptions {
   readonly yes?: boolean;
+  /** Afterwards the agent stands there, until Ctrl-C. */
+  readonly serve?: boolean;
+  readonly listen: string;
 }
 
 interface Walk {
@@ -31,19 +36,24 @@ export async function tour(
   stop: AbortSignal,
 ): Promise<number> {
   const borrowed = await borrowLab(options, `tour-${process.pid}`, terminal.progress);
-  const end = () => borrowed.end();
-  stop.addEventListener('abort', () => void end(), { once: true });
   terminal.progress('');
   const rest = async () => {
     if (stop.aborted) return 'enough' as const;
     if (options.yes || !terminal.isInteractive) return 'on' as const;
-    return pause('press Enter to go on, or q to leave: ', stop);
+    return pause('\npress Enter to go on, or q to leave: ', stop);
   };
-  return walkTour({ lab: borrowed.lab(), terminal, rest }).finally(end);
+  const walk = async () => {
+    const code = await walkTour({ lab: borrowed.lab(), terminal, rest });
+    if (!options.serve || stop.aborted) return code;
+    terminal.out('\n');
+    await serveLab(borrowed.lab(), { listen: options.listen, orElsewhere: true }, terminal, stop);
+    return code;
+  };
+  return duringLab(borrowed, walk, stop, 0);
 }
 
 /** Shows each fault in turn on a practice node that stands. */
-export async function walkTour(walk: Walk): Promise<number> {
+async function walkTour(walk: Walk): Promise<number> {
   const { terminal, lab } = walk;
   let seen = 0;
   terminal.out(introLines(lab.settings, TOUR_STOPS.length, terminal));
@@ -52,10 +62,9 @@ export async function walkTour(walk: Walk): Promise<number> {
     terminal.out(headingLines(where, each.title, terminal));
     terminal.out(storyLines(each.story, terminal));
     const end = await walkStop(each, walk);
+    await labNode(lab).heal();
     if (end === 'enough') {
-      terminal.out(
-        '\nThe tour ends here. The practice node is taken away with all that was broken.\n',
-      );
+      terminal.out('\nThe tour ends here, and the practice node is healed.\n');
       return 0;
     }
     if (end === 'as told') seen += 1;
@@ -68,14 +77,14 @@ export async function walkTour(walk: Walk): Promise<number> {
 
 /** Break, check, explain, dry run, recover, verify. */
 async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherwise' | 'enough'> {
-  const { lab, terminal, rest } = walk;
+  const { terminal, rest } = walk;
   const made = breaks.find((each) => caseName(each) === stop.case);
   if (!made) throw new Error(`there is no break ${stop.case}`);
   if ((await rest()) === 'enough') return 'enough';
   await showBreak(made, walk);
   const codes: number[] = [];
-  const report = await reportOn(lab);
-  const repair = [...recoverWords(made, report), ...(stop.recoverWith ?? [])];
+  // No stop asks for a word that only a report knows, so none is made before the one that is shown.
+  const repair = [...recoverWords(made, undefined), ...(stop.recoverWith ?? [])];
   const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
   const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
     [['check'], whole],
@@ -86,11 +95,10 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherw
   ];
   for (const [words, shown] of steps) {
     if ((await rest()) === 'enough') return 'enough';
-    const { code, stdout, stderr } = await show(words, walk);
-    terminal.out(shown(stdout + stderr));
+    const { code, stdout } = await show(words, walk);
+    terminal.out(shown(stdout));
     codes.push(code);
   }
-  await labNode(lab).heal();
   const [found, , , repaired, after] = codes;
   return found === 1 && repaired === 0 && after === 0 ? 'as told' : 'otherwise';
 }
@@ -111,13 +119,10 @@ async function show(words: readonly string[], { lab, terminal }: Walk): Promise<
   terminal.out(`\n${terminal.style('bold', prompt)}\n`);
   terminal.progress('...');
   const isColoured = prompt !== terminal.style('bold', prompt);
-  const colour = isColoured ? ['/usr/bin/env', 'FORCE_COLOR=1'] : [];
-  const ran = await runOnNode(lab, [...colour, PLACES.executable, ...words], RECOVER_MS);
+  // Both outputs as one: what was told first is shown first. By a shell that is there without /bin too.
+  const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
+  const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
+  const ran = await runOnNode(lab, [...merged, ...colour, PLACES.executable, ...words], RECOVER_MS);
   terminal.progress('');
   return ran;
-}
-
-async function reportOn(lab: StandingLab): Promise<unknown> {
-  const { stdout } = await labNode(lab).kubediag(['check', '-o', 'json'], CHECK_MS);
-  return stdout.startsWith('{') ? (JSON.parse(stdout) as unknown) : undefined;
 }

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import { type BorrowedLab, type BorrowOptions, borrowLab } from '../borrow-lab.ts';
+import { type BorrowedLab, type BorrowOptions, borrowLab, duringLab } from '../borrow-lab.ts';
 import type { Break } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
 import type { LabTerminal } from '../lab-terminal.ts';
@@ -52,18 +52,24 @@ async function sitExam(
   const count = options.name === undefined ? Math.min(LABS, asked.length) : 1;
   const names = Array.from({ length: count }, (_, at) => `exam-${process.pid}-${at + 1}`);
   const before = outsideOf(names);
-  const labs = await borrowAll(names, options, terminal, stop);
+  const labs = await borrowAll(names, options, terminal);
   const { settings } = labs[0]?.lab() ?? {};
   const leftOut = asked.flatMap((each) => {
     const why = settings && each.leftOut?.(settings);
     return why === undefined ? [] : [{ name: caseName(each), why }];
   });
   const isLeftOut = (each: Break) => leftOut.some(({ name }) => name === caseName(each));
-  const cases = await sitAll(
-    asked.filter((each) => !isLeftOut(each)),
-    labs.map(({ lab, remake }) => ({ node: () => labNode(lab()), ...(remake ? { remake } : {}) })),
-    { stop, onProgress: terminal.progress },
-  ).finally(() => endAll(labs, terminal));
+  const places = labs.map(({ lab, remake }) => ({
+    node: () => labNode(lab()),
+    ...(remake ? { remake } : {}),
+  }));
+  const sit = () =>
+    sitAll(
+      asked.filter((each) => !isLeftOut(each)),
+      places,
+      { stop, onProgress: terminal.progress },
+    );
+  const cases = await duringLab({ end: () => endAll(labs, terminal) }, sit, stop, []);
   const passed = cases.filter((each) => each.passed).length;
   return {
     cases,
@@ -77,12 +83,10 @@ async function sitExam(
   };
 }
 
-/** Whoever stops the exam ends its labs at once, and with them whatever runs there. */
 async function borrowAll(
   names: readonly string[],
   options: ExamOptions,
   terminal: LabTerminal,
-  stop: AbortSignal,
 ): Promise<readonly BorrowedLab[]> {
   const making = names.map((name) => borrowLab(options, name, terminal.progress));
   const made = await Promise.allSettled(making);
@@ -92,7 +96,6 @@ async function borrowAll(
     await endAll(labs, terminal);
     throw failure.reason;
   }
-  stop.addEventListener('abort', () => void endAll(labs, terminal), { once: true });
   return labs;
 }
 

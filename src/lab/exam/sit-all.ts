@@ -37,8 +37,11 @@ export async function sitAll(
     for (let next = takeNext(); next; next = takeNext()) {
       const [at, each] = next;
       const where = `${at + 1} of ${cases.length}  ${caseName(each)}`;
-      baseline ??= await nodeAtRest(place.node());
-      const { isAtRest, ...result } = await sitCase(each, place.node(), baseline, (part) =>
+      const atRest = async () => {
+        baseline ??= await nodeAtRest(place.node());
+        return baseline;
+      };
+      const { isAtRest, ...result } = await sitCase(each, place.node(), atRest, (part) =>
         watch.onProgress(`${where}: ${part}`),
       );
       // What was interrupted says nothing about the node.
@@ -51,7 +54,9 @@ export async function sitAll(
       await place.remake?.();
     }
   };
-  await Promise.all(places.map(sitAt));
+  const sat = await Promise.allSettled(places.map(sitAt));
+  const failure = sat.find((each) => each.status === 'rejected');
+  if (failure && !watch.stop.aborted) throw failure.reason;
   return cases.flatMap((each) => results.get(each) ?? []);
 }
 

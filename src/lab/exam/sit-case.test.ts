@@ -52,11 +52,11 @@ function madeNode(wish: { slip?: string; remains?: string; failsToBreak?: boolea
   return node;
 }
 
-const BASELINE = ['mount /', 'process kubelet'];
+const atRest = async () => ['mount /', 'process kubelet'];
 
 test('a fault that is found, repaired and gone has passed', async () => {
   const parts: string[] = [];
-  const result = await sitCase(asked, madeNode(), BASELINE, (part) => parts.push(part));
+  const result = await sitCase(asked, madeNode(), atRest, (part) => parts.push(part));
   expect(result).toMatchObject({
     name: 'one/plain',
     expected: { verdict: 'found', state: 'active', repair: 'done' },
@@ -70,6 +70,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
     isAtRest: true,
   });
   expect(parts).toEqual([
+    'compare',
     'break',
     'check',
     'compare',
@@ -82,7 +83,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
 });
 
 test('a change that nobody announced is a side effect', async () => {
-  const result = await sitCase(asked, madeNode({ slip: 'file /bin link to usr/bin' }), BASELINE);
+  const result = await sitCase(asked, madeNode({ slip: 'file /bin link to usr/bin' }), atRest);
   expect(result).toMatchObject({
     sideEffects: ['+ file /bin link to usr/bin'],
     passed: false,
@@ -91,7 +92,7 @@ test('a change that nobody announced is a side effect', async () => {
 });
 
 test('what is left after healing is a side effect, and the node is not at rest', async () => {
-  const result = await sitCase(asked, madeNode({ remains: 'process sleep' }), BASELINE);
+  const result = await sitCase(asked, madeNode({ remains: 'process sleep' }), atRest);
   expect(result.sideEffects).toEqual(['+ process sleep (left after healing)']);
   expect(result).toMatchObject({ passed: false, isAtRest: false });
 });

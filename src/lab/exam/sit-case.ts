@@ -26,13 +26,17 @@ export interface SatCase extends CaseResult {
 export async function sitCase(
   asked: Break,
   node: ExamNode,
-  baseline: Snapshot,
+  atRest: () => Promise<Snapshot>,
   onPart: OnPart = () => {},
 ): Promise<SatCase> {
   const clock = partClock(onPart);
   const begun = performance.now();
-  const answers = await orFailure(() => answersOf(asked, node, clock.time));
-  const left = await orFailure(() => healed(node, baseline, clock.time));
+  let baseline: Snapshot | undefined;
+  const answers = await orFailure(async () => {
+    baseline = await clock.time('compare', atRest);
+    return answersOf(asked, node, clock.time);
+  });
+  const left = await orFailure(() => healed(node, baseline ?? [], clock.time));
   const isAtRest = left.problems.length === 0 && left.sideEffects.length === 0;
   const all: Answers = {
     ...answers,

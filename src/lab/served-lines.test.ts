@@ -1,0 +1,14 @@
+import { expect, test } from 'vitest';
+import { servedLines } from './served-lines.ts';
+
+test('whoever serves a practice node is told that it is one, and how to reach it', () => {
+  const text = servedLines({
+    name: 'mine',
+    url: 'http://127.0.0.1:9',
+    token: '/proc/7/root/token',
+  });
+  expect(text).toMatch(/^PRACTICE NODE mine is served on http:\/\/127.0.0.1:9\n/);
+  expect(text).toContain('kubediag lab run --name mine -- kubediag get diagnoses');
+  expect(servedLines({ name: 'practice', url: 'u', token: 't' })).not.toContain('--name');
+  for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+});
