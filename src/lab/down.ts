@@ -1,4 +1,5 @@
-import { checkName, claim, labNames, stateOf } from './known-labs.ts';
+import { existsSync } from 'node:fs';
+import { checkName, claim, folderOf, labNames, stateOf } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { inUse } from './make-lab.ts';
@@ -7,34 +8,39 @@ import { takeDown } from './take-down.ts';
 
 /** `kubediag lab down`: leaves nothing of a practice node, nor of any that is dead. */
 export async function down(
-  options: Partial<NameOption> & { readonly all?: boolean },
+  options: NameOption & { readonly all?: boolean },
   terminal: LabTerminal,
 ): Promise<number> {
   checkMachine('no practice node is taken down');
-  const { name = 'practice', all = false } = options;
+  const { name, all = false } = options;
   checkName(name);
-  const names = await labNames();
-  let ended = 0;
-  for (const each of new Set([name, ...names])) {
-    const isMeant = all || each === name;
-    const claimed = await claim(each);
-    if (claimed === undefined) {
-      if (isMeant) throw inUse(each);
-      continue;
-    }
-    const isDead = (await stateOf(each)).is === 'dead';
-    if (isMeant || isDead) {
-      terminal.progress(`taking down ${each}`);
-      await takeDown(each);
-      if (names.includes(each)) {
-        ended += 1;
-        const was = isMeant ? '' : ', which was dead already';
-        terminal.out(`practice node ${each} is down${was}: nothing of it is left\n`);
-      }
-    }
-    claimed.release();
+  const known = await labNames();
+  const meant = all ? known : [name];
+  for (const each of meant) await end(each, terminal);
+  const others = known.filter((each) => !meant.includes(each));
+  for (const each of others) await clearIfDead(each, terminal);
+  if (!meant.some((each) => known.includes(each))) {
+    terminal.out(`there is no practice node${all ? '' : ` ${name}`}\n`);
   }
-  if (ended === 0)
-    terminal.out(all ? 'there is no practice node\n' : `there is no practice node ${name}\n`);
   return 0;
+}
+
+async function end(name: string, terminal: LabTerminal): Promise<void> {
+  const claimed = await claim(name);
+  if (claimed === undefined) throw inUse(name);
+  const isThere = existsSync(folderOf(name));
+  terminal.progress(`taking down ${name}`);
+  await takeDown(name).finally(() => claimed.release());
+  if (isThere) terminal.out(`practice node ${name} is down: nothing of it is left\n`);
+}
+
+/** Nobody makes it, for we have its name; so one that is not whole will never be. */
+async function clearIfDead(name: string, terminal: LabTerminal): Promise<void> {
+  const claimed = await claim(name, 0);
+  if (claimed === undefined) return;
+  if ((await stateOf(name)).is !== 'up') {
+    await takeDown(name);
+    terminal.out(`practice node ${name} was dead already: nothing of it is left\n`);
+  }
+  claimed.release();
 }

@@ -4,8 +4,9 @@ import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { NAME_CHARACTERS_MAX } from './limits.ts';
+import { CLAIM_MS, LOOK_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 import { childOf, isAlive, markOf, type ProcessMark } from './process-mark.ts';
 import { WrongWords } from './refusal.ts';
@@ -21,7 +22,7 @@ export interface StandingLab {
   readonly settings: LabSettings;
 }
 
-/** begun: somebody makes it right now, or was killed while they did. */
+/** begun: somebody makes it right now, or was killed a moment ago while they did. */
 export type LabState =
   | { readonly is: 'up'; readonly lab: StandingLab }
   | { readonly is: 'begun' }
@@ -75,6 +76,15 @@ export async function readNodeRecord(name: string): Promise<NodeRecord | undefin
   }
 }
 
+/** Once all that belongs to it runs: from then on it may be used. */
+export async function markWhole(name: string): Promise<void> {
+  await writeFile(wholeMarkOf(name), '', { mode: 0o600 });
+}
+
+function wholeMarkOf(name: string): string {
+  return join(folderOf(name), 'whole');
+}
+
 /** Of all labs that have a folder, alive or dead. */
 export async function labNames(): Promise<readonly string[]> {
   if (!existsSync(PLACES.lab) || !isRootsOwn(PLACES.lab)) return [];
@@ -92,7 +102,8 @@ export async function stateOf(name: string): Promise<LabState> {
   const holder = await holderOf(name);
   if (holder === undefined) return { is: 'dead' };
   const pid = await childOf(holder.pid).catch(() => undefined);
-  const settings = pid === undefined ? undefined : settingsSeenOf(pid);
+  const isWhole = pid !== undefined && existsSync(wholeMarkOf(name));
+  const settings = isWhole ? settingsSeenOf(pid) : undefined;
   if (pid === undefined || settings === undefined) return { is: 'begun' };
   const enter = ['nsenter', '--target', String(pid), ...NAMESPACES, '--'];
   return { is: 'up', lab: { name, pid, enter, settings } };
@@ -121,11 +132,25 @@ export function settingsSeenOf(pid: number): LabSettings | undefined {
   }
 }
 
+export interface Claim {
+  release(): void;
+}
+
 /**
- * Takes a name for as long as this process lives, or until it lets go. Of two that want it at the
- * same time one gets nothing. It is an address without a file, so that a crash leaves none.
+ * Takes a name for as long as this process lives, or until it lets go. Of two that want it one waits
+ * for the other, and after a while gets nothing.
  */
-export async function claim(name: string): Promise<{ release(): void } | undefined> {
+export async function claim(name: string, waitMs = CLAIM_MS): Promise<Claim | undefined> {
+  const deadline = Date.now() + waitMs;
+  for (;;) {
+    const claimed = await claimNow(name);
+    if (claimed !== undefined || Date.now() > deadline) return claimed;
+    await sleep(LOOK_MS);
+  }
+}
+
+/** It is an address without a file, so that a crash leaves none. */
+async function claimNow(name: string): Promise<Claim | undefined> {
   const hash = createHash('sha256').update(folderOf(name)).digest('hex').slice(0, 32);
   const server = createServer();
   server.listen(`\0kubediag-lab-${hash}`);

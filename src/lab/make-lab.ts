@@ -1,12 +1,21 @@
 import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
 import { enterAndRun } from './enter.ts';
-import { claim, folderOf, recordNode, recordOf, type StandingLab, stateOf } from './known-labs.ts';
+import {
+  claim,
+  folderOf,
+  markWhole,
+  recordNode,
+  recordOf,
+  type StandingLab,
+  stateOf,
+} from './known-labs.ts';
 import { FURNISH_MS } from './limits.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { ownProgram } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { MAKE_ROOT } from './private-root.ts';
+import { killIfThere } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkMachine, refusalOf } from './requirements.ts';
 import type { LabSettings } from './settings.ts';
@@ -21,25 +30,35 @@ export interface MadeLab extends StandingLab {
 
 export type LabWish = Omit<LabSettings, 'mountNamespace'>;
 
-/** Makes a practice node with all that belongs to it. What is left of a dead one is cleared first. */
-export async function makeLab(wish: LabWish, progress: (text: string) => void): Promise<MadeLab> {
-  const what = `there is no practice node "${wish.name}"`;
-  checkMachine(what);
+/**
+ * Makes a practice node with all that belongs to it. What is left of a dead one is cleared first.
+ * Whoever stops it finds nothing.
+ */
+export async function makeLab(
+  wish: LabWish,
+  progress: (text: string) => void,
+  stop?: AbortSignal,
+): Promise<MadeLab> {
+  checkMachine(`there is no practice node "${wish.name}"`);
   const claimed = await claim(wish.name);
   if (claimed === undefined) throw inUse(wish.name);
   try {
     if ((await stateOf(wish.name)).is === 'up') throw taken(wish.name);
     await takeDown(wish.name);
-    return await make(wish, progress).catch(async (error: unknown) => {
+    return await make(wish, progress, stop).catch(async (error: unknown) => {
       await takeDown(wish.name);
-      throw error;
+      throw stop?.aborted ? interrupted(wish.name) : notMade(wish.name, error);
     });
   } finally {
     claimed.release();
   }
 }
 
-async function make(wish: LabWish, progress: (text: string) => void): Promise<MadeLab> {
+async function make(
+  wish: LabWish,
+  progress: (text: string) => void,
+  stop: AbortSignal | undefined,
+): Promise<MadeLab> {
   const { name } = wish;
   progress('making namespaces and a root in memory');
   makeFolder(name);
@@ -50,13 +69,19 @@ async function make(wish: LabWish, progress: (text: string) => void): Promise<Ma
   writeFileSync(`/proc/${pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
   const lab = { name, pid, enter: namespaces.enter, settings };
   progress('starting the runtime, the kubelet and healthy pods');
+  const end = () => killIfThere(pid);
+  stop?.addEventListener('abort', end);
+  if (stop?.aborted) end();
   await enterAndRun(lab, ['furnish'], FURNISH_MS);
+  stop?.removeEventListener('abort', end);
+  await markWhole(name);
   return {
     ...lab,
     stay: () => namespaces.stay(),
     end: async () => {
-      await namespaces.stop();
-      await takeDown(name);
+      const claimed = await claim(name);
+      await takeDown(name).finally(() => claimed?.release());
+      await namespaces.ended;
     },
   };
 }
@@ -83,6 +108,23 @@ function makeFolder(name: string): void {
     );
   }
   mkdirSync(folderOf(name), { mode: 0o700 });
+}
+
+function notMade(name: string, error: unknown): unknown {
+  if (error instanceof Refusal) return error;
+  return new Refusal(
+    `there is no practice node "${name}"`,
+    `what belongs to it did not start: ${messageOf(error)}`,
+    'try again; with other parts, if it was one of them: --runtime stand-in, without --kubelet',
+  );
+}
+
+function interrupted(name: string): Refusal {
+  return new Refusal(
+    `there is no practice node "${name}"`,
+    'it was interrupted before it was whole, and nothing of it is left',
+    `make it: kubediag lab up --name ${name}`,
+  );
 }
 
 function taken(name: string): Refusal {

@@ -1,15 +1,23 @@
 import { checkName } from './known-labs.ts';
 import type { MakeOptions } from './lab-options.ts';
 import type { LabWish } from './make-lab.ts';
+import { chooseKubelet } from './real-kubelet/choose-kubelet.ts';
+import { checkMachine } from './requirements.ts';
 import { chooseRuntime } from './runtime/choose-runtime.ts';
 
 /** What a lab is made with, of what a person asked for and the machine has. */
 export async function settingsOf(options: MakeOptions): Promise<LabWish> {
-  const { name, runtime, runtimeEndpoint: endpoint } = options;
+  const { name, kubelet, runtimeEndpoint: endpoint } = options;
   checkName(name);
+  checkMachine(`there is no practice node "${name}"`);
+  const wish = { kind: options.runtime, ...(endpoint === undefined ? {} : { endpoint }) };
+  const runtime = chooseRuntime(wish);
   return {
     name,
-    runtime: chooseRuntime({ kind: runtime, ...(endpoint === undefined ? {} : { endpoint }) }),
-    kubelet: { kind: 'stand-in', version: options.kubeletVersion },
+    runtime,
+    kubelet:
+      kubelet === undefined
+        ? { kind: 'stand-in', version: options.kubeletVersion }
+        : await chooseKubelet(kubelet, runtime),
   };
 }

@@ -21,7 +21,10 @@ export async function takeDown(name: string): Promise<void> {
     const left = [...seen.values()].filter(isAlive);
     if (left.length === 0) break;
     if (Date.now() > deadline) throw await stuck(name, left);
-    for (const each of left) killMarked(each);
+    // Whoever holds the first process reaps it and ends by itself.
+    const holder = await holderOf(name);
+    const others = left.filter(({ pid }) => pid !== holder?.pid);
+    for (const each of others.length > 0 ? others : left) killMarked(each);
     await sleep(LOOK_MS);
   }
   await removeCgroupTree(labCgroup(name));

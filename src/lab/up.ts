@@ -6,11 +6,20 @@ import { settingsOf } from './settings-of.ts';
 
 /** `kubediag lab up`: makes a practice node that stays until it is taken down. */
 export async function up(options: MakeOptions, terminal: LabTerminal): Promise<number> {
-  const lab = await makeLab(await settingsOf(options), terminal.progress);
+  const lab = await makeLab(await settingsOf(options), terminal.progress, stopOnSignal());
   await lab.stay();
   terminal.progress('');
   terminal.out(greeting(lab.settings).join('\n'));
   return 0;
+}
+
+/** Whoever interrupts it has changed their mind, and wants nothing to be left. */
+function stopOnSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => stop.abort());
+  }
+  return stop.signal;
 }
 
 function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {
