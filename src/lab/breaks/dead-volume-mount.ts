@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
-import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
@@ -41,7 +40,7 @@ async function served(
 /** Who is freed with the mount: its server, and whoever of a check had to be left waiting there. */
 const FREED = [
   `- mount ${podFolder(ORPHAN)}/`,
-  `- process ${PLACES.executable} lab-part silent-files`,
+  '- process kubediag lab-part silent-files',
   '- process kubediag-reader',
 ];
 /** The kubelet goes on, and takes the folder of the pod away; of a CSI volume the file is left. */
