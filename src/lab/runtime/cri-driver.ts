@@ -1,11 +1,11 @@
 import { Client, credentials, type ServiceError } from '@grpc/grpc-js';
 import { CALL_MS } from './limits.ts';
 
-interface Encoding<T> {
+export interface Encoding<T> {
   encode(message: T): { finish(): Uint8Array };
 }
 
-interface Decoding<T> {
+export interface Decoding<T> {
   decode(bytes: Uint8Array): T;
 }
 

@@ -1,18 +1,11 @@
 import { status as grpcStatus, type sendUnaryData } from '@grpc/grpc-js';
 import { messageOf } from '../../std/message-of.ts';
+import type { Decoding, Encoding } from './cri-driver.ts';
 import * as cri from './generated/cri.ts';
 import * as drive from './generated/cri-drive.ts';
 import type { Calls } from './serve-calls.ts';
 import { NotFound, type StandInRuntime } from './stand-in-runtime.ts';
 import { listedOf, sandboxOf, statusOf } from './things.ts';
-
-interface Encoding<T> {
-  encode(message: T): { finish(): Uint8Array };
-}
-
-interface Decoding<T> {
-  decode(bytes: Uint8Array): T;
-}
 
 type Call = Calls[string];
 
