@@ -3,6 +3,7 @@ import type { LabTerminal } from './lab-terminal.ts';
 import { makeLab } from './make-lab.ts';
 import type { LabSettings } from './settings.ts';
 import { settingsOf } from './settings-of.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 
 /** `kubediag lab up`: makes a practice node that stays until it is taken down. */
 export async function up(options: MakeOptions, terminal: LabTerminal): Promise<number> {
@@ -11,15 +12,6 @@ export async function up(options: MakeOptions, terminal: LabTerminal): Promise<n
   terminal.progress('');
   terminal.out(greeting(lab.settings).join('\n'));
   return 0;
-}
-
-/** Whoever interrupts it has changed their mind, and wants nothing to be left. */
-function stopOnSignal(): AbortSignal {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => stop.abort());
-  }
-  return stop.signal;
 }
 
 function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {

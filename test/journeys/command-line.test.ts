@@ -180,14 +180,25 @@ describe('completion', () => {
     const script = `${kubediag('completion', 'bash').stdout}
       COMP_WORDS=(kubediag rec); COMP_CWORD=1; _kubediag; echo "\${COMPREPLY[*]}"
       COMP_WORDS=(kubediag recover sta); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(kubediag check --kubelet-r); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"`;
+      COMP_WORDS=(kubediag check --kubelet-r); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(kubediag lab d); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
+      COMP_WORDS=(kubediag lab break --look); COMP_CWORD=3; _kubediag; echo "\${COMPREPLY[*]}"`;
     const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
-    expect(stdout).toBe('recover\nstale-subpath-mount\n--kubelet-root\n');
+    expect(stdout).toBe('recover\nstale-subpath-mount\n--kubelet-root\ndown\n--look-alike\n');
   });
 
   test.each(['zsh', 'fish'])('%s gets a script that names every command', (shell) => {
     const { stdout } = kubediag('completion', shell);
-    for (const name of ['check', 'recover', 'explain', 'journal', 'bundle', 'replay']) {
+    for (const name of [
+      'check',
+      'recover',
+      'explain',
+      'journal',
+      'bundle',
+      'replay',
+      'lab',
+      'look-alike',
+    ]) {
       expect(stdout).toContain(name);
     }
   });

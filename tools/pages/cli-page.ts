@@ -1,37 +1,38 @@
 import type { Command, Option } from 'commander';
-import { commands } from '../../src/cli/commands.ts';
+import { commands, nameOf } from '../../src/cli/commands.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
 /** docs/reference/cli.md: what `--help` says, of all commands, on one page. */
 export function cliPage(): string {
   const program = commands(async () => {});
+  // Of a group, such as `kubediag lab`, also those in it.
+  const all = program.commands.flatMap((command) => [command, ...command.commands]);
   return [
     '# kubediag on the command line\n',
     `${program.description()}\n`,
-    fenced('', [program, ...program.commands].map(usageOf).join('\n')),
+    fenced('', [program, ...all].map(usageOf).join('\n')),
     'Data goes to standard output, everything else to standard error. `NO_COLOR` is honoured. Every\n' +
       'command explains itself with `--help`.\n',
     '## Options of every command\n',
     optionTable(program.options),
-    ...program.commands.map(commandPart),
+    ...all.map(commandPart),
     '## Exit codes\n',
     tableOf(['code', 'means'], Object.entries(EXIT_MEANINGS)),
   ].join('\n');
 }
 
 function usageOf(command: Command): string {
-  const { parent } = command;
-  if (!parent) return `${command.name()} [options] COMMAND`;
+  if (!command.parent) return `${command.name()} [options] COMMAND`;
   // Every command has --help; it is not worth a word in each line.
   const usage = command.usage();
   const words = command.options.length > 0 ? usage : usage.replace(/^\[options\] ?/, '');
-  return `${parent.name()} ${command.name()} ${words}`.trim();
+  return `kubediag ${nameOf(command)} ${words}`.trim();
 }
 
 function commandPart(command: Command): string {
   const { registeredArguments, options } = command;
-  const parts = [`## ${code(`kubediag ${command.name()}`)}\n`, `${sentence(command)}\n`];
+  const parts = [`## ${code(`kubediag ${nameOf(command)}`)}\n`, `${sentence(command)}\n`];
   parts.push(fenced('', usageOf(command)));
   if (registeredArguments.length > 0) {
     const rows = registeredArguments.map((argument) => [
