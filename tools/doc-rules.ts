@@ -55,20 +55,34 @@ function codeIn(text: string): string {
 
 /** Commands and options that a document names and the command line does not have. */
 export function unknownCommands(program: Command): DocRule {
-  return ({ path, text }) =>
-    [...codeIn(text).matchAll(COMMAND)].flatMap(([whole, name = '', rest = '']) => {
-      const command = program.commands.find((each) => each.name() === name);
-      if (!command) return [`${path}: there is no command "${whole.trim()}"`];
+  const unknownIn = (code: string): readonly string[] =>
+    [...code.matchAll(COMMAND)].flatMap(([whole, name = '', rest = '']) => {
+      // What stands behind "--" is another command, and may be one of ours.
+      const [own = '', ...inner] = rest.split(/ -- /);
+      const first = program.commands.find((each) => each.name() === name);
+      const command = first?.commands.length ? memberNamed(first, own) : first;
+      if (!command) return [`there is no command "${whole.trim()}"`];
       const known = optionNames([command, program]);
-      return [...rest.matchAll(OPTION)]
-        .filter(([option]) => !known.includes(option))
-        .map(([option]) => `${path}: kubediag ${name} has no option ${option}`);
+      return [
+        ...[...own.matchAll(OPTION)]
+          .filter(([option]) => !known.includes(option))
+          .map(([option]) => `kubediag ${name} has no option ${option}`),
+        ...inner.flatMap(unknownIn),
+      ];
     });
+  return ({ path, text }) => unknownIn(codeIn(text)).map((what) => `${path}: ${what}`);
+}
+
+/** "exam" of ` exam -o json`; a group that is named alone stands for itself. */
+function memberNamed(group: Command, rest: string): Command | undefined {
+  const [, name] = /^ ([a-z]+)/.exec(rest) ?? [];
+  return name === undefined ? group : group.commands.find((each) => each.name() === name);
 }
 
 /** Options that stand alone in a text, such as `--kubelet-pid`, must be some command's. */
 export function unknownOptions(program: Command): DocRule {
-  const known = optionNames([...program.commands, program]);
+  const members = program.commands.flatMap((each) => each.commands);
+  const known = optionNames([...program.commands, ...members, program]);
   return ({ path, text }) =>
     [...text.replace(FENCED, '').matchAll(/`(--[a-z][\w-]*)/g)]
       .filter(([, option = '']) => !known.includes(option))

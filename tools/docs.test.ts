@@ -59,6 +59,9 @@ describe('the rules can fail', () => {
     [unknownCommands(program), '```\nkubediag check -v >/dev/null; [ $? -eq 1 ]\n```\n', []],
     [unknownCommands(program), 'what kubediag itself says in `some/kubediag here`', []],
     [unknownCommands(program), '`kubediag replay FILE --timeout 3s`', ['--timeout']],
+    [unknownCommands(program), '`kubediag lab exma` or `kubediag lab`', ['exma']],
+    [unknownCommands(program), '`kubediag lab run -- kubediag check --no-such`', ['--no-such']],
+    [unknownCommands(program), '`kubediag lab exam --variant x`', ['--variant']],
     [unknownOptions(program), 'pass `--kubelet-pid` or `--no-such`', ['--no-such']],
     [unknownScripts({ test: '' }), '`npm test`, `npm run lint`', ['lint']],
   ])('%o on %s', (rule, text, expected) => {

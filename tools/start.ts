@@ -17,7 +17,8 @@ async function start(words: readonly string[]): Promise<number> {
   });
   if (build.status !== 0) return build.status ?? 1;
   if (words.length > 0) return answerOf(await run(words));
-  const isNode = presence() !== 'absent';
+  // What only calls itself a kubelet makes no node of a machine: another practice node does so.
+  const isNode = ['running', 'stopped'].includes(presence() ?? '');
   const checked = answerOf(await run(['check']));
   if (isNode) {
     tell(HOW_TO_SERVE);
@@ -34,20 +35,22 @@ async function start(words: readonly string[]): Promise<number> {
 const HOW_TO_SERVE = [
   'To have it stand on this node, keep Diagnoses and answer over HTTP, as root:',
   '  dist/kubediag serve            (docs/agent.md)',
-  'To see each fault made, found and repaired, beside this node and without touching it:',
+  'To see each fault made, found and repaired, on a practice node that lies beside',
+  'this one and does not touch it, as root:',
   '  dist/kubediag lab tour         (docs/lab.md)',
 ];
 
 const NEEDS_ROOT = [
-  'So here is how to see it at work all the same: on a practice node, in private namespaces on this',
-  'machine. That needs root, for only root may make mounts, processes and a network of their own;',
-  'nothing of the machine is touched. Run it so:',
+  'You can see it at work all the same: on a practice node, in private namespaces on',
+  'this machine. That needs root, for only root may make mounts, processes and a',
+  'network of their own; nothing of the machine is touched. Run it so:',
   '  sudo npm start',
 ];
 
 const PRACTICE = [
-  'So a PRACTICE NODE is made now, in private namespaces on this machine: four faults are made there,',
-  'found and repaired, and then it is served. Nothing of the machine is touched; Ctrl-C cleans up.',
+  'So a PRACTICE NODE is made now, in private namespaces on this machine. Four faults',
+  'are made there, found and repaired; then it is served, until you press Ctrl-C.',
+  'Nothing of the machine is touched.',
 ];
 
 function tell(lines: readonly string[]): void {

@@ -27,14 +27,17 @@ export interface Running {
 
 export function startProgram(
   words: readonly string[],
-  { environment = {} }: { readonly environment?: NodeJS.ProcessEnv } = {},
+  {
+    environment = {},
+    limitMs = RUN_MS,
+  }: { readonly environment?: NodeJS.ProcessEnv; readonly limitMs?: number } = {},
 ): Running {
   const begun = performance.now();
   // "env" changes nothing: words may begin with a prefix that enters namespaces.
   const child = spawn('env', words, {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
-    timeout: RUN_MS,
+    timeout: limitMs,
     killSignal: 'SIGKILL',
   });
   const [out, err]: [string[], string[]] = [[], []];
