@@ -96,16 +96,16 @@ export interface PracticeNode {
   readonly settings: LabSettings;
   readonly runtime: RuntimeCommands;
   /** Tells the kubelet of an object, as an API server does: new, or changed. */
-  put(object: KubernetesObject): void;
-  remove(kind: KubernetesObject['kind'], namespace: string, name: string): void;
+  readonly put: (object: KubernetesObject) => void;
+  readonly remove: (kind: KubernetesObject['kind'], namespace: string, name: string) => void;
   /** The pods as the kubelet tells of them now. */
-  pods(): Promise<readonly KubernetesObject[]>;
+  readonly pods: () => Promise<readonly KubernetesObject[]>;
   /** Changes what our own kubelet does; a real one cannot be told, and this throws. */
-  tellKubelet(words: Partial<KubeletWords>): void;
+  readonly tellKubelet: (words: Partial<KubeletWords>) => void;
   /** Runs a program to its end; rejects with what it wrote as error. */
-  run(program: string, ...words: readonly string[]): Promise<string>;
+  readonly run: (program: string, ...words: readonly string[]) => Promise<string>;
   /** Starts a part of ours that stays when we end, such as a silent file server; its process. */
-  startPart(part: string, ...words: readonly string[]): Promise<number>;
+  readonly startPart: (part: string, ...words: readonly string[]) => Promise<number>;
   /** Waits until something is so; rejects, with what it waited for, when it never is. */
-  until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void>;
+  readonly until: (what: string, isSo: () => Promise<boolean> | boolean) => Promise<void>;
 }

@@ -1,3 +1,4 @@
+import { healthyObjects, PRACTICE_NAMESPACE } from './healthy-pods.ts';
 import type { MakeOptions } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { makeLab } from './make-lab.ts';
@@ -15,6 +16,7 @@ export async function up(options: MakeOptions, terminal: LabTerminal): Promise<n
 }
 
 function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {
+  const pods = healthyObjects().filter(({ kind }) => kind === 'Pod').length;
   const of = name === 'practice' ? '' : ` --name ${name}`;
   return [
     `practice node ${name} is up: for practice only, nothing of this machine is touched`,
@@ -28,6 +30,7 @@ function greeting({ name, runtime, kubelet }: LabSettings): readonly string[] {
         ? `a real one, ${kubelet.version} (${kubelet.program})`
         : `a stand-in of ours that behaves as ${kubelet.version}`
     }`,
+    `  pods      ${pods} healthy ones, in the namespace ${PRACTICE_NAMESPACE}`,
     '',
     `  check it   kubediag lab run${of} -- kubediag check`,
     `  break it   kubediag lab break${of} stale-subpath-mount   (alone: lists all)`,
