@@ -6,6 +6,7 @@ import {
   type PodWish,
   type PracticeNode,
 } from '../practice-node.ts';
+import { holdKubelet } from './hold-kubelet.ts';
 
 /** A container that somebody makes over CRI, past the kubelet, and without saying where its log goes. */
 export interface BareContainer {
@@ -51,16 +52,19 @@ export const STRANGER: BareContainer = {
 export type Fate = 'created' | 'running' | 'exited';
 
 export async function makeBare(
-  { runtime }: PracticeNode,
+  node: PracticeNode,
   { pod, container }: BareContainer,
   fate: Fate,
 ): Promise<{ readonly id: string; readonly podId: string }> {
+  const { runtime } = node;
   const bare = { ...pod, isBare: true };
-  const podId = await runtime.runPod(bare);
-  const id = await runtime.createContainer(podId, bare, { ...container, isBare: true });
-  if (fate !== 'created') await runtime.startContainer(id);
-  if (fate === 'exited') await runtime.stopContainer(id);
-  return { id, podId };
+  return holdKubelet(node, async () => {
+    const podId = await runtime.runPod(bare);
+    const id = await runtime.createContainer(podId, bare, { ...container, isBare: true });
+    if (fate !== 'created') await runtime.startContainer(id);
+    if (fate === 'exited') await runtime.stopContainer(id);
+    return { id, podId };
+  });
 }
 
 /** Waits until the kubelet has tried to collect it and has told where its deleting got stuck. */

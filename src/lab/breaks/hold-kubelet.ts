@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import type { PracticeNode } from '../practice-node.ts';
+import { allProcesses, killIfThere } from '../process-mark.ts';
+
+/**
+ * Does something while a real kubelet stands still. It kills a pod that it does not know within two
+ * seconds, and on a busy machine that is before the pod is complete. Ours leaves such pods alone.
+ */
+export async function holdKubelet<T>(
+  { settings: { kubelet } }: PracticeNode,
+  deed: () => Promise<T>,
+): Promise<T> {
+  if (kubelet.kind === 'stand-in') return deed();
+  const pids = (await allProcesses()).filter((pid) => programOf(pid) === kubelet.program);
+  for (const pid of pids) killIfThere(pid, 'SIGSTOP');
+  return deed().finally(() => {
+    for (const pid of pids) killIfThere(pid, 'SIGCONT');
+  });
+}
+
+function programOf(pid: number): string | undefined {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')[0];
+  } catch {
+    return undefined; // It has ended since it was listed.
+  }
+}
