@@ -1,5 +1,10 @@
 import { messageOf } from '../../std/message-of.ts';
-import type { KubernetesObject, ListedContainer, RuntimeCommands } from '../practice-node.ts';
+import type {
+  KubernetesObject,
+  ListedContainer,
+  ListedPod,
+  RuntimeCommands,
+} from '../practice-node.ts';
 import { backOffMs, backOffWord } from './back-off.ts';
 import type { Behaviour } from './behaviour.ts';
 import {
@@ -24,6 +29,12 @@ export interface Hands {
   readonly behaviour: Behaviour;
   readonly wording: Wording;
   readonly say: (line: LogLine) => void;
+}
+
+/** What the runtime has at the beginning of a turn: asked once for all pods. */
+export interface RuntimeSight {
+  readonly sandboxes: readonly ListedPod[];
+  readonly containers: readonly ListedContainer[];
 }
 
 /** Brings one pod to what its object says, turn by turn: its sandbox, volumes and containers. */
@@ -57,16 +68,15 @@ export class PodWorker {
     return listedPod(this.#pod, sight);
   }
 
-  async sync(pod: Pod, told: ToldObjects, hands: Hands): Promise<void> {
+  async sync(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
     this.#pod = pod;
     if (Date.now() < this.#retryAt) return;
     try {
       this.#folder.make(pod);
       await this.#folder.writeVolumes(pod, told);
-      const podId = await this.#readySandbox(hands.runtime);
-      const all = await hands.runtime.containers();
+      const podId = await this.#readySandbox(sight, hands);
       for (const container of pod.containers) {
-        const newest = newestOf(all, pod.uid, container.name);
+        const newest = newestOf(sight.containers, pod.uid, container.name);
         await this.#syncContainer(container, newest, podId, hands);
       }
     } catch (error) {
@@ -84,8 +94,9 @@ export class PodWorker {
         if (each.state === 'running') await runtime.stopContainer(each.id);
         await runtime.removeContainer(each.id);
       }
-      for (const each of await runtime.pods())
+      for (const each of await runtime.pods()) {
         if (each.uid === uid) await runtime.removePod(each.id);
+      }
       await this.#folder.tearDown();
       return true;
     } catch (error) {
@@ -94,9 +105,9 @@ export class PodWorker {
     }
   }
 
-  async #readySandbox(runtime: RuntimeCommands): Promise<string> {
+  async #readySandbox({ sandboxes }: RuntimeSight, { runtime }: Hands): Promise<string> {
     const { uid, name, namespace } = this.#pod;
-    const own = (await runtime.pods()).filter((each) => each.uid === uid);
+    const own = sandboxes.filter((each) => each.uid === uid);
     const ready = own.find(({ isReady }) => isReady);
     return ready?.id ?? runtime.runPod({ uid, name, namespace, attempt: own.length });
   }
@@ -112,8 +123,12 @@ export class PodWorker {
       await this.#start(container, 0, podId, hands);
       return;
     }
-    const status = await hands.runtime.status(newest.id);
-    this.#containers.set(name, { listed: newest, status });
+    const { status } = await this.#look(newest, hands);
+    if (status.state === 'created') {
+      // Whoever made it was ended before it was started.
+      await this.#run(name, newest.id, hands);
+      return;
+    }
     if (status.state !== 'exited') {
       this.#waiting.delete(name);
       return;
@@ -132,16 +147,28 @@ export class PodWorker {
     await this.#start(container, newest.attempt + 1, podId, hands);
   }
 
+  /** The runtime is asked about a container only when it has come to another state. */
+  async #look(listed: ListedContainer, { runtime }: Hands): Promise<SeenContainer> {
+    const before = this.#containers.get(listed.name);
+    const isSame = before?.listed.id === listed.id && before.status.state === listed.state;
+    const seen = isSame ? before : { listed, status: await runtime.status(listed.id) };
+    this.#containers.set(listed.name, seen);
+    return seen;
+  }
+
   async #start(
     container: PodContainer,
     attempt: number,
     podId: string,
     hands: Hands,
   ): Promise<void> {
-    const { runtime, behaviour, wording, say } = hands;
     const { name } = container;
-    const mounts = await this.#folder.mountsFor(this.#pod, container, behaviour);
-    const id = await runtime.createContainer(podId, this.#pod, { name, attempt, mounts });
+    const mounts = await this.#folder.mountsFor(this.#pod, container, hands.behaviour);
+    const wish = { name, attempt, mounts };
+    await this.#run(name, await hands.runtime.createContainer(podId, this.#pod, wish), hands);
+  }
+
+  async #run(name: string, id: string, { runtime, wording, say }: Hands): Promise<void> {
     try {
       await runtime.startContainer(id);
       this.#waiting.delete(name);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../std/message-of.ts';
-import type { KubernetesObject, ListedPod, RuntimeCommands } from '../practice-node.ts';
+import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
 import type { KubeletWords } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import {
@@ -13,7 +13,7 @@ import {
 import type { LogLine } from './log-line.ts';
 import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
 import type { Pod } from './pod.ts';
-import { type Hands, PodWorker } from './pod-worker.ts';
+import { type Hands, PodWorker, type RuntimeSight } from './pod-worker.ts';
 import type { ToldObjects } from './read-objects.ts';
 import { WORDINGS } from './wording.ts';
 
@@ -95,11 +95,12 @@ export class SyncLoop {
   /** Why nothing came of it: the runtime does not tell its pods, or an object cannot be read. */
   async #tryTurn(): Promise<string | undefined> {
     try {
-      const sandboxes = await this.#wish.runtime.pods();
+      const { runtime } = this.#wish;
+      const sight = { sandboxes: await runtime.pods(), containers: await runtime.containers() };
       const { say, wording } = this.#hands();
       if (this.#enteredAt === undefined) say(wording.loopStarts());
       this.#enteredAt = Date.now();
-      await this.#turn(sandboxes);
+      await this.#turn(sight);
       this.#hasTurned = true;
       this.#enteredAt = Date.now();
       return undefined;
@@ -109,25 +110,25 @@ export class SyncLoop {
     }
   }
 
-  async #turn(sandboxes: readonly ListedPod[]): Promise<void> {
+  async #turn(sight: RuntimeSight): Promise<void> {
     const told = this.#wish.objects();
     const hands = this.#hands();
     this.#hear(told.pods, hands);
-    await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, hands)));
+    await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, sight, hands)));
     for (const [uid, worker] of this.#leaving) {
       if (await worker.tearDown(hands)) this.#leaving.delete(uid);
     }
     if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
     this.#cleaningSince = Date.now();
-    const running = sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
+    const running = sight.sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
     const known = new Set([...this.podUids, ...running]);
     this.#cleanedUp = await cleanUpOrphans(known, hands);
     this.#cleaningSince = undefined;
     this.#cleanedAt = Date.now();
   }
 
-  async #syncPod(pod: Pod, told: ToldObjects, hands: Hands): Promise<void> {
-    await this.#workers.get(pod.uid)?.sync(pod, told, hands);
+  async #syncPod(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
+    await this.#workers.get(pod.uid)?.sync(pod, told, sight, hands);
   }
 
   /** Takes up new pods, and lets those go that are not told of any more. */
