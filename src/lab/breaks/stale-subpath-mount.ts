@@ -168,14 +168,18 @@ function mountChanges({ uid }: Patient): readonly string[] {
   return announced('mount', 'file').map((start) => `${start} ${subpathsOf(uid)}/`);
 }
 
-/** A container that starts again is another one, with a log, a process and mounts of its own. */
+/**
+ * A container that starts again is another one, with a process and mounts of its own, a log, and a file
+ * for its last words. What earlier attempts have left of these is collected.
+ */
 function startChanges({ name, uid }: Patient): readonly string[] {
+  const folders = [
+    `${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
+    `${PLACES.kubeletRoot}/pods/${uid}/containers/`,
+  ];
   return [
     ...announced('container').map((start) => `${start} ${NAMESPACE}/shop-${name} `),
-    // The logs of earlier attempts are collected, too.
-    ...announced('file').map(
-      (start) => `${start} ${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
-    ),
+    ...announced('file').flatMap((start) => folders.map((folder) => `${start} ${folder}`)),
     ...processChanges('+'),
   ];
 }
