@@ -23,12 +23,15 @@ const FOLDERS = [
   { path: `${PLACES.kubeletRoot}/plugins`, depth: 99, detail: 'contents' },
 ] as const;
 
-/** No part of the comparison, by the beginning of a line. */
-const ASIDE = [
+/** No part of the comparison. */
+const ASIDE: readonly ((line: string) => boolean)[] = [
   // Whoever builds this program anew meanwhile changes nothing of the node.
-  `mount ${PLACES.executable} `,
+  (line) => line.startsWith(`mount ${PLACES.executable} `),
   // The root of a container is there as long as the container, which has a line of its own.
-  'mount /run/containerd/io.containerd.runtime.v2.task/',
+  (line) => line.startsWith('mount /run/containerd/io.containerd.runtime.v2.task/'),
+  // A real kubelet writes the hosts file of a container if it knew the pod's address in time; else
+  // the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
+  (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
 ];
 
 /**
@@ -47,7 +50,7 @@ export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
     ...FOLDERS.flatMap((folder) => fileLines(folder, silentTargets(own))),
     ...(await runtimeLines(runtime)),
   ];
-  const isAside = (line: string) => ASIDE.some((start) => line.startsWith(start));
+  const isAside = (line: string) => ASIDE.some((isOfThese) => isOfThese(line));
   return lines
     .filter((line) => !isAside(line))
     .map(withoutAccident)
@@ -104,6 +107,7 @@ function withoutAccident(line: string): string {
     .replace(/\b[0-9a-f]{64}\b/g, 'ID')
     .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
     .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
+    .replace(/^(file \S+\/pods\/[^/]+(?:\/volumes)? folder) 075[05] /, '$1 ')
     .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')
     .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
 }
