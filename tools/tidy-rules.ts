@@ -33,8 +33,6 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
   /^src\/(cli\/(run-cli|replay|given-file|read-given)|host\/save-bundle)[.]ts$/,
-  // What goes while the exam looks at it is an answer, and what throws in a case fails that case alone.
-  /^src\/lab\/exam\/(unless-gone|sit-case)[.]ts$/,
   // Makes and takes away: what is gone already, or does not come about, is an answer there.
   /^src\/lab\/.+[.]ts$/,
   /^src\/main[.]ts$/,

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { lab, machineNow, tracesOf } from '../../test/rig/lab-traces.ts';
 import {
+  type Ended,
   EXECUTABLE,
   oneLine,
   reportOf,

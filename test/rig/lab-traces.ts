@@ -11,7 +11,7 @@ export function tracesOf(name: string): readonly string[] {
   const folder = `/run/kubediag-lab/${name}`;
   return [
     ...(existsSync(folder) ? [folder] : []),
-    ...globSync(`/sys/fs/cgroup/**/kubediag-lab-${name}`),
+    ...globSync(['', '*/'].map((place) => `/sys/fs/cgroup/${place}kubediag-lab-${name}`)),
     ...readdirSync('/proc').flatMap((pid) => (isOf(pid, name) ? [whatIs(pid)] : [])),
   ];
 }
