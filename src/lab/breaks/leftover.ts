@@ -71,7 +71,7 @@ const HOLDER = 'c0a10000-0000-4000-8000-000000000499';
  * A container that shows the node's folders, such as an exporter of metrics, with mounts of its own:
  * what is mounted below the kubelet when it starts it holds, however often the node unmounts it.
  */
-export async function runHolder(node: PracticeNode): Promise<void> {
+async function runHolder(node: PracticeNode): Promise<void> {
   const pod = practicePod({
     ...{ name: 'exporter', uid: HOLDER },
     volumes: [{ name: 'kubelet', hostPath: { path: PLACES.kubeletRoot } }],
