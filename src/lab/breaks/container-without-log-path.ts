@@ -36,11 +36,11 @@ function named(variant: string) {
 
 /** What a removal takes away: the container, its sandbox, and what ran in them. */
 function removed(...made: readonly BareContainer[]): readonly string[] {
-  const named = made.flatMap(({ pod: { namespace, name } }) => [
+  const things = made.flatMap(({ pod: { namespace, name } }) => [
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
   ]);
-  return [...named, ...processChanges('-')];
+  return [...things, ...processChanges('-')];
 }
 
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
