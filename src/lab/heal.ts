@@ -59,7 +59,12 @@ async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<vo
     return at < 0;
   });
   // Whoever used them is gone. One that a namespace without processes still holds is let go of.
-  for (const point of others.toReversed()) await node.run('umount', '--lazy', point);
+  for (const point of others.toReversed()) {
+    await node.run('umount', '--lazy', point).catch((error: unknown) => {
+      // It may have gone together with what it lay on.
+      if (mountPoints().includes(point)) throw error;
+    });
+  }
 }
 
 function empty(folder: string): void {
