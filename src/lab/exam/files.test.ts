@@ -1,0 +1,62 @@
+import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { changesBetween } from './compare.ts';
+import { fileLines } from './files.ts';
+
+let path: string;
+
+beforeEach(() => {
+  path = mkdtempSync(join(tmpdir(), 'kubediag-files-'));
+  mkdirSync(join(path, 'pod/volume'), { recursive: true });
+  writeFileSync(join(path, 'pod/volume/file'), 'one');
+  symlinkSync('volume', join(path, 'pod/link'));
+});
+afterEach(() => rmSync(path, { recursive: true }));
+
+const lines = (detail: 'names' | 'sizes' | 'contents', depth = 9, silent: readonly string[] = []) =>
+  fileLines({ path, depth, detail }, new Set(silent)).map((line) => line.replaceAll(path, ''));
+
+test.each([
+  ['contents', 'two', 2],
+  ['sizes', 'two', 0],
+  ['sizes', 'three', 2],
+  ['names', 'three', 0],
+] as const)('by %s, another text such as "%s" is %i changes', (detail, text, changes) => {
+  const before = lines(detail);
+  writeFileSync(join(path, 'pod/volume/file'), text);
+  expect(changesBetween(before, lines(detail))).toHaveLength(changes);
+});
+
+test('rights, links and what is new or gone are told by their paths', () => {
+  const before = lines('sizes');
+  chmodSync(join(path, 'pod/volume'), 0o700);
+  rmSync(join(path, 'pod/link'));
+  symlinkSync('elsewhere', join(path, 'pod/link'));
+  writeFileSync(join(path, 'pod/new'), '');
+  const changes = changesBetween(before, lines('sizes')).map((line) => line.replace(/ 0:0.*/, ''));
+  expect(changes.toSorted()).toEqual([
+    '+ file /pod/link link to elsewhere',
+    '+ file /pod/new file 0644',
+    '+ file /pod/volume folder 0700',
+    '- file /pod/link link to volume',
+    '- file /pod/volume folder 0755',
+  ]);
+});
+
+test('no deeper than asked, and never into a mount that may be silent', () => {
+  expect(lines('names', 1)).toHaveLength(1);
+  expect(lines('names', 9, [join(path, 'pod/volume')])).toEqual([
+    expect.stringMatching(/^file \/pod folder/),
+    expect.stringMatching(/^file \/pod\/link link to volume$/),
+    'file /pod/volume is a mount of a server',
+  ]);
+});
+
+test('a folder that is not there, or only a link, has no lines', () => {
+  expect(fileLines({ path: join(path, 'none'), depth: 1, detail: 'names' }, new Set())).toEqual([]);
+  expect(fileLines({ path: join(path, 'pod/link'), depth: 1, detail: 'names' }, new Set())).toEqual(
+    [],
+  );
+});

@@ -1,0 +1,73 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXECUTABLE, runProgram } from '../../../test/rig/run-kubediag.ts';
+import { standingLab } from '../enter.ts';
+import { changesBetween, type Snapshot } from './compare.ts';
+import type { ExamNode } from './exam-node.ts';
+import { labNode } from './lab-node.ts';
+
+const NAME = `snapshot-${process.pid}`;
+const SILENT = '/var/lib/kubelet/plugins/silent';
+
+let node: ExamNode;
+let baseline: Snapshot;
+
+const lab = (command: string, ...words: readonly string[]) =>
+  runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...words]);
+const there = async (script: string) => {
+  const ended = await lab('run', '--', 'sh', '-c', script);
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+};
+/** Until a process that has just begun is old enough to count. */
+const changes = async () => {
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  return changesBetween(baseline, await node.snapshot());
+};
+
+beforeAll(async () => {
+  const up = await lab('up', '--runtime', 'stand-in');
+  expect(up, up.stderr).toMatchObject({ code: 0 });
+  node = labNode(await standingLab(NAME));
+  baseline = await node.snapshot();
+});
+
+afterAll(async () => {
+  await lab('down');
+});
+
+test('a node at rest is the same when it is looked at again, and heals back to that', async () => {
+  expect(await changes()).toEqual([]);
+  await there('rm /bin; mkdir /var/lib/kubelet/pods/left; mount -t tmpfs left /mnt');
+  expect(await changes()).not.toEqual([]);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('a mount, a process, a file and a mount that only a process of its own sees are told', async () => {
+  await there('mount -t tmpfs small /mnt; echo x >/etc/left; rm /bin');
+  await there(
+    'setsid unshare --mount sh -c "mount -t tmpfs hidden /media; exec sleep 777" >/dev/null 2>&1 &',
+  );
+  const seen = await changes();
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^- file \/bin link to usr\/bin$/),
+      expect.stringMatching(/^\+ file \/etc\/left file 0644 0:0 2 bytes/),
+      expect.stringMatching(/^\+ mount \/mnt \/ tmpfs small /),
+      '+ process sleep 777',
+      expect.stringMatching(/^\+ mount in sleep 777: \/media \/ tmpfs hidden /),
+    ]),
+  );
+  await there('rm /etc/left');
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('a mount that does not answer is told, and keeps nobody waiting', async () => {
+  await there(`mkdir -p ${SILENT} && kubediag lab-part silent-files ${SILENT} >/dev/null 2>&1 &`);
+  await expect
+    .poll(async () => (await changes()).join('\n'), { timeout: 20_000 })
+    .toContain(`+ mount ${SILENT} / fuse`);
+  expect(await changes()).toContain(`+ file ${SILENT} is a mount of a server`);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});

@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { tracesOf } from '../rig/lab-traces.ts';
+import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
+
+/** Under two minutes on a machine of its own; this one may be busy with other tests. */
+const TOUR_MS = 8 * 60_000;
+
+test(
+  'the tour makes, finds and repairs four faults, serves the practice node, and leaves nothing',
+  async () => {
+    const words = [EXECUTABLE, 'lab', 'tour', '--serve', '--listen', '127.0.0.1:0'];
+    const tour = startProgram([...words, '--runtime', 'stand-in'], { limitMs: TOUR_MS });
+    tour.child.stdin?.end();
+    await tour.hasSaid('Ctrl-C ends it');
+    const said = tour.said();
+    expect(said).toContain('4 of 4 faults were made, found, repaired and seen to be gone');
+    for (const command of ['check', 'explain', 'recover']) {
+      expect(said.match(new RegExp(`^PRACTICE NODE # kubediag ${command} `, 'gm'))).not.toBeNull();
+    }
+    expect(said.match(/^PRACTICE NODE {2}.* \d of 4$/gm)).toHaveLength(4);
+    expect(said).not.toContain('press Enter');
+
+    const [, name = '', url = ''] = /^PRACTICE NODE (\S+) is served on (\S+)$/m.exec(said) ?? [];
+    const [, file = ''] = /^ {2}token +in (\S+),/m.exec(said) ?? [];
+    const list = `${url}/apis/diagnosis.kubediag.org/v1/diagnoses`;
+    expect((await fetch(list)).status).toBe(401);
+    const headers = { authorization: `Bearer ${readFileSync(file, 'utf8').trim()}` };
+    const answer = await fetch(list, { headers });
+    expect(await answer.json()).toMatchObject({ kind: 'DiagnosisList', items: [] });
+
+    tour.child.kill('SIGINT');
+    expect(await tour.end).toMatchObject({ code: 0 });
+    await expect(fetch(list)).rejects.toThrow();
+    expect(tracesOf(name)).toEqual([]);
+  },
+  TOUR_MS,
+);
