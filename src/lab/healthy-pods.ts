@@ -1,7 +1,11 @@
-import { IMAGE_NAMES, type KubernetesObject } from './practice-node.ts';
-
-/** Where the lab's own pods live. */
-export const PRACTICE_NAMESPACE = 'practice';
+import type { KubernetesObject } from './practice-node.ts';
+import {
+  configMap,
+  practicePod,
+  secret,
+  type VolumeMountWords,
+  type VolumeWords,
+} from './practice-pod.ts';
 
 /** The pods of a practice node that is well; a break may use them, and a heal brings them back. */
 export const WEB_POD = { name: 'web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' } as const;
@@ -18,12 +22,9 @@ const PLAIN_POD = { name: 'plain-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c04'
  */
 export function healthyObjects(): readonly KubernetesObject[] {
   return [
-    object('ConfigMap', 'web-settings', { data: { 'nginx.conf': 'worker_processes 1;\n' } }),
-    object('ConfigMap', 'shop-settings', { data: { 'shop.properties': 'currency=EUR\n' } }),
-    object('Secret', 'shop-password', {
-      type: 'Opaque',
-      data: { password: encoded('practice\n') },
-    }),
+    configMap('web-settings', { 'nginx.conf': 'worker_processes 1;\n' }),
+    configMap('shop-settings', { 'shop.properties': 'currency=EUR\n' }),
+    secret('shop-password', { password: 'practice\n' }),
     podOf(
       WEB_POD,
       [{ name: 'settings', configMap: { name: 'web-settings' } }],
@@ -64,42 +65,11 @@ export function healthyObjects(): readonly KubernetesObject[] {
   ];
 }
 
-/** A pod of one container that only sleeps, and that needs nothing of a cluster to run. */
+/** A pod of one container, in which these are mounted. */
 export function podOf(
   { name, uid }: { readonly name: string; readonly uid: string },
-  volumes: readonly object[],
-  volumeMounts: readonly object[],
+  volumes: readonly VolumeWords[],
+  app: readonly VolumeMountWords[],
 ): KubernetesObject {
-  return {
-    apiVersion: 'v1',
-    kind: 'Pod',
-    metadata: { name, namespace: PRACTICE_NAMESPACE, uid, labels: { app: name } },
-    spec: {
-      automountServiceAccountToken: false,
-      enableServiceLinks: false,
-      hostNetwork: true,
-      terminationGracePeriodSeconds: 0,
-      volumes,
-      containers: [
-        {
-          name: 'app',
-          image: IMAGE_NAMES.program,
-          imagePullPolicy: 'Never',
-          volumeMounts,
-        },
-      ],
-    },
-  };
-}
-
-function object(
-  kind: KubernetesObject['kind'],
-  name: string,
-  rest: Readonly<Record<string, unknown>>,
-): KubernetesObject {
-  return { apiVersion: 'v1', kind, metadata: { name, namespace: PRACTICE_NAMESPACE }, ...rest };
-}
-
-function encoded(text: string): string {
-  return Buffer.from(text).toString('base64');
+  return practicePod({ name, uid, volumes, mounts: { app }, labels: { app: name } });
 }

@@ -1,7 +1,8 @@
-import { healthyObjects, PRACTICE_NAMESPACE } from './healthy-pods.ts';
+import { healthyObjects } from './healthy-pods.ts';
 import type { MakeOptions } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { makeLab } from './make-lab.ts';
+import { PRACTICE_NAMESPACE } from './practice-pod.ts';
 import type { LabSettings } from './settings.ts';
 import { settingsOf } from './settings-of.ts';
 import { stopOnSignal } from './stop-on-signal.ts';

@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { practicePod } from './practice-pod.ts';
 import { serveVolumes } from './served-volume.ts';
 
 /** What looks like a dead mount of a pod that is gone, and holds up nobody. */

@@ -2,10 +2,10 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { practicePod } from './practice-pod.ts';
 import { serveVolumes, untilItHangs, type VolumeServer } from './served-volume.ts';
 
 const FAULT = 'dead-volume-mount';

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import type { Break } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { leave, leftoverName, letItBeHeld, PLUGIN, VOLUME } from './leftover.ts';
 import { leaveOrphan, makeOlder, podFolder, writeFile, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { practicePod } from './practice-pod.ts';
 
 /** What looks like a left-over of a volume to whoever greps, and is none. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'make' | 'leftOut'>;

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { practicePod } from '../practice-pod.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import {
   leave,
@@ -14,7 +15,6 @@ import {
 } from './leftover.ts';
 import { leaveOrphan, makeOlder, podFolder, volumePath, writeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { practicePod } from './practice-pod.ts';
 
 const FAULT = 'leftover-volume-directory';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000401';

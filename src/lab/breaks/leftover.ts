@@ -2,9 +2,9 @@ import { appendFileSync, mkdirSync, rename } from 'node:fs';
 import { klogLine } from '../kubelet/log-line.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { practicePod } from '../practice-pod.ts';
 import { makeOlder, volumePath } from './orphan.ts';
 import { runPod } from './pod-life.ts';
-import { practicePod } from './practice-pod.ts';
 
 /** The folder of a plugin that still renames a volume before it deletes it. */
 export const PLUGIN = 'transwarp.io~tosdisk';

@@ -1,10 +1,10 @@
 import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { type PodObject, PRACTICE_NAMESPACE, practicePod } from '../practice-pod.ts';
 import { BROKER, makeBare, untilStuckAt, whyBinIsSafe } from './bare-container.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
-import { endContainers, newestContainers, type PodObject, runPod } from './pod-life.ts';
-import { NAMESPACE, practicePod } from './practice-pod.ts';
+import { endContainers, newestContainers, runPod } from './pod-life.ts';
 
 /** What looks like a container without a log path, or like what comes of it, and is neither. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
@@ -86,7 +86,7 @@ async function logPaths(node: PracticeNode, pod: PodObject): Promise<readonly st
 
 /** Of a pod that the kubelet does not know, with all that belongs to a container. */
 async function endedElsewhere({ runtime }: PracticeNode, uid: string): Promise<{ id: string }> {
-  const pod = { name: `elsewhere-${uid.slice(-3)}`, namespace: NAMESPACE, uid };
+  const pod = { name: `elsewhere-${uid.slice(-3)}`, namespace: PRACTICE_NAMESPACE, uid };
   const podId = await runtime.runPod(pod);
   const id = await runtime.createContainer(podId, pod, { name: 'app' });
   await runtime.startContainer(id);

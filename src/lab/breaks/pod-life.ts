@@ -1,11 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { PLACES } from '../places.ts';
 import type { KubernetesObject, ListedContainer, PracticeNode } from '../practice-node.ts';
-
-export interface PodObject extends KubernetesObject {
-  readonly kind: 'Pod';
-  readonly metadata: KubernetesObject['metadata'] & { readonly uid: string };
-}
+import type { PodObject } from '../practice-pod.ts';
 
 /** Tells the kubelet of a pod and of what it mounts, and waits until all its containers run. */
 export async function runPod(
@@ -54,13 +50,13 @@ export async function untilStale(node: PracticeNode, { metadata }: PodObject): P
   });
 }
 
-export interface SubpathMount {
+interface SubpathMount {
   readonly target: string;
   readonly isStale: boolean;
 }
 
 /** The subPath mounts of a pod, as the kernel has them: a source that was deleted carries a mark. */
-export function subpathMounts(podUid: string): readonly SubpathMount[] {
+function subpathMounts(podUid: string): readonly SubpathMount[] {
   const folder = `${PLACES.kubeletRoot}/pods/${podUid}/volume-subpaths/`;
   return readFileSync('/proc/self/mountinfo', 'utf8')
     .split('\n')

@@ -2,6 +2,7 @@ import { mkdirSync, renameSync, rmdirSync, rmSync, writeFileSync } from 'node:fs
 import type { Break } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { configMap, practicePod } from '../practice-pod.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 import {
   endContainers,
@@ -11,7 +12,6 @@ import {
   untilRefused,
   untilStale,
 } from './pod-life.ts';
-import { configMap, practicePod } from './practice-pod.ts';
 
 /** What looks like a stale subPath mount to whoever greps, and hurts nobody, or is none of it. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'make'>;

@@ -1,10 +1,16 @@
 import type { Break, Expected } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { KubernetesObject, PracticeNode } from '../practice-node.ts';
+import {
+  configMap,
+  type PodObject,
+  PRACTICE_NAMESPACE,
+  practicePod,
+  secret,
+} from '../practice-pod.ts';
 import { processChanges } from './container-changes.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
-import { endContainers, type PodObject, runPod, untilRefused, untilStale } from './pod-life.ts';
-import { configMap, NAMESPACE, practicePod, secret } from './practice-pod.ts';
+import { endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
 
 /** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
 interface Patient {
@@ -174,11 +180,11 @@ function mountChanges({ uid }: Patient): readonly string[] {
  */
 function startChanges({ name, uid }: Patient): readonly string[] {
   const folders = [
-    `${PLACES.podLogs}/${NAMESPACE}_shop-${name}_${uid}/`,
+    `${PLACES.podLogs}/${PRACTICE_NAMESPACE}_shop-${name}_${uid}/`,
     `${PLACES.kubeletRoot}/pods/${uid}/containers/`,
   ];
   return [
-    ...announced('container').map((start) => `${start} ${NAMESPACE}/shop-${name} `),
+    ...announced('container').map((start) => `${start} ${PRACTICE_NAMESPACE}/shop-${name} `),
     ...announced('file').flatMap((start) => folders.map((folder) => `${start} ${folder}`)),
     ...processChanges('+'),
   ];

@@ -2,9 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { lab } from '../../../test/rig/lab-traces.ts';
 import { EXECUTABLE, runProgram } from '../../../test/rig/run-kubediag.ts';
-import { PRACTICE_NAMESPACE, podOf, WEB_POD } from '../healthy-pods.ts';
+import { podOf, WEB_POD } from '../healthy-pods.ts';
 import { PLACES, READ_ONLY_PORT } from '../places.ts';
 import type { KubernetesObject } from '../practice-node.ts';
+import { PRACTICE_NAMESPACE } from '../practice-pod.ts';
 import type { KubeletWords } from '../settings.ts';
 
 const NAME = `k${process.pid}`;

@@ -1,21 +1,32 @@
-import { IMAGE_NAMES, type KubernetesObject } from '../practice-node.ts';
-import type { PodObject } from './pod-life.ts';
+import { IMAGE_NAMES, type KubernetesObject } from './practice-node.ts';
 
-export const NAMESPACE = 'practice';
+/** Where the lab's own pods live. */
+export const PRACTICE_NAMESPACE = 'practice';
 
-interface VolumeMount {
+export interface PodObject extends KubernetesObject {
+  readonly kind: 'Pod';
+  readonly metadata: KubernetesObject['metadata'] & { readonly uid: string };
+}
+
+export interface VolumeMountWords {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
+}
+
+/** A volume of a pod: beside its name, where its content comes from. */
+export interface VolumeWords {
+  readonly name: string;
+  readonly [source: string]: unknown;
 }
 
 interface PodWords {
   readonly name: string;
   /** Always the same for the same pod, so that what changes on the node can be told beforehand. */
   readonly uid: string;
-  readonly volumes: readonly { readonly name: string; readonly [source: string]: unknown }[];
+  readonly volumes: readonly VolumeWords[];
   /** By the name of the container. */
-  readonly mounts: Readonly<Record<string, readonly VolumeMount[]>>;
+  readonly mounts: Readonly<Record<string, readonly VolumeMountWords[]>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly restartPolicy?: 'Always' | 'Never';
 }
@@ -26,7 +37,7 @@ export function practicePod({ name, uid, volumes, mounts, ...more }: PodWords): 
   return {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name, namespace: NAMESPACE, uid, labels },
+    metadata: { name, namespace: PRACTICE_NAMESPACE, uid, labels },
     spec: {
       restartPolicy,
       automountServiceAccountToken: false,
@@ -48,7 +59,7 @@ export function configMap(name: string, texts: Readonly<Record<string, string>>)
   return {
     apiVersion: 'v1',
     kind: 'ConfigMap',
-    metadata: { name, namespace: NAMESPACE },
+    metadata: { name, namespace: PRACTICE_NAMESPACE },
     data: texts,
   };
 }
@@ -56,6 +67,6 @@ export function configMap(name: string, texts: Readonly<Record<string, string>>)
 /** An API server tells what is secret in base64. */
 export function secret(name: string, texts: Readonly<Record<string, string>>): KubernetesObject {
   const coded = Object.entries(texts).map(([key, text]) => [key, btoa(text)]);
-  const metadata = { name, namespace: NAMESPACE };
+  const metadata = { name, namespace: PRACTICE_NAMESPACE };
   return { apiVersion: 'v1', kind: 'Secret', metadata, data: Object.fromEntries(coded) };
 }
