@@ -1,9 +1,11 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXECUTABLE, runProgram } from '../../../test/rig/run-kubediag.ts';
 import { standingLab } from '../enter.ts';
 import { changesBetween, type Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { labNode } from './lab-node.ts';
+import { YOUNG_MS } from './limits.ts';
 
 const NAME = `snapshot-${process.pid}`;
 const SILENT = '/var/lib/kubelet/plugins/silent';
@@ -17,17 +19,18 @@ const there = async (script: string) => {
   const ended = await lab('run', '--', 'sh', '-c', script);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
 };
-/** Until a process that has just begun is old enough to count. */
-const changes = async () => {
-  await new Promise((resolve) => setTimeout(resolve, 500));
-  return changesBetween(baseline, await node.snapshot());
+/** A process that has just begun does not count yet. */
+const later = async () => {
+  await sleep(2 * YOUNG_MS);
+  return node.snapshot();
 };
+const changes = async () => changesBetween(baseline, await later());
 
 beforeAll(async () => {
   const up = await lab('up', '--runtime', 'stand-in');
   expect(up, up.stderr).toMatchObject({ code: 0 });
   node = labNode(await standingLab(NAME));
-  baseline = await node.snapshot();
+  baseline = await later();
 });
 
 afterAll(async () => {
