@@ -131,6 +131,6 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
 
 /** Node has no public name for the number of an open socket. */
 function fileOf(server: Server): number {
-  const { fd } = (server as unknown as { readonly _handle: { readonly fd: number } })._handle;
-  return fd;
+  const handle = Reflect.get(server, '_handle') as object;
+  return Reflect.get(handle, 'fd') as number;
 }

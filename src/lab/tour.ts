@@ -110,7 +110,7 @@ async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
   terminal.out(`\n${terminal.style('bold', `# ${words}`)}\n`);
   terminal.progress('breaking it ...');
   await labNode(lab).make(caseName(made));
-  terminal.out(`${storyLines(`The practice node is broken: ${made.about}.`, terminal)}`);
+  terminal.out(storyLines(`The practice node is broken: ${made.about}.`, terminal));
 }
 
 /** Runs kubediag there as a person would, and shows the very words before what comes of them. */

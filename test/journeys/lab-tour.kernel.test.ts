@@ -31,7 +31,7 @@ test(
 
     tour.child.kill('SIGINT');
     expect(await tour.end).toMatchObject({ code: 0 });
-    await expect(fetch(list)).rejects.toThrow();
+    await expect(fetch(list)).rejects.toThrow('fetch failed');
     expect(tracesOf(name)).toEqual([]);
   },
   TOUR_MS,
