@@ -43,7 +43,8 @@ cd root || exit 1
 mkdir -p boot/grub proc sys dev run tmp mnt
 mount -n -t tmpfs -o mode=755 run run && mount -n -t tmpfs -o mode=1777 tmp tmp || exit 1
 for folder in ${[PLACES.kubeletRoot, '/var/lib/containerd', '/var/lib/kubediag', '/var/log', '/etc/kubernetes'].join(' ')}; do
-  mkdir -p ".$folder" && mount -n -t tmpfs -o "$memory" node ".$folder" || exit 1
+  # To touch it is to have it in our own layer: it stays when the machine's own goes meanwhile.
+  mkdir -p ".$folder" && chmod 755 ".$folder" && mount -n -t tmpfs -o "$memory" node ".$folder" || exit 1
 done
 for folder in /var/lib/k0s /var/lib/rancher /var/snap /var/lib/origin /var/lib/edged /opt/rke /etc/kubeedge; do
   if [ -d ".$folder" ]; then mount -n -t tmpfs -o mode=755 covered ".$folder" || exit 1; fi
