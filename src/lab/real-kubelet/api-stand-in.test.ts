@@ -186,6 +186,20 @@ test('lists of a patch are replaced, or lose an entry, when it says so', async (
   expect(known()).toEqual({ addresses: [{ type: 'InternalIP', address: '10.0.0.2' }] });
 });
 
+test('whoever tells how a node is may label it, and does not change what it is to be', async () => {
+  const { store, ask } = await api();
+  await ask('POST', '/api/v1/nodes', { metadata: { name: 'practice' }, spec: { taints: [] } });
+  const metadata = { labels: { 'kubernetes.io/os': 'linux' } };
+  const wish = { metadata, spec: { unschedulable: true }, status: { phase: 'Running' } };
+  await ask('PATCH', '/api/v1/nodes/practice/status', wish);
+  expect(store.get({ resource: 'nodes', name: 'practice' })).toMatchObject({
+    metadata: { name: 'practice', ...metadata },
+    spec: { taints: [] },
+    status: { phase: 'Running' },
+  });
+  expect(store.list('nodes')[0]?.spec).not.toHaveProperty('unschedulable');
+});
+
 test('events are taken and forgotten; what is not there or cannot be read is refused', async () => {
   const { ask, url } = await api();
   const event = { kind: 'Event', metadata: { name: 'web.1' } };

@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { admitNode } from './admit-node.ts';
 import { type ApiTarget, selectorOf, targetOf } from './api-request.ts';
 import { BODY_BYTES_MAX } from './limits.ts';
 import type { Change, ObjectStore, StoredObject } from './object-store.ts';
@@ -67,7 +66,7 @@ function answer(store: ObjectStore, asked: Asked): Answer {
   if (method === 'DELETE') return { code: 200, body: store.remove(place) ?? known };
   const wish = method === 'PATCH' ? strategicMerge(known, body) : body;
   // Whoever tells how a thing is does not change what it is to be.
-  const changed = target.part ? { ...known, status: (wish as StoredObject).status } : wish;
+  const changed = target.part ? { ...(wish as StoredObject), spec: known.spec } : wish;
   const object = changed as StoredObject;
   return { code: 200, body: isSame(known, object) ? known : store.put(place, object) };
 }
@@ -84,8 +83,7 @@ function create(store: ObjectStore, target: ApiTarget, object: StoredObject): An
   if (store.get(place)) {
     return status(409, 'AlreadyExists', `${resource} "${place.name}" already exists`);
   }
-  const admitted = resource === 'nodes' ? admitNode(object) : object;
-  return { code: 201, body: store.put(place, admitted) };
+  return { code: 201, body: store.put(place, object) };
 }
 
 function list(store: ObjectStore, { target, query }: Asked): Answer {

@@ -3,6 +3,7 @@ import { hostname } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { PLACES } from '../places.ts';
 import { startApiStandIn } from './api-stand-in.ts';
+import { knownNode } from './known-node.ts';
 import { FILES_LOOK_MS } from './limits.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectStore } from './object-store.ts';
@@ -14,7 +15,9 @@ export const API_PORT = 8_080;
 export async function runApi(): Promise<void> {
   await mkdir(PLACES.objects, { recursive: true });
   const store = new ObjectStore();
-  const files = new ObjectFiles(PLACES.objects, store, hostname());
+  const name = hostname();
+  store.put({ resource: 'nodes', name }, knownNode(name));
+  const files = new ObjectFiles(PLACES.objects, store, name);
   await files.look();
   await startApiStandIn(store, { port: API_PORT, onDelete: (target) => files.remove(target) });
   process.stdout.write('ready\n');
