@@ -4,10 +4,12 @@ import { startCompanion } from '../process/companion.ts';
 import { systemProgram } from '../process/system-program.ts';
 import { isLoopback } from '../std/is-loopback.ts';
 import { messageOf } from '../std/message-of.ts';
+import { calledAs } from './called-as.ts';
 import { NODE_PATH, standingLab } from './enter.ts';
 import { checkName, type StandingLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
+import { ownProgram } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { Refusal, WrongWords } from './refusal.ts';
 import { servedLines } from './served-lines.ts';
@@ -46,7 +48,9 @@ export async function serveLab(
   const start = await Promise.race([door.serving, door.ended]);
   if (start === 'serving') {
     const token = `/proc/${lab.pid}/root/var/lib/kubediag/token`;
-    terminal.out(servedLines({ name: lab.name, url: door.url, token }));
+    const here = { path: process.env.PATH ?? '', folder: process.cwd() };
+    const program = calledAs(ownProgram().file, here);
+    terminal.out(servedLines({ name: lab.name, url: door.url, token, program }));
   }
   await door.ended;
   if (stop.aborted) return 0;

@@ -6,9 +6,12 @@ test('whoever serves a practice node is told that it is one, and how to reach it
     name: 'mine',
     url: 'http://127.0.0.1:9',
     token: '/proc/7/root/token',
+    program: 'dist/kubediag',
   });
   expect(text).toMatch(/^PRACTICE NODE mine is served on http:\/\/127.0.0.1:9\n/);
-  expect(text).toContain('kubediag lab run --name mine -- kubediag get diagnoses');
-  expect(servedLines({ name: 'practice', url: 'u', token: 't' })).not.toContain('--name');
+  expect(text).toContain('dist/kubediag lab run --name mine -- kubediag get diagnoses');
+  expect(servedLines({ name: 'practice', url: 'u', token: 't', program: 'k' })).not.toContain(
+    '--name',
+  );
   for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
 });

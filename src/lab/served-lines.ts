@@ -3,10 +3,13 @@ export function servedLines({
   name,
   url,
   token,
+  program,
 }: {
   readonly name: string;
   readonly url: string;
   readonly token: string;
+  /** By which word this program is started here. */
+  readonly program: string;
 }): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
   return [
@@ -16,9 +19,9 @@ export function servedLines({
     '  ask it    curl -H "Authorization: Bearer $(cat \\',
     `              ${token})" \\`,
     `              ${url}/apis/diagnosis.kubediag.org/v1/diagnoses`,
-    `  or        kubediag lab run${of} -- kubediag get diagnoses`,
-    `  break it  kubediag lab break${of} stale-subpath-mount`,
-    `  check it  kubediag lab run${of} -- kubediag check`,
+    `  or        ${program} lab run${of} -- kubediag get diagnoses`,
+    `  break it  ${program} lab break${of} stale-subpath-mount`,
+    `  check it  ${program} lab run${of} -- kubediag check`,
     '',
     'Ctrl-C ends it. Nothing of this machine is touched.',
     '',

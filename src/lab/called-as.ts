@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import { basename, isAbsolute, join, relative } from 'node:path';
+
+/** By which word a person starts this program from where they are, so that a shown command works. */
+export function calledAs(
+  file: string,
+  { path, folder }: { readonly path: string; readonly folder: string },
+): string {
+  const name = basename(file);
+  const isFound = path.split(':').some((each) => isAbsolute(each) && existsSync(join(each, name)));
+  if (isFound) return name;
+  const near = relative(folder, file);
+  if (near.startsWith('..')) return file;
+  return near.includes('/') ? near : `./${near}`;
+}
