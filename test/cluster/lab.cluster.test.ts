@@ -14,6 +14,7 @@ const FAULT = 'orphaned-volume-metadata';
 /** From its making to its end: each test begins where the one before ended. */
 describe(`a practice node with kubelet ${CURRENT}`, () => {
   let environment: NodeJS.ProcessEnv;
+  let up: Ended;
   const lab = (command: string, ...words: readonly string[]): Promise<Ended> =>
     runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...words], { environment });
   const kubediag = (...words: readonly string[]) => lab('run', '--', 'kubediag', ...words);
@@ -25,11 +26,7 @@ describe(`a practice node with kubelet ${CURRENT}`, () => {
     if ('missing' in binaries) throw new Error(binaries.missing);
     if ('missing' in packages) throw new Error(packages.missing);
     environment = packages.environment;
-    const up = await lab('up', '--kubelet', binaries.kubelet, '--runtime', 'containerd');
-    expect(up).toMatchObject({
-      code: 0,
-      stdout: expect.stringContaining(`a real one, ${CURRENT}`),
-    });
+    up = await lab('up', '--kubelet', binaries.kubelet, '--runtime', 'containerd');
   });
 
   afterAll(async () => {
@@ -37,6 +34,8 @@ describe(`a practice node with kubelet ${CURRENT}`, () => {
   });
 
   it('has healthy pods, and nothing is unknown', async () => {
+    const said = `a real one, ${CURRENT}`;
+    expect(up).toMatchObject({ code: 0, stdout: expect.stringContaining(said) });
     const { node, faults } = await check();
     expect(node.kubelet.version).toBe(CURRENT);
     // `up` waits until all of them run.

@@ -12,7 +12,7 @@ import { strategicMerge } from './strategic-merge.ts';
  */
 export async function startApiStandIn(
   store: ObjectStore,
-  { port, onDelete }: { readonly port: number; readonly onDelete?: (target: ApiTarget) => void },
+  { port, onDelete }: { readonly port: number; readonly onDelete: (target: ApiTarget) => void },
 ): Promise<Server> {
   const server = createServer((message, response) => {
     const [path = '', words] = (message.url ?? '').split('?');
@@ -23,14 +23,11 @@ export async function startApiStandIn(
     } else if (query.get('watch')) {
       watch(store, { target, query }, response);
     } else {
-      const asked = { method: message.method ?? 'GET', target, query };
+      const asked = { method: message.method ?? 'GET', target, query, onDelete };
       bodyOf(message)
         .then((body) => answer(store, { ...asked, body }))
         .then(
-          (made) => {
-            if (message.method === 'DELETE' && made.code === 200) onDelete?.(target);
-            send(response, made);
-          },
+          (made) => send(response, made),
           (error: Error) => send(response, status(400, 'BadRequest', error.message)),
         );
     }
@@ -47,6 +44,8 @@ interface Asked {
   readonly target: ApiTarget;
   readonly query: URLSearchParams;
   readonly body: unknown;
+  /** Told of what was deleted for good. */
+  readonly onDelete: (target: ApiTarget) => void;
 }
 
 interface Answer {
@@ -63,7 +62,10 @@ function answer(store: ObjectStore, asked: Asked): Answer {
   const known = store.get(place);
   if (!known) return status(404, 'NotFound', `${resource} "${name}" not found`);
   if (method === 'GET') return { code: 200, body: known };
-  if (method === 'DELETE') return { code: 200, body: store.remove(place) ?? known };
+  if (method === 'DELETE') {
+    asked.onDelete(target);
+    return { code: 200, body: store.remove(place) ?? known };
+  }
   const wish = method === 'PATCH' ? strategicMerge(known, body) : body;
   // Whoever tells how a thing is does not change what it is to be.
   const changed = target.part ? { ...(wish as StoredObject), spec: known.spec } : wish;
