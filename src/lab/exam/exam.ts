@@ -1,4 +1,5 @@
 import { release } from 'node:os';
+import { textAt } from '../../std/json.ts';
 import { type BorrowedLab, type BorrowOptions, borrowLab, duringLab } from '../borrow-lab.ts';
 import type { Break } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
@@ -7,8 +8,10 @@ import { WrongWords } from '../refusal.ts';
 import type { LabSettings } from '../settings.ts';
 import { caseName, chooseCases } from './cases.ts';
 import { changesBetween } from './compare.ts';
+import type { ExamNode } from './exam-node.ts';
 import { examJunit } from './junit.ts';
 import { labNode } from './lab-node.ts';
+import { CHECK_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
 import { type ExamResult, isPerfect } from './result.ts';
 import { sitAll } from './sit-all.ts';
@@ -63,13 +66,17 @@ async function sitExam(
     node: () => labNode(lab()),
     ...(remake ? { remake } : {}),
   }));
-  const sit = () =>
-    sitAll(
+  const sit = async () => ({
+    runtime: await runtimeOn(places[0]?.node()),
+    cases: await sitAll(
       asked.filter((each) => !isLeftOut(each)),
       places,
       { stop, onProgress: terminal.progress },
-    );
-  const cases = await duringLab({ end: () => endAll(labs, terminal) }, sit, stop, []);
+    ),
+  });
+  const stopped = { runtime: '', cases: [] };
+  const end = () => endAll(labs, terminal);
+  const { runtime, cases } = await duringLab({ end }, sit, stop, stopped);
   const passed = cases.filter((each) => each.passed).length;
   return {
     cases,
@@ -78,7 +85,8 @@ async function sitExam(
     leftOut,
     outside: changesBetween(before, outsideOf(names)),
     kernel: release(),
-    ...(settings ? programsOf(settings) : { kubelet: '', runtime: '' }),
+    kubelet: settings ? kubeletOf(settings) : '',
+    runtime: `${runtime} (${settings?.runtime.kind === 'containerd' ? settings.runtime.containerd : 'stand-in'})`,
     tookMs: Math.round(performance.now() - begun),
   };
 }
@@ -104,11 +112,14 @@ async function endAll(labs: readonly BorrowedLab[], terminal: LabTerminal): Prom
   await Promise.all(labs.map((each) => each.end()));
 }
 
-function programsOf({ kubelet, runtime }: LabSettings): Pick<ExamResult, 'kubelet' | 'runtime'> {
-  const how = kubelet.kind === 'real' ? kubelet.program : 'stand-in';
-  return {
-    kubelet: `kubelet ${kubelet.version} (${how})`,
-    runtime:
-      runtime.kind === 'stand-in' ? 'stand-in runtime' : `containerd (${runtime.containerd})`,
-  };
+function kubeletOf({ kubelet }: LabSettings): string {
+  return `kubelet ${kubelet.version} (${kubelet.kind === 'real' ? kubelet.program : 'stand-in'})`;
+}
+
+/** Its name and version, as it tells them itself: "containerd 1.7.24". */
+async function runtimeOn(node: ExamNode | undefined): Promise<string> {
+  const ran = await node?.kubediag(['check', '-o', 'json'], CHECK_MS);
+  const report: unknown = ran?.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined;
+  const [name, version] = ['name', 'version'].map((key) => textAt(report, 'node', 'runtime', key));
+  return name === undefined ? 'a runtime that does not tell its name' : `${name} ${version}`;
 }
