@@ -13,7 +13,7 @@ export const PART_MS = 20_000;
 /** Until runtime, kubelet and the healthy pods run; or until a broken node is as it was. */
 export const FURNISH_MS = 90_000;
 /** Until something that a break waits for is so: a real kubelet collects containers once a minute. */
-export const UNTIL_MS = 75_000;
+export const UNTIL_MS = 100_000;
 /** What is written to the node's own folders, images and logs: they lie in memory. */
 export const ROOT_MEGABYTES_MAX = 2_048;
 /** How long whoever makes or takes down a lab is waited for by another who wants to. */
