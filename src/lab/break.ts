@@ -34,6 +34,14 @@ export interface Expected {
    * "- mount /var/lib/kubelet/pods/UID/volume-subpaths". Any other change is a side effect.
    */
   readonly changes?: readonly string[];
+  /**
+   * What of that the repair HAS to change, as the starts of lines: each must begin one at least. A
+   * repair that is done needs it, or a program that only says so would pass. It covers what it names,
+   * so it need not stand among the changes again.
+   */
+  readonly must?: readonly string[];
+  /** How many findings the check has of it, where it has any; one unless told. */
+  readonly findings?: number;
   /** Faults that are found once it is repaired: what a repair leaves for a person, or uncovers. */
   readonly afterwards?: readonly string[];
 }
