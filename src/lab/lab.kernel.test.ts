@@ -112,7 +112,7 @@ describe('a practice node', () => {
     const { pid } = await standing(NAME);
     const hang = [
       'mkdir /mnt/silent',
-      'setsid kubediag lab-part silent-files /mnt/silent >/run/said 2>&1 &',
+      'setsid kubediag lab-part file-server /mnt/silent >/run/said 2>&1 &',
       'until grep -q ready /run/said; do sleep 0.05; done',
       'setsid stat /mnt/silent/x >/dev/null 2>&1 &',
     ];

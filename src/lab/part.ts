@@ -9,7 +9,7 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
   inside: async () => (await import('./inside-commands.ts')).runInside,
   kubelet: async () => (await import('./kubelet/run-kubelet.ts')).runKubelet,
   runtime: async () => (await import('./runtime/run-runtime.ts')).runRuntime,
-  'silent-files': async () => (await import('./silent-files.ts')).runSilentFiles,
+  'file-server': async () => (await import('./file-server.ts')).runFileServer,
 };
 
 /** `kubediag lab-part NAME ...`: not for people. */

@@ -1,4 +1,4 @@
-import { runSilentFiles } from '../../src/lab/silent-files.ts';
+import { runFileServer } from '../../src/lab/file-server.ts';
 
 /** The silent file server of the lab as a program of its own, for nodes without the executable. */
-await runSilentFiles(process.argv.slice(2));
+await runFileServer(process.argv.slice(2));

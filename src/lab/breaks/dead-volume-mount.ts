@@ -40,7 +40,7 @@ async function served(
 /** Who is freed with the mount: its server, and whoever of a check had to be left waiting there. */
 const FREED = [
   `- mount ${podFolder(ORPHAN)}/`,
-  '- process kubediag lab-part silent-files',
+  '- process kubediag lab-part file-server',
   '- process kubediag-reader',
 ];
 /** The kubelet goes on, and takes the folder of the pod away; of a CSI volume the file is left. */

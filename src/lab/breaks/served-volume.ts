@@ -17,7 +17,7 @@ export async function serveVolumes(
   ...targets: readonly string[]
 ): Promise<VolumeServer> {
   for (const target of targets) mkdirSync(target, { recursive: true });
-  const pid = await node.startPart('silent-files', `--${manner}`, ...targets);
+  const pid = await node.startPart('file-server', `--${manner}`, ...targets);
   await node.until(`a filesystem is mounted on ${targets.join(', ')}`, () =>
     targets.every((target) => isMounted(target)),
   );

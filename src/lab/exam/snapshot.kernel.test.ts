@@ -65,7 +65,7 @@ test('a mount, a process, a file and a mount that only a process of its own sees
 });
 
 test('a mount that does not answer is told, and keeps nobody waiting', async () => {
-  await there(`mkdir -p ${SILENT} && kubediag lab-part silent-files ${SILENT} >/dev/null 2>&1 &`);
+  await there(`mkdir -p ${SILENT} && kubediag lab-part file-server ${SILENT} >/dev/null 2>&1 &`);
   await expect
     .poll(async () => (await changes()).join('\n'), { timeout: 20_000 })
     .toContain(`+ mount ${SILENT} / fuse`);

@@ -124,7 +124,7 @@ test('a dead mount of an orphan holds it up: it still answers, and takes up no p
   const orphan = `${podFolder('1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfe')}/volumes/kubernetes.io~nfs/a`;
   const late = { name: 'late', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfd' };
   await on(
-    `mkdir -p ${orphan}.new && ${PLACES.executable} lab-part silent-files ${orphan}.new >/run/silent 2>&1 & ` +
+    `mkdir -p ${orphan}.new && ${PLACES.executable} lab-part file-server ${orphan}.new >/run/silent 2>&1 & ` +
       'echo $! >/run/silent.pid; until grep -q ready /run/silent; do sleep 0.1; done',
   );
   const health = page('/healthz');

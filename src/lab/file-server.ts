@@ -24,7 +24,7 @@ type Manner = 'silent' | 'slow' | 'healthy';
  * A request must have been read to be hopeless: one that nobody has read yet ends with a signal. So
  * a server that is merely stopped would not do.
  */
-export async function runSilentFiles(words: readonly string[]): Promise<void> {
+export async function runFileServer(words: readonly string[]): Promise<void> {
   const targets = words.filter((word) => !word.startsWith('--'));
   let manner: Manner = words.includes('--healthy')
     ? 'healthy'
