@@ -1,8 +1,9 @@
 import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Baseline, linkAt, mountPoints, readBaseline } from './baseline.ts';
+import { type Baseline, linkAt, readBaseline } from './baseline.ts';
 import { removeCgroupTree } from './cgroup-tree.ts';
 import { furnish } from './furnish.ts';
+import { mountPoints } from './mount-points.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';

@@ -1,5 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { unlessGone } from '../exam/unless-gone.ts';
+import { mountPoints } from '../mount-points.ts';
 import type { PracticeNode } from '../practice-node.ts';
 
 /** A file server that answers until it is told to fall silent. */
@@ -19,16 +20,12 @@ export async function serveVolumes(
   for (const target of targets) mkdirSync(target, { recursive: true });
   const pid = await node.startPart('file-server', `--${manner}`, ...targets);
   await node.until(`a filesystem is mounted on ${targets.join(', ')}`, () =>
-    targets.every((target) => isMounted(target)),
+    targets.every((target) => mountPoints().includes(target)),
   );
   return {
     fallSilent: () => void process.kill(pid, 'SIGUSR2'),
     end: () => void process.kill(pid, 'SIGKILL'),
   };
-}
-
-function isMounted(target: string): boolean {
-  return readFileSync('/proc/self/mountinfo', 'utf8').includes(` ${target} `);
 }
 
 /** Waits until the kubelet hangs on a silent volume. What it says of itself follows by and by. */

@@ -1,3 +1,4 @@
+import { unescapeOctal } from '../../std/unescape-octal.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { Snapshot } from './compare.ts';
@@ -72,14 +73,7 @@ function linesInside(
 /** Where somebody would wait for a server that may be silent. */
 function silentTargets(table: readonly string[]): ReadonlySet<string> {
   const served = table.map(mountLine).filter((line) => / (fuse|nfs|cifs|9p|ceph)/.test(line));
-  return new Set(served.map((line) => unescaped(line.split(' ')[1] ?? '')));
-}
-
-// "\040" is a space in a path of mountinfo.
-function unescaped(path: string): string {
-  return path.replace(/\\([0-7]{3})/g, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  );
+  return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
 }
 
 async function runtimeLines(runtime: PracticeNode['runtime']): Promise<readonly string[]> {
@@ -107,7 +101,6 @@ function withoutAccident(line: string): string {
     .replace(/\b[0-9a-f]{64}\b/g, 'ID')
     .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
     .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
-    .replace(/^(file \S+\/pods\/[^/]+(?:\/volumes)? folder) 075[05] /, '$1 ')
     .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')
     .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
 }

@@ -1,22 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { runProgram } from '../../process/run.ts';
 import { systemProgram } from '../../process/system-program.ts';
+import { mountPoints } from '../mount-points.ts';
 import { MOUNT_MS, MOUNT_WORDS_BYTES_MAX } from './limits.ts';
-
-/** Where something is mounted, outermost first; a place may stand there twice. Touches no path. */
-export function mountPoints(): readonly string[] {
-  return readFileSync('/proc/self/mountinfo', 'utf8')
-    .split('\n')
-    .flatMap((line) => line.split(' ')[4] ?? [])
-    .map(decoded);
-}
-
-// /var/lib/kubelet/pods/a\040b
-function decoded(path: string): string {
-  return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
-    String.fromCharCode(Number.parseInt(octal, 8)),
-  );
-}
 
 export async function mountInMemory(target: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', target);

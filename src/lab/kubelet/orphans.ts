@@ -2,9 +2,9 @@ import { lstat, readdir, rm, rmdir, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { bytewiseSorted } from '../../std/bytewise.ts';
 import { messageOf } from '../../std/message-of.ts';
+import { mountPoints } from '../mount-points.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { LogLine } from './log-line.ts';
-import { mountPoints } from './mounts.ts';
 import { WORDS } from './remove-logs.ts';
 import { cleaned, type Wording } from './wording.ts';
 

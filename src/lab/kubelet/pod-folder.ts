@@ -1,10 +1,11 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textAt } from '../../std/json.ts';
+import { mountPoints } from '../mount-points.ts';
 import type { ContainerWish } from '../practice-node.ts';
 import { AtomicVolume } from './atomic-volume.ts';
 import type { Behaviour } from './behaviour.ts';
-import { mountInMemory, mountPoints, unmountBelow } from './mounts.ts';
+import { mountInMemory, unmountBelow } from './mounts.ts';
 import type { Pod, PodContainer, Volume } from './pod.ts';
 import type { ToldObjects } from './read-objects.ts';
 import { prepareSubpath } from './subpath.ts';

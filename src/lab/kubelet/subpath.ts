@@ -1,7 +1,8 @@
 import { existsSync, lstatSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { mountPoints } from '../mount-points.ts';
 import type { Behaviour } from './behaviour.ts';
-import { bind, mountPoints, unmount } from './mounts.ts';
+import { bind, unmount } from './mounts.ts';
 
 export interface SubpathPlace {
   readonly volumeFolder: string;
