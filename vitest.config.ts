@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { TestOrder } from './tools/test-order.ts';
 
@@ -12,6 +13,8 @@ export default defineConfig({
           exclude: ['kernel', 'runtime', 'trace', 'cluster'].map(
             (suite) => `**/*.${suite}.test.ts`,
           ),
+          // By default one processor would be left idle: two files at a time on a small machine.
+          maxWorkers: Math.max(2, availableParallelism() - 1),
         },
       },
       {
