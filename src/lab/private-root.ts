@@ -20,7 +20,8 @@ memory="mode=755,size=${ROOT_MEGABYTES_MAX}m"
 mount -n -t tmpfs -o "$memory" lab "$home" || missing 'a filesystem in memory (tmpfs)'
 cd "$home" || exit 1
 mkdir upper work root proc
-mount -n -t tmpfs -o "$memory" root root || missing 'a filesystem in memory (tmpfs)'
+# By this name of its root whoever is on the node is known from outside, without a look inside.
+mount -n -t tmpfs -o "$memory" "kubediag-lab-$name" root || missing 'a filesystem in memory (tmpfs)'
 
 layer() {
   mode=$(stat -c %a "/$1") && mkdir -m "$mode" "root/$1" "upper/$1" && mkdir "work/$1" &&
