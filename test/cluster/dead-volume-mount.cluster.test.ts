@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mountChanges, mountTablesNaming } from '../../src/lab/exam/mount-tables.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
+import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
 import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';

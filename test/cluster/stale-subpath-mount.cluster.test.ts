@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { mountChanges, mountTablesNaming } from '../../src/lab/exam/mount-tables.ts';
 import type { Ended } from '../../tools/cluster/cluster.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import type { PartName } from '../../tools/cluster/parts.ts';
+import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 import { ClusterLook, type FaultAnswer, withoutHash } from './cluster-look.ts';

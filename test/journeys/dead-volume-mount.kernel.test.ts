@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
 import {
   hangVolumes,
   isWaiting,
@@ -12,6 +11,7 @@ import {
   until,
   volumeOf,
 } from '../rig/hung-volume.ts';
+import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { oneLine, reportOf } from '../rig/run-kubediag.ts';
 import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
 import { hangVolumes, makeHung, says, volumeOf } from '../rig/hung-volume.ts';
+import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { EXECUTABLE, oneLine, reportOf } from '../rig/run-kubediag.ts';
 import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';

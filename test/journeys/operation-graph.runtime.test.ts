@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
+import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
 import type { Ended } from '../rig/run-kubediag.ts';

@@ -3,13 +3,13 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FaultReport, Report } from '../../src/checkup/report.ts';
-import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
 import {
   containerdPackages,
   type Pod,
   type RunningContainerd,
   startContainerd,
 } from '../rig/containerd.ts';
+import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { PracticeNode, type Subpath, WEB } from '../rig/practice-node.ts';
 import { type Ended, EXECUTABLE, oneLine, reportOf, runProgram } from '../rig/run-kubediag.ts';
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
 import type { FaultReport } from '../../src/checkup/report.ts';
-import { mountChanges, mountTables } from '../../src/lab/exam/mount-tables.ts';
 import { runcRefusal } from '../../src/lab/runtime/runc-words.ts';
 import { CriDouble, type DoubleContainer } from './cri-double.ts';
+import { mountChanges, mountTables } from './mount-tables.ts';
 import { PracticeNode, type Subpath, WEB } from './practice-node.ts';
 import { type Ended, reportOf } from './run-kubediag.ts';
 import type { KubeletWish } from './start-kubelet.ts';

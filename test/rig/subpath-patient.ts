@@ -5,10 +5,10 @@ import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
 import { openSqliteStore } from '../../src/diagnosis/sqlite-store.ts';
 import type { StoredObject } from '../../src/diagnosis/store.ts';
 import type { MountTables } from '../../src/lab/exam/mount-tables.ts';
-import { mountTables } from '../../src/lab/exam/mount-tables.ts';
 import { type JournalReading, readJournal } from '../../src/repair/journal.ts';
 import { AgentOnNode } from './agent-on-node.ts';
 import { GatedUmount } from './gated-umount.ts';
+import { mountTables } from './mount-tables.ts';
 import type { PracticeNode, Subpath } from './practice-node.ts';
 import {
   makeNode,
