@@ -61,7 +61,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     rooms: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
     packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],
   },
-  lab: { rooms: ['std', 'process'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
+  lab: { rooms: ['std', 'process', 'cri'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
 
   main: {
     rooms: ['std', 'node', 'repair', 'trace', 'cli', 'agent', 'controller', 'kubectl', 'lab'],

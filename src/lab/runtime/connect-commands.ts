@@ -1,5 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import * as cri from '../../cri/generated/cri.ts';
 import { PLACES } from '../places.ts';
 import {
   type ContainerStatus,
@@ -10,7 +11,6 @@ import {
   type RuntimeCommands,
 } from '../practice-node.ts';
 import { CriDriver } from './cri-driver.ts';
-import * as cri from './generated/cri.ts';
 import * as drive from './generated/cri-drive.ts';
 import { labCgroup } from './lab-cgroup.ts';
 import { containerConfigOf, podConfigOf } from './wishes.ts';

@@ -1,7 +1,7 @@
 import { status as grpcStatus, type sendUnaryData } from '@grpc/grpc-js';
+import * as cri from '../../cri/generated/cri.ts';
 import { messageOf } from '../../std/message-of.ts';
 import type { Decoding, Encoding } from './cri-driver.ts';
-import * as cri from './generated/cri.ts';
 import * as drive from './generated/cri-drive.ts';
 import type { Calls } from './serve-calls.ts';
 import { NotFound, type StandInRuntime } from './stand-in-runtime.ts';

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { VersionRequest, VersionResponse } from '../../cri/generated/cri.ts';
 import { startDaemon } from '../../process/daemon.ts';
 import { runProgram } from '../../process/run.ts';
 import { PLAIN_ENVIRONMENT } from '../../process/system-program.ts';
@@ -9,7 +10,6 @@ import { IMAGE_NAMES } from '../practice-node.ts';
 import type { RuntimeChoice } from '../settings.ts';
 import { containerdConfig } from './containerd-config.ts';
 import { CriDriver } from './cri-driver.ts';
-import { VersionRequest, VersionResponse } from './generated/cri.ts';
 import { ImageStatusRequest, ImageStatusResponse } from './generated/cri-drive.ts';
 import { imageArchive } from './image-archive.ts';
 import {

@@ -1,5 +1,10 @@
+import type {
+  Container,
+  ContainerStatus,
+  PodSandbox,
+  PodSandboxStatus,
+} from '../../cri/generated/cri.ts';
 import type { ContainerProcess } from './container-process.ts';
-import type { Container, ContainerStatus, PodSandbox, PodSandboxStatus } from './generated/cri.ts';
 import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
 
 /** A pod as our runtime has it. */

@@ -3,7 +3,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { ContainerMetadata, ImageSpec, Mount, PodSandboxMetadata } from "./cri.ts";
+import { ContainerMetadata, ImageSpec, Mount, PodSandboxMetadata } from "../../../cri/generated/cri.ts";
 
 /**
  * What a practice node needs of the Container Runtime Interface beside what the product asks of a
