@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../std/start-time-of.ts';
+import { type Claim, claimNow } from './claim.ts';
 import { CLAIM_MS, LOOK_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 import { childOf, isAlive, markOf, type ProcessMark } from './process-mark.ts';
@@ -132,10 +130,6 @@ export function settingsSeenOf(pid: number): LabSettings | undefined {
   }
 }
 
-export interface Claim {
-  release(): void;
-}
-
 /**
  * Takes a name for as long as this process lives, or until it lets go. Of two that want it one waits
  * for the other, and after a while gets nothing.
@@ -143,23 +137,8 @@ export interface Claim {
 export async function claim(name: string, waitMs = CLAIM_MS): Promise<Claim | undefined> {
   const deadline = Date.now() + waitMs;
   for (;;) {
-    const claimed = await claimNow(name);
+    const claimed = await claimNow('lab', folderOf(name));
     if (claimed !== undefined || Date.now() > deadline) return claimed;
     await sleep(LOOK_MS);
   }
-}
-
-/** It is an address without a file, so that a crash leaves none. */
-async function claimNow(name: string): Promise<Claim | undefined> {
-  const hash = createHash('sha256').update(folderOf(name)).digest('hex').slice(0, 32);
-  const server = createServer();
-  server.listen(`\0kubediag-lab-${hash}`);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
-    throw error;
-  }
-  server.unref();
-  return { release: () => server.close() };
 }

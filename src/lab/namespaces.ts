@@ -4,7 +4,7 @@ import { startCompanion } from '../process/companion.ts';
 import { runProgram } from '../process/run.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../process/system-program.ts';
 import { COMMAND_MS, END_MS, LOOK_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
-import { allProcesses, childOf, isRunning, killIfThere } from './process-mark.ts';
+import { allProcesses, childOf, isRunning, killIfThere, namedProcesses } from './process-mark.ts';
 
 export interface NamespacesWish {
   readonly also?: readonly ('net' | 'ipc' | 'uts')[];
@@ -208,12 +208,9 @@ async function membersOf(namespace: string | undefined): Promise<readonly number
 /** The first process only waits for the others: those are what a person has to look at. */
 async function whyNotEnded(first: number, others: readonly number[]): Promise<string> {
   const culprits = others.filter((pid) => pid !== first && isRunning(pid));
-  const named = (culprits.length > 0 ? culprits : [first]).map(async (pid) => {
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return `${pid} (${commandLine.replaceAll('\0', ' ').trim() || 'without a command line'})`;
-  });
+  const named = await namedProcesses(culprits.length > 0 ? culprits : [first]);
   return (
-    `processes do not end: ${(await Promise.all(named)).join(', ')}. They were killed and still wait ` +
+    `processes do not end: ${named}. They were killed and still wait ` +
     'in the kernel, for a mount whose server is silent perhaps: end that server, then try again'
   );
 }

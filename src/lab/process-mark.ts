@@ -43,6 +43,15 @@ export async function allProcesses(): Promise<readonly number[]> {
   return (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
 }
 
+/** "812 (stat /mnt/x), 813 (without a command line)" */
+export async function namedProcesses(pids: readonly number[]): Promise<string> {
+  const named = pids.map(async (pid) => {
+    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return `${pid} (${words.replaceAll('\0', ' ').trim() || 'without a command line'})`;
+  });
+  return (await Promise.all(named)).join(', ');
+}
+
 /** The only child of a process such as nsenter or unshare, which fork once and wait. */
 export async function childOf(pid: number): Promise<number> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');

@@ -4,7 +4,14 @@ import { removeCgroupTree } from './cgroup-tree.ts';
 import { folderOf, holderOf, readNodeRecord, settingsSeenOf } from './known-labs.ts';
 import { END_MS, LOOK_MS } from './limits.ts';
 import { PLACES } from './places.ts';
-import { allProcesses, isAlive, killMarked, markOf, type ProcessMark } from './process-mark.ts';
+import {
+  allProcesses,
+  isAlive,
+  killMarked,
+  markOf,
+  namedProcesses,
+  type ProcessMark,
+} from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
 
@@ -62,15 +69,10 @@ async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]>
 }
 
 async function stuck(name: string, left: readonly ProcessMark[]): Promise<Refusal> {
-  const named = await Promise.all(
-    left.filter(isAlive).map(async ({ pid }) => {
-      const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      return `${pid} (${words.replaceAll('\0', ' ').trim() || 'without a command line'})`;
-    }),
-  );
+  const named = await namedProcesses(left.filter(isAlive).map(({ pid }) => pid));
   return new Refusal(
     `the practice node "${name}" is not down`,
-    `processes do not end: ${named.join(', ')}. They were killed and still wait in the kernel`,
+    `processes do not end: ${named}. They were killed and still wait in the kernel`,
     `end whoever serves the files that they wait for, then: kubediag lab down --name ${name}`,
   );
 }

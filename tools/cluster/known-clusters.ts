@@ -1,11 +1,9 @@
-import { createHash } from 'node:crypto';
-import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
+import { type Claim, claimNow } from '../../src/lab/claim.ts';
 import { endNamespaces, enteringInto } from '../../src/lab/namespaces.ts';
 import { killIfThere } from '../../src/lab/process-mark.ts';
 import { cacheFolder } from '../cache-folder.ts';
@@ -68,22 +66,9 @@ function clustersFolder(): string {
   return join(dirname(cacheFolder('')), 'clusters');
 }
 
-/**
- * Takes a name for as long as this process lives, or until it lets go. Of two that want it at the
- * same time one gets nothing. It is an address without a file, so that a crash leaves none.
- */
-export async function claim(name: string): Promise<{ release(): void } | undefined> {
-  const hash = createHash('sha256').update(stateFile(name)).digest('hex').slice(0, 32);
-  const server = createServer();
-  server.listen(`\0kubediag-cluster-${hash}`);
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') return undefined;
-    throw error;
-  }
-  server.unref();
-  return { release: () => server.close() };
+/** Takes a name for as long as this process lives; of two that want it one gets nothing. */
+export function claim(name: string): Promise<Claim | undefined> {
+  return claimNow('cluster', stateFile(name));
 }
 
 export async function write(cluster: KnownCluster): Promise<void> {
