@@ -1,14 +1,14 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { startDaemon } from '../process/daemon.ts';
 import { checkInside } from './inside.ts';
-import { LOOK_MS, PART_MS, UNTIL_MS } from './limits.ts';
+import { PART_MS, UNTIL_MS } from './limits.ts';
 import { runWords } from './namespaces.ts';
 import { PLACES, READ_ONLY_PORT } from './places.ts';
 import type { KubernetesObject, PracticeNode } from './practice-node.ts';
 import { connectCommands } from './runtime/connect-commands.ts';
 import type { KubeletWords, LabSettings } from './settings.ts';
+import { until } from './until.ts';
 
 const ASK_MS = 5_000;
 /** What of a log is told when a part does not start. */
@@ -29,7 +29,7 @@ export function openNode(): PracticeNode {
     tellKubelet: (words) => tellKubelet(settings, words),
     run: (...words) => runWords(words),
     startPart,
-    until,
+    until: (what, isSo) => until(what, isSo, UNTIL_MS),
   };
 }
 
@@ -70,14 +70,4 @@ async function startPart(part: string, ...words: readonly string[]): Promise<num
   if (start.started) return start.pid;
   const log = readFileSync(logFile, 'utf8').trim().slice(-LOG_CHARACTERS_MAX);
   throw new Error(`the part ${part} did not start: ${start.why}${log && `: ${log}`}`);
-}
-
-async function until(what: string, isSo: () => Promise<boolean> | boolean): Promise<void> {
-  const deadline = Date.now() + UNTIL_MS;
-  while (!(await isSo())) {
-    if (Date.now() > deadline) {
-      throw new Error(`waited ${UNTIL_MS / 1_000} s in vain until ${what}`);
-    }
-    await sleep(LOOK_MS);
-  }
 }

@@ -15,7 +15,6 @@ export const THINGS_MAX = 2_000;
 
 /** Until a containerd answers, and knows the image: a second, on a machine that has time for it. */
 export const CONTAINERD_READY_MS = 60_000;
-export const CONTAINERD_LOOK_MS = 50;
 
 /** A question to a containerd that may not be there yet. */
 export const CONTAINERD_ASK_MS = 1_000;

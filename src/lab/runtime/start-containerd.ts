@@ -1,13 +1,14 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { VersionRequest, VersionResponse } from '../../cri/generated/cri.ts';
 import { startDaemon } from '../../process/daemon.ts';
 import { runProgram } from '../../process/run.ts';
 import { PLAIN_ENVIRONMENT } from '../../process/system-program.ts';
+import { messageOf } from '../../std/message-of.ts';
 import { PLACES } from '../places.ts';
 import { IMAGE_NAMES } from '../practice-node.ts';
 import type { RuntimeChoice } from '../settings.ts';
+import { until } from '../until.ts';
 import { containerdConfig } from './containerd-config.ts';
 import { CriDriver } from './cri-driver.ts';
 import { ImageStatusRequest, ImageStatusResponse } from './generated/cri-drive.ts';
@@ -15,7 +16,6 @@ import { imageArchive } from './image-archive.ts';
 import {
   CALL_MS,
   CONTAINERD_ASK_MS,
-  CONTAINERD_LOOK_MS,
   CONTAINERD_READY_MS,
   LOG_LINES_TOLD,
   WORDS_BYTES_MAX,
@@ -67,7 +67,7 @@ async function furnish(
   ctr: string,
   environment: Readonly<Record<string, string>>,
 ): Promise<void> {
-  await until('containerd answers', async () => {
+  await untilReady('containerd answers', async () => {
     const types = [VersionRequest, VersionResponse] as const;
     await driver.call('v1.RuntimeService/Version', types, { version: '' }, CONTAINERD_ASK_MS);
     return true;
@@ -75,7 +75,7 @@ async function furnish(
   await importImage(ctr, environment);
   // CRI hears of an image by an event, and would try to fetch it if asked before.
   for (const image of Object.values(IMAGE_NAMES)) {
-    await until(`containerd knows the image ${image}`, async () => {
+    await untilReady(`containerd knows the image ${image}`, async () => {
       const types = [ImageStatusRequest, ImageStatusResponse] as const;
       const asked = { image: { image } };
       const answer = await driver.call('v1.ImageService/ImageStatus', types, asked);
@@ -108,14 +108,10 @@ async function importImage(
 }
 
 /** A question that fails is asked again: what is asked may not be there yet. */
-async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + CONTAINERD_READY_MS;
-  while (!(await isSo().then(undefined, () => false))) {
-    if (Date.now() > deadline) {
-      const log = (await readFile(LOG, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_TOLD);
-      const limit = `${CONTAINERD_READY_MS / 1_000} s`;
-      throw new Error(`waited ${limit} in vain until ${what}; its log ends: ${log.join('\n')}`);
-    }
-    await sleep(CONTAINERD_LOOK_MS);
-  }
+async function untilReady(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const isSoByNow = () => isSo().catch(() => false);
+  await until(what, isSoByNow, CONTAINERD_READY_MS).catch(async (error: unknown) => {
+    const log = (await readFile(LOG, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_TOLD);
+    throw new Error(`${messageOf(error)}; its log ends: ${log.join('\n')}`);
+  });
 }
