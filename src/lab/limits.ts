@@ -14,8 +14,10 @@ export const PART_MS = 20_000;
 export const FURNISH_MS = 90_000;
 /** Until something that a break waits for is so: a real kubelet collects containers once a minute. */
 export const UNTIL_MS = 100_000;
-/** What is written to the node's own folders, images and logs: they lie in memory. */
+/** What is changed in folders that come from the machine: it lies in memory. */
 export const ROOT_MEGABYTES_MAX = 2_048;
+/** What is written to each folder that is the node's own: /run, /tmp, images, logs. */
+export const FOLDER_MEGABYTES_MAX = 512;
 /** How long whoever makes or takes down a lab is waited for by another who wants to. */
 export const CLAIM_MS = 5_000;
 /** As a host name, and as a part of file names. */

@@ -12,7 +12,7 @@ import {
 } from './known-labs.ts';
 import { FURNISH_MS } from './limits.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
-import { ownProgram } from './own-program.ts';
+import { ownProgram, programsFor } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { MAKE_ROOT } from './private-root.ts';
 import { killIfThere } from './process-mark.ts';
@@ -62,7 +62,7 @@ async function make(
   const { name } = wish;
   progress('making namespaces and a root in memory');
   makeFolder(name);
-  const namespaces = await begin(name);
+  const namespaces = await begin(wish);
   const { pid } = namespaces;
   const { mountNamespace } = await recordNode(name, pid);
   const settings = { ...wish, mountNamespace };
@@ -86,9 +86,10 @@ async function make(
   };
 }
 
-async function begin(name: string): Promise<PrivateNamespaces> {
-  const { file, script } = ownProgram();
-  const words = [folderOf(name), name, file, script];
+async function begin(wish: LabWish): Promise<PrivateNamespaces> {
+  const { name } = wish;
+  const { file, sources } = ownProgram();
+  const words = [folderOf(name), name, file, sources, ...programsFor(wish)];
   return makePrivateNamespaces({
     also: ['net', 'uts'],
     begin: { lines: MAKE_ROOT, words },

@@ -1,6 +1,25 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { isSea } from 'node:sea';
+import type { LabSettings } from './settings.ts';
 
-/** The file of this program, and the script that it runs when it is not built but run from sources. */
-export function ownProgram(): { readonly file: string; readonly script: string } {
-  return { file: process.execPath, script: isSea() ? '' : (process.argv[1] ?? '') };
+/** The file of this program, and the folder of its sources when it is not built but run from them. */
+export function ownProgram(): { readonly file: string; readonly sources: string } {
+  const [, script = ''] = process.argv;
+  return { file: process.execPath, sources: isSea() ? '' : join(realpathSync(script), '../..') };
+}
+
+/** The programs of the machine that a practice node is to run. It has not all folders of the machine. */
+export function programsFor({
+  runtime,
+  kubelet,
+}: Pick<LabSettings, 'runtime' | 'kubelet'>): readonly string[] {
+  const besides = ['containerd-shim-runc-v2', 'ctr'];
+  return [
+    ...(kubelet.kind === 'real' ? [kubelet.program] : []),
+    ...(runtime.kind === 'containerd' ? [runtime.containerd, runtime.runc] : []),
+    ...(runtime.kind === 'containerd'
+      ? besides.map((name) => join(dirname(runtime.containerd), name)).filter(existsSync)
+      : []),
+  ];
 }
