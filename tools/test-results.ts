@@ -72,11 +72,11 @@ export function countsOf(reportText: string | undefined, exitCode: number | null
     failed: failures.length,
     skipped: report.numPendingTests + report.numTodoTests,
     failures,
-    inFailedFiles: inFailedFiles(report),
+    inFailedFiles: countsInFailedFiles(report),
   };
 }
 
-function inFailedFiles({ testResults }: VitestReport): Counts['inFailedFiles'] {
+function countsInFailedFiles({ testResults }: VitestReport): Counts['inFailedFiles'] {
   const files = testResults.filter((file) => failuresOf(file).length > 0);
   const states = files.flatMap((file) => file.assertionResults.map(({ status }) => status));
   const passed = states.filter((status) => status === 'passed').length;

@@ -47,13 +47,14 @@ export async function makeJournal(folder: string, entries: readonly JournalEntry
 }
 
 function exportedEntry(entry: JournalEntry, index: number): string {
+  const { _COMM: program = 'kubelet' } = entry;
   const fields = {
     __REALTIME_TIMESTAMP: String(FIRST_MICROS + BigInt(index) * 1_000_000n),
     __MONOTONIC_TIMESTAMP: String(index * 1_000_000),
     _BOOT_ID: SOME_ID,
     _MACHINE_ID: SOME_ID,
     _HOSTNAME: 'edge',
-    SYSLOG_IDENTIFIER: entry._COMM ?? 'kubelet',
+    SYSLOG_IDENTIFIER: program,
     _PID: '8904',
     ...entry,
   };
