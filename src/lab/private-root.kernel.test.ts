@@ -30,6 +30,7 @@ const SEEN = 'find /run/disk /var /usr/local -printf "%p %y %m %n %s %T@ %l\\n" 
 describe('on a machine with links that lead elsewhere', () => {
   let machine: PrivateNamespaces;
   let before: string;
+  let refusal: string;
   const sh = (line: string) => machine.run('sh', '-c', line);
   const onNode = (line: string) =>
     machine.run(EXECUTABLE, 'lab', 'run', '--name', NAME, '--', 'sh', '-c', line);
@@ -38,7 +39,11 @@ describe('on a machine with links that lead elsewhere', () => {
     machine = await makePrivateNamespaces();
     await sh(LINKS);
     before = await sh(SEEN);
-    await machine.run(EXECUTABLE, 'lab', 'up', '--name', NAME, '--runtime', 'stand-in');
+    const up = machine.run(EXECUTABLE, 'lab', 'up', '--name', NAME, '--runtime', 'stand-in');
+    refusal = await up.then(
+      () => '',
+      ({ message }: Error) => message,
+    );
   });
 
   afterAll(async () => {
@@ -52,6 +57,7 @@ describe('on a machine with links that lead elsewhere', () => {
   });
 
   test('a practice node has folders of its own in their place, and is well', async () => {
+    expect(refusal).toBe('');
     expect(await onNode('find /var /opt -name of-the-machine')).toBe('');
     expect(await onNode('ls /var/lib/kubelet/pods')).not.toContain('of-the-machine');
     const places = '/usr/local /var/lib/kubelet /var/lib/containerd /var/lib/kubediag /var/log';
