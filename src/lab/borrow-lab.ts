@@ -23,24 +23,28 @@ export async function borrowLab(
   options: BorrowOptions,
   ownName: string,
   progress: (text: string) => void,
+  stop: AbortSignal,
 ): Promise<BorrowedLab> {
   if (options.name !== undefined) {
     const standing = await standingLab(options.name);
     return { lab: () => standing, end: async () => {} };
   }
   const wish = await settingsOf({ ...options, name: ownName });
-  let made: MadeLab = await makeLab(wish, progress);
-  let isEnded = false;
+  const ending = new AbortController();
+  const stops = AbortSignal.any([stop, ending.signal]);
+  let made: MadeLab = await makeLab(wish, progress, stops);
+  /** Settles when nothing is being made; what then is left by this name, the last one takes away. */
+  let making = Promise.resolve(made);
   return {
     lab: () => made,
     remake: async () => {
-      await made.end();
-      // Whoever was told to end meanwhile is not to find another one.
-      if (!isEnded) made = await makeLab(wish, () => {});
+      const another = made.end().then(() => makeLab(wish, () => {}, stops));
+      making = another.catch(() => made);
+      made = await another;
     },
     end: async () => {
-      isEnded = true;
-      await made.end();
+      ending.abort();
+      await (await making).end();
     },
   };
 }
@@ -60,7 +64,8 @@ export async function duringLab<T>(
     ending ??= borrowed.end();
     return ending;
   };
-  const endAtOnce = () => void end();
+  // What does not end is told at the end, to whoever waits for that.
+  const endAtOnce = () => void end().catch(() => {});
   stop.addEventListener('abort', endAtOnce, { once: true });
   try {
     return stop.aborted ? stopped : await deed();

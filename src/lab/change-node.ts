@@ -2,7 +2,6 @@ import { messageOf } from '../std/message-of.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { enterAndRun, standingLab } from './enter.ts';
-import { checkName } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { FURNISH_MS } from './limits.ts';
@@ -19,7 +18,6 @@ export async function breakNode(
   options: BreakOptions,
   terminal: LabTerminal,
 ): Promise<number> {
-  checkName(options.name);
   const chosen = chooseBreak(breaks, fault, options);
   if (chosen === undefined) {
     terminal.out(listed(breaks));
@@ -46,7 +44,6 @@ export async function breakNode(
 
 /** `kubediag lab heal`: takes the practice node back to what it was when it was made. */
 export async function healNode({ name }: NameOption, terminal: LabTerminal): Promise<number> {
-  checkName(name);
   const lab = await standingLab(name);
   terminal.progress('healing');
   await change(`practice node ${name} is not healed`, name, () =>

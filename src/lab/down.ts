@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { checkName, claim, folderOf, labNames, stateOf } from './known-labs.ts';
+import { checkName, claim, labNames, stateOf } from './known-labs.ts';
+import { folderOf } from './lab-folder.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { inUse } from './make-lab.ts';

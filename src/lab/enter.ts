@@ -1,10 +1,12 @@
 import { runProgram } from '../process/run.ts';
-import { PLAIN_ENVIRONMENT, systemProgram } from '../process/system-program.ts';
-import { type StandingLab, stateOf } from './known-labs.ts';
+import { PLAIN_ENVIRONMENT } from '../process/system-program.ts';
+import { checkName, type StandingLab, stateOf } from './known-labs.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
+import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkRoot } from './requirements.ts';
+import { openWayIn } from './way-in.ts';
 
 /** The usual one, with the place where this program is on a practice node. */
 export const NODE_PATH = `/usr/local/sbin:/usr/local/bin:${PLAIN_ENVIRONMENT.PATH}`;
@@ -18,6 +20,7 @@ export interface Ran {
 
 /** The practice node of this name; refuses when it does not stand. */
 export async function standingLab(name: string): Promise<StandingLab> {
+  checkName(name);
   const what = `nothing is done on the practice node "${name}"`;
   checkRoot(what);
   const state = await stateOf(name);
@@ -31,18 +34,19 @@ export async function standingLab(name: string): Promise<StandingLab> {
 
 /** Runs words on the node to their end; rejects when that does not come in time. */
 export async function runOnNode(
-  { enter: [enter = '', ...into] }: Pick<StandingLab, 'enter'>,
+  first: ProcessMark,
   words: readonly string[],
   limitMs: number,
 ): Promise<Ran> {
+  const { program, into, close } = openWayIn(first);
   const result = await runProgram({
-    program: systemProgram(enter) ?? enter,
+    program,
     arguments: [...into, ...words],
     deadlineMs: limitMs,
     outputBytesMax: OUTPUT_BYTES_MAX,
     environment: { ...PLAIN_ENVIRONMENT, PATH: NODE_PATH },
     endsWithUs: {},
-  });
+  }).finally(close);
   if (result.ended === 'exit') return result;
   const how = {
     'not-started': () => 'it could not be started',
@@ -54,10 +58,10 @@ export async function runOnNode(
 
 /** Has the node do one of `inside-commands.ts`; rejects with its own words. */
 export async function enterAndRun(
-  lab: Pick<StandingLab, 'enter'>,
+  first: ProcessMark,
   words: readonly string[],
   limitMs: number,
 ): Promise<void> {
-  const ran = await runOnNode(lab, [PLACES.executable, 'lab-part', 'inside', ...words], limitMs);
+  const ran = await runOnNode(first, [PLACES.executable, 'lab-part', 'inside', ...words], limitMs);
   if (ran.code !== 0) throw new Error(ran.stderr.trim() || `it ended with code ${ran.code}`);
 }

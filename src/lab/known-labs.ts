@@ -1,22 +1,19 @@
-import { existsSync, lstatSync, readFileSync, readlinkSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { type Claim, claimNow } from './claim.ts';
+import { checkFolder, folderOf, isRootsOwn } from './lab-folder.ts';
 import { CLAIM_MS, LOOK_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
-import { childOf, isAlive, markOf, type ProcessMark } from './process-mark.ts';
+import { isAlive, markOf, type ProcessMark } from './process-mark.ts';
 import { WrongWords } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
 
-/** A practice node that stands, as the machine sees it. */
-export interface StandingLab {
+/** A practice node that stands, as the machine sees it: its first process, and what it was made with. */
+export interface StandingLab extends ProcessMark {
   readonly name: string;
-  /** Its first process. */
-  readonly pid: number;
-  /** The words that stand before a command to run it there. */
-  readonly enter: readonly string[];
   readonly settings: LabSettings;
 }
 
@@ -30,16 +27,15 @@ export type LabState =
 const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 export function checkName(name: string): void {
-  if (NAME.test(name) && name.length <= NAME_CHARACTERS_MAX) return;
+  if (isName(name)) return;
   throw new WrongWords(
     `"${name}" can be no name of a practice node: small letters, digits and "-" between them, ` +
       `at most ${NAME_CHARACTERS_MAX}, for it becomes its host name. For example: --name practice`,
   );
 }
 
-/** All that a lab has on the machine beside its processes and cgroups. */
-export function folderOf(name: string): string {
-  return join(PLACES.lab, name);
+function isName(name: string): boolean {
+  return NAME.test(name) && name.length <= NAME_CHARACTERS_MAX;
 }
 
 /** The process that holds the namespaces, as it wrote itself down before it made them. */
@@ -47,10 +43,15 @@ export function recordOf(name: string): string {
   return join(folderOf(name), 'holder');
 }
 
-/** What is known of a node once it has begun: by it a part of it is found whose holder is gone. */
+/**
+ * What is known of a node once it has begun: by it a part of it is found whose holder is gone. It lies
+ * on the machine, for the node may have become silent: whoever reads a file there may wait for ever.
+ */
 export interface NodeRecord {
+  /** Which run of the machine that was: numbers of processes and namespaces count in no other. */
+  readonly boot: string;
   readonly first: ProcessMark;
-  readonly mountNamespace: string;
+  readonly settings: LabSettings;
 }
 
 function nodeRecordOf(name: string): string {
@@ -58,20 +59,30 @@ function nodeRecordOf(name: string): string {
 }
 
 /** Before anybody enters it. */
-export async function recordNode(name: string, pid: number): Promise<NodeRecord> {
+export async function recordNode(
+  wish: Omit<LabSettings, 'mountNamespace'>,
+  pid: number,
+): Promise<NodeRecord> {
   const first = markOf(pid);
   if (first === undefined) throw new Error('the first process of the node is gone');
-  const record = { first, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
-  await writeFile(nodeRecordOf(name), JSON.stringify(record), { mode: 0o600 });
+  const settings = { ...wish, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
+  const record = { boot: bootNow(), first, settings };
+  await writeFile(nodeRecordOf(wish.name), JSON.stringify(record), { mode: 0o600 });
   return record;
 }
 
 export async function readNodeRecord(name: string): Promise<NodeRecord | undefined> {
+  checkFolder(name);
   try {
-    return JSON.parse(await readFile(nodeRecordOf(name), 'utf8')) as NodeRecord;
+    const record = JSON.parse(await readFile(nodeRecordOf(name), 'utf8')) as NodeRecord;
+    return record.boot === bootNow() ? record : undefined;
   } catch {
     return undefined; // None was written, or half of it: then nobody has entered the node.
   }
+}
+
+function bootNow(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
 }
 
 /** Once all that belongs to it runs: from then on it may be used. */
@@ -85,49 +96,28 @@ function wholeMarkOf(name: string): string {
 
 /** Of all labs that have a folder, alive or dead. */
 export async function labNames(): Promise<readonly string[]> {
-  if (!existsSync(PLACES.lab) || !isRootsOwn(PLACES.lab)) return [];
+  checkFolder();
+  if (!existsSync(PLACES.lab)) return [];
   const names = await readdir(PLACES.lab);
-  return names.filter((name) => NAME.test(name)).toSorted();
-}
-
-/** Nobody but root may have put there what we are about to believe, and to kill by. */
-function isRootsOwn(path: string): boolean {
-  const status = lstatSync(path);
-  return status.isDirectory() && status.uid === 0 && (status.mode & 0o022) === 0;
+  return names.filter((name) => isName(name) && isRootsOwn(folderOf(name))).toSorted();
 }
 
 export async function stateOf(name: string): Promise<LabState> {
   const holder = await holderOf(name);
   if (holder === undefined) return { is: 'dead' };
-  const pid = await childOf(holder.pid).catch(() => undefined);
-  const isWhole = pid !== undefined && existsSync(wholeMarkOf(name));
-  const settings = isWhole ? settingsSeenOf(pid) : undefined;
-  if (pid === undefined || settings === undefined) return { is: 'begun' };
-  const enter = ['nsenter', '--target', String(pid), ...NAMESPACES, '--'];
-  return { is: 'up', lab: { name, pid, enter, settings } };
+  const record = await readNodeRecord(name);
+  if (record === undefined || !existsSync(wholeMarkOf(name))) return { is: 'begun' };
+  const { first, settings } = record;
+  return isAlive(first) ? { is: 'up', lab: { name, ...first, settings } } : { is: 'dead' };
 }
-
-const NAMESPACES = ['--mount', '--pid', '--net', '--uts'];
 
 /** Whoever holds the namespaces of a lab, if that is still the same process. */
 export async function holderOf(name: string): Promise<ProcessMark | undefined> {
+  checkFolder(name);
   const text = await readFile(recordOf(name), 'utf8').catch(() => '');
   const [stat = '', boot = ''] = text.trimEnd().split('\n');
   const mark = { pid: Number.parseInt(stat, 10), startTime: startTimeOf(stat) ?? -1 };
-  const here = await readFile('/proc/sys/kernel/random/boot_id', 'utf8');
-  return boot === here.trim() && mark.pid > 0 && isAlive(mark) ? mark : undefined;
-}
-
-/** What the practice node of this process says of itself; undefined when it is on none. */
-export function settingsSeenOf(pid: number): LabSettings | undefined {
-  try {
-    const text = readFileSync(`/proc/${pid}/root${PLACES.settings}`, 'utf8');
-    const settings = JSON.parse(text) as LabSettings;
-    const isHere = settings.mountNamespace === readlinkSync(`/proc/${pid}/ns/mnt`);
-    return isHere ? settings : undefined;
-  } catch {
-    return undefined; // It is gone, or not so far yet, or none of ours.
-  }
+  return boot === bootNow() && mark.pid > 0 && isAlive(mark) ? mark : undefined;
 }
 
 /**

@@ -1,21 +1,22 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
 import { enterAndRun } from './enter.ts';
 import {
   claim,
-  folderOf,
+  holderOf,
   markWhole,
   recordNode,
   recordOf,
   type StandingLab,
   stateOf,
 } from './known-labs.ts';
+import { checkFolder, folderOf } from './lab-folder.ts';
 import { FURNISH_MS } from './limits.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { ownProgram, programsFor } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { MAKE_ROOT } from './private-root.ts';
-import { killIfThere } from './process-mark.ts';
+import { killMarked } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkMachine, refusalOf } from './requirements.ts';
 import type { LabSettings } from './settings.ts';
@@ -60,21 +61,33 @@ async function make(
   stop: AbortSignal | undefined,
 ): Promise<MadeLab> {
   const { name } = wish;
+  stop?.throwIfAborted();
   progress('making namespaces and a root in memory');
   makeFolder(name);
-  const namespaces = await begin(wish);
-  const { pid } = namespaces;
-  const { mountNamespace } = await recordNode(name, pid);
-  const settings = { ...wish, mountNamespace };
-  writeFileSync(`/proc/${pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
-  const lab = { name, pid, enter: namespaces.enter, settings };
-  progress('starting the runtime, the kubelet and healthy pods');
-  const end = () => killIfThere(pid);
+  const end = () => void endHolder(name);
   stop?.addEventListener('abort', end);
-  if (stop?.aborted) end();
-  await enterAndRun(lab, ['furnish'], FURNISH_MS);
-  stop?.removeEventListener('abort', end);
-  await markWhole(name);
+  try {
+    const namespaces = await begin(wish);
+    stop?.throwIfAborted();
+    const { first, settings } = await recordNode(wish, namespaces.pid);
+    writeFileSync(`/proc/${first.pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
+    progress('starting the runtime, the kubelet and healthy pods');
+    await enterAndRun(first, ['furnish'], FURNISH_MS);
+    await markWhole(name);
+    return made({ name, ...first, settings }, namespaces);
+  } finally {
+    stop?.removeEventListener('abort', end);
+  }
+}
+
+/** Then whoever waits for something of the node waits no longer: all of it ends with its holder. */
+async function endHolder(name: string): Promise<void> {
+  const holder = await holderOf(name);
+  if (holder) killMarked(holder);
+}
+
+function made(lab: StandingLab, namespaces: PrivateNamespaces): MadeLab {
+  const { name } = lab;
   return {
     ...lab,
     stay: () => namespaces.stay(),
@@ -101,13 +114,7 @@ async function begin(wish: LabWish): Promise<PrivateNamespaces> {
 
 function makeFolder(name: string): void {
   mkdirSync(PLACES.lab, { recursive: true, mode: 0o700 });
-  if (lstatSync(PLACES.lab).uid !== 0) {
-    throw new Refusal(
-      `there is no practice node "${name}"`,
-      `${PLACES.lab} belongs to somebody else, who could have put anything there`,
-      `look what it is, and remove it: ls -la ${PLACES.lab}`,
-    );
-  }
+  checkFolder(name);
   mkdirSync(folderOf(name), { mode: 0o700 });
 }
 

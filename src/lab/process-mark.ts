@@ -69,7 +69,8 @@ function statOf(pid: number): string | undefined {
   }
 }
 
-// 812 (node) S 1 812 812 0 -1 4194560 ...: the name may hold anything.
-function hasEnded(stat: string): boolean {
+/** Of a process that only waits to be reaped, by its /proc/<pid>/stat. */
+export function hasEnded(stat: string): boolean {
+  // 812 (node) Z 1 812 812 0 -1 4194560 ...: the name may hold anything.
   return /\) [ZX] [^)]*$/.test(stat);
 }

@@ -1,18 +1,18 @@
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { startCompanion } from '../process/companion.ts';
-import { systemProgram } from '../process/system-program.ts';
 import { isLoopback } from '../std/is-loopback.ts';
 import { messageOf } from '../std/message-of.ts';
 import { calledAs } from './called-as.ts';
 import { NODE_PATH, standingLab } from './enter.ts';
-import { checkName, type StandingLab } from './known-labs.ts';
+import type { StandingLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { ownProgram } from './own-program.ts';
 import { PLACES } from './places.ts';
 import { Refusal, WrongWords } from './refusal.ts';
 import { servedLines } from './served-lines.ts';
+import { openWayIn } from './way-in.ts';
 
 export interface ServeOptions extends NameOption {
   readonly listen: string;
@@ -30,7 +30,6 @@ export async function serve(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  checkName(options.name);
   return serveLab(await standingLab(options.name), options, terminal, stop);
 }
 
@@ -84,11 +83,11 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
     said = `${said}${chunk.toString()}`.slice(-SAID_CHARACTERS_MAX);
     if (/^serving node /m.test(said)) serving.resolve('serving');
   };
-  const [enter = '', ...into] = lab.enter;
+  const way = openWayIn(lab);
   const door = startCompanion(
     {
-      program: systemProgram(enter) ?? enter,
-      arguments: [...into, PLACES.executable, 'lab-part', 'door'],
+      program: way.program,
+      arguments: [...way.into, PLACES.executable, 'lab-part', 'door'],
       environment: { PATH: NODE_PATH, LC_ALL: 'C' },
       files: [fileOf(server)],
     },
@@ -99,7 +98,7 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
   return {
     url: `http://127.0.0.1:${port}`,
     serving: serving.promise,
-    ended: ended.promise,
+    ended: ended.promise.finally(way.close),
     said: () => said,
     close: () => door.endInput(),
   };

@@ -1,7 +1,8 @@
 import { readFile, readlink, rm, rmdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from './cgroup-tree.ts';
-import { folderOf, holderOf, readNodeRecord, settingsSeenOf } from './known-labs.ts';
+import { holderOf, type NodeRecord, readNodeRecord } from './known-labs.ts';
+import { checkFolder, folderOf, rootNameOf } from './lab-folder.ts';
 import { END_MS, LOOK_MS } from './limits.ts';
 import { PLACES } from './places.ts';
 import {
@@ -20,6 +21,7 @@ import { labCgroup } from './runtime/lab-cgroup.ts';
  * is known to belong to it: by the record of its holder, or by being in its namespaces right now.
  */
 export async function takeDown(name: string): Promise<void> {
+  checkFolder(name);
   const deadline = Date.now() + END_MS;
   const seen = new Map<number, ProcessMark>();
   for (;;) {
@@ -42,25 +44,33 @@ export async function takeDown(name: string): Promise<void> {
 
 /**
  * The first process, and whoever holds it; its end is the end of all that runs on the node. And
- * whoever entered from outside, which is not of its PID namespace. A mount namespace may have the
- * number of one that is gone, so a process is believed only if the settings that it sees are those of
- * this lab and of its own namespace.
+ * whoever entered from outside, which is not of its PID namespace. Nothing is read on the node itself:
+ * that may be silent.
  */
 async function processesOf(name: string): Promise<readonly ProcessMark[]> {
   const holder = await holderOf(name);
   const family = holder ? [...(await childrenOf(holder)), holder] : [];
   const record = await readNodeRecord(name);
   if (record === undefined) return family;
-  const pids = await allProcesses();
+  const marks = (await allProcesses()).flatMap((pid) => markOf(pid) ?? []);
   const inside = await Promise.all(
-    pids.map(async (pid) => {
-      const mark = markOf(pid);
-      const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => '');
-      if (mark === undefined || namespace !== record.mountNamespace) return [];
-      return settingsSeenOf(pid)?.name === name ? [mark] : [];
-    }),
+    marks.map(async (mark) => ((await isOn(mark, record)) ? [mark] : [])),
   );
   return [...family, record.first, ...inside.flat()];
+}
+
+/**
+ * A mount namespace may have the number of one that is gone, so a process is believed only if its
+ * root is called after this lab.
+ */
+async function isOn({ pid }: ProcessMark, { settings }: NodeRecord): Promise<boolean> {
+  const namespace = await readlink(`/proc/${pid}/ns/mnt`).catch(() => '');
+  if (namespace !== settings.mountNamespace) return false;
+  const mounts = await readFile(`/proc/${pid}/mounts`, 'utf8').catch(() => '');
+  // kubediag-lab-practice / tmpfs rw,relatime,size=2097152k,mode=755 0 0
+  return mounts
+    .split('\n')
+    .some((line) => line.startsWith(`${rootNameOf(settings.name)} / tmpfs `));
 }
 
 async function childrenOf({ pid }: ProcessMark): Promise<readonly ProcessMark[]> {

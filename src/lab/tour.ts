@@ -35,7 +35,7 @@ export async function tour(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const borrowed = await borrowLab(options, `tour-${process.pid}`, terminal.progress);
+  const borrowed = await borrowLab(options, `tour-${process.pid}`, terminal.progress, stop);
   terminal.progress('');
   const rest = async () => {
     if (stop.aborted) return 'enough' as const;

@@ -55,7 +55,7 @@ async function sitExam(
   const count = options.name === undefined ? Math.min(LABS, asked.length) : 1;
   const names = Array.from({ length: count }, (_, at) => `exam-${process.pid}-${at + 1}`);
   const before = outsideOf(names);
-  const labs = await borrowAll(names, options, terminal);
+  const labs = await borrowAll(names, options, terminal, stop);
   const { settings } = labs[0]?.lab() ?? {};
   const leftOut = asked.flatMap((each) => {
     const why = settings && each.leftOut?.(settings);
@@ -95,8 +95,9 @@ async function borrowAll(
   names: readonly string[],
   options: ExamOptions,
   terminal: LabTerminal,
+  stop: AbortSignal,
 ): Promise<readonly BorrowedLab[]> {
-  const making = names.map((name) => borrowLab(options, name, terminal.progress));
+  const making = names.map((name) => borrowLab(options, name, terminal.progress, stop));
   const made = await Promise.allSettled(making);
   const labs = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failure = made.find((each) => each.status === 'rejected');

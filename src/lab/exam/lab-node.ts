@@ -1,14 +1,14 @@
 import { breaks } from '../breaks/index.ts';
 import { runOnNode } from '../enter.ts';
-import type { StandingLab } from '../known-labs.ts';
 import { PLACES } from '../places.ts';
+import type { ProcessMark } from '../process-mark.ts';
 import { caseName } from './cases.ts';
 import type { Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { DEED_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
 /** A practice node that stands, as the exam and the tour have it in their hands. */
-export function labNode(lab: Pick<StandingLab, 'enter'>): ExamNode {
+export function labNode(lab: ProcessMark): ExamNode {
   const kubediag = (words: readonly string[], limitMs: number) =>
     runOnNode(lab, [PLACES.executable, ...words], limitMs);
   const inside = async (words: readonly string[], limitMs: number) => {

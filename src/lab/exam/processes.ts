@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { startTimeOf } from '../../std/start-time-of.ts';
+import { hasEnded } from '../process-mark.ts';
 import { COMMAND_LINE_MAX, YOUNG_MS } from './limits.ts';
 import { unlessGone } from './unless-gone.ts';
 
@@ -23,13 +24,12 @@ export function processesHere(): readonly NodeProcess[] {
 }
 
 function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {
-  // 812 (node) Z 1 812 812 0 -1 4194560 ...
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const begunMs = ((startTimeOf(stat) ?? 0) / TICKS_PER_SECOND) * 1000;
   const line = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
   // /usr/bin/containerd-shim-runc-v2 -namespace k8s.io: its folder is another on other machines.
   const words = line.replace(/^\S*\//, '');
-  const isDead = words === '' || /\) [ZX] [^)]*$/.test(stat);
+  const isDead = words === '' || hasEnded(stat);
   if (isDead || pid === process.pid || uptimeMs - begunMs < YOUNG_MS) return [];
   const mountNamespace = readlinkSync(`/proc/${pid}/ns/mnt`);
   return [{ pid, words: words.slice(0, COMMAND_LINE_MAX), mountNamespace }];
