@@ -23,6 +23,9 @@ const WRITTEN = [
 /** Of the pods of a real kubelet; ours, and breaks, name that of the lab. */
 const KUBELETS_CGROUP = '/kubepods';
 
+/** Of the mounts that are other than they were. */
+const TOLD_MAX = 10;
+
 /** What stays: which lab this is, and what it was at first. */
 const KEPT = [PLACES.lab, ...['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name))];
 
@@ -36,8 +39,9 @@ export async function heal(node: PracticeNode): Promise<void> {
   await endDaemons();
   for (const cgroup of [labCgroup(node.settings.name), KUBELETS_CGROUP])
     await removeCgroupTree(cgroup);
-  restoreBin(baseline);
   await unmountOthers(node, baseline);
+  checkMounts(baseline);
+  restoreBin(baseline);
   for (const name of readdirSync('/')) {
     if (!baseline.names.includes(name)) rmSync(join('/', name), { recursive: true });
   }
@@ -53,12 +57,7 @@ function restoreBin({ bin }: Baseline): void {
 
 /** The newest first: it may lie on an older one. */
 async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<void> {
-  const expected = [...baseline.mountPoints];
-  const others = mountPoints().filter((point) => {
-    const at = expected.indexOf(point);
-    if (at >= 0) expected.splice(at, 1);
-    return at < 0;
-  });
+  const others = without(mountPoints(), baseline.mountPoints);
   // Whoever used them is gone. One that a namespace without processes still holds is let go of.
   for (const point of others.toReversed()) {
     await node.run('umount', '--lazy', point).catch((error: unknown) => {
@@ -66,6 +65,34 @@ async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<vo
       if (mountPoints().includes(point)) throw error;
     });
   }
+}
+
+/**
+ * What is deleted next is deleted with all below it. So before that the mounts must be those that we
+ * know, each of them: through any other the deletion could go on in somebody else's files.
+ */
+function checkMounts(baseline: Baseline): void {
+  const now = mountPoints();
+  const signed = (sign: string, points: readonly string[]) => points.map((each) => sign + each);
+  const changes = [
+    ...signed('+', without(now, baseline.mountPoints)),
+    ...signed('-', without(baseline.mountPoints, now)),
+  ];
+  if (changes.length === 0) return;
+  throw new Error(
+    `its mounts are not those that it was made with (${changes.slice(0, TOLD_MAX).join(' ')}), so ` +
+      'nothing is deleted there',
+  );
+}
+
+/** What stands twice goes once for each time that it is taken away. */
+function without(points: readonly string[], taken: readonly string[]): readonly string[] {
+  const left = [...taken];
+  return points.filter((point) => {
+    const at = left.indexOf(point);
+    if (at >= 0) left.splice(at, 1);
+    return at < 0;
+  });
 }
 
 function empty(folder: string): void {
