@@ -100,13 +100,14 @@ function withMakeOptions(command: Command): Command {
   return withKindOptions(command.addOption(nameOption()));
 }
 
-/** For what makes a practice node for itself alone, unless one is named. */
+/** For what makes a practice node for itself alone, unless one is named: that is what it is already. */
 function withBorrowOptions(command: Command): Command {
+  const name = new Option(
+    '--name <NAME>',
+    'a practice node that is up (default: one made for this alone)',
+  );
   return withKindOptions(
-    command.option(
-      '--name <NAME>',
-      'a practice node that is up (default: one made for this alone)',
-    ),
+    command.addOption(name.conflicts(['kubelet', 'kubeletVersion', 'runtime', 'runtimeEndpoint'])),
   );
 }
 
