@@ -17,6 +17,8 @@ import { childOf, isRunning, killIfThere } from './process-mark.ts';
 const NAME = `t${process.pid}`;
 const OTHER = `${NAME}-b`;
 const STAND_IN = ['--runtime', 'stand-in'];
+/** Long enough for a machine that is busy; whoever is ready earlier does not wait. */
+const SOON = { timeout: 20_000 };
 
 async function standing(name: string) {
   const state = await stateOf(name);
@@ -108,18 +110,31 @@ describe('a practice node', () => {
     expect((await on(NAME, 'kubediag check')).code).toBe(0);
   });
 
+  test('is not healed when its mounts are not known: nothing is deleted then', async () => {
+    await on(NAME, 'umount --lazy /var/log; touch /tmp/still-there');
+    const heal = await lab('heal', NAME);
+    expect(heal.code).toBe(3);
+    expect(oneLine(heal.stderr)).toContain('not those that it was made with (-/var/log)');
+    expect((await on(NAME, 'ls /tmp/still-there')).code).toBe(0);
+  });
+
   test('leaves nothing, not even of a process that waits for a silent file server', async () => {
     const { pid } = await standing(NAME);
-    const hang = [
-      'mkdir /mnt/silent',
-      'setsid kubediag lab-part file-server /mnt/silent >/run/said 2>&1 &',
-      'until grep -q ready /run/said; do sleep 0.05; done',
-      'setsid stat /mnt/silent/x >/dev/null 2>&1 &',
-    ];
-    await on(NAME, hang.join('\n'));
+    // The last one lies on what the lab itself keeps there: from then on nobody can read that.
+    for (const folder of ['/mnt/silent', '/run/kubediag-lab']) {
+      const hang = [
+        `mkdir -p ${folder}; rm -f /run/said`,
+        `setsid kubediag lab-part file-server ${folder} >/run/said 2>&1 &`,
+        'until grep -q ready /run/said; do sleep 0.05; done',
+        `setsid stat ${folder}/lab.json >/dev/null 2>&1 &`,
+      ];
+      await on(NAME, hang.join('\n'));
+    }
+    const listed = await runProgram([EXECUTABLE, 'lab', 'list']);
+    expect(listed.stdout).toMatch(new RegExp(`^${NAME} +is up`, 'm'));
     // One that is stopped stops whoever let it in, which then reaps nobody.
     const stopped = spawn(EXECUTABLE, ['lab', 'run', '--name', NAME, '--', 'sleep', '1000']);
-    await expect.poll(() => innerOf(stopped.pid)).toBeGreaterThan(0);
+    await expect.poll(() => innerOf(stopped.pid), SOON).toBeGreaterThan(0);
     process.kill(await innerOf(stopped.pid), 'SIGSTOP');
     expect(await lab('down', NAME)).toMatchObject({ code: 0, stderr: '' });
     expect(tracesOf(NAME)).toEqual([]);
@@ -156,7 +171,7 @@ describe('a lab that was killed', () => {
       const { pid } = await standing(NAME);
       const holder = Number.parseInt(readFileSync(`/run/kubediag-lab/${NAME}/holder`, 'utf8'), 10);
       killIfThere(victim === 'holder' ? holder : pid);
-      await expect.poll(() => stateOf(NAME)).toEqual({ is: 'dead' });
+      await expect.poll(() => stateOf(NAME), SOON).toEqual({ is: 'dead' });
       expect((await lab('run', NAME, '--', 'true')).stderr).toContain('no longer alive');
       const down = await lab('down', OTHER);
       expect(down.stdout).toContain(`practice node ${NAME} was dead already`);
@@ -164,9 +179,35 @@ describe('a lab that was killed', () => {
     }
   });
 
+  test('takes along who only sees its files', async () => {
+    await lab('up', NAME, ...STAND_IN);
+    const { pid } = await standing(NAME);
+    const guest = spawn('nsenter', ['--target', String(pid), '--mount', '--', 'sleep', '1000']);
+    const comm = () => readFileSync(`/proc/${guest.pid}/comm`, 'utf8');
+    await expect.poll(comm, SOON).toBe('sleep\n');
+    killIfThere(pid);
+    await expect.poll(() => stateOf(NAME), SOON).toEqual({ is: 'dead' });
+    expect(guest.signalCode).toBeNull();
+    expect((await lab('down', NAME)).code).toBe(0);
+    await expect.poll(() => guest.signalCode, SOON).toBe('SIGKILL');
+    expect(tracesOf(NAME)).toEqual([]);
+  });
+
+  test.each(['tour', 'exam'])('while it is made for a %s leaves nothing', async (command) => {
+    const { child, end } = startProgram([EXECUTABLE, 'lab', command, ...STAND_IN]);
+    const names = [`tour-${child.pid}`, `exam-${child.pid}-1`, `exam-${child.pid}-2`];
+    const states = () => Promise.all(names.map(async (name) => (await stateOf(name)).is));
+    await expect.poll(states, SOON).toContain('begun');
+    child.kill('SIGINT');
+    const { code, stderr } = await end;
+    expect(code).toBe(3);
+    expect(oneLine(stderr)).toContain('it was interrupted before it was whole');
+    expect(names.flatMap(tracesOf)).toEqual([]);
+  });
+
   test('while it is made says so and leaves nothing', async () => {
     const { child, end } = startProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...STAND_IN]);
-    await expect.poll(() => stateOf(NAME)).toEqual({ is: 'begun' });
+    await expect.poll(() => stateOf(NAME), SOON).toEqual({ is: 'begun' });
     child.kill('SIGINT');
     const { code, stderr } = await end;
     expect(code).toBe(3);
@@ -224,8 +265,16 @@ describe('a practice node is refused', () => {
   });
 
   test.each(['Big', 'a b', '../x', '-x', 'x'.repeat(40)])('by the name %j', async (name) => {
-    const up = await runProgram([EXECUTABLE, 'lab', 'up', `--name=${name}`]);
-    expect(up.code).toBe(64);
-    expect(up.stderr).toContain('can be no name of a practice node');
+    for (const command of ['up', 'tour', 'exam', 'serve', 'heal', 'down']) {
+      const ended = await runProgram([EXECUTABLE, 'lab', command, `--name=${name}`]);
+      expect(ended.code).toBe(64);
+      expect(ended.stderr).toContain('can be no name of a practice node');
+    }
+  });
+
+  test.each(['tour', 'exam'])('to a %s that names one and says how to make it', async (command) => {
+    const ended = await lab(command, NAME, '--kubelet', '/bin/true');
+    expect(ended.code).toBe(64);
+    expect(ended.stderr).toContain("'--name <NAME>' cannot be used with option '--kubelet <PATH>'");
   });
 });

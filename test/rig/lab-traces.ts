@@ -16,11 +16,14 @@ export function tracesOf(name: string): readonly string[] {
   ];
 }
 
-/** Whether a process holds it, is on it, or was started for it. */
+/**
+ * Whether a process holds it, is on it, or was started for it. No file of the node is read: whoever
+ * serves that may be silent.
+ */
 function isOf(pid: string, name: string): boolean {
   const words = read(`/proc/${pid}/cmdline`).split('\0');
   return (
-    read(`/proc/${pid}/root/run/kubediag-lab/lab.json`).includes(`"name": "${name}"`) ||
+    read(`/proc/${pid}/mounts`).includes(`kubediag-lab-${name} / tmpfs `) ||
     words.includes(`/run/kubediag-lab/${name}/holder`) ||
     words.includes(name)
   );
