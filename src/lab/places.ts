@@ -11,6 +11,8 @@ export const PLACES = {
   objects: '/run/kubediag-lab/objects',
   /** What our kubelet reads anew all the time: see `KubeletWords`. */
   kubeletWords: '/run/kubediag-lab/kubelet.json',
+  /** By which version our kubelet goes in the turn of its loop that has begun last. */
+  kubeletTurn: '/run/kubediag-lab/kubelet-turn',
   kubeletRoot: '/var/lib/kubelet',
   kubeletLog: '/var/log/kubelet.log',
   runtimeSocket: '/run/containerd/containerd.sock',

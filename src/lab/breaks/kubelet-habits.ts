@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { KubeletVersion, KubeletWords, LabSettings } from '../settings.ts';
@@ -94,13 +93,12 @@ export function takeOn(
   if (node.settings.kubelet.kind === 'stand-in') node.tellKubelet({ version, ...more });
 }
 
-/** Longer than a turn of our kubelet takes: one that has begun ends with the habits of before. */
-const TURN_MS = 1_000;
-
 /** The same, and comes back when the kubelet does nothing any more by its habits of before. */
 export async function become(habit: Habit, node: PracticeNode): Promise<void> {
   if (node.settings.kubelet.kind === 'real') return;
-  const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
   takeOn(habit, node);
-  if (version !== habit.version) await sleep(TURN_MS);
+  await node.until(
+    `the kubelet goes by the habits of ${habit.version}`,
+    () => readFileSync(PLACES.kubeletTurn, 'utf8') === habit.version,
+  );
 }

@@ -1,7 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { unlessGone } from '../exam/unless-gone.ts';
+import { mkdirSync, readdirSync } from 'node:fs';
 import { mountPoints } from '../mount-points.ts';
 import type { PracticeNode } from '../practice-node.ts';
+import { someThreadWaits } from '../server-wait.ts';
 
 /** A file server that answers until it is told to fall silent. */
 export interface VolumeServer {
@@ -33,15 +33,7 @@ export async function untilItHangs(node: PracticeNode): Promise<void> {
   await node.until('the kubelet waits for a silent server', someoneWaits);
 }
 
-/** Whether a thread of any process on the node waits for a FUSE server. */
+/** Whoever it is, it is the kubelet: nobody else of the node has looked at the volume yet. */
 function someoneWaits(): boolean {
-  const pids = readdirSync('/proc').filter((name) => Number(name) > 0);
-  return pids.some((pid) => {
-    const threads = unlessGone(() => readdirSync(`/proc/${pid}/task`)) ?? [];
-    return threads.some(
-      (tid) =>
-        unlessGone(() => readFileSync(`/proc/${pid}/task/${tid}/wchan`, 'utf8')) ===
-        'request_wait_answer',
-    );
-  });
+  return readdirSync('/proc').some((name) => Number(name) > 0 && someThreadWaits(name));
 }

@@ -30,7 +30,7 @@ async function put(object: KubernetesObject): Promise<void> {
 
 async function tell(words: KubeletWords): Promise<void> {
   await on(`cd ${PLACES.lab} && echo '${JSON.stringify(words)}' >k.next && mv k.next kubelet.json`);
-  await sleep(1_000); // The turn that had begun ends as before.
+  await until('it goes by them', `cat ${PLACES.kubeletTurn}`, words.version);
 }
 
 async function until(what: string, script: string, wanted: string | RegExp): Promise<void> {

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../std/message-of.ts';
 import { checkInside } from '../inside.ts';
+import { writeWhole } from '../open-node.ts';
 import { PLACES } from '../places.ts';
 import type { RuntimeCommands } from '../practice-node.ts';
 import { connectCommands } from '../runtime/connect-commands.ts';
@@ -41,6 +42,7 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
     say,
     words: wordsNow,
     objects: () => readObjects(PLACES.objects),
+    onVersion: (version) => writeWhole(PLACES.kubeletTurn, version),
   });
   const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
   await openDoors(ports, (request, response) => {

@@ -1,15 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../std/message-of.ts';
 import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
-import type { KubeletWords } from '../settings.ts';
+import { someThreadWaits } from '../server-wait.ts';
+import type { KubeletVersion, KubeletWords } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
-import {
-  HOUSEKEEPING_MS,
-  PRACTICE_MINUTE_MS,
-  RUNTIME_PAUSE_MS_MAX,
-  SILENCE_MS,
-  TURN_MS,
-} from './limits.ts';
+import { HOUSEKEEPING_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS, TURN_MS } from './limits.ts';
 import type { LogLine } from './log-line.ts';
 import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
 import type { Pod } from './pod.ts';
@@ -24,6 +19,8 @@ export interface LoopWish {
   /** Both are asked anew at each turn. */
   readonly words: () => KubeletWords;
   readonly objects: () => ToldObjects;
+  /** Told when a turn begins by another version than the one before: whatever that did is done. */
+  readonly onVersion: (version: KubeletVersion) => void;
 }
 
 /**
@@ -37,7 +34,8 @@ export class SyncLoop {
   readonly #leaving = new Map<string, PodWorker>();
   #enteredAt: number | undefined;
   #hasTurned = false;
-  #cleaningSince: number | undefined;
+  #isCleaning = false;
+  #version: KubeletVersion | undefined;
   #cleanedAt = 0;
   #cleanedUp: CleanedUp = { orphans: 0, failed: 0 };
 
@@ -72,10 +70,9 @@ export class SyncLoop {
     return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
   }
 
-  /** In its clean-up for a minute or more: by then a dump of its goroutines shows it as waiting. */
+  /** Whether its clean-up waits for a server at this moment: a dump of its goroutines shows it then. */
   get isHeldUp(): boolean {
-    const cleaningSince = this.#cleaningSince;
-    return cleaningSince !== undefined && Date.now() - cleaningSince >= PRACTICE_MINUTE_MS;
+    return this.#isCleaning && someThreadWaits('self');
   }
 
   async run(): Promise<never> {
@@ -105,25 +102,25 @@ export class SyncLoop {
       this.#enteredAt = Date.now();
       return undefined;
     } catch (error) {
-      this.#cleaningSince = undefined;
+      this.#isCleaning = false;
       return messageOf(error);
     }
   }
 
   async #turn(sight: RuntimeSight): Promise<void> {
     const told = this.#wish.objects();
-    const hands = this.#hands();
+    const hands = this.#hands(this.#versionOfTurn());
     this.#hear(told.pods, hands);
     await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, sight, hands)));
     for (const [uid, worker] of this.#leaving) {
       if (await worker.tearDown(hands)) this.#leaving.delete(uid);
     }
     if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
-    this.#cleaningSince = Date.now();
+    this.#isCleaning = true;
     const running = sight.sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
     const known = new Set([...this.podUids, ...running]);
     this.#cleanedUp = await cleanUpOrphans(known, hands);
-    this.#cleaningSince = undefined;
+    this.#isCleaning = false;
     this.#cleanedAt = Date.now();
   }
 
@@ -154,9 +151,15 @@ export class SyncLoop {
       );
   }
 
-  #hands(): Hands {
-    const { kubeletRoot, runtime, say, words } = this.#wish;
-    const { version } = words();
+  #versionOfTurn(): KubeletVersion {
+    const { version } = this.#wish.words();
+    if (version !== this.#version) this.#wish.onVersion(version);
+    this.#version = version;
+    return version;
+  }
+
+  #hands(version = this.#wish.words().version): Hands {
+    const { kubeletRoot, runtime, say } = this.#wish;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     return { kubeletRoot, runtime, behaviour, wording, say };
   }
