@@ -10,6 +10,8 @@ import {
   letItBeHeld,
   logTeardown,
   PLUGIN,
+  rename,
+  renameAsGo,
   tearDown,
   VOLUME,
 } from './leftover.ts';
@@ -24,13 +26,20 @@ const LIVE = 'c0a10000-0000-4000-8000-000000000403';
 const PILE = 12;
 const MANY = 5_000;
 
-/** Of the orphan nothing is left then, so the kubelet takes its folder away. */
-const ALL_GONE = [`- file ${podFolder(ORPHAN)}`];
-/** Of what else is left of the pod nothing is touched. */
-const LEFTOVERS_GONE = [`- file ${volumePath(ORPHAN, `${PLUGIN}/${VOLUME}`)}.deleting~`];
-const OF_LIVE_POD_GONE = [`- file ${volumePath(LIVE, `${PLUGIN}/${VOLUME}`)}.deleting~`];
+/** Each of a pile goes. Of what else is left of the pod nothing is touched. */
+function pileGone(podUid: string): readonly string[] {
+  const volume = volumePath(podUid, `${PLUGIN}/${VOLUME}`);
+  return Array.from({ length: PILE }, (_, index) => `- file ${leftoverName(volume, index)} folder`);
+}
 
-const ACTIVE: Expected = { verdict: 'found', state: 'active', repair: 'done', changes: ALL_GONE };
+/** Of the orphan nothing is left then, so the kubelet takes its folder away. */
+const ACTIVE: Expected = {
+  ...{ verdict: 'found', state: 'active', repair: 'done' },
+  must: [`- file ${podFolder(ORPHAN)} folder`],
+  changes: [`- file ${podFolder(ORPHAN)}/`],
+};
+/** Something of it stays, and so its folder. */
+const PILE_GONE: Expected = { ...ACTIVE, must: pileGone(ORPHAN), changes: [] };
 
 function ofOrphan(
   variant: string,
@@ -88,7 +97,7 @@ const ofOrphans: readonly Break[] = [
   ofOrphan(
     'some-filled-active',
     'a pile of left-overs, of which one holds data and stays',
-    { ...ACTIVE, changes: LEFTOVERS_GONE, afterwards: [FAULT] },
+    { ...PILE_GONE, afterwards: [FAULT] },
     (folder) => {
       leaveMany(folder, PILE);
       const left = join(folder, leftoverName(VOLUME, PILE));
@@ -102,14 +111,14 @@ const others: readonly Break[] = [
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'exists-active' },
     about: 'a plugin fails to rename a volume to a folder that it has just made, a dozen times',
-    expected: { ...ACTIVE, changes: LEFTOVERS_GONE },
+    expected: PILE_GONE,
     leftOut: lacks(HABITS.leavesEmptyFolders),
     make: async (node) => {
       await become(HABITS.leavesEmptyFolders, node);
       await leaveOrphan(ORPHAN, async (volumes) => {
         const volume = join(pluginFolder(volumes), VOLUME);
         writeFile(join(volume, 'ibdata1'), 'all the data\n');
-        await tearDown(volume, PILE, 'go');
+        await tearDown(volume, PILE, renameAsGo);
       });
       logTeardown(node, ORPHAN, 'file exists');
     },
@@ -117,7 +126,11 @@ const others: readonly Break[] = [
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'two-pods-active' },
     about: 'two pods that are gone have left-overs of two plugins',
-    expected: { ...ACTIVE, changes: [...ALL_GONE, `- file ${podFolder(OTHER_ORPHAN)}`] },
+    expected: {
+      ...ACTIVE,
+      must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} folder`),
+      changes: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)}/`),
+    },
     leftOut: lacks(HABITS.leavesEmptyFolders),
     make: async (node) => {
       await become(HABITS.leavesEmptyFolders, node);
@@ -130,7 +143,7 @@ const others: readonly Break[] = [
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'busy-active' },
     about: 'a volume cannot be renamed while it is mounted, and a container still holds that mount',
-    expected: { ...ACTIVE, changes: OF_LIVE_POD_GONE },
+    expected: { ...ACTIVE, must: pileGone(LIVE), changes: [] },
     leftOut: ({ kubelet }) =>
       kubelet.kind === 'real'
         ? 'no real kubelet has a plugin that still renames volumes'
@@ -139,7 +152,7 @@ const others: readonly Break[] = [
       const folder = await runLivePod(node);
       const volume = join(folder, VOLUME);
       mkdirSync(volume);
-      await letItBeHeld(node, volume, () => tearDown(volume, PILE, 'kernel'));
+      await letItBeHeld(node, volume, () => tearDown(volume, PILE, rename));
       logTeardown(node, LIVE, 'device or resource busy');
     },
   },
@@ -166,7 +179,7 @@ const others: readonly Break[] = [
     expected: {
       ...{ verdict: 'found', state: 'latent', repair: 'done' },
       recoverWith: ['--finding', '1'],
-      changes: OF_LIVE_POD_GONE,
+      must: pileGone(LIVE),
     },
     make: async (node) => leaveMany(await runLivePod(node), PILE),
   },

@@ -1,4 +1,5 @@
-import { appendFileSync, mkdirSync, rename } from 'node:fs';
+import { appendFileSync, mkdirSync } from 'node:fs';
+import { lstat, rename as renameFile } from 'node:fs/promises';
 import { klogLine } from '../kubelet/log-line.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
@@ -21,24 +22,39 @@ export function leave(path: string): void {
   makeOlder(path);
 }
 
+/** Why a rename failed, as the kernel calls it: "EBUSY"; undefined when it was done. */
+export type Rename = (from: string, to: string) => Promise<string | undefined>;
+
 /**
  * The teardown of such a plugin, tried again and again: it makes a new folder, renames the volume to it,
- * and fails. In Go it fails always, for a program in Go refuses a target that is there (EEXIST); else
- * the kernel refuses while the volume is mounted (EBUSY).
+ * and fails, so that the folder is left.
  */
-export async function tearDown(volume: string, tries: number, by: 'go' | 'kernel'): Promise<void> {
+export async function tearDown(volume: string, tries: number, rename: Rename): Promise<void> {
   for (let index = 0; index < tries; index += 1) {
     const target = leftoverName(volume, index);
     mkdirSync(target);
-    const failure = by === 'go' ? 'EEXIST' : await failureOfRename(volume, target);
-    if (failure !== 'EEXIST' && failure !== 'EBUSY') {
-      throw new Error(
-        `the kernel said ${failure ?? 'yes'} to a rename of ${volume}, and not EBUSY`,
-      );
-    }
+    const failure = await rename(volume, target);
+    if (failure === undefined) throw new Error(`${volume} was renamed, and should not have been`);
     makeOlder(target);
   }
 }
+
+/** As the kernel does it: it replaces an empty folder, and refuses while the volume is mounted. */
+export const rename: Rename = async (from, to) => {
+  try {
+    await renameFile(from, to);
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code;
+  }
+};
+
+/** As a program in Go does it since Go 1.8: it looks first, and refuses a folder that is there. */
+export const renameAsGo: Rename = async (from, to) => {
+  const [volume, target] = [await lstat(from), await lstat(to).catch(() => undefined)];
+  const isThere = target?.isDirectory() && (target.dev !== volume.dev || target.ino !== volume.ino);
+  return isThere ? 'EEXIST' : rename(from, to);
+};
 
 /** What the plugin says of its last try, as a kubelet writes it down: ours has no such plugin. */
 export function logTeardown(
@@ -57,12 +73,6 @@ export function logTeardown(
     `until ${new Date().toISOString()} (durationBeforeRetry 2m2s). Error: ${JSON.stringify(error)}`;
   const line = { level: 'E', place: 'nestedpendingoperations.go:301', text } as const;
   appendFileSync(PLACES.kubeletLog, `${klogLine(line, new Date(), process.pid)}\n`);
-}
-
-function failureOfRename(from: string, to: string): Promise<string | undefined> {
-  return new Promise((resolve) => {
-    rename(from, to, (error) => resolve(error?.code));
-  });
 }
 
 const HOLDER = 'c0a10000-0000-4000-8000-000000000499';
