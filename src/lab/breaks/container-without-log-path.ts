@@ -34,14 +34,23 @@ function named(variant: string) {
   } as const;
 }
 
-/** What a removal takes away: the container, its sandbox, and what ran in them. */
-function removed(...made: readonly BareContainer[]): readonly string[] {
-  const things = made.flatMap(({ pod: { namespace, name } }) => [
+/** What a removal takes away: the container and its sandbox; and what ran in them, if anything did. */
+function removed(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'changes'> {
+  const must = made.flatMap(({ pod: { namespace, name } }) => [
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
   ]);
-  return [...things, ...processChanges('-')];
+  return { must, changes: processChanges('-') };
 }
+
+/** With these removed, /bin is put back too. */
+function removedAndRestored(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'changes'> {
+  const { must = [], ...rest } = removed(...made);
+  return { ...rest, must: [...must, '+ file /bin link to usr/bin'] };
+}
+
+/** Of somebody, and before /bin by its name. */
+const FOLDER = 'archive';
 
 const DAMAGED: Expected = { verdict: 'found', state: 'damaged', repair: 'done' };
 
@@ -51,27 +60,25 @@ const collected: readonly Break[] = [
     ...named('broker-damaged'),
     about: "keadm's broker has ended without a log path, and the kubelet deletes /bin for it",
     leftOut: cannotDamage,
-    expected: { ...DAMAGED, changes: [...removed(BROKER), '+ file /bin link to usr/bin'] },
+    expected: { ...DAMAGED, ...removedAndRestored(BROKER) },
     make: (node) => collectOf(node, [BROKER], 'boot'),
   },
   {
     ...named('two-damaged'),
     about: 'two containers of different makers have ended without a log path, and /bin is gone',
-    expected: {
-      ...DAMAGED,
-      changes: [...removed(INSTALLATION, STRANGER), '+ file /bin link to usr/bin'],
-    },
+    leftOut: cannotDamage,
+    expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, STRANGER) },
     make: (node) => collectOf(node, [INSTALLATION, STRANGER], 'boot'),
   },
   {
     ...named('active'),
     about: 'the kubelet deletes a file of / for such a container, and a folder keeps it from /bin',
-    expected: { ...DAMAGED, state: 'active', changes: removed(STRANGER) },
+    expected: { ...DAMAGED, state: 'active', ...removed(STRANGER) },
     make: async (node) => {
-      mkdirSync('/archive');
-      writeFileSync('/archive/2019.tar', 'what stops it\n');
+      mkdirSync(`/${FOLDER}`);
+      writeFileSync(`/${FOLDER}/2019.tar`, 'what stops it\n');
       writeFileSync('/.autorelabel', '');
-      await collectOf(node, [STRANGER], 'archive');
+      await collectOf(node, [STRANGER], FOLDER);
     },
   },
 ];
@@ -145,7 +152,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
       state: 'latent',
       repair,
       recoverWith: ['--finding', '1', ...(confirm ? ['--confirm', 'CONTAINER'] : [])],
-      ...(repair === 'done' ? { changes: removed(made) } : {}),
+      ...(repair === 'done' ? removed(made) : {}),
     },
     leftOut: collectsAtOnce,
     make: async (node) => {

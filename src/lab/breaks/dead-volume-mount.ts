@@ -43,15 +43,23 @@ const FREED = [
   '- process kubediag lab-part file-server',
   '- process kubediag-reader',
 ];
+const SHARE_GONE = `- mount ${volumePath(ORPHAN, SHARE)} `;
+const CLAIM_GONE = `- mount ${volumePath(ORPHAN, CLAIM)}/mount `;
 /** The kubelet goes on, and takes the folder of the pod away; of a CSI volume the file is left. */
 const GONE = [...FREED, `- file ${podFolder(ORPHAN)}`];
 const MOUNT_GONE = [...FREED, `- file ${volumePath(ORPHAN, CLAIM)}/mount`];
 
-const ACTIVE: Expected = { verdict: 'found', state: 'active', repair: 'done', changes: GONE };
+const ACTIVE: Expected = {
+  ...{ verdict: 'found', state: 'active', repair: 'done' },
+  must: [SHARE_GONE, `- file ${volumePath(ORPHAN, SHARE)} `],
+  changes: GONE,
+};
 
 function named(variant: string): Pick<Break, 'kind' | 'fault' | 'variant'> {
   return { kind: 'fault', fault: FAULT, variant };
 }
+
+const BY_SUBPATH = `${podFolder(ORPHAN)}/volume-subpaths/share/app/0`;
 
 const active: readonly Break[] = [
   {
@@ -70,6 +78,7 @@ const active: readonly Break[] = [
     about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
     expected: {
       ...ACTIVE,
+      must: [CLAIM_GONE],
       changes: MOUNT_GONE,
       // The file of the volume is left, over which the kubelet stumbles next.
       afterwards: ['orphaned-volume-metadata'],
@@ -87,7 +96,8 @@ const active: readonly Break[] = [
     expected: {
       ...ACTIVE,
       // A kubelet of that age leaves the places of subPath mounts, and so the folder of the pod.
-      changes: [...GONE, `+ file ${podFolder(ORPHAN)}/volume-subpaths/share/app/0 folder`],
+      must: [SHARE_GONE, `- mount ${BY_SUBPATH} `],
+      changes: [...GONE, `+ file ${BY_SUBPATH} folder`],
     },
     leftOut: lacks(HABITS.asksEveryServer),
     make: async (node) => {
@@ -128,24 +138,45 @@ const active: readonly Break[] = [
 ];
 
 /** A container has the filesystem mounted too: what is forced away for the orphan breaks for it. */
-const shared: Break = {
-  ...named('shared-refused'),
-  about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
-  expected: { verdict: 'found', state: 'active', repair: 'refused' },
-  leftOut: lacks(HABITS.asksEveryServer),
-  make: async (node) => {
-    await become(HABITS.asksEveryServer, node);
-    const server = await leaveVolume(node, ORPHAN, SHARE);
-    const path = volumePath(ORPHAN, SHARE);
-    const pod = practicePod({
-      ...{ name: 'reader', uid: LIVE, volumes: [{ name: 'share', hostPath: { path } }] },
-      mounts: { app: [{ name: 'share', mountPath: '/share' }] },
-    });
-    await runPod(node, pod);
-    server.fallSilent();
-    await untilItHangs(node);
+const shared: readonly Break[] = [
+  {
+    ...named('shared-refused'),
+    about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
+    expected: { verdict: 'found', state: 'active', repair: 'refused' },
+    leftOut: lacks(HABITS.asksEveryServer),
+    make: async (node) => {
+      await become(HABITS.asksEveryServer, node);
+      const server = await leaveVolume(node, ORPHAN, SHARE);
+      await fallSilentUnder(node, volumePath(ORPHAN, SHARE), server);
+    },
   },
-};
+  {
+    ...named('csi-shared-refused'),
+    about: 'the same of a CSI volume: one mount of it is of a pod that is gone, and one is in use',
+    expected: { verdict: 'found', state: 'active', repair: 'refused' },
+    leftOut: lacks(HABITS.asksCsiServersAlone),
+    make: async (node) => {
+      await become(HABITS.asksCsiServersAlone, node);
+      const server = await leaveCsiVolume(node, ORPHAN);
+      await fallSilentUnder(node, join(volumePath(ORPHAN, CLAIM), 'mount'), server);
+    },
+  },
+];
+
+/** A pod that lives mounts what lies there, and then its server falls silent. */
+async function fallSilentUnder(
+  node: PracticeNode,
+  path: string,
+  server: VolumeServer,
+): Promise<void> {
+  const pod = practicePod({
+    ...{ name: 'reader', uid: LIVE, volumes: [{ name: 'share', hostPath: { path } }] },
+    mounts: { app: [{ name: 'share', mountPath: '/share' }] },
+  });
+  await runPod(node, pod);
+  server.fallSilent();
+  await untilItHangs(node);
+}
 
 const waiting: readonly Break[] = [
   {
@@ -156,6 +187,7 @@ const waiting: readonly Break[] = [
       state: 'latent',
       repair: 'done',
       recoverWith: ['--finding', '1'],
+      must: [CLAIM_GONE],
       changes: MOUNT_GONE,
       afterwards: ['orphaned-volume-metadata'],
     },
@@ -177,4 +209,4 @@ const waiting: readonly Break[] = [
   },
 ];
 
-export const deadVolumeMount: readonly Break[] = [...active, shared, ...waiting];
+export const deadVolumeMount: readonly Break[] = [...active, ...shared, ...waiting];

@@ -18,6 +18,15 @@ test('a look-alike is never to be found, and nothing is ever to be repaired of i
   }
 });
 
+test('a repair that is to be done has to change something, and no other may', () => {
+  for (const { expected } of breaks) {
+    const { repair, must = [], changes = [] } = expected;
+    if (repair === 'done') expect(must.length).toBeGreaterThan(0);
+    else expect([...must, ...changes]).toEqual([]);
+    for (const start of [...must, ...changes]) expect(start).toMatch(/^[-+] [a-z]+ \S/);
+  }
+});
+
 test('what is told of a break is one sentence without its full stop', () => {
   for (const { about } of breaks) expect(about).toMatch(/^[a-z`"0-9][^.]*[^.]$/);
 });

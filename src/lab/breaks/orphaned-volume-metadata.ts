@@ -11,13 +11,16 @@ const FAULT = 'orphaned-volume-metadata';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000501';
 const CLAIM = 'kubernetes.io~csi/pvc-7';
 
+const SET_ASIDE = `${PLACES.kubeletRoot}/kubediag-set-aside`;
+
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
   // The file gets another place, and the kubelet takes away what is empty.
-  changes: [`- file ${podFolder(ORPHAN)}`, `+ file ${PLACES.kubeletRoot}/kubediag-set-aside`],
+  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${SET_ASIDE}`],
+  changes: [`- file ${podFolder(ORPHAN)}/`],
 };
 
-/** What of it is not ours to decide is left alone, and told as not known. */
+/** What of it is not ours to decide is told as not known, and `recover` does not touch it. */
 const LEFT_ALONE: Expected = { verdict: 'unknown', repair: 'none' };
 
 /** Somebody unmounted a CSI volume past the kubelet, so its file is left of a pod that is gone. */

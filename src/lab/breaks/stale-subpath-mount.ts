@@ -10,7 +10,7 @@ import {
 } from '../practice-pod.ts';
 import { processChanges } from './container-changes.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
-import { endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
+import { containerNames, endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
 
 /** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
 interface Patient {
@@ -88,13 +88,18 @@ const ofTwoContainers: Patient = {
   mounted: ofConfigMap.mounted,
 };
 
+function podName({ name }: Pick<Patient, 'name'>): string {
+  return `shop-${name}`;
+}
+
 function podOf(
-  { name, uid }: Pick<Patient, 'name' | 'uid'>,
+  patient: Pick<Patient, 'name' | 'uid'>,
   source: Readonly<Record<string, unknown>>,
   more: Partial<Parameters<typeof practicePod>[0]> = {},
 ): PodObject {
   const volumes = [{ name: VOLUME, ...source }];
-  return practicePod({ name: `shop-${name}`, uid, volumes, mounts: { app: [AT_FILE] }, ...more });
+  const mounts = { app: [AT_FILE] };
+  return practicePod({ name: podName(patient), uid: patient.uid, volumes, mounts, ...more });
 }
 
 /** Has the pod run, and then changes what it mounts: the file that is mounted has no name any more. */
@@ -118,6 +123,10 @@ function active(patient: Patient): Break {
       state: 'active',
       repair: 'done',
       // The kubelet goes on at once: it mounts anew what we unmount, and starts the container.
+      must: [
+        ...mountsOf(patient, '-', '+'),
+        `+ container ${PRACTICE_NAMESPACE}/${podName(patient)} `,
+      ],
       changes: [...mountChanges(patient), ...startChanges(patient)],
     },
     leftOut: lacks(HABITS.leavesStaleMounts),
@@ -142,6 +151,7 @@ function latent(patient: Patient): Break {
       state: 'latent',
       repair: 'done',
       recoverWith: ['--finding', '1'],
+      must: mountsOf(patient, '-'),
       changes: mountChanges(patient),
     },
     leftOut: lacks(HABITS.leavesStaleMounts),
@@ -169,7 +179,14 @@ function benign(patient: Patient): Break {
   };
 }
 
-/** The mount goes, and with it the old content that it showed at its place. */
+/** The mount of each container goes, or comes. */
+function mountsOf(patient: Patient, ...signs: readonly ('-' | '+')[]): readonly string[] {
+  return containerNames(patient.pod('first')).flatMap((container) =>
+    signs.map((sign) => `${sign} mount ${subpathsOf(patient.uid)}/${VOLUME}/${container}/0 `),
+  );
+}
+
+/** With the mount goes the old content that it showed at its place. */
 function mountChanges({ uid }: Patient): readonly string[] {
   return announced('mount', 'file').map((start) => `${start} ${subpathsOf(uid)}/`);
 }
@@ -178,13 +195,15 @@ function mountChanges({ uid }: Patient): readonly string[] {
  * A container that starts again is another one, with a process and mounts of its own, a log, and a file
  * for its last words. What earlier attempts have left of these is collected.
  */
-function startChanges({ name, uid }: Patient): readonly string[] {
+function startChanges(patient: Patient): readonly string[] {
+  const { uid } = patient;
+  const name = podName(patient);
   const folders = [
-    `${PLACES.podLogs}/${PRACTICE_NAMESPACE}_shop-${name}_${uid}/`,
+    `${PLACES.podLogs}/${PRACTICE_NAMESPACE}_${name}_${uid}/`,
     `${PLACES.kubeletRoot}/pods/${uid}/containers/`,
   ];
   return [
-    ...announced('container').map((start) => `${start} ${PRACTICE_NAMESPACE}/shop-${name} `),
+    ...announced('container').map((start) => `${start} ${PRACTICE_NAMESPACE}/${name} `),
     ...announced('file').flatMap((start) => folders.map((folder) => `${start} ${folder}`)),
     ...processChanges('+'),
   ];
@@ -198,8 +217,11 @@ function subpathsOf(uid: string): string {
   return `${PLACES.kubeletRoot}/pods/${uid}/volume-subpaths`;
 }
 
+/** All that a kubelet writes anew by an atomic switch. */
+const EVERY_SOURCE = [ofConfigMap, ofSecret, ofProjected, ofDownwardApi];
+
 export const staleSubpathMount: readonly Break[] = [
-  ...[ofConfigMap, ofSecret, ofProjected, ofDownwardApi, ofFolder, ofTwoContainers].map(active),
-  ...[ofConfigMap, ofSecret].map(latent),
-  ...[ofConfigMap, ofProjected].map(benign),
+  ...[...EVERY_SOURCE, ofFolder, ofTwoContainers].map(active),
+  ...EVERY_SOURCE.map(latent),
+  ...EVERY_SOURCE.map(benign),
 ];
