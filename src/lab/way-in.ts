@@ -9,7 +9,7 @@ export interface WayIn {
   readonly program: string;
   readonly into: readonly string[];
   /** Once whoever enters has ended. */
-  close(): void;
+  readonly close: () => void;
 }
 
 const NAMESPACES = { mount: 'mnt', pid: 'pid', net: 'net', uts: 'uts' };
