@@ -22,7 +22,7 @@ export interface Expected {
   readonly verdict: 'found' | 'clear' | 'unknown';
   /** Of the worst finding, where there is one. */
   readonly state?: 'damaged' | 'active' | 'latent' | 'benign';
-  /** What `recover` comes to. none: there is nothing to recover from, and it is not asked. */
+  /** What `recover` comes to. none: it finds nothing to do, says so by its code, and changes nothing. */
   readonly repair: 'done' | 'refused' | 'none';
   /**
    * Words that `recover` needs beside its usual ones: a confirmation, a finding. CONTAINER stands for

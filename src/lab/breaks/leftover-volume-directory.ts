@@ -128,6 +128,7 @@ const others: readonly Break[] = [
     about: 'two pods that are gone have left-overs of two plugins',
     expected: {
       ...ACTIVE,
+      findings: 2,
       must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} folder`),
       changes: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)}/`),
     },

@@ -19,6 +19,8 @@ interface Patient {
   /** For a person: what is mounted. */
   readonly what: string;
   readonly uid: string;
+  /** One for each container that mounts it; one unless told. */
+  readonly findings?: number;
   readonly pod: (text: string) => PodObject;
   readonly mounted: (text: string) => readonly KubernetesObject[];
 }
@@ -56,7 +58,7 @@ const ofProjected: Patient = {
 
 const ofDownwardApi: Patient = {
   name: 'downward-api',
-  what: 'the labels of the pod itself',
+  what: 'a file with the labels of the pod itself',
   uid: 'c0a10000-0000-4000-8000-000000000004',
   pod: (text) => {
     const items = [{ path: FILE, fieldRef: { fieldPath: 'metadata.labels' } }];
@@ -81,6 +83,7 @@ const ofTwoContainers: Patient = {
   name: 'two-containers',
   what: 'a file of a ConfigMap, in two containers of one pod,',
   uid: 'c0a10000-0000-4000-8000-000000000006',
+  findings: 2,
   pod: () => {
     const mounts = { app: [AT_FILE], sidecar: [AT_FILE] };
     return podOf(ofTwoContainers, { configMap: { name: 'shop' } }, { mounts });
@@ -121,6 +124,7 @@ function active(patient: Patient): Break {
     expected: {
       verdict: 'found',
       state: 'active',
+      findings: patient.findings ?? 1,
       repair: 'done',
       // The kubelet goes on at once: it mounts anew what we unmount, and starts the container.
       must: [

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changesBetween, unannounced } from './compare.ts';
+import { changesBetween, healthyPods, unannounced, unchanged } from './compare.ts';
 
 test('what went and what came is told, also of lines that stand there twice', () => {
   expect(changesBetween(['a', 'b', 'b'], ['b', 'c'])).toEqual(['- a', '- b', '+ c']);
@@ -11,4 +11,21 @@ test('an announcement covers the lines that begin with it, and no others', () =>
   const changes = ['- mount /pods/u1/volume-subpaths/0 ext4', '+ mount /mnt ext4'];
   expect(unannounced(changes, ['- mount /pods/u1'])).toEqual(['+ mount /mnt ext4']);
   expect(unannounced(changes, ['+ mount /pods/u1'])).toEqual(changes);
+});
+
+test('what had to change and did not is told', () => {
+  const changes = ['- mount /pods/u1/volume-subpaths/0 ext4'];
+  expect(unchanged(changes, ['- mount /pods/u1/', '+ file /bin '])).toEqual(['+ file /bin ']);
+});
+
+test('a pod that a break left alone is healthy, and only an announcement by its name covers it', () => {
+  const pods = ['pod practice/web-0 u-web ready', 'pod practice/shop-0 u-shop ready'];
+  const broken = [...pods, 'container practice/shop-0 lost attempt 0 exited'];
+  const healthy = healthyPods(pods, broken);
+  expect(healthy).toEqual([{ name: 'practice/web-0', uid: 'u-web' }]);
+  const changes = ['- mount in cat of pod u-web: /etc', '- mount in cat of pod u-shop: /etc'];
+  expect(unannounced(changes, ['- mount in cat'], healthy)).toEqual([changes[0]]);
+  expect(unannounced(changes, ['- mount in cat', '- mount in cat of pod u-web'], healthy)).toEqual(
+    [],
+  );
 });

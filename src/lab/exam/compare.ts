@@ -26,6 +26,41 @@ function countsOf(lines: Snapshot): Map<string, number> {
 export function unannounced(
   changes: readonly string[],
   announced: readonly string[],
+  healthy: readonly HealthyPod[] = [],
 ): readonly string[] {
-  return changes.filter((change) => !announced.some((start) => change.startsWith(start)));
+  const isCovered = (change: string) =>
+    announced.some(
+      (start) =>
+        change.startsWith(start) &&
+        // "- mount in cat" is what any container may lose, but not one that was never concerned.
+        healthy.every((pod) => !names(change, pod) || names(start, pod)),
+    );
+  return changes.filter((change) => !isCovered(change));
+}
+
+/** What had to change and did not: each is the beginning of a line that is not there. */
+export function unchanged(changes: readonly string[], must: readonly string[]): readonly string[] {
+  return must.filter((start) => !changes.some((change) => change.startsWith(start)));
+}
+
+export interface HealthyPod {
+  /** "practice/web-0" */
+  readonly name: string;
+  readonly uid: string;
+}
+
+/** The pods that were there before, and of which a break changed nothing. */
+export function healthyPods(baseline: Snapshot, broken: Snapshot): readonly HealthyPod[] {
+  const changes = changesBetween(baseline, broken);
+  return baseline.flatMap((line) => {
+    // pod practice/web-0 1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01 ready
+    const [kind, name = '', uid = ''] = line.split(' ');
+    const pod = { name, uid };
+    return kind === 'pod' && !changes.some((change) => names(change, pod)) ? [pod] : [];
+  });
+}
+
+/** Whether a line is about a pod, by its uid or its name as a word. */
+function names(line: string, { name, uid }: HealthyPod): boolean {
+  return line.includes(uid) || line.split(' ').includes(name);
 }

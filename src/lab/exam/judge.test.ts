@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Expected } from '../break.ts';
-import { judgeAfterwards, judgeCheck, repairOf } from './judge.ts';
+import { judgeAfterwards, judgeCheck, judgeRepair, repairOf } from './judge.ts';
 
 const FOUND: Expected = { verdict: 'found', state: 'active', repair: 'done' };
 const fault = { kind: 'fault', fault: 'one', expected: FOUND } as const;
@@ -29,7 +29,8 @@ const CLEAR = { verdict: 'clear', findings: [] };
 const UNKNOWN = { verdict: 'unknown', reason: 'it hangs', findings: [] };
 
 test('what is expected is no problem; the worst finding counts', () => {
-  expect(judgeCheck(fault, checked(1, found('latent', 'active')))).toEqual({
+  const two = { ...fault, expected: { ...FOUND, findings: 2 } } as const;
+  expect(judgeCheck(two, checked(1, found('latent', 'active')))).toEqual({
     verdict: 'found',
     state: 'active',
     problems: [],
@@ -39,6 +40,12 @@ test('what is expected is no problem; the worst finding counts', () => {
 
 test.each([
   ['another state', fault, checked(1, found('latent')), 'one is latent, and should be active'],
+  [
+    'a finding too many',
+    fault,
+    checked(1, found('latent', 'active')),
+    'one has 2 findings, and should have 1',
+  ],
   ['nothing found', fault, checked(0, CLEAR), 'one is clear, and should be found'],
   ['another fault too', fault, checked(1, found('active'), found('active')), 'other is found: it'],
   [
@@ -68,6 +75,18 @@ test.each([
   expect(problems[0]).toContain(words);
 });
 
+test('no finding may be on a pod that is healthy', () => {
+  const pod = { name: 'practice/web-0', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01' };
+  const on = (uid: string) => ({
+    verdict: 'found',
+    findings: [{ state: 'active', subject: { podUid: uid } }],
+  });
+  expect(judgeCheck(fault, checked(1, on('another')), [pod]).problems).toEqual([]);
+  expect(judgeCheck(fault, checked(1, on(pod.uid)), [pod]).problems).toEqual([
+    'one has a finding on the healthy pod practice/web-0',
+  ]);
+});
+
 test('a real fault may keep others from being known', () => {
   expect(judgeCheck(fault, checked(1, found('active'), UNKNOWN)).problems).toEqual([]);
 });
@@ -87,7 +106,17 @@ test('what a repair uncovers or leaves is expected then, and only then', () => {
   expect(judgeAfterwards(uncovers, checked(0, CLEAR))[0]).toContain('other is clear');
 });
 
+test('where nothing is to be repaired, recover says so by its code and its words', () => {
+  const ended = (code: number, text: string) => judgeRepair(lookAlike, { code, text });
+  expect(ended(0, 'one is clear on this node: nothing to do\n')).toEqual([]);
+  expect(ended(0, 'done  unmounted\n')[0]).toContain('is done, and should be none');
+  expect(ended(2, 'unknown: it hangs\n')[0]).toContain('code 2, and should end with 0');
+  const unknown = { expected: { verdict: 'unknown', repair: 'none' } } as const;
+  expect(judgeRepair(unknown, { code: 2, text: 'unknown: it hangs\n' })).toEqual([]);
+});
+
 test('what recover came to is in its code and its words', () => {
+  expect(repairOf({ code: 3, text: 'done  unmounted\nrefused  the other\n' })).toBe('failed');
   expect(repairOf({ code: 0, text: 'evidence saved\ndone  unmounted\n' })).toBe('done');
   expect(repairOf({ code: 0, text: 'one is clear on this node: nothing to do\n' })).toBe('none');
   expect(repairOf({ code: 3, text: 'evidence\nrefused  a live pod shares it\n' })).toBe('refused');

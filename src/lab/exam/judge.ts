@@ -1,6 +1,7 @@
-import { listAt, textAt } from '../../std/json.ts';
+import { fieldAt, listAt, textAt } from '../../std/json.ts';
 import type { Break, Expected } from '../break.ts';
-import type { Seen } from './result.ts';
+import type { HealthyPod } from './compare.ts';
+import type { CaseResult, Seen } from './result.ts';
 
 /** What `check` printed with `-o json`, and the code with which it ended. */
 export interface Checked {
@@ -14,7 +15,11 @@ const WORST_FIRST = ['damaged', 'active', 'latent', 'benign'];
 const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, unknown: 2 };
 
 /** Whether a check says what it should of a node that was broken in this way, and nothing else. */
-export function judgeCheck({ kind, fault, expected }: Case, checked: Checked): Seen {
+export function judgeCheck(
+  { kind, fault, expected }: Case,
+  checked: Checked,
+  healthy: readonly HealthyPod[] = [],
+): Seen {
   const reports = faultsIn(checked.report);
   const own = reports.find(({ name }) => name === fault);
   if (!own) return { verdict: 'unknown', problems: [`the report does not speak of ${fault}`] };
@@ -22,6 +27,7 @@ export function judgeCheck({ kind, fault, expected }: Case, checked: Checked): S
   const problems = [
     ...ownProblems(own, expected),
     ...stray.map((each) => `${each.name} is ${told(each)}`),
+    ...reports.flatMap((each) => healthyPodProblems(each, healthy)),
     ...codeProblems(checked.code, reports),
   ];
   const { verdict, state } =
@@ -48,12 +54,28 @@ export function judgeAfterwards({ fault, expected }: Case, checked: Checked): re
   ];
 }
 
-function ownProblems(own: FaultSeen, { verdict, state }: Expected): readonly string[] {
+function ownProblems(own: FaultSeen, expected: Expected): readonly string[] {
+  const { verdict, state, findings = state === undefined ? 0 : 1 } = expected;
   if (own.verdict !== verdict) return [`${own.name} is ${told(own)}, and should be ${verdict}`];
-  if (own.state === state) return [];
-  return [
-    `${own.name} is ${own.state ?? 'without a finding'}, and should be ${state ?? 'without one'}`,
-  ];
+  if (own.state !== state) {
+    const [is, should] = [own.state ?? 'without a finding', state ?? 'without one'];
+    return [`${own.name} is ${is}, and should be ${should}`];
+  }
+  if (own.findings.length === findings) return [];
+  return [`${own.name} has ${own.findings.length} findings, and should have ${findings}`];
+}
+
+/** Nothing is to be said, and above all nothing to be done, of a pod that no break has touched. */
+function healthyPodProblems(
+  { name, findings }: FaultSeen,
+  healthy: readonly HealthyPod[],
+): readonly string[] {
+  return findings.flatMap((finding) => {
+    const words = JSON.stringify([fieldAt(finding, 'subject'), fieldAt(finding, 'actions')]);
+    return healthy
+      .filter(({ uid }) => words.includes(uid))
+      .map((pod) => `${name} has a finding on the healthy pod ${pod.name}`);
+  });
 }
 
 /**
@@ -67,10 +89,26 @@ function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: b
   );
 }
 
+/** How `recover` ended, and all that it said. */
+export interface Recovered {
+  readonly code: number;
+  readonly text: string;
+}
+
 /** What a person would conclude from the words of `recover`. */
-export function repairOf({ code, text }: { readonly code: number; readonly text: string }) {
-  if (code === 0) return /^done\b/m.test(text) ? 'done' : 'none';
+export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
+  if (/^done\b/m.test(text)) return code === 0 ? 'done' : 'failed';
+  if (code === CODES.clear || (code === CODES.unknown && /^unknown\b/m.test(text))) return 'none';
   return /^refused\b/m.test(text) ? 'refused' : 'failed';
+}
+
+/** Whether it came to what it should: where there is nothing to repair, it says so by its code too. */
+export function judgeRepair({ expected }: Pick<Case, 'expected'>, ran: Recovered) {
+  const { repair, verdict } = expected;
+  const is = repairOf(ran);
+  if (is !== repair) return [`recover is ${is}, and should be ${repair}: ${ran.text.trim()}`];
+  if (repair !== 'none' || ran.code === CODES[verdict]) return [];
+  return [`recover ended with code ${ran.code}, and should end with ${CODES[verdict]}`];
 }
 
 interface FaultSeen {
@@ -80,6 +118,7 @@ interface FaultSeen {
   readonly summary: string | undefined;
   /** Of the worst finding. */
   readonly state: string | undefined;
+  readonly findings: readonly unknown[];
 }
 
 function faultsIn(report: unknown): readonly FaultSeen[] {
@@ -94,6 +133,7 @@ function faultsIn(report: unknown): readonly FaultSeen[] {
       reason: textAt(fault, 'reason'),
       summary: textAt(worst, 'summary'),
       state: textAt(worst, 'state'),
+      findings,
     };
   });
 }

@@ -10,8 +10,11 @@ export const CONTENT_BYTES_MAX = 64 * 1024;
 /** A command line is told so far: programs of Java have pages of them. */
 export const COMMAND_LINE_MAX = 400;
 
-/** From a deed to the moment at which the node must be at rest again. */
-export const SETTLE_MS = 8_000;
+/**
+ * From a deed to the moment at which the node must be at rest again. Only what fails waits so long, and
+ * a look on a busy machine takes seconds of it.
+ */
+export const SETTLE_MS = 30_000;
 export const LOOK_AGAIN_MS = 200;
 
 /** A check on a node with a silent mount takes some seconds, on a busy machine a multiple. */

@@ -10,18 +10,17 @@ import { unlessGone } from './unless-gone.ts';
 const CGROUPS = '/sys/fs/cgroup';
 
 /**
- * What of the machine itself a lab could leave behind: mounts, its folder, its cgroups. Other labs are
- * no matter of this one, so only what is called by one of these names counts, and of mounts all that
- * does not lie in another lab.
+ * What of the machine itself a lab could leave behind: mounts, processes, its folder, its cgroups. The
+ * machine goes on with its own work meanwhile, so only what is called by one of these names counts.
  */
 export function outsideOf(names: readonly string[]): Snapshot {
   const isOurs = (name: string) => names.includes(name);
-  const isOthers = (line: string) =>
-    line.includes(`${PLACES.lab}/`) &&
-    !names.some((name) => line.includes(`${PLACES.lab}/${name}`));
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(Boolean);
+  const marks = names.flatMap((name) => [`${PLACES.lab}/${name}`, labCgroup(name)]);
+  const isMarked = (text: string) => marks.some((mark) => text.includes(mark));
+  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n').filter(isMarked);
   return [
-    ...mounts.map(mountLine).filter((line) => !isOthers(line)),
+    ...mounts.map(mountLine),
+    ...processesWith(isMarked),
     ...entriesOf(PLACES.lab)
       .filter(isOurs)
       .map((name) => `folder ${PLACES.lab}/${name}`),
@@ -32,6 +31,19 @@ export function outsideOf(names: readonly string[]): Snapshot {
         .map((folder) => `cgroup ${folder}`),
     ),
   ];
+}
+
+/** A process of a lab is in its cgroup, or sees its mounts; whoever serves it is called with its folder. */
+function processesWith(isMarked: (text: string) => boolean): readonly string[] {
+  return entriesOf('/proc')
+    .filter((pid) => Number(pid) > 0)
+    .flatMap((pid) => {
+      const read = (file: string) =>
+        unlessGone(() => readFileSync(join('/proc', pid, file), 'utf8')) ?? '';
+      const words = read('cmdline').replaceAll('\0', ' ').trim();
+      const isOurs = [words, read('cgroup'), read('mountinfo')].some(isMarked);
+      return isOurs && pid !== String(process.pid) ? [`process ${pid} ${words}`] : [];
+    });
 }
 
 function entriesOf(folder: string): readonly string[] {

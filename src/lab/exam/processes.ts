@@ -9,6 +9,8 @@ export interface NodeProcess {
   /** Its command line, without the folder of its program. */
   readonly words: string;
   readonly mountNamespace: string;
+  /** As the kernel lists them: those of a container name it, or its pod. */
+  readonly cgroups: string;
 }
 
 /** The kernel counts the age of a process in these, on every machine that it runs on. */
@@ -32,5 +34,6 @@ function processAt(pid: number, uptimeMs: number): readonly NodeProcess[] {
   const isDead = words === '' || hasEnded(stat);
   if (isDead || pid === process.pid || uptimeMs - begunMs < YOUNG_MS) return [];
   const mountNamespace = readlinkSync(`/proc/${pid}/ns/mnt`);
-  return [{ pid, words: words.slice(0, COMMAND_LINE_MAX), mountNamespace }];
+  const cgroups = readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+  return [{ pid, words: words.slice(0, COMMAND_LINE_MAX), mountNamespace, cgroups }];
 }

@@ -9,7 +9,7 @@ const EXPECTED: Expected = {
   verdict: 'found',
   state: 'active',
   repair: 'done',
-  changes: ['- mount /pods'],
+  must: ['- mount /pods'],
 };
 const asked: Break = {
   kind: 'fault',
@@ -72,6 +72,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
   expect(parts).toEqual([
     'compare',
     'break',
+    'compare',
     'check',
     'compare',
     'repair',

@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXECUTABLE, runProgram } from '../../../test/rig/run-kubediag.ts';
 import { standingLab } from '../enter.ts';
+import { WEB_POD } from '../healthy-pods.ts';
 import { changesBetween, type Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { labNode } from './lab-node.ts';
 import { YOUNG_MS } from './limits.ts';
+import { outsideOf } from './outside.ts';
 
 const NAME = `snapshot-${process.pid}`;
 const SILENT = '/var/lib/kubelet/plugins/silent';
@@ -62,6 +64,39 @@ test('a mount, a process, a file and a mount that only a process of its own sees
   await there('rm /etc/left');
   await node.heal();
   expect(await changes()).toEqual([]);
+});
+
+test('a mount in one container is told by its pod', async () => {
+  const container = `for p in $(pidof cat); do grep -q nginx.conf /proc/$p/mountinfo && echo $p; done`;
+  await there(`nsenter --mount --target $(${container}) umount /rootfs/etc/nginx/nginx.conf`);
+  const seen = await changes();
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toContain(`- mount in cat of pod ${WEB_POD.uid}: /rootfs/etc/nginx`);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('what this program keeps and sets aside is seen, and texts of /etc by more than their length', async () => {
+  const folder = '/var/lib/kubelet/kubediag-set-aside/u1';
+  const aside = `${folder}/vol_data.json`;
+  await there(`mkdir -p /var/lib/kubediag/bundles ${folder}; echo {} >${aside}`);
+  await there('echo one >/etc/left; echo >/tmp/left');
+  const first = await later();
+  const seen = changesBetween(baseline, first).join('\n');
+  expect(seen).toContain('+ file /var/lib/kubediag/bundles folder');
+  expect(seen).toMatch(new RegExp(`^\\+ file ${aside} file 0644 0:0 3 bytes [0-9a-f]+$`, 'm'));
+  expect(seen).toContain('+ file /tmp/left ');
+  await there('echo two >/etc/left');
+  expect(changesBetween(first, await later())).toHaveLength(2);
+  await there('rm /etc/left');
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('of the machine only what is of this lab is told, processes too', () => {
+  const kinds = outsideOf([NAME]).map((line) => line.split(' ')[0]);
+  expect(new Set(kinds)).toEqual(new Set(['process', 'folder', 'cgroup']));
+  expect(outsideOf([`${NAME}-another`])).toEqual([]);
 });
 
 test('a mount that does not answer is told, and keeps nobody waiting', async () => {

@@ -1,11 +1,14 @@
 import { unescapeOctal } from '../../std/unescape-octal.ts';
 import { PLACES } from '../places.ts';
-import type { PracticeNode } from '../practice-node.ts';
+import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.ts';
 import type { Snapshot } from './compare.ts';
 import { fileLines } from './files.ts';
 import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
 import { type NodeProcess, processesHere } from './processes.ts';
+
+/** Where this program keeps what it did, and the evidence for it. */
+export const STATE_FOLDER = '/var/lib/kubediag';
 
 /** Where something may be changed by accident, and how closely each folder is looked at. */
 const FOLDERS = [
@@ -15,17 +18,25 @@ const FOLDERS = [
   { path: '/usr/bin', depth: 1, detail: 'sizes' },
   { path: '/usr/sbin', depth: 1, detail: 'sizes' },
   { path: '/usr/local', depth: 3, detail: 'sizes' },
-  { path: '/etc', depth: 9, detail: 'sizes' },
+  { path: '/etc', depth: 9, detail: 'contents' },
+  { path: '/opt', depth: 1, detail: 'sizes' },
+  { path: '/run', depth: 2, detail: 'names' },
+  { path: '/tmp', depth: 9, detail: 'names' },
   { path: '/var/lib', depth: 1, detail: 'names' },
+  // Evidence and journal are a repair's own; a check has nothing to write there.
+  { path: STATE_FOLDER, depth: 9, detail: 'names' },
   { path: PLACES.podLogs, depth: 9, detail: 'names' },
   // The kubelet's own records are written all the time; what it keeps for pods is not.
   { path: PLACES.kubeletRoot, depth: 1, detail: 'names' },
   { path: `${PLACES.kubeletRoot}/pods`, depth: 99, detail: 'contents' },
   { path: `${PLACES.kubeletRoot}/plugins`, depth: 99, detail: 'contents' },
+  { path: `${PLACES.kubeletRoot}/kubediag-set-aside`, depth: 99, detail: 'contents' },
 ] as const;
 
 /** No part of the comparison. */
 const ASIDE: readonly ((line: string) => boolean)[] = [
+  // What the lab itself keeps, the runtime for its containers, and the mount command for its options.
+  (line) => /^file \/run\/((kubediag-lab|containerd|runc|mount)\/|\.maker-said )/.test(line),
   // Whoever builds this program anew meanwhile changes nothing of the node.
   (line) => line.startsWith(`mount ${PLACES.executable} `),
   // The root of a container is there as long as the container, which has a line of its own.
@@ -41,21 +52,35 @@ const ASIDE: readonly ((line: string) => boolean)[] = [
  */
 export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
   const tables = mountTablesHere();
-  const processes = processesHere();
   const own = [...tables.values()][0] ?? [];
+  const things = await thingsOf(runtime);
+  const processes = processesHere().map((each) => ({ ...each, words: withPod(each, things) }));
   const lines = [
     ...[...tables].flatMap(([namespace, table], at) =>
       at === 0 ? table.map(mountLine) : linesInside(namespace, table, processes),
     ),
     ...processes.map(({ words }) => `process ${words}`),
     ...FOLDERS.flatMap((folder) => fileLines(folder, silentTargets(own))),
-    ...(await runtimeLines(runtime)),
+    ...runtimeLines(things),
   ];
   const isAside = (line: string) => ASIDE.some((isOfThese) => isOfThese(line));
   return lines
     .filter((line) => !isAside(line))
     .map(withoutAccident)
+    .filter(onceEach())
     .toSorted();
+}
+
+/** "cat of pod UID": all containers run the same, and a change in one must not pass for one in another. */
+function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things): string {
+  const isOf = (pod: ListedPod) => {
+    const inside = containers.filter(({ podId }) => podId === pod.id);
+    // One that was made past the kubelet may have no uid.
+    const names = [pod.id, pod.uid, ...inside.map(({ id }) => id)].filter(Boolean);
+    return names.some((name) => cgroups.includes(name));
+  };
+  const pod = pods.find(isOf);
+  return pod ? `${words} of pod ${pod.uid}` : words;
 }
 
 /** Of a container, or of whoever else has mounts of its own; nothing of one that is on its way out. */
@@ -76,8 +101,34 @@ function silentTargets(table: readonly string[]): ReadonlySet<string> {
   return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
 }
 
-async function runtimeLines(runtime: PracticeNode['runtime']): Promise<readonly string[]> {
+/** Which attempt it was is no matter: a kubelet tries again and again, and clears away what it tried. */
+const NOT_RUNNING = 'attempt of before, not running';
+const A_LOG = 'log of an attempt';
+
+const LAST_WORDS = /^file \S+\/containers\/[^/ ]+\/ID /;
+
+/** Of what is tried again and again one line stands for all, however many there are at the moment. */
+function onceEach(): (line: string) => boolean {
+  const seen = new Set<string>();
+  return (line) => {
+    const isTried = line.endsWith(NOT_RUNNING) || line.endsWith(A_LOG) || LAST_WORDS.test(line);
+    const isAgain = isTried && seen.has(line);
+    seen.add(line);
+    return !isAgain;
+  };
+}
+
+interface Things {
+  readonly pods: readonly ListedPod[];
+  readonly containers: readonly ListedContainer[];
+}
+
+async function thingsOf(runtime: PracticeNode['runtime']): Promise<Things> {
   const [pods, containers] = await Promise.all([runtime.pods(), runtime.containers()]);
+  return { pods, containers };
+}
+
+function runtimeLines({ pods, containers }: Things): readonly string[] {
   const nameOf = (podId: string) => {
     const pod = pods.find(({ id }) => id === podId);
     return pod ? `${pod.namespace}/${pod.name}` : 'no pod';
@@ -86,7 +137,7 @@ async function runtimeLines(runtime: PracticeNode['runtime']): Promise<readonly 
     ...pods.map((pod) => `pod ${nameOf(pod.id)} ${pod.uid} ${pod.isReady ? 'ready' : 'not ready'}`),
     ...containers.map(
       ({ podId, name, attempt, state }) =>
-        `container ${nameOf(podId)} ${name} attempt ${attempt} ${state}`,
+        `container ${nameOf(podId)} ${name} ${state === 'running' ? `attempt ${attempt} running` : NOT_RUNNING}`,
     ),
   ];
 }
@@ -99,6 +150,7 @@ async function runtimeLines(runtime: PracticeNode['runtime']): Promise<readonly 
 function withoutAccident(line: string): string {
   return line
     .replace(/\b[0-9a-f]{64}\b/g, 'ID')
+    .replace(/^(file \/var\/log\/pods\/\S+\/)\d+\.log .*/, `$1${A_LOG}`)
     .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
     .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
     .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')

@@ -1,0 +1,157 @@
+import { expect, test } from 'vitest';
+import type { Break } from '../break.ts';
+import { breaks } from '../breaks/index.ts';
+import type { Ran } from '../enter.ts';
+import { caseName } from './cases.ts';
+import type { Snapshot } from './compare.ts';
+import type { ExamNode } from './exam-node.ts';
+import { sitCase } from './sit-case.ts';
+
+const UID = '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01';
+const AT_REST: Snapshot = ['process kubelet', `pod practice/web-0 ${UID} ready`];
+const CODES = { clear: 0, found: 1, unknown: 2 } as const;
+
+interface FaultTold {
+  readonly name: string;
+  readonly verdict: keyof typeof CODES;
+  readonly findings: readonly object[];
+}
+
+/** How a program does each of its tasks on a node; what is not said it does as it should. */
+interface Product {
+  readonly check?: (honest: readonly FaultTold[]) => readonly FaultTold[];
+  /** What a check leaves there, or takes away: "+ file /tmp/left". */
+  readonly checkChanges?: readonly string[];
+  readonly recover?: 'only says done' | 'says that there is nothing';
+  readonly recoverChanges?: readonly string[];
+}
+
+/** The node of a case, as far as the exam sees it, with such a program on it. */
+function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
+  const { verdict, state, repair, must = [], afterwards = [] } = expected;
+  let things = AT_REST;
+  let isRepaired = false;
+  const change = (changes: readonly string[]) => {
+    for (const line of changes) {
+      const thing = line.slice('+ '.length);
+      things = line.startsWith('+') ? [...things, thing] : things.filter((each) => each !== thing);
+    }
+  };
+  const said = (code: number, stdout: string): Ran => ({ code, stdout, stderr: '' });
+  const finding = { state, summary: 'it is so' };
+  const count = expected.findings ?? (state === undefined ? 0 : 1);
+  const broken = { name: fault, verdict, findings: Array.from({ length: count }, () => finding) };
+  const honest = (): readonly FaultTold[] => {
+    if (!isRepaired) return [broken];
+    const left = afterwards.map((name) => ({ ...broken, name }));
+    return afterwards.includes(fault)
+      ? left
+      : [{ name: fault, verdict: 'clear', findings: [] }, ...left];
+  };
+  const check = () => {
+    change(product.checkChanges ?? []);
+    const faults = (product.check ?? ((all) => all))(honest());
+    const worst = (['found', 'unknown'] as const).find((each) =>
+      faults.some((told) => told.verdict === each),
+    );
+    return said(CODES[worst ?? 'clear'], JSON.stringify({ faults }));
+  };
+  const recover = () => {
+    change(product.recoverChanges ?? []);
+    if (product.recover === 'says that there is nothing') return said(0, 'nothing to do\n');
+    if (repair === 'refused') return said(3, 'refused  it is in use\n');
+    if (repair === 'none') return said(CODES[verdict], `${verdict}: nothing to do\n`);
+    isRepaired = true;
+    // What goes and comes again is another one then, though a line of both begins alike.
+    const deeds = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
+    if (product.recover !== 'only says done') change(deeds);
+    return said(0, 'done  repaired\n');
+  };
+  return {
+    settleMs: 0,
+    make: async () => {
+      const gone = must.filter((line) => line.startsWith('- ')).map((line) => line.slice(2));
+      things = [...things, 'broken', ...gone];
+    },
+    heal: async () => {
+      things = AT_REST;
+    },
+    snapshot: async () => things,
+    kubediag: async ([command]) => (command === 'recover' ? recover() : check()),
+  };
+}
+
+async function failedOf(product: Product, cases: readonly Break[]): Promise<readonly string[]> {
+  const results = await Promise.all(
+    cases.map((each) => sitCase(each, nodeWith(product, each), async () => AT_REST)),
+  );
+  return results.filter(({ passed }) => !passed).map(({ name }) => name);
+}
+
+const namesOf = (cases: readonly Break[]) => cases.map(caseName);
+const faults = breaks.filter(({ kind }) => kind === 'fault');
+const lookAlikes = breaks.filter(({ kind }) => kind === 'look-alike');
+const repaired = breaks.filter(({ expected }) => expected.repair === 'done');
+
+test('every break that is repaired says what its repair has to change', () => {
+  const untold = repaired.filter(({ expected }) => (expected.must ?? []).length === 0);
+  expect(namesOf(untold)).toEqual([]);
+  const told = repaired.flatMap(({ expected }) => expected.must ?? []);
+  for (const line of told) expect(line).toMatch(/^[+-] (file|mount|pod|container|process) \S/);
+});
+
+test('a program that does all as it should passes everywhere', async () => {
+  expect(await failedOf({}, breaks)).toEqual([]);
+});
+
+test('one that only says that it is done fails wherever something had to be', async () => {
+  expect(await failedOf({ recover: 'only says done' }, breaks)).toEqual(namesOf(repaired));
+});
+
+test('one that sees nothing fails at every fault', async () => {
+  const blind: Product = {
+    check: (honest) => honest.map((each) => ({ ...each, verdict: 'clear', findings: [] })),
+    recover: 'says that there is nothing',
+  };
+  expect(await failedOf(blind, faults)).toEqual(namesOf(faults));
+});
+
+test('one that always sees something fails at every look-alike', async () => {
+  const finding = { state: 'active', summary: 'who knows' };
+  const anxious: Product = {
+    check: (honest) => honest.map((each) => ({ ...each, verdict: 'found', findings: [finding] })),
+  };
+  expect(await failedOf(anxious, lookAlikes)).toEqual(namesOf(lookAlikes));
+});
+
+test.each<[string, Product]>([
+  ['a check that leaves a file', { checkChanges: ['+ file /tmp/left file 0644 0:0'] }],
+  [
+    'a check that leaves a reader where nobody hangs',
+    { checkChanges: ['+ process kubediag-reader'] },
+  ],
+  ['a check that ends something', { checkChanges: ['- process kubelet'] }],
+  ['a repair that touches more', { recoverChanges: ['+ file /etc/left file 0644 0:0'] }],
+  ['a repair that harms a healthy pod', { recoverChanges: [`- pod practice/web-0 ${UID} ready`] }],
+  [
+    'a check with one finding more',
+    {
+      check: (honest) =>
+        honest.map((each) => ({ ...each, findings: [...each.findings, { state: 'benign' }] })),
+    },
+  ],
+])('%s fails in every case', async (_, product) => {
+  expect(await failedOf(product, breaks)).toEqual(namesOf(breaks));
+});
+
+test('a finding on a healthy pod fails, though it is the right fault', async () => {
+  const mistaken: Product = {
+    check: (honest) =>
+      honest.map((each) => ({
+        ...each,
+        findings: each.findings.map((finding) => ({ ...finding, subject: { podUid: UID } })),
+      })),
+  };
+  const found = breaks.filter(({ expected }) => expected.state !== undefined);
+  expect(await failedOf(mistaken, breaks)).toEqual(namesOf(found));
+});
