@@ -1,11 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../process/system-program.ts';
 import { type BorrowOptions, borrowLab, duringLab } from './borrow-lab.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { type Ran, runOnNode } from './enter.ts';
 import { caseName } from './exam/cases.ts';
+import { checkNode } from './exam/check-node.ts';
+import { judgeCheck } from './exam/judge.ts';
 import { labNode } from './exam/lab-node.ts';
-import { RECOVER_MS } from './exam/limits.ts';
+import { LOOK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverWords } from './exam/recover-words.ts';
 import type { StandingLab } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
@@ -82,6 +85,9 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherw
   if (!made) throw new Error(`there is no break ${stop.case}`);
   if ((await rest()) === 'enough') return 'enough';
   await showBreak(made, walk);
+  // The code of what is shown tells that something is wrong; this tells that it is this, and this alone.
+  const { problems } = judgeCheck(made, await checkNode(labNode(walk.lab)));
+  if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
   const codes: number[] = [];
   // No stop asks for a word that only a report knows, so none is made before the one that is shown.
   const repair = [...recoverWords(made, undefined), ...(stop.recoverWith ?? [])];
@@ -91,7 +97,6 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherw
     [['explain', made.fault], shortPage],
     [[...dryRun, '--dry-run'], whole],
     [repair, whole],
-    [['check', made.fault], whole],
   ];
   for (const [words, shown] of steps) {
     if ((await rest()) === 'enough') return 'enough';
@@ -99,8 +104,25 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherw
     terminal.out(shown(stdout));
     codes.push(code);
   }
-  const [found, , , repaired, after] = codes;
-  return found === 1 && repaired === 0 && after === 0 ? 'as told' : 'otherwise';
+  if ((await rest()) === 'enough') return 'enough';
+  const after = await showSettled(['check', made.fault], walk);
+  const [found, , , repaired] = codes;
+  const isAsTold = problems.length === 0 && found === 1 && repaired === 0 && after === 0;
+  return isAsTold ? 'as told' : 'otherwise';
+}
+
+/** A kubelet needs a moment to go on from where it was freed: what is still seen then is looked at again. */
+async function showSettled(words: readonly string[], walk: Walk): Promise<number> {
+  const deadline = performance.now() + SETTLE_MS;
+  let ran = await show(words, walk);
+  while (ran.code !== 0 && performance.now() < deadline) {
+    walk.terminal.progress('giving the kubelet a moment ...');
+    await sleep(LOOK_AGAIN_MS);
+    ran = await run(words, walk);
+  }
+  walk.terminal.progress('');
+  walk.terminal.out(whole(ran.stdout));
+  return ran.code;
 }
 
 const whole = (text: string) => `${text.trimEnd()}\n`;
@@ -114,15 +136,20 @@ async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
 }
 
 /** Runs kubediag there as a person would, and shows the very words before what comes of them. */
-async function show(words: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
+async function show(words: readonly string[], walk: Walk): Promise<Ran> {
+  const { terminal } = walk;
   const prompt = `PRACTICE NODE # kubediag ${words.join(' ')}`;
   terminal.out(`\n${terminal.style('bold', prompt)}\n`);
   terminal.progress('...');
-  const isColoured = prompt !== terminal.style('bold', prompt);
+  const ran = await run(words, walk);
+  terminal.progress('');
+  return ran;
+}
+
+async function run(words: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
+  const isColoured = terminal.style('bold', 'x') !== 'x';
   // Both outputs as one: what was told first is shown first. By a shell that is there without /bin too.
   const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
-  const ran = await runOnNode(lab, [...merged, ...colour, PLACES.executable, ...words], RECOVER_MS);
-  terminal.progress('');
-  return ran;
+  return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...words], RECOVER_MS);
 }

@@ -121,6 +121,7 @@ const active: readonly Break[] = [
     about: 'two volumes of pods that are gone fall silent, and the kubelet hangs on the first',
     expected: {
       ...ACTIVE,
+      findings: 2,
       // Freed from the one, it hangs on the other.
       afterwards: [FAULT],
     },

@@ -9,9 +9,9 @@ export interface CaseResult {
   /** What `check` said of this fault: of any fault that it reported, when none was to be. */
   readonly verdict: Seen['verdict'] | 'none';
   readonly state?: string;
-  /** What `recover` came to; none when it was not asked. */
+  /** What `recover` came to; none when it found nothing to repair. */
   readonly repair: 'done' | 'refused' | 'failed' | 'none';
-  /** Whether a second look saw what the repair had come to; none when there was no repair. */
+  /** Whether a second look saw what the repair had come to; none when none was to be. */
   readonly verified: 'yes' | 'no' | 'none';
   /** What else changed on the node, or was left on it: "+ mount /mnt". */
   readonly sideEffects: readonly string[];

@@ -51,7 +51,7 @@ test('the table has a row for each case, what went wrong, what was left out, and
   expect(text).toContain('  it said <no> & "\\x1b[31m"');
   expect(text).toContain("  side effect: + file /it's");
   expect(text).toContain('left out  one/two: no <kubelet>');
-  expect(text).toContain('score    1 of 2 passed (1 faults, 1 look-alikes) in 6.3 s');
+  expect(text).toContain('score    1 of 2 passed (1 faults, 1 look-alikes, 1 left out) in 6.3 s');
 });
 
 test('the machine itself counts, too, and no case at all is not perfect', () => {

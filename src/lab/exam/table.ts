@@ -84,9 +84,11 @@ function leftOutLines({ leftOut }: ExamResult): readonly string[] {
   return ['', ...leftOut.map(({ name, why }) => `left out  ${name}: ${printable(why)}`)];
 }
 
-function scoreLine({ cases, passed, failed, tookMs }: ExamResult, paint: Paint): string {
+function scoreLine(exam: ExamResult, paint: Paint): string {
+  const { cases, passed, failed, leftOut, tookMs } = exam;
   const lookAlikes = cases.filter(({ kind }) => kind === 'look-alike').length;
-  const made = `${cases.length - lookAlikes} faults, ${lookAlikes} look-alikes`;
+  const missing = leftOut.length === 0 ? '' : `, ${leftOut.length} left out`;
+  const made = `${cases.length - lookAlikes} faults, ${lookAlikes} look-alikes${missing}`;
   const score = `${passed} of ${cases.length} passed`;
   const isGood = failed === 0 && cases.length > 0;
   return `score    ${paint(isGood ? 'green' : 'red', score)} (${made}) in ${seconds(tookMs)}`;
