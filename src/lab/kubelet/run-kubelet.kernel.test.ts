@@ -54,11 +54,10 @@ const endContainer =
   `for process in /proc/[0-9]*; do grep -qs pod${WEB_POD.uid} $process/cgroup && ` +
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
   'kill -9 ${process#/proc/}; done; true';
-/** A command that prints a page of the kubelet: not every machine has curl. */
+/** A command that prints a page of the kubelet: not every node has curl, or the Node.js that we run on. */
 function page(path: string): string {
-  const fetched = `fetch("http://127.0.0.1:${READ_ONLY_PORT}${path}")`;
-  const print = 'then(async (answer) => process.stdout.write(await answer.text()))';
-  return `${process.execPath} -e '${fetched}.${print}'`;
+  const ask = String.raw`printf "GET ${path} HTTP/1.0\r\n\r\n" >&3; sed "1,/^\r\$/d" <&3`;
+  return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${READ_ONLY_PORT}; ${ask}'`;
 }
 const podList = page('/pods');
 
