@@ -105,6 +105,7 @@ function silentTargets(table: readonly string[]): ReadonlySet<string> {
 const NOT_RUNNING = 'attempt of before, not running';
 const A_LOG = 'log of an attempt';
 
+// file /var/lib/kubelet/pods/UID/containers/app/ID file 0644 0:0 0 bytes
 const LAST_WORDS = /^file \S+\/containers\/[^/ ]+\/ID /;
 
 /** Of what is tried again and again one line stands for all, however many there are at the moment. */
