@@ -231,7 +231,12 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
     { claim: 'it does not answer', text: probe.text, origin: probe.origin },
     ...(waiting === undefined
       ? []
-      : [{ claim: `${waiting} requests wait for its server`, origin: 'fusectl' }]),
+      : [
+          {
+            claim: `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'} for its server`,
+            origin: 'fusectl',
+          },
+        ]),
     ...orphanProof(life),
     {
       claim: 'df shows nothing of it, or hangs too: it asks the server, the mount table does not',
