@@ -1,7 +1,8 @@
 import { standingLab } from './enter.ts';
 import type { StandingLab } from './known-labs.ts';
 import type { MakeOptions } from './lab-options.ts';
-import { type MadeLab, makeLab } from './make-lab.ts';
+import { type LabWish, type MadeLab, makeLab } from './make-lab.ts';
+import { Refusal } from './refusal.ts';
 import { settingsOf } from './settings-of.ts';
 
 /** As for any practice node, but the name is that of one that stands, if there is any. */
@@ -18,10 +19,16 @@ export interface BorrowedLab {
   end(): Promise<void>;
 }
 
-/** The one that was named; else one of our own, called by this name, which ends with us. */
+/** One of our own: nobody gave it its name, so nobody is told of it before it stands. */
+interface OwnLab {
+  readonly name: string;
+  readonly purpose: 'tour' | 'exam';
+}
+
+/** The one that was named; else one of our own, which ends with us. */
 export async function borrowLab(
   options: BorrowOptions,
-  ownName: string,
+  own: OwnLab,
   progress: (text: string) => void,
   stop: AbortSignal,
 ): Promise<BorrowedLab> {
@@ -29,10 +36,10 @@ export async function borrowLab(
     const standing = await standingLab(options.name);
     return { lab: () => standing, end: async () => {} };
   }
-  const wish = await settingsOf({ ...options, name: ownName });
   const ending = new AbortController();
   const stops = AbortSignal.any([stop, ending.signal]);
-  let made: MadeLab = await makeLab(wish, progress, stops);
+  const { wish, first } = await makeOwn(options, own, progress, stops);
+  let made = first;
   /** Settles when nothing is being made; what then is left by this name, the last one takes away. */
   let making = Promise.resolve(made);
   return {
@@ -47,6 +54,26 @@ export async function borrowLab(
       await (await making).end();
     },
   };
+}
+
+async function makeOwn(
+  options: BorrowOptions,
+  { name, purpose }: OwnLab,
+  progress: (text: string) => void,
+  stop: AbortSignal,
+): Promise<{ readonly wish: LabWish; readonly first: MadeLab }> {
+  try {
+    const wish = await settingsOf({ ...options, name });
+    return { wish, first: await makeLab(wish, progress, stop) };
+  } catch (error) {
+    const what = `the ${purpose} did not begin`;
+    if (stop.aborted) {
+      const why =
+        'it was interrupted while its practice node was made, and nothing of that is left';
+      throw new Refusal(what, why, `begin it again: kubediag lab ${purpose}`);
+    }
+    throw error instanceof Refusal ? new Refusal(what, error.why, error.todo) : error;
+  }
 }
 
 /**

@@ -1,19 +1,32 @@
-import { createInterface } from 'node:readline';
+const CTRL_C = '\u0003';
+const CTRL_D = '\u0004';
 
-/** Waits for Enter. Whoever types q or has no more input has seen enough. */
+/** Waits for Enter. Whoever presses q, or has no more input, has seen enough. */
 export function pause(question: string, stop: AbortSignal): Promise<'on' | 'enough'> {
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  const { stdin, stderr } = process;
+  stderr.write(question);
+  // A key counts when it is pressed, not with the Enter after it.
+  stdin.setRawMode(true);
   return new Promise((resolve) => {
     const settle = (answer: 'on' | 'enough') => {
-      resolve(answer);
       stop.removeEventListener('abort', leave);
-      lines.close();
+      stdin.off('data', hear).off('end', leave).off('error', leave);
+      stdin.setRawMode(false);
+      stdin.pause();
+      stderr.write('\n');
+      resolve(answer);
     };
     const leave = () => settle('enough');
+    const hear = (chunk: Buffer) => {
+      const keys = chunk.toString();
+      // In this mode it comes as a character: it means what it always does.
+      if (keys.includes(CTRL_C)) process.kill(process.pid, 'SIGINT');
+      else if (keys.includes(CTRL_D) || /q/i.test(keys)) leave();
+      else if (/[\r\n]/.test(keys)) settle('on');
+    };
     stop.addEventListener('abort', leave);
-    // While a line is read, Ctrl-C comes as a character: it means what it always does.
-    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    lines.on('close', leave);
-    lines.question(question, (answer) => settle(/^q/i.test(answer.trim()) ? 'enough' : 'on'));
+    stdin.on('data', hear).on('end', leave).on('error', leave);
+    stdin.resume();
+    if (stop.aborted) leave();
   });
 }

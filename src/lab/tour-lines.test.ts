@@ -1,9 +1,23 @@
 import { expect, test } from 'vitest';
 import { breaks } from './breaks/index.ts';
+import { HABITS } from './breaks/kubelet-habits.ts';
 import { caseName } from './exam/cases.ts';
-import { headingLines, introLines, shortPage, storyLines } from './tour-lines.ts';
+import {
+  commandLines,
+  headingLines,
+  introLines,
+  kubeletLines,
+  shortPage,
+  storyLines,
+} from './tour-lines.ts';
 import { TOUR_STOPS } from './tour-stops.ts';
 
+const settings = {
+  name: 'tour',
+  mountNamespace: 'mnt:[1]',
+  kubelet: { kind: 'stand-in', version: 'v1.18.8' },
+  runtime: { kind: 'stand-in', why: 'none here' },
+} as const;
 const screen = { width: 80, style: (_: string, text: string) => text };
 
 test('every stop of the tour shows a fault that the lab makes and KubeDiag repairs', () => {
@@ -14,12 +28,6 @@ test('every stop of the tour shows a fault that the lab makes and KubeDiag repai
 });
 
 test('nothing is wider than the screen, and each screen says that it is practice', () => {
-  const settings = {
-    name: 'tour',
-    mountNamespace: 'mnt:[1]',
-    kubelet: { kind: 'stand-in', version: 'v1.18.8' },
-    runtime: { kind: 'stand-in', why: 'none here' },
-  } as const;
   const texts = [
     introLines(settings, 4, screen),
     ...TOUR_STOPS.flatMap(({ title, story }) => [
@@ -40,4 +48,21 @@ test('of a page only what stands before its cause is shown, and what else there 
     'it: a fault\n\nSymptom\n\nIt hurts.\n\n[...] and then: Cause, How we know\n',
   );
   expect(shortPage('without parts\n')).toBe('without parts\n');
+});
+
+test('a command that is too long for the screen is one that a shell reads all the same', () => {
+  const words =
+    'kubediag lab break container-without-log-path --variant broker-damaged --name tour-20274';
+  const text = commandLines('# ', words, screen);
+  expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([]);
+  expect(text).toMatch(/ \\\n {4}--name tour-20274\n$/);
+  expect(text.replace(/ \\\n +/g, ' ')).toBe(`\n# ${words}\n`);
+  expect(commandLines('# ', 'kubediag check', screen)).toBe('\n# kubediag check\n');
+});
+
+test('a kubelet that changes for a fault is told, with the reason', () => {
+  expect(kubeletLines(HABITS.removesByPattern, settings, screen)).toMatch(
+    /kubelet that removes whatever begins with[\s\S]*behaves as\sv1\.36\.3\.\n$/,
+  );
+  expect(kubeletLines(HABITS.removesTheLogPath, settings, screen)).toBe('');
 });

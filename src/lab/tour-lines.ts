@@ -1,5 +1,7 @@
+import type { Habit } from './breaks/kubelet-habits.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import type { LabSettings } from './settings.ts';
+import { wrapped } from './wrapped.ts';
 
 type Screen = Pick<LabTerminal, 'width' | 'style'>;
 
@@ -33,14 +35,24 @@ export function headingLines(where: string, title: string, screen: Screen): stri
 }
 
 export function storyLines(text: string, { width }: Screen): string {
-  const lines: string[] = [];
-  for (const word of text.split(' ')) {
-    const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= width) {
-      lines[lines.length - 1] = `${last} ${word}`;
-    } else lines.push(word);
-  }
-  return lines.map((line) => `${line}\n`).join('');
+  return wrapped(text, width)
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+/** What is typed after a prompt, on more lines where one is too short: a shell reads them as one. */
+export function commandLines(prompt: string, words: string, { width, style }: Screen): string {
+  const lines = wrapped(`${prompt}${words}`, width - ' \\'.length);
+  return `\n${style('bold', lines.join(' \\\n    '))}\n`;
+}
+
+/** Why the kubelet is another one than the tour began with; nothing where it is the same. */
+export function kubeletLines(habit: Habit, { kubelet }: LabSettings, screen: Screen): string {
+  if (kubelet.kind === 'real' || kubelet.version === habit.version) return '';
+  const text =
+    `It takes a kubelet that ${habit.about}, so for this fault our stand-in behaves as ` +
+    `${habit.version}.`;
+  return `\n${storyLines(text, screen)}`;
 }
 
 /** Of a page of `explain` the symptom, by which a person knows the fault; the rest is for later. */

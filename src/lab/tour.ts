@@ -15,7 +15,14 @@ import type { LabTerminal } from './lab-terminal.ts';
 import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
 import { serveLab } from './serve.ts';
-import { headingLines, introLines, shortPage, storyLines } from './tour-lines.ts';
+import {
+  commandLines,
+  headingLines,
+  introLines,
+  kubeletLines,
+  shortPage,
+  storyLines,
+} from './tour-lines.ts';
 import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
 
 export interface TourOptions extends BorrowOptions {
@@ -38,7 +45,8 @@ export async function tour(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const borrowed = await borrowLab(options, `tour-${process.pid}`, terminal.progress, stop);
+  const own = { name: `tour-${process.pid}`, purpose: 'tour' } as const;
+  const borrowed = await borrowLab(options, own, terminal.progress, stop);
   terminal.progress('');
   const rest = async () => {
     if (stop.aborted) return 'enough' as const;
@@ -46,17 +54,33 @@ export async function tour(
     return pause('\npress Enter to go on, or q to leave: ', stop);
   };
   const walk = async () => {
-    const code = await walkTour({ lab: borrowed.lab(), terminal, rest });
-    if (!options.serve || stop.aborted) return code;
-    terminal.out('\n');
-    await serveLab(borrowed.lab(), { listen: options.listen, orElsewhere: true }, terminal, stop);
-    return code;
+    const end = await walkTour({ lab: borrowed.lab(), terminal, rest });
+    if (stop.aborted) return INTERRUPTED;
+    if (end === 'enough') return 0;
+    if (options.serve) {
+      terminal.out('\n');
+      await serveLab(borrowed.lab(), { listen: options.listen, orElsewhere: true }, terminal, stop);
+    }
+    return end === 'as told' ? 0 : 1;
   };
-  return duringLab(borrowed, walk, stop, 0);
+  const code = await duringLab(borrowed, walk, stop, INTERRUPTED);
+  const { name } = borrowed.lab();
+  const fate =
+    options.name === undefined
+      ? 'is taken down: nothing of it is left.'
+      : `stands on. What is still broken there heals so: kubediag lab heal --name ${name}`;
+  terminal.out(`\n${storyLines(`The practice node ${name} ${fate}`, terminal)}`);
+  return code;
 }
 
+/** How a stop ended, and so the whole tour. */
+type StopEnd = 'as told' | 'otherwise' | 'enough';
+
+/** As a shell tells of what Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
 /** Shows each fault in turn on a practice node that stands. */
-async function walkTour(walk: Walk): Promise<number> {
+async function walkTour(walk: Walk): Promise<StopEnd> {
   const { terminal, lab } = walk;
   let seen = 0;
   terminal.out(introLines(lab.settings, TOUR_STOPS.length, terminal));
@@ -64,22 +88,23 @@ async function walkTour(walk: Walk): Promise<number> {
     const where = `${at + 1} of ${TOUR_STOPS.length}`;
     terminal.out(headingLines(where, each.title, terminal));
     terminal.out(storyLines(each.story, terminal));
+    terminal.out(kubeletLines(each.kubelet, lab.settings, terminal));
     const end = await walkStop(each, walk);
     await labNode(lab).heal();
     if (end === 'enough') {
-      terminal.out('\nThe tour ends here, and the practice node is healed.\n');
-      return 0;
+      terminal.out('\nThe tour ends here.\n');
+      return end;
     }
     if (end === 'as told') seen += 1;
   }
   const isAll = seen === TOUR_STOPS.length;
   const words = `${seen} of ${TOUR_STOPS.length} faults were made, found, repaired and seen to be gone`;
   terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', words)}\n`);
-  return isAll ? 0 : 1;
+  return isAll ? 'as told' : 'otherwise';
 }
 
 /** Break, check, explain, dry run, recover, verify. */
-async function walkStop(stop: TourStop, walk: Walk): Promise<'as told' | 'otherwise' | 'enough'> {
+async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   const { terminal, rest } = walk;
   const made = breaks.find((each) => caseName(each) === stop.case);
   if (!made) throw new Error(`there is no break ${stop.case}`);
@@ -129,7 +154,7 @@ const whole = (text: string) => `${text.trimEnd()}\n`;
 
 async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
   const words = `kubediag lab break ${made.fault} --variant ${made.variant} --name ${lab.name}`;
-  terminal.out(`\n${terminal.style('bold', `# ${words}`)}\n`);
+  terminal.out(commandLines('# ', words, terminal));
   terminal.progress('breaking it ...');
   await labNode(lab).make(caseName(made));
   terminal.out(storyLines(`The practice node is broken: ${made.about}.`, terminal));
@@ -138,8 +163,7 @@ async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
 /** Runs kubediag there as a person would, and shows the very words before what comes of them. */
 async function show(words: readonly string[], walk: Walk): Promise<Ran> {
   const { terminal } = walk;
-  const prompt = `PRACTICE NODE # kubediag ${words.join(' ')}`;
-  terminal.out(`\n${terminal.style('bold', prompt)}\n`);
+  terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${words.join(' ')}`, terminal));
   terminal.progress('...');
   const ran = await run(words, walk);
   terminal.progress('');

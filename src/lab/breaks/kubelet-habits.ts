@@ -9,7 +9,7 @@ const OLD: KubeletVersion = 'v1.18.8';
 const NEW: KubeletVersion = 'v1.36.3';
 
 /** What kubelets of some versions do, and others do not. */
-interface Habit {
+export interface Habit {
   readonly about: string;
   readonly version: KubeletVersion;
   readonly isOf: (minor: number, patch: number) => boolean;

@@ -36,13 +36,12 @@ export async function exam(
   const result = await sitExam(chosen.chosen, options, terminal, stop);
   terminal.progress('');
   const print = {
-    table: () => examTable(result, terminal.style),
+    table: () => examTable(result, { width: tableWidth(terminal), style: terminal.style }),
     json: () => `${JSON.stringify(result, null, 2)}\n`,
     junit: () => examJunit(result),
   };
   terminal.out(print[options.output]());
-  if (stop.aborted) terminal.err('stopped: what was not sat is not in the score\n');
-  return isPerfect(result) && !stop.aborted ? 0 : 1;
+  return isPerfect(result) ? 0 : 1;
 }
 
 async function sitExam(
@@ -61,18 +60,14 @@ async function sitExam(
     const why = settings && each.leftOut?.(settings);
     return why === undefined ? [] : [{ name: caseName(each), why }];
   });
-  const isLeftOut = (each: Break) => leftOut.some(({ name }) => name === caseName(each));
+  const toSit = asked.filter((each) => !leftOut.some(({ name }) => name === caseName(each)));
   const places = labs.map(({ lab, remake }) => ({
     node: () => labNode(lab()),
     ...(remake ? { remake } : {}),
   }));
   const sit = async () => ({
     runtime: await runtimeOn(places[0]?.node()),
-    cases: await sitAll(
-      asked.filter((each) => !isLeftOut(each)),
-      places,
-      { stop, onProgress: terminal.progress },
-    ),
+    cases: await sitAll(toSit, places, { stop, onProgress: terminal.progress }),
   });
   const stopped = { runtime: '', cases: [] };
   const end = () => endAll(labs, terminal);
@@ -83,6 +78,7 @@ async function sitExam(
     passed,
     failed: cases.length - passed,
     leftOut,
+    notSat: toSit.map(caseName).filter((name) => !cases.some((each) => each.name === name)),
     outside: changesBetween(before, outsideOf(names)),
     kernel: release(),
     kubelet: settings ? kubeletOf(settings) : '',
@@ -97,7 +93,9 @@ async function borrowAll(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<readonly BorrowedLab[]> {
-  const making = names.map((name) => borrowLab(options, name, terminal.progress, stop));
+  const making = names.map((name) =>
+    borrowLab(options, { name, purpose: 'exam' }, terminal.progress, stop),
+  );
   const made = await Promise.allSettled(making);
   const labs = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
   const failure = made.find((each) => each.status === 'rejected');
@@ -111,6 +109,11 @@ async function borrowAll(
 async function endAll(labs: readonly BorrowedLab[], terminal: LabTerminal): Promise<void> {
   terminal.progress('leaving nothing behind');
   await Promise.all(labs.map((each) => each.end()));
+}
+
+/** A file has room for every column. */
+function tableWidth({ width }: LabTerminal): number {
+  return process.stdout.isTTY ? width : Number.POSITIVE_INFINITY;
 }
 
 function kubeletOf({ kubelet }: LabSettings): string {

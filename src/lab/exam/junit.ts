@@ -1,29 +1,49 @@
 import { printable } from '../../std/printable.ts';
 import type { CaseResult, ExamResult } from './result.ts';
 
-/** The result as a CI server reads it. What was left out is skipped, with the reason. */
+/**
+ * The result as a CI server reads it. What was left out or not sat is skipped, with the reason; that an
+ * exam was interrupted is an error of its own, for without one all of it would look well.
+ */
 export function examJunit(exam: ExamResult): string {
-  const { cases, failed, leftOut, outside, tookMs } = exam;
-  const failures = failed + (outside.length > 0 ? 1 : 0);
-  const counts = `tests="${cases.length + leftOut.length + 1}" failures="${failures}" skipped="${leftOut.length}"`;
+  const { cases, leftOut, notSat, outside, tookMs } = exam;
+  const skipped = [...leftOut, ...notSat.map((name) => ({ name, why: NOT_SAT }))];
+  const counts = countsOf(exam, skipped.length);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
     `<testsuites name="kubediag lab exam" ${counts} time="${seconds(tookMs)}">`,
-    `  <testsuite name="kubediag lab exam" ${counts} errors="0" time="${seconds(tookMs)}">`,
+    `  <testsuite name="kubediag lab exam" ${counts} time="${seconds(tookMs)}">`,
     '    <properties>',
     ...(['kernel', 'kubelet', 'runtime'] as const).map(
       (name) => `      <property name="${name}" value="${escaped(exam[name])}"/>`,
     ),
     '    </properties>',
     ...cases.flatMap(caseLines),
-    ...leftOut.flatMap(({ name, why }) =>
+    ...skipped.flatMap(({ name, why }) =>
       testCase(name, 0, [`      <skipped message="${escaped(why)}"/>`]),
     ),
     ...testCase('the machine/itself', 0, failureOf(outside)),
+    ...testCase('the exam/to its end', 0, interruptionOf(notSat.length)),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
+}
+
+const NOT_SAT = 'the exam was interrupted before this case';
+
+/** Beside the cases two more are judged: the machine, and whether the exam came to its end. */
+function countsOf({ cases, failed, notSat, outside }: ExamResult, skipped: number): string {
+  const tests = cases.length + skipped + 2;
+  const failures = failed + (outside.length > 0 ? 1 : 0);
+  const errors = notSat.length > 0 ? 1 : 0;
+  return `tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+}
+
+function interruptionOf(notSat: number): readonly string[] {
+  if (notSat === 0) return [];
+  const words = `the exam was interrupted: cases that were not sat: ${notSat}; sit it again, to its end`;
+  return [`      <error message="${words}"/>`];
 }
 
 function caseLines({ name, tookMs, problems, sideEffects }: CaseResult): readonly string[] {

@@ -32,6 +32,7 @@ const exam: ExamResult = {
   passed: 1,
   failed: 1,
   leftOut: [{ name: 'one/two', why: 'no <kubelet>' }],
+  notSat: [],
   outside: [],
   kernel: '6.1',
   kubelet: 'kubelet v1.18.8',
@@ -39,8 +40,10 @@ const exam: ExamResult = {
   tookMs: 6_280,
 };
 
+const wide = { width: 120, style: (_: string, text: string) => text };
+
 test('the table has a row for each case, what went wrong, what was left out, and a score', () => {
-  const lines = examTable(exam, (_, text) => text).split('\n');
+  const lines = examTable(exam, wide).split('\n');
   expect(lines[0]).toMatch(/^CASE +EXPECTED +VERDICT +REPAIR +VERIFIED +SIDE EFFECTS +TIME$/);
   expect(lines[1]).toMatch(
     /^stale-subpath-mount\/secret-active +active +active +done +yes +none +3.1 s$/,
@@ -50,8 +53,8 @@ test('the table has a row for each case, what went wrong, what was left out, and
   expect(text).toContain('FAILED  look-alike/');
   expect(text).toContain('  it said <no> & "\\x1b[31m"');
   expect(text).toContain("  side effect: + file /it's");
-  expect(text).toContain('left out  one/two: no <kubelet>');
-  expect(text).toContain('score    1 of 2 passed (1 faults, 1 look-alikes, 1 left out) in 6.3 s');
+  expect(text).toContain('left out  one/two\n  no <kubelet>');
+  expect(text).toContain('score    1 of 2 passed (1 fault, 1 look-alike, 1 left out) in 6.3 s');
 });
 
 test('the machine itself counts, too, and no case at all is not perfect', () => {
@@ -60,13 +63,15 @@ test('the machine itself counts, too, and no case at all is not perfect', () => 
   expect(isPerfect({ ...fine, outside: ['+ mount /mnt'] })).toBe(false);
   expect(isPerfect({ ...fine, cases: [], passed: 0 })).toBe(false);
   expect(isPerfect(exam)).toBe(false);
-  const text = examTable({ ...fine, outside: ['+ mount /mnt'] }, (_, words) => words);
+  const text = examTable({ ...fine, outside: ['+ mount /mnt'] }, wide);
   expect(text).toContain('FAILED  the machine itself is not as it was\n  + mount /mnt');
 });
 
 test('JUnit gets what it can read', () => {
   const xml = examJunit(exam);
-  expect(xml).toContain('<testsuite name="kubediag lab exam" tests="4" failures="1" skipped="1"');
+  expect(xml).toContain(
+    '<testsuite name="kubediag lab exam" tests="5" failures="1" errors="0" skipped="1"',
+  );
   expect(xml).toContain(
     '<testcase classname="stale-subpath-mount" name="secret-active" time="3.140"/>',
   );
@@ -75,4 +80,35 @@ test('JUnit gets what it can read', () => {
   expect(xml).toContain('side effect: + file /it&apos;s</failure>');
   expect(xml).toContain('<skipped message="no &lt;kubelet&gt;"/>');
   expect(examJunit({ ...exam, outside: ['+ mount /mnt'] })).toContain('failures="2"');
+});
+
+test('a narrow screen gets the columns that it has room for, and all that is wrong', () => {
+  const why = 'a real kubelet kills and collects what it does not know within seconds, always';
+  const name = 'container-without-log-path/installation-running';
+  const cases = [{ ...good, name }, bad];
+  const full = { ...exam, cases, leftOut: [{ name, why }] };
+  const lines = examTable(full, { ...wide, width: 80 }).split('\n');
+  expect(lines.filter(({ length }) => length > 80)).toEqual([]);
+  expect(lines[0]).toMatch(/^CASE +VERDICT +REPAIR +VERIFIED$/);
+  expect(lines).toContain("  side effect: + file /it's");
+  const narrow = examTable(full, { ...wide, width: 10 }).split('\n');
+  expect(narrow[0]).toMatch(/^CASE +VERDICT +REPAIR$/);
+});
+
+test('an exam that was interrupted is not perfect, and looks so everywhere', () => {
+  const stopped = { ...exam, cases: [good], failed: 0, leftOut: [], notSat: ['one/two', 'one/3'] };
+  expect(isPerfect(stopped)).toBe(false);
+  expect(isPerfect({ ...stopped, notSat: [] })).toBe(true);
+  const paint = (style: string, text: string) => `<${style}>${text}`;
+  expect(examTable(stopped, { width: 120, style: paint })).toContain(
+    'score    <red>1 of 1 passed (1 fault, 0 look-alikes, interrupted: 2 not sat) in',
+  );
+  const xml = examJunit(stopped);
+  expect(xml).toContain('tests="5" failures="0" errors="1" skipped="2"');
+  expect(xml).toContain(
+    '<testcase classname="one" name="3" time="0.000">\n      <skipped message="the exam was interrupted',
+  );
+  expect(xml).toContain('<error message="the exam was interrupted: cases that were not sat: 2;');
+  expect(xml.match(/<testcase /g)).toHaveLength(5);
+  expect(examJunit(exam)).not.toContain('<error');
 });
