@@ -20,6 +20,7 @@ async function start(words: readonly string[]): Promise<number> {
   // What only calls itself a kubelet makes no node of a machine: another practice node does so.
   const isNode = ['running', 'stopped'].includes(presence() ?? '');
   const checked = answerOf(await run(['check']));
+  if (checked !== 0) return checked;
   if (isNode) {
     tell(HOW_TO_SERVE);
     return checked;
@@ -41,16 +42,16 @@ const HOW_TO_SERVE = [
 ];
 
 const NEEDS_ROOT = [
-  'You can see it at work all the same: on a practice node, in private namespaces on',
-  'this machine. That needs root, for only root may make mounts, processes and a',
-  'network of their own; nothing of the machine is touched. Run it so:',
+  'You can see it at work all the same: on a practice node, in private namespaces',
+  'on this machine. That needs root, for only root may make mounts, processes and',
+  'a network of their own; nothing of the machine is touched. Run it so:',
   '  sudo npm start',
 ];
 
 const PRACTICE = [
-  'So a PRACTICE NODE is made now, in private namespaces on this machine. Four faults',
-  'are made there, found and repaired; then it is served, until you press Ctrl-C.',
-  'Nothing of the machine is touched.',
+  'So a PRACTICE NODE is made now, in private namespaces on this machine. Four',
+  'faults are made there, found and repaired; then it is served, until you press',
+  'Ctrl-C. Nothing of the machine is touched.',
 ];
 
 function tell(lines: readonly string[]): void {
