@@ -56,6 +56,9 @@ test('a command that is too long for the screen is one that a shell reads all th
   const text = commandLines('# ', words, screen);
   expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([]);
   expect(text).toMatch(/ \\\n {4}--name tour-20274\n$/);
+  const stale =
+    'kubediag lab break stale-subpath-mount --variant configmap-active --name tour-31384';
+  expect(commandLines('# ', stale, screen)).toMatch(/-active \\\n {4}--name tour-31384\n$/);
   expect(text.replace(/ \\\n +/g, ' ')).toBe(`\n# ${words}\n`);
   expect(commandLines('# ', 'kubediag check', screen)).toBe('\n# kubediag check\n');
 });

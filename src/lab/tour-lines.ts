@@ -42,7 +42,8 @@ export function storyLines(text: string, { width }: Screen): string {
 
 /** What is typed after a prompt, on more lines where one is too short: a shell reads them as one. */
 export function commandLines(prompt: string, words: string, { width, style }: Screen): string {
-  const lines = wrapped(`${prompt}${words}`, width - ' \\'.length);
+  // Before an option, never between it and its word.
+  const lines = wrapped(`${prompt}${words}`, width - ' \\'.length, / (?=--)/);
   return `\n${style('bold', lines.join(' \\\n    '))}\n`;
 }
 
