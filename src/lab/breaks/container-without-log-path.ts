@@ -40,7 +40,7 @@ function removed(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'ch
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
   ]);
-  return { must, changes: processChanges('-') };
+  return { must, changes: made.flatMap(({ pod }) => processChanges('-', pod.uid)) };
 }
 
 /** With these removed, /bin is put back too. */

@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, renameSync, rmdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { PLACES } from '../places.ts';
 
@@ -30,16 +30,21 @@ export async function leaveOrphan(
 
 /** As the kubelet writes it beside the mount of every CSI volume. */
 export function writeVolumeFile(folder: string, name: string): void {
-  const known = {
+  mkdirSync(folder, { recursive: true });
+  const file = join(folder, 'vol_data.json');
+  writeFileSync(file, volumeFileText(name));
+  chmodSync(file, 0o644);
+}
+
+export function volumeFileText(name: string): string {
+  return JSON.stringify({
     attachmentID: 'csi-5f2b0c',
     driverName: 'cephfs.csi.ceph.com',
     nodeName: 'practice',
     specVolID: name,
     volumeHandle: `0001-0024-${name}`,
     volumeLifecycleMode: 'Persistent',
-  };
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, 'vol_data.json'), JSON.stringify(known));
+  });
 }
 
 const HOUR_S = 3600;

@@ -5,19 +5,20 @@ import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { become, HABITS, lacks } from './kubelet-habits.ts';
 import { letItBeHeld } from './leftover.ts';
-import { leaveOrphan, podFolder, writeFile, writeVolumeFile } from './orphan.ts';
+import { leaveOrphan, podFolder, volumeFileText, writeFile, writeVolumeFile } from './orphan.ts';
 
 const FAULT = 'orphaned-volume-metadata';
 const ORPHAN = 'c0a10000-0000-4000-8000-000000000501';
 const CLAIM = 'kubernetes.io~csi/pvc-7';
 
 const SET_ASIDE = `${PLACES.kubeletRoot}/kubediag-set-aside`;
+const KEPT = `${SET_ASIDE}/${ORPHAN}/pvc-7/vol_data.json file 0644 0:0 ${volumeFileText('pvc-7').length} bytes`;
 
 const ACTIVE: Expected = {
   ...{ verdict: 'found', state: 'active', repair: 'done' },
-  // The file gets another place, and the kubelet takes away what is empty.
-  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${SET_ASIDE}`],
-  changes: [`- file ${podFolder(ORPHAN)}/`],
+  // The whole file gets another place, and the kubelet takes away what is empty.
+  must: [`- file ${podFolder(ORPHAN)} folder`, `+ file ${KEPT}`],
+  changes: [`- file ${podFolder(ORPHAN)}/`, `+ file ${SET_ASIDE}`],
 };
 
 /** What of it is not ours to decide is told as not known, and `recover` does not touch it. */

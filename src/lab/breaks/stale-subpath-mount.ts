@@ -209,7 +209,7 @@ function startChanges(patient: Patient): readonly string[] {
   return [
     ...announced('container').map((start) => `${start} ${PRACTICE_NAMESPACE}/${name} `),
     ...announced('file').flatMap((start) => folders.map((folder) => `${start} ${folder}`)),
-    ...processChanges('+'),
+    ...processChanges('+', uid),
   ];
 }
 
