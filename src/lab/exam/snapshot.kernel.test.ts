@@ -49,7 +49,7 @@ test('a node at rest is the same when it is looked at again, and heals back to t
 test('a mount, a process, a file and a mount that only a process of its own sees are told', async () => {
   await there('mount -t tmpfs small /mnt; echo x >/etc/left; rm /bin');
   await there(
-    'setsid unshare --mount sh -c "mount -t tmpfs hidden /media; exec sleep 777" >/dev/null 2>&1 &',
+    'setsid unshare --mount sh -c "mount -t tmpfs hidden /tmp; exec sleep 777" >/dev/null 2>&1 &',
   );
   const seen = await changes();
   expect(seen).toEqual(
@@ -58,7 +58,7 @@ test('a mount, a process, a file and a mount that only a process of its own sees
       expect.stringMatching(/^\+ file \/etc\/left file 0644 0:0 2 bytes/),
       expect.stringMatching(/^\+ mount \/mnt \/ tmpfs small /),
       '+ process sleep 777',
-      expect.stringMatching(/^\+ mount in sleep 777: \/media \/ tmpfs hidden /),
+      expect.stringMatching(/^\+ mount in sleep 777: \/tmp \/ tmpfs hidden /),
     ]),
   );
   await there('rm /etc/left');
