@@ -41,7 +41,16 @@ export async function exam(
     junit: () => examJunit(result),
   };
   terminal.out(print[options.output]());
+  if (result.notSat.length > 0) terminal.err(interruption(result, options));
   return isPerfect(result) ? 0 : 1;
+}
+
+function interruption({ notSat }: ExamResult, { name }: ExamOptions): string {
+  const fate =
+    name === undefined
+      ? 'nothing is left of its practice nodes'
+      : `heal what is still broken: kubediag lab heal --name ${name}`;
+  return `interrupted, cases not sat: ${notSat.length}; ${fate}\n`;
 }
 
 async function sitExam(

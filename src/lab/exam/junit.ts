@@ -30,7 +30,7 @@ export function examJunit(exam: ExamResult): string {
   ].join('\n');
 }
 
-const NOT_SAT = 'the exam was interrupted before this case';
+const NOT_SAT = 'the exam was interrupted before this case was through';
 
 /** Beside the cases two more are judged: the machine, and whether the exam came to its end. */
 function countsOf({ cases, failed, notSat, outside }: ExamResult, skipped: number): string {
