@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Break } from './break.ts';
-import { chooseBreak } from './change-node.ts';
+import { checkPossible, chooseBreak, healed, nextSteps } from './change-node.ts';
+import { WRITTEN } from './heal.ts';
 
 function made(kind: Break['kind'], fault: string, variant: string): Break {
   const expected = { verdict: 'clear', repair: 'none' } as const;
@@ -25,6 +26,46 @@ test.each([
   ['dead-volume-mount', { variant: 'slow-server' }, 'has no variant "slow-server"'],
   [undefined, { variant: 'csi' }, '--variant is of a fault, and none is named'],
   [undefined, { lookAlike: 'csi' }, 'no look-alike is called "csi"'],
+  ['dead-volume-mount', { lookAlike: 'slow-server' }, 'leave out the fault dead-volume-mount'],
+  [undefined, { lookAlike: 'slow-server', variant: 'csi' }, 'leave out --variant csi'],
 ])('%s %o is not known', (fault, options, words) => {
   expect(() => chooseBreak(all, fault, options)).toThrow(words);
+});
+
+test('what this kubelet cannot have is refused with what it can have', () => {
+  const lab = {
+    name: 'real',
+    settings: {
+      name: 'real',
+      mountNamespace: '',
+      runtime: { kind: 'stand-in', why: '' },
+      kubelet: { kind: 'real', program: '/kubelet', version: 'v1.36.3' },
+    },
+  } as const;
+  const old = { ...first, leftOut: () => 'it needs an older kubelet' };
+  expect(() => checkPossible([old, second, alike], second, lab)).not.toThrow();
+  const refused = (known: readonly Break[]) => {
+    let todo = '';
+    try {
+      checkPossible(known, old, lab);
+    } catch (error) {
+      ({ todo } = error as { readonly todo: string });
+    }
+    return todo;
+  };
+  expect(refused([old, second, alike])).toContain(
+    'kubediag lab break --name real dead-volume-mount --variant with one of csi;',
+  );
+  expect(refused([old])).toMatch(/^make another node/);
+});
+
+test('nobody is told to cure what only resembles a fault', () => {
+  expect(nextSteps(first, 'a')).toContain('kubediag lab run --name a -- kubediag recover dead-');
+  expect(nextSteps(alike, 'practice')).not.toContain('recover');
+  expect(nextSteps(alike, 'practice')).toContain('must not take this for a fault');
+});
+
+test('it is told how far a node is healed', () => {
+  for (const folder of WRITTEN) expect(healed('a')).toContain(folder);
+  expect(healed('a')).toContain('/etc, /usr or the host name, stays so');
 });

@@ -1,7 +1,10 @@
 import { messageOf } from '../std/message-of.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
+import { titleOf } from './broken-mark.ts';
 import { enterAndRun, standingLab } from './enter.ts';
+import { WRITTEN } from './heal.ts';
+import type { StandingLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { FURNISH_MS } from './limits.ts';
@@ -14,35 +17,66 @@ export interface BreakOptions extends NameOption {
 
 /** `kubediag lab break`: in one of the ways that we know; without words it tells which those are. */
 export async function breakNode(
-  fault: string | undefined,
+  asked: string | undefined,
   options: BreakOptions,
   terminal: LabTerminal,
 ): Promise<number> {
-  const chosen = chooseBreak(breaks, fault, options);
+  const chosen = chooseBreak(breaks, asked, options);
   if (chosen === undefined) {
     terminal.out(listed(breaks));
     return 0;
   }
   const { name } = options;
   const lab = await standingLab(name);
+  checkPossible(breaks, chosen, lab);
   terminal.progress(`breaking: ${chosen.about}`);
-  const { kind, fault: id, variant } = chosen;
+  const { kind, fault, variant } = chosen;
   await change(`practice node ${name} is not broken`, name, () =>
-    enterAndRun(lab, ['break', kind, id, variant], FURNISH_MS),
+    enterAndRun(lab, ['break', kind, fault, variant], FURNISH_MS),
   );
   terminal.progress('');
-  const of = name === 'practice' ? '' : ` --name ${name}`;
-  const what = kind === 'fault' ? `${id} (${variant})` : `what only resembles ${id} (${variant})`;
-  terminal.out(`practice node ${name} has ${what}: ${chosen.about}\n`);
-  terminal.hint(
-    `  find it    kubediag lab run${of} -- kubediag check ${id}\n` +
-      `  cure it    kubediag lab run${of} -- kubediag recover ${id}\n` +
-      `  undo it    kubediag lab heal${of}\n`,
-  );
+  terminal.out(`practice node ${name} has ${titleOf(chosen)}: ${chosen.about}\n`);
+  terminal.hint(nextSteps(chosen, name));
   return 0;
 }
 
-/** `kubediag lab heal`: takes the practice node back to what it was when it was made. */
+/** What a person can do with a node that was broken so. */
+export function nextSteps({ kind, fault }: Pick<Break, 'kind' | 'fault'>, name: string): string {
+  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const steps =
+    kind === 'fault'
+      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n` +
+        `  cure it    kubediag lab run${of} -- kubediag recover ${fault}\n`
+      : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
+        '             It must not take this for a fault, and there is nothing to cure.\n';
+  return `${steps}  undo it    kubediag lab heal${of}\n`;
+}
+
+/** A real kubelet is as old as it is: what it cannot have is refused, with what it can. */
+export function checkPossible(
+  all: readonly Break[],
+  { kind, fault, variant, leftOut }: Break,
+  { name, settings }: Pick<StandingLab, 'name' | 'settings'>,
+): void {
+  const why = leftOut?.(settings);
+  if (why === undefined) return;
+  const others = all.filter(
+    (each) => each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined,
+  );
+  const option = kind === 'fault' ? `${fault} --variant` : '--look-alike';
+  const possible = others.map((each) => each.variant).join(', ');
+  throw new Refusal(
+    `practice node ${name} cannot have ${fault} (${variant})`,
+    why,
+    `${possible && `what it can have: kubediag lab break --name ${name} ${option} with one of ${possible}; or `}` +
+      'make another node with a kubelet that can: kubediag lab up --name OTHER, without --kubelet',
+  );
+}
+
+/**
+ * `kubediag lab heal`: takes away what a break can have left. It does not know what else a person has
+ * changed, and says so.
+ */
 export async function healNode({ name }: NameOption, terminal: LabTerminal): Promise<number> {
   const lab = await standingLab(name);
   terminal.progress('healing');
@@ -50,9 +84,25 @@ export async function healNode({ name }: NameOption, terminal: LabTerminal): Pro
     enterAndRun(lab, ['heal'], FURNISH_MS),
   );
   terminal.progress('');
-  terminal.out(`practice node ${name} is as it was when it was made\n`);
+  terminal.out(`${healed(name)}\n`);
   return 0;
 }
+
+/** In lines that fit on every screen. */
+export function healed(name: string): string {
+  const of = name === 'practice' ? '' : ` --name ${name}`;
+  return [
+    `practice node ${name} is healed. As when it was made are:`,
+    '  its processes and mounts, the runtime, the kubelet and the pods;',
+    '  /bin, the names in /, and all files below',
+    `  ${WRITTEN.slice(0, HALF).join(' ')}`,
+    `  ${WRITTEN.slice(HALF).join(' ')}`,
+    'What somebody changed elsewhere, as in /etc, /usr or the host name, stays so',
+    `until it is made anew: kubediag lab down${of}; kubediag lab up${of}`,
+  ].join('\n');
+}
+
+const HALF = 4;
 
 /** What does not come about on the node is told with a way out: it can always be made anew. */
 async function change(what: string, name: string, act: () => Promise<void>): Promise<void> {
@@ -60,7 +110,7 @@ async function change(what: string, name: string, act: () => Promise<void>): Pro
     throw new Refusal(
       what,
       messageOf(error),
-      `heal it: kubediag lab heal --name ${name}; or make it anew: kubediag lab down --name ${name}`,
+      `heal it first: kubediag lab heal --name ${name}; or make it anew: kubediag lab down --name ${name}`,
     );
   });
 }
@@ -72,6 +122,9 @@ export function chooseBreak(
   { variant, lookAlike }: Pick<BreakOptions, 'variant' | 'lookAlike'>,
 ): Break | undefined {
   if (lookAlike !== undefined) {
+    const other = fault === undefined ? variant && `--variant ${variant}` : `the fault ${fault}`;
+    if (other)
+      wrong(`--look-alike ${lookAlike} stands alone; leave out ${other}, or make that instead`);
     const found = all.find((each) => each.kind === 'look-alike' && each.variant === lookAlike);
     return found ?? wrong(`no look-alike is called "${lookAlike}"`);
   }

@@ -10,7 +10,7 @@ import type { PracticeNode } from './practice-node.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
 
 /** What a node writes while it runs. Each is a filesystem of its own, and empty when it begins. */
-const WRITTEN = [
+export const WRITTEN = [
   PLACES.kubeletRoot,
   '/var/lib/containerd',
   '/var/lib/kubediag',
