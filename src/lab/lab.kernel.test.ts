@@ -250,6 +250,18 @@ describe('a practice node is refused', () => {
       'docker run --privileged',
     ],
     [
+      'without the right to networks',
+      ['setpriv', '--bounding-set', '-net_admin'],
+      'of their own: missing: a network of its own do',
+      'docker run --privileged',
+    ],
+    [
+      'without the right to another root',
+      ['setpriv', '--bounding-set', '-sys_chroot'],
+      'without the right CAP_SYS_CHROOT',
+      'docker run --privileged',
+    ],
+    [
       'in a user namespace that has no rights over the machine',
       ['unshare', '--user', '--map-root-user'],
       'this machine gives us no namespaces',

@@ -67,8 +67,8 @@ export async function makePrivateNamespaces({
 }: NamespacesWish = {}): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
   // What it shows of itself from then on is short.
-  const lines = `${begin.lines}\nexec sh -c "$0"`;
-  const first = ['sh', '-c', lines, WAIT_FOR_MAKER, ...begin.words];
+  const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
+  const first = ['sh', '-c', lines, 'sh', ...begin.words];
   const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
   const made = [...unshare, '--propagation', 'private', ...first];
   const holder = startHolder(['-c', HOLDER, 'sh', record, ...made]);

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { systemProgram } from '../process/system-program.ts';
 import { isPracticeNode } from './inside.ts';
 import { Refusal } from './refusal.ts';
@@ -35,13 +36,37 @@ export function checkRoot(what: string): void {
   );
 }
 
+/** Bit of a right in the numbers of /proc/<pid>/status: see capabilities(7). */
+const CAP_SYS_CHROOT = 18n;
+
+/** Whoever may make a root of its own may not enter it, without this right: that would show too late. */
+export function checkRights(
+  what: string,
+  status = readFileSync('/proc/self/status', 'utf8'),
+): void {
+  // CapEff:	000001ffffffffff
+  const effective = /^CapEff:\s*([\da-f]+)$/m.exec(status)?.[1];
+  if (effective === undefined || (BigInt(`0x${effective}`) >> CAP_SYS_CHROOT) & 1n) return;
+  throw new Refusal(
+    what,
+    'you are root without the right CAP_SYS_CHROOT, and only with it the root of a practice node can be ' +
+      'entered',
+    ELSEWHERE,
+  );
+}
+
+const ELSEWHERE =
+  'run it on a machine of your own, or in a container with all rights (docker run --privileged)';
+
 /** Turns what the kernel or a program said into what a person can do about it. */
 export function refusalOf(what: string, error: Error): Refusal {
-  const said = error.message.replace(/^no private namespaces: /, '');
+  const lines = error.message.replace(/^no private namespaces: /, '').split('\n');
+  const isTold = lines.some((line) => line.startsWith('missing: '));
+  // What our own shell stumbled over says nothing to a person who is told what is missing.
+  const said = lines.filter((line) => !isTold || !/^sh: (line )?\d+: /.test(line));
   return new Refusal(
     what,
-    `this machine gives us no namespaces, mounts and root of their own: ${said.replaceAll('\n', '; ')}`,
-    'run it on a machine of your own, or in a container with all rights (docker run --privileged); ' +
-      "it never runs on the machine's own files instead",
+    `this machine gives us no namespaces, mounts and root of their own: ${said.join('; ')}`,
+    `${ELSEWHERE}; it never runs on the machine's own files instead`,
   );
 }

@@ -1,0 +1,23 @@
+import { expect, test } from 'vitest';
+import { checkRights, refusalOf } from './requirements.ts';
+
+test.each([
+  [
+    'sh: 54: echo: echo: I/O error\nmissing: a network of its own',
+    'their own: missing: a network of its own',
+  ],
+  [
+    'mknod: /dev/null: Operation not permitted\nmissing: the right to make devices',
+    'mknod: /dev/null: Operation not permitted; missing: the right to make devices',
+  ],
+  ['sh: 3: Syntax error', 'their own: sh: 3: Syntax error'],
+])('of %j a person is told what helps', (said, why) => {
+  const refusal = refusalOf('no node', new Error(`no private namespaces: ${said}`));
+  expect(refusal.why.endsWith(why)).toBe(true);
+});
+
+test('root without a right is told which', () => {
+  expect(() => checkRights('no node', 'CapEff:\t000001ffffffffff\n')).not.toThrow();
+  const without = 'CapInh:\t000001ffffffffff\nCapEff:\t000001fffffbffff\n';
+  expect(() => checkRights('no node', without)).toThrow('CAP_SYS_CHROOT');
+});
