@@ -34,8 +34,24 @@ function list(): Command {
 function run(): Command {
   return new Command('run')
     .description('run any command on a practice node, with this terminal and its exit code')
-    .argument('<COMMAND...>', 'after "--": the command and its words')
+    .argument('<COMMAND...>', 'the command and its words: what follows belongs to it')
     .addOption(nameOption());
+}
+
+/**
+ * `lab run --name a ls -l` as if it were `lab run --name a -- ls -l`: what follows a command is its
+ * own, also when it looks like an option of ours.
+ */
+export function withCommandApart(words: readonly string[]): readonly string[] {
+  const isOption = (word: string) => word.startsWith('-');
+  const lab = words.findIndex((word) => !isOption(word));
+  const run = words.findIndex((word, at) => at > lab && !isOption(word));
+  if (words[lab] !== 'lab' || words[run] !== 'run') return words;
+  const command = words.findIndex(
+    (word, at) => at > run && (word === '--' || (!isOption(word) && words[at - 1] !== '--name')),
+  );
+  if (command < 0 || words[command] === '--') return words;
+  return [...words.slice(0, command), '--', ...words.slice(command)];
 }
 
 function breakNode(): Command {
@@ -49,7 +65,7 @@ function breakNode(): Command {
 
 function heal(): Command {
   return new Command('heal')
-    .description('take a practice node back to what it was when it was made')
+    .description('undo what was broken on a practice node, and tell what that does not cover')
     .addOption(nameOption());
 }
 
@@ -113,7 +129,11 @@ function withBorrowOptions(command: Command): Command {
 
 function withKindOptions(command: Command): Command {
   return command
-    .option('--kubelet <PATH>', 'a real kubelet, instead of our stand-in')
+    .addOption(
+      new Option('--kubelet <PATH>', 'a real kubelet, instead of our stand-in').conflicts(
+        'kubeletVersion',
+      ),
+    )
     .addOption(
       new Option('--kubelet-version <VERSION>', 'how our stand-in behaves')
         .choices(KUBELET_VERSIONS)

@@ -2,6 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Lab } from './lab.ts';
+import { withCommandApart } from './lab-commands.ts';
 import type { Serve, ServeOptions } from './serve.ts';
 import { systemTerminal, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -35,7 +36,7 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   for (const command of withThoseIn(program)) command.exitOverride();
   try {
     const names = program.commands.map((command) => command.name());
-    await program.parseAsync(askedOf(words, names), { from: 'user' });
+    await program.parseAsync(askedOf(withCommandApart(words), names), { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
