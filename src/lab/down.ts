@@ -32,7 +32,8 @@ async function end(name: string, terminal: LabTerminal): Promise<void> {
   const isThere = existsSync(folderOf(name));
   terminal.progress(`taking down ${name}`);
   await takeDown(name).finally(() => claimed.release());
-  if (isThere) terminal.out(`practice node ${name} is down: nothing of it is left\n`);
+  const how = isThere ? 'is down' : 'was taken down by somebody else meanwhile';
+  terminal.out(`practice node ${name} ${how}: nothing of it is left\n`);
 }
 
 /** Nobody makes it, for we have its name; so one that is not whole will never be. */

@@ -75,7 +75,7 @@ interface Door {
  */
 async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
   const server = await listening(where);
-  const { port } = server.address() as { readonly port: number };
+  const { address, port } = server.address() as { readonly address: string; readonly port: number };
   const serving = Promise.withResolvers<'serving'>();
   const ended = Promise.withResolvers<string>();
   let said = '';
@@ -96,7 +96,7 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
   // From here on the part inside has it; who calls is not to be answered twice.
   server.close();
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
     serving: serving.promise,
     ended: ended.promise.finally(way.close),
     said: () => said,
@@ -106,11 +106,12 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
 
 const SAID_CHARACTERS_MAX = 4_000;
 
-// 127.0.0.1:8090, localhost:0
-const ADDRESS = /^([\w.]+):(\d{1,5})$/;
+// 127.0.0.1:8090, [::1]:8090, localhost:0
+const ADDRESS = /^(\[[\da-f:]+\]|[\w.]+):(\d{1,5})$/i;
 
 async function listening({ listen, orElsewhere = false }: Where): Promise<Server> {
-  const [, host = '', port = ''] = ADDRESS.exec(listen) ?? [];
+  const [, given = '', port = ''] = ADDRESS.exec(listen) ?? [];
+  const host = given.replace(/^\[|\]$/g, '');
   if (!isLoopback(host) || Number(port) > 65_535) {
     throw new WrongWords(
       `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not ` +
@@ -123,7 +124,7 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
     await once(server, 'listening');
     return server;
   } catch (error) {
-    if (orElsewhere) return listening({ listen: `${host}:0` });
+    if (orElsewhere) return listening({ listen: `${given}:0` });
     throw new Refusal(
       `nobody can listen on ${listen}`,
       messageOf(error),

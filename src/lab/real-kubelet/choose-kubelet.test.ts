@@ -33,6 +33,10 @@ test.each([
 test('what cannot be run on the node is refused', async () => {
   const missing = chooseKubelet('/nowhere/kubelet', CONTAINERD);
   await expect(missing).rejects.toMatchObject({ why: 'there is no /nowhere/kubelet' });
+  const text = chooseKubelet('/etc/passwd', CONTAINERD);
+  await expect(text).rejects.toMatchObject({
+    why: '/etc/passwd is no program, or may not be executed',
+  });
   const hidden = chooseKubelet('/tmp/kubelet', CONTAINERD);
   await expect(hidden).rejects.toMatchObject({ why: expect.stringContaining('cannot be seen') });
 });

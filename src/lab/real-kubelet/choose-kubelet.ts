@@ -25,6 +25,16 @@ export async function chooseKubelet(path: string, runtime: RuntimeChoice): Promi
   return { kind: 'real', program, version: await versionOf(program) };
 }
 
+function whyNotStarted(
+  program: string,
+  { isMissing, why }: { readonly isMissing: boolean; readonly why: string },
+): string {
+  if (isMissing) return `there is no ${program}`;
+  return why.endsWith(' EACCES')
+    ? `${program} is no program, or may not be executed`
+    : `${program} does not start: ${why}`;
+}
+
 // Kubernetes v1.18.8
 const VERSION = /^Kubernetes (v1[.]\d+[.]\S+)/;
 
@@ -36,8 +46,7 @@ async function versionOf(program: string): Promise<string> {
     outputBytesMax: VERSION_BYTES_MAX,
   });
   if (result.ended === 'not-started') {
-    const why = result.isMissing ? `there is no ${program}` : `${program}: ${result.why}`;
-    throw new Refusal(WHAT, why, NAME_ONE);
+    throw new Refusal(WHAT, whyNotStarted(program, result), NAME_ONE);
   }
   const version = VERSION.exec(result.stdout)?.[1];
   if (version !== undefined) return version;
