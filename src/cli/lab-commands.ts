@@ -44,11 +44,12 @@ function run(): Command {
  */
 export function withCommandApart(words: readonly string[]): readonly string[] {
   const isOption = (word: string) => word.startsWith('-');
-  const lab = words.findIndex((word) => !isOption(word));
-  const run = words.findIndex((word, at) => at > lab && !isOption(word));
-  if (words[lab] !== 'lab' || words[run] !== 'run') return words;
+  const group = words.findIndex((word) => !isOption(word));
+  const inGroup = words.findIndex((word, at) => at > group && !isOption(word));
+  if (words[group] !== 'lab' || words[inGroup] !== 'run') return words;
   const command = words.findIndex(
-    (word, at) => at > run && (word === '--' || (!isOption(word) && words[at - 1] !== '--name')),
+    (word, at) =>
+      at > inGroup && (word === '--' || (!isOption(word) && words[at - 1] !== '--name')),
   );
   if (command < 0 || words[command] === '--') return words;
   return [...words.slice(0, command), '--', ...words.slice(command)];

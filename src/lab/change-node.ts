@@ -65,10 +65,11 @@ export function checkPossible(
   );
   const option = kind === 'fault' ? `${fault} --variant` : '--look-alike';
   const possible = others.map((each) => each.variant).join(', ');
+  const instead = `what it can have: kubediag lab break --name ${name} ${option} with one of ${possible}; or `;
   throw new Refusal(
     `practice node ${name} cannot have ${fault} (${variant})`,
     why,
-    `${possible && `what it can have: kubediag lab break --name ${name} ${option} with one of ${possible}; or `}` +
+    (possible === '' ? '' : instead) +
       'make another node with a kubelet that can: kubediag lab up --name OTHER, without --kubelet',
   );
 }
