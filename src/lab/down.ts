@@ -17,7 +17,7 @@ export async function down(
   checkName(name);
   const known = await labNames();
   const meant = all ? known : [name];
-  for (const each of meant) await end(each, terminal);
+  for (const each of meant) await end(each, known, terminal);
   const others = known.filter((each) => !meant.includes(each));
   for (const each of others) await clearIfDead(each, terminal);
   if (!meant.some((each) => known.includes(each))) {
@@ -26,12 +26,13 @@ export async function down(
   return 0;
 }
 
-async function end(name: string, terminal: LabTerminal): Promise<void> {
+async function end(name: string, known: readonly string[], terminal: LabTerminal): Promise<void> {
   const claimed = await claim(name);
   if (claimed === undefined) throw inUse(name);
   const isThere = existsSync(folderOf(name));
   terminal.progress(`taking down ${name}`);
   await takeDown(name).finally(() => claimed.release());
+  if (!isThere && !known.includes(name)) return;
   const how = isThere ? 'is down' : 'was taken down by somebody else meanwhile';
   terminal.out(`practice node ${name} ${how}: nothing of it is left\n`);
 }
