@@ -20,6 +20,7 @@ import { type Pod, type PodContainer, podWord } from './pod.ts';
 import { PodFolder } from './pod-folder.ts';
 import { listedPod } from './pod-status.ts';
 import type { ToldObjects } from './read-objects.ts';
+import { hasLostSubpath } from './subpath.ts';
 import type { Wording } from './wording.ts';
 
 /** What a worker of a pod has in its hands; what it says of itself depends on the version. */
@@ -165,7 +166,11 @@ export class PodWorker {
     const { name } = container;
     const mounts = await this.#folder.mountsFor(this.#pod, container, hands.behaviour);
     const wish = { name, attempt, mounts };
-    await this.#run(name, await hands.runtime.createContainer(podId, this.#pod, wish), hands);
+    const id = await hands.runtime.createContainer(podId, this.#pod, wish);
+    await this.#run(name, id, hands);
+    // Who unmounts a subPath between our look at it and the runtime's leaves the container an empty
+    // place. A real kubelet has that gap too, of a moment; ours, where each mount is a program, is wide.
+    if (hasLostSubpath(mounts)) await hands.runtime.stopContainer(id);
   }
 
   async #run(name: string, id: string, { runtime, wording, say }: Hands): Promise<void> {

@@ -33,6 +33,13 @@ export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviou
   await bind(source, target);
 }
 
+/** Whether one of the mounts of a container, which was prepared, is none any more. */
+export function hasLostSubpath(mounts: readonly { readonly hostPath: string }[]): boolean {
+  const points = mountPoints();
+  const subpaths = mounts.filter(({ hostPath }) => hostPath.includes('/volume-subpaths/'));
+  return subpaths.some(({ hostPath }) => !points.includes(hostPath));
+}
+
 function isSame(source: string, target: string): boolean {
   const [one, other] = [lstatSync(source), lstatSync(target)];
   return one.dev === other.dev && one.ino === other.ino;

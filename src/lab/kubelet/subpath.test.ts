@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { hasLostSubpath } from './subpath.ts';
+
+test('a subPath that is mounted no more is lost, and nothing else is', () => {
+  const prepared = { hostPath: '/nowhere/pods/a/volume-subpaths/settings/app/0' };
+  expect(hasLostSubpath([{ hostPath: '/proc' }, prepared])).toBe(true);
+  expect(hasLostSubpath([{ hostPath: '/proc' }, { hostPath: '/nowhere/pods/a/etc-hosts' }])).toBe(
+    false,
+  );
+  expect(hasLostSubpath([])).toBe(false);
+});
