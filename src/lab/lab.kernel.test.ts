@@ -201,7 +201,7 @@ describe('a lab that was killed', () => {
     child.kill('SIGINT');
     const { code, stderr } = await end;
     expect(code).toBe(3);
-    expect(oneLine(stderr)).toContain('it was interrupted before it was whole');
+    expect(oneLine(stderr)).toContain('it was interrupted while its practice node was made');
     expect(names.flatMap(tracesOf)).toEqual([]);
   });
 
