@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { type PodObject, PRACTICE_NAMESPACE, practicePod } from '../practice-pod.ts';
+import type { LabSettings } from '../settings.ts';
 import { BROKER, makeBare, untilStuckAt, whyBinIsSafe } from './bare-container.ts';
 import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
 import { endContainers, newestContainers, runPod } from './pod-life.ts';
@@ -9,10 +10,17 @@ import { endContainers, newestContainers, runPod } from './pod-life.ts';
 /** What looks like a container without a log path, or like what comes of it, and is neither. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
 
+/** Its own work would be taken for that of a check. */
+const tidiesUp = ({ kubelet }: LabSettings): string | undefined =>
+  kubelet.kind === 'real'
+    ? 'a real kubelet takes away what is left of such a container while it is looked at'
+    : undefined;
+
 const logFileGone: Resemblance = {
   variant: 'log-file-gone',
   about:
     'a container has ended, and somebody deletes its log: the path of it is known all the same',
+  leftOut: tidiesUp,
   make: async (node) => {
     const pod = job('c0a10000-0000-4000-8000-000000000201');
     await runPod(node, pod);
@@ -25,6 +33,7 @@ const removalOfALog: Resemblance = {
   variant: 'log-cannot-be-removed',
   about:
     'the kubelet cannot remove the log of a container that is gone, and names it by its whole path',
+  leftOut: tidiesUp,
   make: async (node) => {
     const { id } = await endedElsewhere(node, 'c0a10000-0000-4000-8000-000000000202');
     const { logPath } = await node.runtime.status(id);
@@ -39,6 +48,7 @@ const removalOfALog: Resemblance = {
 const endedWithLogPath: Resemblance = {
   variant: 'ended-with-log-path',
   about: 'a container that was made past the kubelet has ended; it was given a log path',
+  leftOut: tidiesUp,
   make: async (node) => {
     await endedElsewhere(node, 'c0a10000-0000-4000-8000-000000000203');
   },
