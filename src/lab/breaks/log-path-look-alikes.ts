@@ -2,19 +2,12 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { type PodObject, PRACTICE_NAMESPACE, practicePod } from '../practice-pod.ts';
-import type { LabSettings } from '../settings.ts';
 import { BROKER, makeBare, untilStuckAt, whyBinIsSafe } from './bare-container.ts';
-import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+import { HABITS, lacks, takeOn, tidiesUp } from './kubelet-habits.ts';
 import { endContainers, newestContainers, runPod } from './pod-life.ts';
 
 /** What looks like a container without a log path, or like what comes of it, and is neither. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
-
-/** Its own work would be taken for that of a check. */
-const tidiesUp = ({ kubelet }: LabSettings): string | undefined =>
-  kubelet.kind === 'real'
-    ? 'a real kubelet takes away what is left of such a container while it is looked at'
-    : undefined;
 
 const logFileGone: Resemblance = {
   variant: 'log-file-gone',

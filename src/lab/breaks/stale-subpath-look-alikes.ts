@@ -3,7 +3,7 @@ import type { Break } from '../break.ts';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { configMap, practicePod } from '../practice-pod.ts';
-import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+import { HABITS, lacks, takeOn, tidiesUp } from './kubelet-habits.ts';
 import {
   endContainers,
   newestContainers,
@@ -14,7 +14,7 @@ import {
 } from './pod-life.ts';
 
 /** What looks like a stale subPath mount to whoever greps, and hurts nobody, or is none of it. */
-type Resemblance = Pick<Break, 'variant' | 'about' | 'make'>;
+type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
 
 const SETTINGS = { name: 'settings', configMap: { name: 'shop' } };
 const BY_SUBPATH = { name: 'settings', mountPath: '/etc/app.conf', subPath: 'app.conf' };
@@ -110,6 +110,7 @@ const finished: Resemblance = {
   variant: 'finished',
   about:
     'a ConfigMap mounted by subPath is changed, and its container ends and stays so, as wished',
+  leftOut: tidiesUp,
   make: async (node) => {
     const pod = await runAndChange(node, 'c0a10000-0000-4000-8000-000000000106', 'Never');
     await untilStale(node, pod);
@@ -158,7 +159,7 @@ const fileCalledDeleted: Resemblance = {
 };
 
 /** Under a kubelet that would not repair it, unless the resemblance itself asks for another. */
-function lookAlike({ variant, about, make }: Resemblance): Break {
+function lookAlike({ variant, about, leftOut, make }: Resemblance): Break {
   const isOfNewKubelet = variant === changedAndRestarted.variant;
   const habit = isOfNewKubelet ? HABITS.mountsAnew : HABITS.leavesStaleMounts;
   return {
@@ -167,7 +168,7 @@ function lookAlike({ variant, about, make }: Resemblance): Break {
     variant,
     about,
     expected: { verdict: 'clear', repair: 'none' },
-    leftOut: lacks(habit),
+    leftOut: (settings) => lacks(habit)(settings) ?? leftOut?.(settings),
     make: async (node) => {
       takeOn(habit, node);
       await make(node);
