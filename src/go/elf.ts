@@ -4,6 +4,8 @@ import { ELF_SECTIONS_MAX, ELF_SEGMENTS_MAX, NAME_BYTES_MAX, RELOCATIONS_MAX } f
 /** A program or library of 64 bits, as far as a symbol can be looked up in it. */
 export interface Elf {
   readonly bytes: Bytes;
+  /** The address at which the program begins to run, as it was linked. */
+  readonly entry: number;
   readonly segments: readonly Segment[];
   readonly sections: readonly Section[];
 }
@@ -13,6 +15,8 @@ export interface Segment {
   readonly offset: number;
   readonly address: number;
   readonly sizeBytes: number;
+  /** Pointers in it are adjusted when the program is loaded, and its data changes while it runs. */
+  readonly isWritable: boolean;
 }
 
 export interface Section {
@@ -29,6 +33,7 @@ const MAGIC = 0x464c457f;
 const CLASS_64 = 2;
 const LITTLE_ENDIAN = 1;
 const LOADED = 1;
+const WRITABLE = 2;
 const SECTION_BYTES = 64;
 const SEGMENT_BYTES = 56;
 
@@ -43,7 +48,7 @@ export function readElf(source: ByteSource): Elf | undefined {
     count: numberOf(head, 60, 2),
     names: numberOf(head, 62, 2),
   });
-  return { bytes, segments, sections };
+  return { bytes, entry: numberOf(head, 24, 8), segments, sections };
 }
 
 function segmentsOf(bytes: Bytes, at: number, count: number): readonly Segment[] {
@@ -56,6 +61,7 @@ function segmentsOf(bytes: Bytes, at: number, count: number): readonly Segment[]
       offset: numberOf(table, row + 8, 8),
       address: numberOf(table, row + 16, 8),
       sizeBytes: numberOf(table, row + 32, 8),
+      isWritable: (numberOf(table, row + 4, 4) & WRITABLE) !== 0,
     });
   }
   return segments;
@@ -93,7 +99,7 @@ export function linkedAddress({ segments }: Elf, offset: number): number | undef
   return segment && offset - segment.offset + segment.address;
 }
 
-const PAGE_BYTES = 4096;
+export const PAGE_BYTES = 4096;
 
 const RELOCATIONS = 4;
 const RELOCATION_BYTES = 24;

@@ -1,6 +1,12 @@
-import type { Bytes } from './byte-source.ts';
-import { type Elf, linkedAddress, pointerAt } from './elf.ts';
-import { FUNCTIONS_MAX, NAME_BYTES_MAX, PC_TABLE_SEARCH_BYTES_MAX } from './limits.ts';
+import { type Bytes, numberOf } from './byte-source.ts';
+import { type Elf, linkedAddress } from './elf.ts';
+import {
+  FRAME_TABLE_BYTES_MAX,
+  FUNCTIONS_MAX,
+  NAME_BYTES_MAX,
+  PC_TABLE_SEARCH_BYTES_MAX,
+} from './limits.ts';
+import type { Program } from './program.ts';
 
 /**
  * The table by which every Go program knows the functions of its own stacks. It is there in a
@@ -9,18 +15,35 @@ import { FUNCTIONS_MAX, NAME_BYTES_MAX, PC_TABLE_SEARCH_BYTES_MAX } from './limi
 export interface PcLineTable {
   readonly functions: number;
   /** The function at an address for which the program was linked. */
-  nameAt(address: number): string | undefined;
+  functionAt(address: number): GoFunction | undefined;
 }
 
-/** How the table is laid out; Go has changed it three times. */
+export interface GoFunction {
+  readonly name: string;
+  /** From its first instruction to the address that was asked for. */
+  readonly offset: number;
+  /**
+   * Bytes from the stack pointer to the return address, when the program is at that address. Read
+   * only when it is asked for; undefined where the table does not say.
+   */
+  frameBytes(): number | undefined;
+}
+
+/** How the table is laid out; Go has changed it three times. All places are linked addresses. */
 interface Layout {
   readonly count: number;
   /** What the addresses in the table are counted from. */
   readonly textStart: number;
   readonly namesAt: number;
   readonly rowsAt: number;
+  /** What the places of the functions' records in the rows are counted from. */
+  readonly recordsAt: number;
+  /** Where the sizes of frames are. */
+  readonly framesAt: number;
   /** Bytes of one number in a row of the table. */
   readonly width: 4 | 8;
+  /** Bytes of the smallest instruction: sizes of frames are listed in steps of it. */
+  readonly step: number;
 }
 
 const GO_1_2 = 0xfffffffb;
@@ -32,33 +55,39 @@ const MAGICS = [GO_1_20, GO_1_18, GO_1_16, GO_1_2];
 // .gopclntab, and .data.rel.ro.gopclntab where the program may be loaded anywhere
 const SECTION = /^(\.data\.rel\.ro)?\.gopclntab$/;
 
-export function readPcLineTable(elf: Elf): PcLineTable | undefined {
+export function readPcLineTable(program: Program): PcLineTable | undefined {
+  const { elf } = program;
   const section = elf.sections.find(({ name }) => SECTION.test(name));
-  const at = section?.offset ?? placeByMagic(elf);
+  const at = section?.address ?? placeByMagic(elf);
   if (at === undefined) return undefined;
-  const layout = layoutAt(elf, at);
+  const layout = layoutAt(program, at);
   if (!layout || layout.count === 0 || layout.count > FUNCTIONS_MAX) return undefined;
   return {
     functions: layout.count,
-    nameAt: (address) => nameIn(elf.bytes, layout, address),
+    functionAt: (address) => functionIn(program, layout, address),
   };
 }
 
-function layoutAt(elf: Elf, at: number): Layout | undefined {
-  const { bytes } = elf;
-  const magic = bytes.word(at);
-  if (magic === undefined || !isHead(bytes, at)) return undefined;
-  const field = (number: number) => bytes.long(at + 8 + number * 8) ?? Number.NaN;
-  const count = field(0);
+function layoutAt(program: Program, at: number): Layout | undefined {
+  const { image } = program;
+  const magic = image.word(at);
+  if (magic === undefined || !isHead(image, at)) return undefined;
+  const field = (number: number) => image.long(at + 8 + number * 8) ?? Number.NaN;
+  const [count, step] = [field(0), image.byte(at + 6) ?? 1];
   if (magic === GO_1_2) {
-    return { count, textStart: 0, namesAt: at, rowsAt: at + 16, width: 8 };
+    // All is counted from the head.
+    const places = { namesAt: at, rowsAt: at + 16, recordsAt: at, framesAt: at };
+    return { count, step, textStart: 0, ...places, width: 8 };
   }
-  if (magic === GO_1_16) {
-    return { count, textStart: 0, namesAt: at + field(2), rowsAt: at + field(6), width: 8 };
-  }
-  const textStart = textStartOf(elf, linkedAddress(elf, at) ?? 0);
-  if (textStart === undefined) return undefined;
-  return { count, textStart, namesAt: at + field(3), rowsAt: at + field(7), width: 4 };
+  // Since Go 1.18 the start of the text stands in front of the other places.
+  const [first, width] = magic === GO_1_16 ? ([2, 8] as const) : ([3, 4] as const);
+  const rowsAt = at + field(first + 4);
+  const places = { namesAt: at + field(first), rowsAt, recordsAt: rowsAt };
+  const framesAt = at + field(first + 3);
+  const textStart = width === 8 ? 0 : textStartOf(program, at, places.namesAt);
+  return textStart === undefined
+    ? undefined
+    : { count, step, textStart, ...places, framesAt, width };
 }
 
 /**
@@ -66,19 +95,36 @@ function layoutAt(elf: Elf, at: number): Layout | undefined {
  * own description does, which Go calls moduledata; its first word is the address of the table. Where
  * C is linked in, the code section begins with that, and would give every function another's name.
  */
-function textStartOf(elf: Elf, table: number): number | undefined {
-  const told = pointerAt(elf, table + 24);
-  if (told) return told;
-  const module = elf.sections.find(({ name }) => name === '.go.module')?.address;
-  if (module !== undefined && pointerAt(elf, module) === table) {
-    return pointerAt(elf, module + MODULE_TEXT);
-  }
-  const hasC = elf.sections.some(({ name }) => name === '.init');
-  return hasC ? undefined : elf.sections.find(({ name }) => name === '.text')?.address;
+function textStartOf(program: Program, table: number, names: number): number | undefined {
+  const { sections } = program.elf;
+  const inHead = program.pointerAt(table + 24);
+  if (inHead) return inHead;
+  const module = sections.find(({ name }) => name === '.go.module')?.address;
+  const isModule = module !== undefined && program.pointerAt(module) === table;
+  const at = isModule ? module : moduleByPointers(program, table, names);
+  if (at !== undefined) return program.pointerAt(at + MODULE_TEXT);
+  const hasC = sections.some(({ name }) => name === '.init');
+  return hasC ? undefined : sections.find(({ name }) => name === '.text')?.address;
 }
 
 /** After a pointer, six slices, a pointer and two addresses of eight bytes each. */
 const MODULE_TEXT = 22 * 8;
+
+/** Linked by C's linker, moduledata lies among other data: it begins with these two pointers. */
+function moduleByPointers(program: Program, table: number, names: number): number | undefined {
+  const { elf, image } = program;
+  for (const { name, address, sizeBytes } of elf.sections) {
+    if (name !== '.noptrdata' && name !== '.data') continue;
+    const bytes = image.slice(address, Math.min(sizeBytes, PC_TABLE_SEARCH_BYTES_MAX));
+    const first = table + program.movedAt(address);
+    for (let at = 0; bytes && at + 16 <= bytes.length; at += 8) {
+      // The lowest byte decides almost always, and costs little.
+      if (bytes[at] !== (first & 0xff) || numberOf(bytes, at, 8) !== first) continue;
+      if (program.pointerAt(address + at + 8) === names) return address + at;
+    }
+  }
+  return undefined;
+}
 
 /** f1 ff ff ff 00 00 01 08: the magic, two zeroes, bytes of an instruction and of an address. */
 function isHead(bytes: Bytes, at: number): boolean {
@@ -87,46 +133,92 @@ function isHead(bytes: Bytes, at: number): boolean {
   return head[4] === 0 && head[5] === 0 && [1, 2, 4].includes(head[6] ?? 0) && head[7] === 8;
 }
 
-/** Without sections the table is looked for: it begins at a multiple of its own alignment. */
-function placeByMagic({ bytes, sections }: Elf): number | undefined {
-  if (sections.length > 0) return undefined;
-  const end = Math.min(bytes.sizeBytes, PC_TABLE_SEARCH_BYTES_MAX);
-  for (let start = 0; start < end; start += STEP_BYTES) {
+/**
+ * Without a section of its own the table is looked for: among the read-only data of a program that
+ * may be loaded anywhere and was linked by C's linker, and everywhere where there are no sections.
+ */
+function placeByMagic(elf: Elf): number | undefined {
+  const { bytes, sections } = elf;
+  const data = sections.find(({ name }) => name === '.data.rel.ro');
+  if (sections.length > 0 && !data) return undefined;
+  const from = data?.offset ?? 0;
+  const sizeBytes = Math.min(data?.sizeBytes ?? bytes.sizeBytes, PC_TABLE_SEARCH_BYTES_MAX);
+  const end = Math.min(from + sizeBytes, bytes.sizeBytes);
+  for (let start = from; start < end; start += STEP_BYTES) {
     const piece = bytes.slice(start, Math.min(STEP_BYTES, end - start));
     if (!piece) return undefined;
     for (let at = 0; at < piece.length; at += TABLE_ALIGNMENT) {
       // The last three bytes of each magic; a whole head is asked for only where they stand.
       if (piece[at + 1] !== 0xff || piece[at + 2] !== 0xff || piece[at + 3] !== 0xff) continue;
-      if (isHead(bytes, start + at)) return start + at;
+      if (isHead(bytes, start + at)) return linkedAddress(elf, start + at);
     }
   }
   return undefined;
 }
 
+/** The table begins at a multiple of this. */
 const TABLE_ALIGNMENT = 32;
 const STEP_BYTES = 1024 * 1024;
 
-function nameIn(bytes: Bytes, layout: Layout, address: number): string | undefined {
-  const { count, textStart, rowsAt, width, namesAt } = layout;
-  const number = (offset: number) => (width === 4 ? bytes.word(offset) : bytes.long(offset));
-  const startOf = (row: number) => number(rowsAt + row * 2 * width);
+function functionIn(program: Program, layout: Layout, address: number): GoFunction | undefined {
+  const { image } = program;
+  const { count, textStart, rowsAt, width, namesAt, recordsAt } = layout;
+  const number = (place: number) => (width === 4 ? image.word(place) : image.long(place));
+  // Rows of old tables hold whole addresses, which were moved with the program.
+  const moved = width === 4 ? 0 : program.movedAt(rowsAt);
+  const startOf = (row: number) => (number(rowsAt + row * 2 * width) ?? Number.NaN) - moved;
   const wanted = address - textStart;
-  const [first, end] = [startOf(0), startOf(count)];
-  if (first === undefined || end === undefined || wanted < first || wanted >= end) return undefined;
+  if (!(wanted >= startOf(0) && wanted < startOf(count))) return undefined;
   let low = 0;
   let high = count;
   while (high - low > 1) {
     const middle = low + Math.floor((high - low) / 2);
     const start = startOf(middle);
-    if (start === undefined) return undefined;
+    if (Number.isNaN(start)) return undefined;
     if (start <= wanted) low = middle;
     else high = middle;
   }
   const place = number(rowsAt + low * 2 * width + width);
   if (place === undefined) return undefined;
-  // The first number of a function's record is its address, the next its name. Before Go 1.16 all
-  // is counted from the head, which is where the names begin too.
-  const recordsAt = layout.rowsAt === namesAt + 16 ? namesAt : rowsAt;
-  const name = bytes.word(recordsAt + place + width);
-  return name === undefined ? undefined : bytes.text(namesAt + name, NAME_BYTES_MAX);
+  // A function's record: its address, then its name, two other numbers, the sizes of its frame.
+  const record = recordsAt + place + width;
+  const [name, frames] = [image.word(record), image.word(record + 12)];
+  const text = name === undefined ? undefined : image.text(namesAt + name, NAME_BYTES_MAX);
+  if (text === undefined || frames === undefined) return undefined;
+  const offset = wanted - startOf(low);
+  const frameBytes = () => (frames === 0 ? 0 : frameSizeAt(image, layout, frames, offset));
+  return { name: text, offset, frameBytes };
+}
+
+/**
+ * Sizes of a frame as pairs of variable-length numbers: by how much the size changes (zigzag), and
+ * for how many instructions it then holds. Go counts the size from -1.
+ */
+function frameSizeAt(
+  image: Bytes,
+  { framesAt, step }: Layout,
+  place: number,
+  offset: number,
+): number | undefined {
+  let [at, size, end] = [framesAt + place, -1, 0];
+  const varint = () => {
+    let value = 0;
+    for (let shift = 0; shift <= 28; shift += 7) {
+      const byte = image.byte(at++);
+      if (byte === undefined) return undefined;
+      value += (byte & 0x7f) * 2 ** shift;
+      if (byte < 0x80) return value;
+    }
+    return undefined;
+  };
+  for (const limit = at + FRAME_TABLE_BYTES_MAX; at < limit; ) {
+    const change = varint();
+    if (change === undefined || (change === 0 && end > 0)) return undefined;
+    const length = varint();
+    if (length === undefined) return undefined;
+    size += change % 2 === 0 ? change / 2 : -(change + 1) / 2;
+    end += length * step;
+    if (offset < end) return size;
+  }
+  return undefined;
 }

@@ -3,6 +3,7 @@ import { numberOf } from './byte-source.ts';
 import { type Elf, linkedAddress, readElf, type Section } from './elf.ts';
 import { NAME_BYTES_MAX, SYMBOLS_MAX } from './limits.ts';
 import { readPcLineTable } from './pc-line-table.ts';
+import { programInFile } from './program.ts';
 
 /** Which function of a program or library is at a place of its file. */
 export interface SymbolTable {
@@ -15,14 +16,14 @@ export interface SymbolTable {
 export function readSymbolTable(source: ByteSource): SymbolTable | undefined {
   const elf = readElf(source);
   if (!elf) return undefined;
-  const go = readPcLineTable(elf);
+  const go = readPcLineTable(programInFile(elf));
   const symbols = go ? [] : symbolsOf(elf);
   return {
     kind: go ? 'go' : symbols.length > 0 ? 'elf' : 'none',
     nameAt: (offset) => {
       const address = linkedAddress(elf, offset);
       if (address === undefined) return undefined;
-      return go ? go.nameAt(address) : symbolAt(elf, symbols, address);
+      return go ? go.functionAt(address)?.name : symbolAt(elf, symbols, address);
     },
   };
 }

@@ -2,6 +2,7 @@ import { readlinkSync, readSync, statSync } from 'node:fs';
 import { runProgram } from '../process/run.ts';
 import { entriesIn, foldersIn, namesIn } from './answer-folders.ts';
 import { allProcesses, openFilesOf } from './answer-processes.ts';
+import { stacksOf } from './answer-stacks.ts';
 import { threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
@@ -51,6 +52,7 @@ export class Answerer {
     if ('program' in asked) return { value: await this.#askVersion(asked) };
     if ('all' in asked) return { value: allProcesses(hostRoot) };
     if ('threadsOf' in asked) return { value: threadsOf(asked.threadsOf, hostRoot) };
+    if ('stacksOf' in asked) return { value: await stacksOf(asked.stacksOf, hostRoot) };
     if ('filesOf' in asked) return { value: openFilesOf(asked, hostRoot) };
     if ('log' in asked) return { value: await logLines(asked, hostRoot) };
     if ('levels' in asked) return { value: foldersIn(asked, hostRoot) };

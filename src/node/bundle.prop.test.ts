@@ -48,6 +48,7 @@ const RIGHT: Readonly<Record<QuestionKind, unknown>> = {
   entries: expect.any(Array),
   processes: expect.any(Array),
   threads: expect.any(Array),
+  stacks: expect.any(Array),
   openFiles: expect.any(Array),
   goroutines: expect.objectContaining({ groups: expect.any(Array), total: number }),
   profile: text,

@@ -12,6 +12,8 @@ export const QUESTION_MS: Readonly<Record<QuestionKind, number>> = {
   entries: 8_000,
   processes: 8_000,
   threads: 4_000,
+  // Twice so many threads, with STACKS_APART_MS between them, and STACKS_MS for their stacks.
+  stacks: 12_000,
   openFiles: 4_000,
   // As much of a log as may be read at once, from a disk that is busy.
   log: 10_000,
@@ -82,6 +84,12 @@ export const PATH_BYTES_MAX = 4096;
 
 /** Threads of one process; a kubelet has a few dozen, and some hundred on a bad day. */
 export const THREADS_MAX = 10_000;
+
+/** Between the two looks at the threads whose stacks are wanted. A call that works is over by then. */
+export const STACKS_APART_MS = 2_000;
+
+/** How long all stacks of one answer may take together; one takes some milliseconds. */
+export const STACKS_MS = 4_000;
 
 /** Processes of a node; the kernel's usual limit is 32,768, and some set it to 4 million. */
 export const PROCESSES_MAX = 100_000;

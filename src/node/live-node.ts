@@ -237,7 +237,8 @@ function placeOf(asked: Question<QuestionKind>): string {
   if ('program' in asked) return asked.program;
   if ('log' in asked) return placeOfLog(asked.log);
   if ('all' in asked) return '/proc';
-  // Both look into the memory of the process.
+  // These look into the memory of the process.
+  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
   if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
   return 'port' in asked ? sourceOf(asked) : asked.path;

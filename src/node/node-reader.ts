@@ -46,6 +46,14 @@ export interface Questions {
     readonly ask: { readonly threadsOf: number };
     readonly answer: readonly Thread[];
   };
+  /**
+   * The Go stacks of those threads of a process that are blocked in a system call, and of no others.
+   * Nothing of the memory of the process is told but return addresses, by name, and the path.
+   */
+  readonly stacks: {
+    readonly ask: { readonly stacksOf: number };
+    readonly answer: readonly ThreadStack[];
+  };
   /** What a process holds open below these paths, or on these mounts, or one file of each mount. */
   readonly openFiles: {
     readonly ask: {
@@ -180,6 +188,24 @@ export interface Thread {
   readonly callLine?: string | undefined;
 }
 
+export interface ThreadStack {
+  readonly tid: number;
+  readonly state: string;
+  readonly waitsIn: string;
+  /** The number of its system call; null when it waits for a page of its memory. */
+  readonly systemCall: number | null;
+  /** The name of that call, where it is one that concerns files. */
+  readonly callName: string | null;
+  /** The path that it was called with, or that its file descriptor leads to. */
+  readonly path: string | null;
+  /** It was seen twice in this very call, so long apart; 0 when only once. */
+  readonly waitedMs: number;
+  /** The innermost call first. Functions that the compiler merged into their callers are missing. */
+  readonly frames: readonly { readonly function: string; readonly offset: number }[];
+  /** Why the frames end before the first function of the goroutine; absent when they do not. */
+  readonly brokenBy?: string;
+}
+
 export interface OpenFile {
   /** By what it is held: "cwd", "root", "exe", "fd/5", "maps". */
   readonly by: string;
@@ -284,6 +310,7 @@ export function sourceOf(asked: Question<QuestionKind>): string {
   if ('all' in asked) return '/proc';
   if ('log' in asked) return nameOfLog(asked.log);
   if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/task`;
+  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/task`;
   if ('filesOf' in asked) return `/proc/${asked.filesOf}/fd`;
   if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
   if ('path' in asked) return asked.path;

@@ -50,6 +50,10 @@ export function questionIn(kind: QuestionKind, value: unknown): Question<Questio
       const pid = numberAt(value, 'threadsOf');
       return pid === undefined ? undefined : { threadsOf: pid };
     }
+    case 'stacks': {
+      const pid = numberAt(value, 'stacksOf');
+      return pid === undefined ? undefined : { stacksOf: pid };
+    }
     case 'openFiles':
       return openFilesQuestion(value);
     case 'log':
@@ -124,6 +128,7 @@ const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   entries: listOf(isEntry),
   processes: listOf(isProcessEntry),
   threads: listOf(isThread),
+  stacks: listOf(isThreadStack),
   openFiles: listOf(isOpenFile),
   log: isLogLines,
   goroutines: isGoroutineDump,
@@ -207,6 +212,24 @@ function isThread(value: unknown): boolean {
     [callName, path].every((text) => text === null || isText(text)) &&
     (line === undefined || isText(line))
   );
+}
+
+function isThreadStack(value: unknown): boolean {
+  const call = fieldAt(value, 'systemCall');
+  const texts = [fieldAt(value, 'callName'), fieldAt(value, 'path')];
+  const broken = fieldAt(value, 'brokenBy');
+  return (
+    ['tid', 'waitedMs'].every((name) => isCount(fieldAt(value, name))) &&
+    haveTexts(value, 'state', 'waitsIn') &&
+    (call === null || isCount(call)) &&
+    texts.every((text) => text === null || isText(text)) &&
+    (broken === undefined || isText(broken)) &&
+    listOf(isStackFrame)(fieldAt(value, 'frames'))
+  );
+}
+
+function isStackFrame(value: unknown): boolean {
+  return haveTexts(value, 'function') && isCount(fieldAt(value, 'offset'));
 }
 
 function isLogLines(value: unknown): boolean {
