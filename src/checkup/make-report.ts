@@ -47,7 +47,7 @@ function findingReport(
   finding: Finding,
   all: readonly Judged[],
 ): FindingReport {
-  const { pins: _pins, contents: _contents, ...told } = finding;
+  const { pins: _pins, contents: _contents, mustName: _mustName, ...told } = finding;
   const isOurs = finding.state !== 'benign';
   const waiting = waitsFor(fault, finding, all);
   return {

@@ -97,7 +97,7 @@ function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
   }
 }
 
-function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
+export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
   const { row, holder, branch, waitsFor, frames } = loop;
   const where = branch === null ? '' : ` in ${branch}`;
   // What is at work now may be done in a moment.
@@ -129,7 +129,10 @@ const WAITS: Readonly<Record<BusyLoop['waitsFor'], string>> = {
   other: 'something',
 };
 
-function stackLines(frames: readonly Frame[], { width, style }: Terminal): readonly string[] {
+export function stackLines(
+  frames: readonly Frame[],
+  { width, style }: Terminal,
+): readonly string[] {
   return frames.flatMap((frame, index) => {
     const place = frame.file === null ? '' : ` ${baseName(frame.file)}:${frame.line}`;
     const lines = wrapQuote(shortName(frame.function) + place, width - LABEL_COLUMNS - 2);

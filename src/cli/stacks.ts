@@ -7,7 +7,8 @@ import {
   WITHOUT_API_SERVER,
 } from '../evidence/kubelet-credential.ts';
 import { matchRows, type RowMatch } from '../evidence/stack-match.ts';
-import { syncLoopIn } from '../evidence/sync-loop.ts';
+import { hasSyncLoop, syncLoopIn } from '../evidence/sync-loop.ts';
+import { loopOn, type ThreadStacks, threadStacks } from '../evidence/thread-stacks.ts';
 import { DumpParser } from '../go/dump-parser.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
@@ -17,6 +18,7 @@ import { readGiven } from './given-file.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { type Stacks, stacksScreen } from './show-stacks.ts';
+import { threadStacksScreen } from './show-thread-stacks.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
@@ -29,11 +31,8 @@ export interface StacksOptions extends NodeOptions {
 /** `kubediag stacks`: what a Go program does, from its goroutine dump, for a person. */
 export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
   const asked = options.file === undefined ? await askKubelet(options, terminal) : undefined;
-  if (asked && !asked.known) {
-    terminal.err(adviceFor(asked.error, terminal));
-    return EXIT.unknown;
-  }
-  const { dump, origin } = asked?.value ?? (await dumpIn(options.file ?? '-'));
+  if (asked && 'threads' in asked) return showThreads(asked, options, terminal);
+  const { dump, origin } = asked ?? (await dumpIn(options.file ?? '-'));
   if (dump.format === 'none') {
     terminal.err(NO_DUMP.replace('FILE', printable(origin)));
     return EXIT.usage;
@@ -57,10 +56,16 @@ async function dumpIn(file: string): Promise<Goroutines> {
   return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
 }
 
+/** What the kernel shows where the kubelet itself did not answer. */
+interface WithoutKubelet {
+  readonly denial: ReadError;
+  readonly threads: Attempt<ThreadStacks>;
+}
+
 async function askKubelet(
   options: StacksOptions,
   terminal: Terminal,
-): Promise<Attempt<Goroutines>> {
+): Promise<Goroutines | WithoutKubelet> {
   const limitMs = durationMs('--timeout', options.timeout);
   const node = openNode(options);
   const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
@@ -69,11 +74,45 @@ async function askKubelet(
     terminal.progress(`looking: ${title}`),
   );
   const asked = await attempt(look.of(goroutines));
+  const answer = asked.known
+    ? asked.value
+    : { denial: asked.error, threads: await attempt(look.of(threadStacks)) };
   clearTimeout(timer);
   terminal.progress('');
   node.close();
   await tellAbandoned(node, terminal);
-  return asked;
+  return answer;
+}
+
+function showThreads(
+  { denial, threads }: WithoutKubelet,
+  { output }: StacksOptions,
+  terminal: Terminal,
+): number {
+  terminal.err(adviceFor(denial, terminal));
+  if (!threads.known) {
+    const why = `the stacks of its threads could not be read: ${threads.why}`;
+    terminal.err(`${wrapWords(why, terminal.width).join('\n')}\n`);
+    return EXIT.unknown;
+  }
+  if (output === 'json') terminal.out(`${JSON.stringify(jsonOfThreads(threads.value), null, 2)}\n`);
+  else terminal.out(threadStacksScreen(threads.value, terminal));
+  // A loop that is in no system call may still hang, so nothing here is ever clear.
+  return threads.value.threads.some((thread) => loopOn(thread)) ? EXIT.found : EXIT.unknown;
+}
+
+function jsonOfThreads({ threads, origin }: ThreadStacks) {
+  return {
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Stacks',
+    origin,
+    format: 'threads',
+    threads: threads.map(({ stack, ...thread }) => ({
+      ...thread,
+      isSyncLoop: hasSyncLoop(stack),
+      functions: stack.frames.map((frame) => frame.function),
+    })),
+  };
 }
 
 /** Why the kubelet did not tell, and what a person can do about it. */

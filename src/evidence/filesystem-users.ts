@@ -8,12 +8,22 @@ import { mountShowing } from './mount-places.ts';
 import { type Mount, readMountTable } from './mount-table.ts';
 import { type HeldMount, keptNamespaces, openMounts } from './open-mounts.ts';
 import { orphanPods } from './orphan-pods.ts';
+import { isNamed } from './orphan-words.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
 /** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
 export interface User {
   readonly what: string;
   readonly why: string;
+  /** A pod that a person must name, for it is not proven to be gone. */
+  readonly mustName?: string;
+}
+
+/** The filesystem, the pod whose mount of it is forced, and the pods that a person has named. */
+interface Forced {
+  readonly device: string;
+  readonly podUid: string;
+  readonly confirmed?: string;
 }
 
 /** A mount of the filesystem in question, in some namespace. */
@@ -26,7 +36,10 @@ interface Copy {
  * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
  * may use any of them: no pod that lives, no process, no device made from a file on it.
  */
-export async function filesystemUser(device: string, look: Look): Promise<User | undefined> {
+export async function filesystemUser(
+  { device, podUid, confirmed }: Forced,
+  look: Look,
+): Promise<User | undefined> {
   const seen = await look.of(mountNamespaces);
   const [unseen] = [...seen.notSeen, ...(await keptNamespaces(look))];
   if (unseen !== undefined) {
@@ -34,7 +47,7 @@ export async function filesystemUser(device: string, look: Look): Promise<User |
   }
   const copies = copiesOf(device, seen);
   return (
-    (await livePod(copies, look)) ??
+    (await livePod(copies, look, (uid) => uid === podUid || isNamed(uid, confirmed))) ??
     (await holder(device, copies, look)) ??
     overlay(copies, seen) ??
     (await backing(copies, look))
@@ -54,7 +67,11 @@ export function whereIs({ mount, namespace }: Copy): string {
 }
 
 /** Every mount of it is of a pod that nobody knows, or the global one that such pods share. */
-async function livePod(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+async function livePod(
+  copies: readonly Copy[],
+  look: Look,
+  isSettled: (podUid: string) => boolean,
+): Promise<User | undefined> {
   const [{ root }, { lifeOf }] = await Promise.all([look.of(kubelet), look.of(orphanPods)]);
   for (const copy of copies) {
     const { target } = copy.mount;
@@ -77,6 +94,11 @@ async function livePod(copies: readonly Copy[], look: Look): Promise<User | unde
     if (life.state === 'uncertain') {
       const why = `whether pod ${podUid} lives is not known: ${life.why}`;
       return { what: 'a pod that may live has this filesystem mounted', why };
+    }
+    // What is known of the pod whose mount is forced says nothing of the others.
+    if (life.needsWord !== undefined && !isSettled(podUid)) {
+      const what = `pod ${podUid} has this filesystem mounted too, and is not proven to be gone`;
+      return { what, why: life.needsWord, mustName: podUid };
     }
   }
   return undefined;

@@ -5,6 +5,7 @@ import { type Containers, containers } from './containers.ts';
 import { podsInCgroup } from './pod-of-cgroup.ts';
 import { type Pods, pods } from './pods.ts';
 import { type StaticPods, staticPods } from './static-pods.ts';
+import { cleaningThread } from './thread-stacks.ts';
 
 /** Whether anybody still needs what lies in the folder of a pod. */
 export type PodLife =
@@ -71,27 +72,38 @@ async function lifeOf(podUid: string, cgroups: Cgroups, look: Look): Promise<Pod
   const [untold] = [held, cgroups, files].filter((each) => !each.known);
   if (untold && !untold.known) return { state: 'uncertain', why: untold.why };
   if (!held.known || !files.known) return { state: 'uncertain', why: 'nobody tells' };
-  return unknownPod(podUid, { listed, held: held.value, files: files.value });
+  const known = { listed, held: held.value, files: files.value };
+  return (await goneByKubelet(podUid, known, look)) ?? unknownPod(podUid, known);
+}
+
+interface Witnesses {
+  readonly listed: Attempt<Pods>;
+  readonly held: Containers;
+  readonly files: StaticPods;
+}
+
+/**
+ * Where the kubelet's list cannot be had, its stack may say the same. Not of a static pod: that one
+ * gets the same uid when its file comes back, which a kubelet that hangs does not notice.
+ */
+async function goneByKubelet(
+  podUid: string,
+  { listed, files }: Witnesses,
+  look: Look,
+): Promise<PodLife | undefined> {
+  if (doubtOfList(listed) === undefined || isOfFile(podUid)) return undefined;
+  const thread = await cleaningThread(podUid, look);
+  if (!thread) return undefined;
+  const claim =
+    'the kubelet counts it among the orphaned pods: its clean-up of those (cleanupOrphanedPodDirs) ' +
+    "waits in this pod's directory";
+  const agreed = [...absencesOf(files), { claim, origin: thread.origin }];
+  return { state: 'orphan', agreed };
 }
 
 /** Nobody has shown a sign of life of it; now each must be able to vouch for that. */
-function unknownPod(
-  podUid: string,
-  known: {
-    readonly listed: Attempt<Pods>;
-    readonly held: Containers;
-    readonly files: StaticPods;
-  },
-): PodLife {
-  const { listed, held, files } = known;
-  const agreed: Absence[] = [
-    {
-      claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
-      origin: 'CRI ListPodSandbox, ListContainers',
-    },
-    { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
-    { claim: files.claim, origin: files.origin },
-  ];
+function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife {
+  const agreed = absencesOf(files);
   const doubt = doubtOfList(listed);
   if (doubt === undefined && listed.known) {
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
@@ -112,6 +124,17 @@ function unknownPod(
     return { state: 'uncertain', why };
   }
   return { state: 'orphan', agreed, needsWord: doubt ?? '' };
+}
+
+function absencesOf(files: StaticPods): readonly Absence[] {
+  return [
+    {
+      claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
+      origin: 'CRI ListPodSandbox, ListContainers',
+    },
+    { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
+    { claim: files.claim, origin: files.origin },
+  ];
 }
 
 /** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */

@@ -62,7 +62,7 @@ const NETWORK_CALLS = ['google.golang.org/grpc*', 'net/http*', 'golang.org/x/net
 const CHILD_CALLS = ['os/exec.*', 'os.(*Process).*'];
 
 export function syncLoopIn(dump: GoroutineDump): SyncLoop {
-  const loops = dump.groups.filter(isLoop);
+  const loops = dump.groups.filter(hasSyncLoop);
   const [loop] = loops.toSorted((left, right) => (right.minutes ?? 0) - (left.minutes ?? 0));
   if (!loop) return { state: 'unknown', why: whyMissing(dump) };
   const ids = [...new Set(loops.flatMap((group) => group.ids))];
@@ -93,7 +93,8 @@ function whyMissing({ format, isCut, left, groups }: GoroutineDump): string {
   return 'the sync loop is not in the dump: this kubelet has not begun with it, or has left it';
 }
 
-function isLoop({ frames }: GoroutineGroup): boolean {
+/** Whether this stack is that of the sync loop. */
+export function hasSyncLoop({ frames }: Pick<GoroutineGroup, 'frames'>): boolean {
   return frames.some(
     // What the loop has started runs beside it.
     (frame) => !frame.rawFunction.includes('.func') && isOneOf(frame.function, LOOP_OR_HANDLERS),

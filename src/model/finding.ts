@@ -51,6 +51,8 @@ export interface Finding<P extends object = object> {
   /** What keeps it from happening again, once it is cured. */
   readonly prevention?: readonly string[];
   readonly pins: P;
+  /** The uids of the pods that a person must name: whether they are gone is not proven. */
+  readonly mustName?: readonly string[];
   /** What the pinned thing held when it was looked at, for its recovery; no part of its id. */
   readonly contents?: readonly string[];
 }

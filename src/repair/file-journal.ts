@@ -13,6 +13,7 @@ import {
 import type { Actor } from '../state/this-process.ts';
 import {
   type Intent,
+  isOfGonePod,
   type Journal,
   type JournalReading,
   type JournalRecord,
@@ -52,6 +53,13 @@ export class FileJournal implements Journal {
 
   async conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void> {
     await this.#append({ ...this.#record(entry, intent), event: 'concluded', outcome });
+  }
+
+  hasSeenGone(podUid: string): boolean {
+    const { folder, actor } = this.#place;
+    return readJournal(folder).records.some(
+      (record) => record.boot === actor.boot && isOfGonePod(record, podUid),
+    );
   }
 
   async keep(name: string, text: string): Promise<string> {

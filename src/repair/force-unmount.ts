@@ -6,6 +6,7 @@ import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountShowing } from '../evidence/mount-places.ts';
 import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
 import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { naming } from '../evidence/orphan-words.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
@@ -61,7 +62,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     }
     // The first call ends all requests, so what it left behind answers, with errors.
     if ((await probed(action, look))?.state !== 'corrupted') return undefined;
-    const refused = await forceUnmount.refuse(action, look, writer);
+    const refused = await forceUnmount.refuse(begun(action), look, writer);
     const trouble = refused ?? (await forceUnmount.act(action, writer, look, { freshLook }));
     if (!trouble) return { said: 'its requests had been ended; it is unmounted now' };
     const said =
@@ -170,18 +171,25 @@ async function probed(action: Force, look: Look): Promise<ProbeResult | undefine
 }
 
 async function usedElsewhere(
-  { device, target }: Force,
+  action: Force,
   look: Look,
   { pid }: Sight,
 ): Promise<Outcome | undefined> {
-  const user = await filesystemUser(device, look);
+  const user = await filesystemUser(action, look);
   if (!user) return undefined;
+  const { what, why, mustName } = user;
+  if (mustName !== undefined) {
+    const word = naming(mustName, action.confirmed);
+    const todo = `make sure that no pod has the uid ${mustName}, then add --confirm ${word}`;
+    return { state: 'refused', what, why, todo };
+  }
   return {
     state: 'refused',
-    ...user,
+    what,
+    why,
     todo: 'end that use first, or bring the server back; to force it would break all its users',
     byHand: {
-      commands: [inNamespace(pid, 'umount', '-l', '-i', '--no-canonicalize', target)],
+      commands: [inNamespace(pid, 'umount', '-l', '-i', '--no-canonicalize', action.target)],
       risk:
         'this only hides the path, so that nobody else comes to hang there: a thread that waits ' +
         'already goes on waiting until the server answers or the node is restarted, and the ' +
@@ -248,7 +256,15 @@ function hiddenMount(
 async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
   const { root, pid } = await sightOf(look);
   if (!isVolumeFolder(action, root)) return false;
-  return removeLeftFolders([action.target], { ...action, pid }, writer, look);
+  return removeLeftFolders([action.target], { ...begun(action), pid }, writer, look);
+}
+
+/**
+ * Once it was begun, the pod was seen to be gone, and it does not come back. The kubelet's stack that
+ * showed it is gone with the wait; who lives is still asked.
+ */
+function begun(action: Force): Force {
+  return { ...action, confirmed: naming(action.podUid, action.confirmed) };
 }
 
 function isVolumeFolder({ target }: Force, root: string): boolean {

@@ -35,6 +35,8 @@ export interface Journal {
   /** On disk before it resolves, with the number of the entry: a crash in the act leaves a trace. */
   intend(intent: Intent): Promise<number>;
   conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void>;
+  /** Whether an earlier action of this boot was begun because this pod was seen to be gone. */
+  hasSeenGone(podUid: string): boolean;
   /** On disk before it resolves, with its path: what is about to be gone, as it was. */
   keep(name: string, text: string): Promise<string>;
 }
@@ -84,4 +86,11 @@ function isRecord(fields: Fields): fields is Fields & JournalRecord {
     [at, fault, finding].every((field) => typeof field === 'string') &&
     typeof fieldAt(action, 'kind') === 'string'
   );
+}
+
+/** Their handlers begin only once the pod was seen to be gone, by everyone who could know it. */
+const OF_GONE_PODS: ReadonlySet<string> = new Set(['force-unmount', 'set-aside']);
+
+export function isOfGonePod({ action }: Intent, podUid: string): boolean {
+  return OF_GONE_PODS.has(action.kind) && fieldAt(action, 'podUid') === podUid;
 }

@@ -1,4 +1,5 @@
 import { orphanPods } from '../evidence/orphan-pods.ts';
+import { isNamed, naming } from '../evidence/orphan-words.ts';
 import type { Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 
@@ -19,8 +20,9 @@ export async function livingPod(
     const todo = 'see to it that this can be told, then recover again';
     return { state: 'refused', what, why: life.why, todo };
   }
-  if (life.needsWord === undefined || confirmed === podUid) return undefined;
+  if (life.needsWord === undefined || isNamed(podUid, confirmed)) return undefined;
   const what = 'a person must name the pod of which something is taken away';
-  const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${podUid}`;
+  const word = naming(podUid, confirmed);
+  const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${word}`;
   return { state: 'refused', what, why: life.needsWord, todo };
 }

@@ -1,3 +1,4 @@
+import { naming } from '../evidence/orphan-words.ts';
 import type { ActionKind, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
@@ -6,7 +7,7 @@ import { tried } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
 import type { Handler, Mishap, Progress } from './handler.ts';
 import { handlers } from './handlers.ts';
-import type { Intent, Journal } from './journal.ts';
+import { type Intent, isOfGonePod, type Journal } from './journal.ts';
 import type { NodeWriter } from './node-writer.ts';
 
 /** All that is needed to change a node. */
@@ -53,7 +54,8 @@ export async function perform(intent: Intent, hands: Hands): Promise<Performed> 
   }
 }
 
-async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
+async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
+  const intent = withEarlierProof(asked, hands.journal);
   const { action } = intent;
   const handler: Handler<ActionKind> = handlers[action.kind];
   const step = stepTeller(hands);
@@ -96,6 +98,19 @@ async function performAlone(intent: Intent, hands: Hands): Promise<Performed> {
   if (concluded.ok) return { outcome, entry };
   const note = `the journal does not tell this yet, the next start will: ${concluded.why}`;
   return { outcome: withNote(outcome, note), entry };
+}
+
+/**
+ * The first action of a plan frees the kubelet, and with that ends the wait that showed the pod to be
+ * gone. A pod that was gone does not come back, so what the first action saw holds for the others.
+ */
+function withEarlierProof(intent: Intent, journal: Journal): Intent {
+  const { action } = intent;
+  const podUid = 'podUid' in action ? action.podUid : undefined;
+  if (podUid === undefined || !isOfGonePod(intent, podUid) || !journal.hasSeenGone(podUid)) {
+    return intent;
+  }
+  return { ...intent, action: { ...action, confirmed: naming(podUid, action.confirmed) } };
 }
 
 async function mishapOf(act: () => Promise<Mishap | undefined>): Promise<Mishap | undefined> {

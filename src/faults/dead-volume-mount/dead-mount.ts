@@ -1,7 +1,9 @@
 import type { BlockedThread } from '../../evidence/blocked-threads.ts';
+import { mountShowing } from '../../evidence/mount-places.ts';
 import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
 import type { Mount } from '../../evidence/mount-table.ts';
 import type { PodLife } from '../../evidence/orphan-pods.ts';
+import type { BlockedStack } from '../../evidence/thread-stacks.ts';
 
 /** A filesystem that does not answer, as one orphaned pod has it mounted. */
 export interface DeadMount {
@@ -14,21 +16,41 @@ export interface DeadMount {
   readonly plugin?: string | undefined;
   readonly isCsi: boolean;
   readonly threads: readonly BlockedThread[];
+  /** Of the threads that wait on it, those whose stack was read. */
+  readonly stacks: readonly BlockedStack[];
   readonly life: PodLife & { readonly state: 'orphan' };
   /** What the probe saw, and the path that it asked for. */
   readonly probe: { readonly text: string; readonly origin: string };
   readonly waiting?: number | undefined;
+  /** The pods with this filesystem that are not proven to be gone: force concerns all of them. */
+  readonly mustName: readonly string[];
 }
 
-export function deadMountsIn({ probes }: MountProbes): readonly DeadMount[] {
+export function deadMountsIn(
+  { probes, table }: MountProbes,
+  stacks: readonly BlockedStack[],
+): readonly DeadMount[] {
   const groups = Map.groupBy(
     probes.filter(({ result, life }) => result.state === 'dead' && life?.state === 'orphan'),
     ({ suspect }) => `${suspect.mount.device} ${suspect.pod?.podUid}`,
   );
-  return [...groups.values()].flatMap((group) => deadMountOf(group) ?? []);
+  const byMount = Map.groupBy(stacks, ({ path }) =>
+    path === null ? undefined : mountShowing(path, table),
+  );
+  const mounts = [...groups.values()].flatMap((group) => deadMountOf(group, byMount) ?? []);
+  return mounts.map((mount) => ({
+    ...mount,
+    mustName: mounts
+      .filter(({ main, life }) => main.device === mount.main.device && life.needsWord !== undefined)
+      .map(({ podUid }) => podUid)
+      .toSorted(),
+  }));
 }
 
-function deadMountOf(group: readonly MountProbe[]): DeadMount | undefined {
+function deadMountOf(
+  group: readonly MountProbe[],
+  stacks: ReadonlyMap<Mount | undefined, readonly BlockedStack[]>,
+): Omit<DeadMount, 'mustName'> | undefined {
   const main = group.find(({ suspect }) => suspect.pod?.plugin !== undefined) ?? group[0];
   if (main?.life?.state !== 'orphan' || main.result.state !== 'dead') return undefined;
   const { pod, mount } = main.suspect;
@@ -40,6 +62,7 @@ function deadMountOf(group: readonly MountProbe[]): DeadMount | undefined {
     plugin: pod?.plugin,
     isCsi: pod?.plugin === 'kubernetes.io~csi',
     threads: group.flatMap(({ threads }) => threads),
+    stacks: group.flatMap(({ suspect }) => stacks.get(suspect.mount) ?? []),
     life: main.life,
     probe: { text: main.result.text, origin: main.origin },
     waiting: main.waiting,

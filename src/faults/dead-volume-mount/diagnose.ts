@@ -1,8 +1,10 @@
 import type { BlockedThreads } from '../../evidence/blocked-threads.ts';
+import type { DeadMountStacks } from '../../evidence/dead-mount-stacks.ts';
 import type { Kubelet } from '../../evidence/kubelet.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
 import { isSuspectType } from '../../evidence/suspect-mounts.ts';
+import { loopOn } from '../../evidence/thread-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
@@ -24,6 +26,7 @@ export interface Evidence extends LoopSources {
   readonly threads: Maybe<BlockedThreads>;
   readonly probes: Maybe<MountProbes>;
   readonly kubelet: Maybe<Kubelet>;
+  readonly stacks: Maybe<DeadMountStacks>;
 }
 
 type Found = Finding<DeadVolumeMount>;
@@ -32,9 +35,11 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   const { probes, threads, log } = evidence;
   const loop = loopOf(evidence);
   if (!probes.known) return withoutMounts(loop, evidence, probes.why);
-  const seen: Seen = { loop, table: probes.value.table, log, version: probes.value.version };
+  const { table, version } = probes.value;
+  const stacks = evidence.stacks.known ? evidence.stacks.value.threads : [];
+  const seen: Seen = { loop, table, log, version, stacks: evidence.stacks };
   const judged = probes.value.probes.map((probe) => judgeProbe(probe));
-  const dead = deadMountsIn(probes.value);
+  const dead = deadMountsIn(probes.value, stacks);
   const findings = [
     ...dead.map((mount) => judgeDead(mount, dead, seen)),
     ...judged.flatMap(({ note }) => note ?? []),
@@ -56,6 +61,8 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
 
 function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
   const { loop, version } = seen;
+  // No other source is as near: this very thread, on this very mount, a moment ago.
+  if (mount.stacks.some(loopOn)) return activeFinding(mount, seen);
   const isWaitedOn = mount.threads.length > 0;
   const isLookedAt = mount.threads.some(({ call }) => LOOKS.has(call));
   // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.

@@ -1,4 +1,5 @@
 import { blockedThreads } from '../../evidence/blocked-threads.ts';
+import { deadMountStacks } from '../../evidence/dead-mount-stacks.ts';
 import { health } from '../../evidence/health.ts';
 import { kubelet } from '../../evidence/kubelet.ts';
 import { kubeletLog } from '../../evidence/kubelet-log.ts';
@@ -40,6 +41,7 @@ export const deadVolumeMount = defineFault({
     health: optional(health),
     log: optional(kubeletLog),
     dump: optional(syncLoopDump),
+    stacks: optional(deadMountStacks),
   },
   diagnose,
   recover,

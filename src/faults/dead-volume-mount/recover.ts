@@ -5,7 +5,8 @@ import type { Evidence } from './diagnose.ts';
 import type { DeadVolumeMount } from './tell.ts';
 
 /** The kubelet goes on by itself once nobody waits; what is left of the orphan it removes. */
-export function recover({ pins, subject, proof, state }: Finding<DeadVolumeMount>): Recovery {
+export function recover(finding: Finding<DeadVolumeMount>): Recovery {
+  const { pins, subject, state } = finding;
   const { podUid, device, fsType, mounts } = pins;
   const count = mounts.length === 1 ? '1 mount' : `${mounts.length} mounts`;
   return {
@@ -22,7 +23,7 @@ export function recover({ pins, subject, proof, state }: Finding<DeadVolumeMount
         : '') +
       'the kubelet removes the folder of the orphan; of a CSI volume vol_data.json may be left: ' +
       'kubediag check orphaned-volume-metadata',
-    ...orphanConfirmation(podUid, proof),
+    ...orphanConfirmation(finding),
   };
 }
 

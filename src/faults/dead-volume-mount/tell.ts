@@ -1,7 +1,9 @@
+import type { DeadMountStacks } from '../../evidence/dead-mount-stacks.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import { orphanProof } from '../../evidence/orphan-words.ts';
+import { hasSyncLoop } from '../../evidence/sync-loop.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { DeadMount } from './dead-mount.ts';
@@ -43,6 +45,7 @@ export interface Seen {
   readonly table: MountTable;
   readonly log: Maybe<KubeletLog>;
   readonly version?: Maybe<KubeletVersion> | undefined;
+  readonly stacks: Maybe<DeadMountStacks>;
 }
 
 const STALLED =
@@ -62,7 +65,12 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
       `The kubelet's sync loop hangs on the dead ${mount.main.fsType} mount of pod ` +
       `${mount.podUid}, which is gone: ${mount.main.target}.${sinceOf(loop)} New pods stay ` +
       'Pending; those that run go on.',
-    proof: [...loopProof(loop), ...mountProof(mount, seen), ...earlier(mount, seen.log)],
+    proof: [
+      ...stackProof(mount),
+      ...loopProof(loop),
+      ...mountProof(mount, seen),
+      ...earlier(mount, seen.log),
+    ],
     blastRadius: STALLED,
     excluded: [
       'a device plugin, the runtime, the API server or a lock: the kubelet waits on this path',
@@ -122,23 +130,61 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
       excluded,
     };
   }
+  const other = otherCaller(mount);
   return {
     ...shared,
     state: 'latent',
     reason: 'ThreadWaits' satisfies Reason,
     summary:
-      `The kubelet waits on the dead ${where}, which is gone. Whether it is the sync loop that ` +
-      'waits is not proven yet.',
-    proof,
-    blastRadius: `if it is the sync loop: ${STALLED}`,
+      `The kubelet waits on the dead ${where}, which is gone. ` +
+      (other
+        ? `It is not the sync loop that waits, but ${other}.`
+        : 'Whether it is the sync loop that waits is not proven yet.'),
+    proof: [...stackProof(mount), ...proof],
+    blastRadius: other ? `nothing yet; then ${STALLED}` : `if it is the sync loop: ${STALLED}`,
     excluded,
-    otherCures: [
-      ...shared.otherCures,
-      'to settle it, watch whether the same thread waits there for five minutes (kubediag check ' +
-        'dead-volume-mount --watch), or pass --kubelet-token-file: then the health check and the ' +
-        'stacks of the kubelet tell',
-    ],
+    otherCures: [...shared.otherCures, ...(other ? [] : [howToSettle(seen)])],
   };
+}
+
+function howToSettle({ stacks }: Seen): string {
+  const why = stacks.known ? '' : ` (the stacks of its threads could not be read: ${stacks.why})`;
+  return (
+    'to settle it, watch whether the same thread waits there for five minutes (kubediag check ' +
+    'dead-volume-mount --watch), or pass --kubelet-token-file: then the health check and the ' +
+    `stacks of the kubelet tell${why}`
+  );
+}
+
+/** The part of the kubelet that waits on the mount, where its whole stack shows no sync loop. */
+function otherCaller({ threads, stacks }: DeadMount): string | undefined {
+  const whole = stacks.filter(({ brokenBy }) => brokenBy === undefined);
+  const isEach = threads.every(({ tid }) => whole.some((stack) => stack.tid === tid));
+  const [first] = whole;
+  if (!first || !isEach || whole.some(({ stack }) => hasSyncLoop(stack))) return undefined;
+  const calls = first.stack.frames.map((frame) => frame.function);
+  return calls.find((name) => name.includes('/pkg/kubelet')) ?? calls.at(-2);
+}
+
+/** The calls of each thread that waits on the mount, as the kernel and its memory show them. */
+function stackProof({ stacks }: DeadMount): readonly Proof[] {
+  return stacks
+    .filter(({ stack }) => stack.frames.length > 0)
+    .map(({ tid, stack, waitedMs, origin, brokenBy }) => {
+      const who = hasSyncLoop(stack) ? `thread ${tid}, the sync loop,` : `thread ${tid}`;
+      const long = waitedMs > 0 ? `${waitedMs / 1000} s or more` : 'an unknown time';
+      const calls = stack.frames.map((frame) => frame.function);
+      return {
+        claim: `${who} has waited there for ${long}; its stack, the innermost call first`,
+        text: [...calls, ...(brokenBy === undefined ? [] : [`... (${brokenBy})`])].join(' < '),
+        origin: `${origin}/syscall and /proc/${pidOf(origin)}/mem`,
+      };
+    });
+}
+
+// /proc/812/task/813
+function pidOf(origin: string): string {
+  return origin.split('/')[2] ?? '';
 }
 
 export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeMount> {
@@ -185,7 +231,7 @@ const PREVENTION = [
   'watch /healthz of port 10250, or the syncloop check: port 10248 stays "ok" while the loop is dead',
 ];
 
-function common({ main, mounts, podUid, volume }: DeadMount) {
+function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
   const pinned = mounts.map(({ id, parent, root, target }) => ({ id, parent, root, target }));
   const subject: Subject = {
     podUid,
@@ -199,6 +245,7 @@ function common({ main, mounts, podUid, volume }: DeadMount) {
       `bring the server back: ${main.source} (${main.fsType}); then the kubelet goes on by itself`,
     ],
     prevention: PREVENTION,
+    ...(mustName.length > 0 ? { mustName } : {}),
     pins: {
       podUid,
       device: main.device,

@@ -5,14 +5,14 @@ import type { Evidence } from './diagnose.ts';
 import type { OrphanedVolumeMetadata } from './tell.ts';
 
 /** The file is kept; without it the kubelet removes the empty folders itself. */
-export function recover({ pins, proof }: Finding<OrphanedVolumeMetadata>): Recovery {
-  const { podUid, volume, inode } = pins;
+export function recover(finding: Finding<OrphanedVolumeMetadata>): Recovery {
+  const { podUid, volume, inode } = finding.pins;
   return {
     actions: [{ kind: 'set-aside', podUid, volume, inode }],
     touches: `1 file, vol_data.json of volume "${volume}" of pod ${podUid}: it gets another place`,
     leaves: 'all data, all mounts and every other file; nothing is deleted but empty folders',
     afterwards: 'the kubelet removes the folder of the pod within seconds, and falls silent',
-    ...orphanConfirmation(podUid, proof),
+    ...orphanConfirmation(finding),
   };
 }
 

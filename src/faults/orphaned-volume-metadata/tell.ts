@@ -21,7 +21,8 @@ export function findingOf(
   left: LeftMetadata,
   complaint: LogEntry | undefined,
 ): Finding<OrphanedVolumeMetadata> {
-  const { podUid, volume, inode, folder } = left;
+  const { podUid, volume, inode, folder, life } = left;
+  const isProvenGone = life.state !== 'orphan' || life.needsWord === undefined;
   const reason: Reason = complaint ? 'KubeletComplains' : 'FolderCannotBeRemoved';
   const noise = complaint ? ', and says so every 2 seconds' : '';
   return {
@@ -43,6 +44,7 @@ export function findingOf(
       'let pods with CSI volumes end by themselves; a forced deletion leaves this behind',
     ],
     pins: { podUid, volume, inode },
+    ...(isProvenGone ? {} : { mustName: [podUid] }),
   };
 }
 

@@ -1,0 +1,61 @@
+import { type BlockedStack, loopOn, type ThreadStacks } from '../evidence/thread-stacks.ts';
+import { printable } from '../std/printable.ts';
+import { busyLines, stackLines } from './show-stacks.ts';
+import type { Terminal } from './terminal.ts';
+import { wrapQuote, wrapWords } from './wrap.ts';
+
+/** What the kernel shows of the kubelet's threads, for a person: the sync loop first. */
+export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): string {
+  const { style, width } = terminal;
+  const { threads, origin } = stacks;
+  const loops = threads.filter((thread) => loopOn(thread));
+  const others = threads.filter((thread) => !loops.includes(thread));
+  const count = threads.length === 1 ? '1 thread' : `${threads.length} threads`;
+  const limits =
+    `from ${origin}, without a credential: goroutines that wait on a lock or a channel are in no ` +
+    'system call, so they are not shown';
+  const blocks = [
+    [
+      style('bold', `${count} of the kubelet blocked in a system call`),
+      ...wrapWords(limits, width - 2).map((line) => style('dim', `  ${line}`)),
+    ],
+    ...loops.map((thread) => loopLines(thread, terminal)),
+    ...(loops.length > 0 ? [] : [noLoopLines(terminal)]),
+    ...others.map((thread) => [
+      ...headLines(`thread ${thread.tid}`, thread, terminal),
+      ...stackLines(thread.stack.frames, terminal),
+    ]),
+  ];
+  return `${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`;
+}
+
+function noLoopLines({ style, width }: Terminal): readonly string[] {
+  const why = 'it is in no system call: it waits for its next work, or on a lock, or it runs';
+  return [
+    `${style('bold', 'sync loop')}  ${style('yellow', 'unknown')}`,
+    ...wrapWords(why, width - 2).map((line) => `  ${line}`),
+  ];
+}
+
+function loopLines(thread: BlockedStack, terminal: Terminal): readonly string[] {
+  const loop = loopOn(thread);
+  const head = headLines(`sync loop, thread ${thread.tid}`, thread, terminal);
+  return loop ? [...head, ...busyLines(loop, terminal)] : head;
+}
+
+function headLines(
+  who: string,
+  { call, path, waitsIn, state, waitedMs, brokenBy }: BlockedStack,
+  { style, width }: Terminal,
+): readonly string[] {
+  const long = waitedMs > 0 ? `blocked for ${waitedMs / 1000} s or more` : 'seen once';
+  const facts = [
+    `in ${call}${path === null ? '' : ` ${printable(path)}`}`,
+    `wchan ${waitsIn || '?'}, state ${state}`,
+    ...(brokenBy === undefined ? [] : [`the stack ends early: ${brokenBy}`]),
+  ];
+  return [
+    `${style('bold', who)}  ${style(waitedMs > 0 ? 'red' : 'yellow', long)}`,
+    ...facts.flatMap((fact) => wrapQuote(fact, width - 2)).map((line) => `  ${line.trimEnd()}`),
+  ];
+}
