@@ -5,6 +5,8 @@ export interface ProgramWish {
   readonly functions: readonly string[];
   /** Bytes of C in front of the functions, in the same section. */
   readonly foreignBytes?: number;
+  /** Bytes of the frame of each function, once its first four bytes have made it; none without. */
+  readonly frames?: readonly number[];
   /** The list of sections is cut away. */
   readonly isBare?: boolean;
 }
@@ -67,13 +69,17 @@ function writeTable(view: DataView, wish: ProgramWish, textStart: number): void 
   const namesBase = wish.layout === '1.2' ? at : at + 0x700;
   if (wish.layout === '1.16') {
     long(at + 24, namesBase - at);
+    long(at + 48, FRAMES_AT);
     long(at + 56, rowsAt - at);
   } else if (!isOld) {
     long(at + 24, wish.layout === '1.26' ? 0 : textStart);
     long(at + 32, namesBase - at);
+    long(at + 56, FRAMES_AT);
     long(at + 64, rowsAt - at);
   }
   const first = isOld ? textStart : 0;
+  // A place of 0 says that a function has no frame.
+  let framesAt = at + FRAMES_AT + 1;
   for (const [index, name] of wish.functions.entries()) {
     const record = recordsAt + index * 32;
     number(rowsAt + index * 2 * width, first + index * FUNCTION_BYTES);
@@ -81,8 +87,26 @@ function writeTable(view: DataView, wish: ProgramWish, textStart: number): void 
     number(record, first + index * FUNCTION_BYTES);
     view.setUint32(record + width, nameAt - namesBase, true);
     for (const byte of new TextEncoder().encode(`${name}\0`)) view.setUint8(nameAt++, byte);
+    const size = wish.frames?.[index] ?? 0;
+    if (size === 0) continue;
+    view.setUint32(
+      record + width + 12,
+      framesAt - (wish.layout === '1.2' ? at : at + FRAMES_AT),
+      true,
+    );
+    // From -1 to 0 for four bytes, from there to the size for the rest, and the end of the list.
+    for (const byte of [2, 4, ...varint(size * 2), FUNCTION_BYTES - 4, 0]) {
+      view.setUint8(framesAt++, byte);
+    }
   }
   number(rowsAt + count * 2 * width, first + count * FUNCTION_BYTES);
+}
+
+/** Where the sizes of frames lie in the table. */
+const FRAMES_AT = 0xa00;
+
+function varint(value: number): readonly number[] {
+  return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
 }
 
 function writeSections(view: DataView, file: Uint8Array, wish: ProgramWish): void {

@@ -88,6 +88,7 @@ export const PURE_FILES: readonly string[] = [
   'src/node/node-reader.ts',
   'src/node/attempt.ts',
   'src/node/reader-name.ts',
+  'src/node/thread.ts',
 ];
 
 /** Rooms that may never be reached, through however many other rooms. */

@@ -135,7 +135,9 @@ function examine(): Command {
 
 function stacks(): Command {
   const command = new Command('stacks')
-    .description('what the kubelet, or any Go program whose goroutine dump is given, waits for')
+    .description(
+      'Show what the kubelet waits for; without a credential, its threads in system calls',
+    )
     .option('--file <DUMP>', 'a goroutine dump of any form, "-" for standard input')
     .addOption(new Option('-o, --output <FORMAT>', 'wide: every stack').choices(['wide', 'json']));
   return withNodeOptions(command);

@@ -3,7 +3,7 @@ import type { NodeMaker } from '../../test/made-node.ts';
 import { madeNodes } from '../../tools/fixtures/dead-volume-mount.ts';
 import { lookAt } from '../checkup/look.ts';
 import { blockedThreads } from '../evidence/blocked-threads.ts';
-import type { Thread } from '../node/node-reader.ts';
+import type { Thread } from '../node/thread.ts';
 import { SeenWaits } from './seen-waits.ts';
 
 function made(): NodeMaker {

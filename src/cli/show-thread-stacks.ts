@@ -2,7 +2,7 @@ import { type BlockedStack, loopOn, type ThreadStacks } from '../evidence/thread
 import { printable } from '../std/printable.ts';
 import { busyLines, stackLines } from './show-stacks.ts';
 import type { Terminal } from './terminal.ts';
-import { wrapQuote, wrapWords } from './wrap.ts';
+import { wrapWords } from './wrap.ts';
 
 /** What the kernel shows of the kubelet's threads, for a person: the sync loop first. */
 export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): string {
@@ -46,7 +46,7 @@ function loopLines(thread: BlockedStack, terminal: Terminal): readonly string[] 
 function headLines(
   who: string,
   { call, path, waitsIn, state, waitedMs, brokenBy }: BlockedStack,
-  { style, width }: Terminal,
+  { style }: Terminal,
 ): readonly string[] {
   const long = waitedMs > 0 ? `blocked for ${waitedMs / 1000} s or more` : 'seen once';
   const facts = [
@@ -56,6 +56,7 @@ function headLines(
   ];
   return [
     `${style('bold', who)}  ${style(waitedMs > 0 ? 'red' : 'yellow', long)}`,
-    ...facts.flatMap((fact) => wrapQuote(fact, width - 2)).map((line) => `  ${line.trimEnd()}`),
+    // A path that is broken in two cannot be copied.
+    ...facts.map((fact) => `  ${fact}`),
   ];
 }

@@ -1,5 +1,6 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
-import { ReadError, type Thread } from '../node/node-reader.ts';
+import { ReadError } from '../node/node-reader.ts';
+import type { Thread } from '../node/thread.ts';
 import { kubelet } from './kubelet.ts';
 import { podPathOf, resolvedPath } from './pod-path.ts';
 

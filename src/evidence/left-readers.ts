@@ -1,7 +1,8 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import type { ProcessEntry, Thread } from '../node/node-reader.ts';
+import type { ProcessEntry } from '../node/node-reader.ts';
 import { READER_NAME } from '../node/reader-name.ts';
+import type { Thread } from '../node/thread.ts';
 import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from './limits.ts';
 import type { Mount } from './mount-table.ts';
 import { processes } from './processes.ts';

@@ -1,8 +1,9 @@
 import { plainFunction } from '../go/function-name.ts';
-import type { GoroutineDump, GoroutineGroup } from '../go/goroutine-dump.ts';
+import type { GoroutineGroup } from '../go/goroutine-dump.ts';
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import { ReadError, type ThreadStack } from '../node/node-reader.ts';
+import { ReadError } from '../node/node-reader.ts';
+import type { ThreadStack } from '../node/thread.ts';
 import { blockedThreads } from './blocked-threads.ts';
 import { kubelet } from './kubelet.ts';
 import { podPathOf, resolvedPath } from './pod-path.ts';
@@ -85,12 +86,6 @@ function blockedStack(
     ...(brokenBy === undefined ? {} : { brokenBy }),
     origin: `${origin}/${tid}`,
   };
-}
-
-/** These stacks as a dump. It holds no goroutine that waits on a lock or a channel. */
-export function dumpOf({ threads }: ThreadStacks): GoroutineDump {
-  const groups = threads.map(({ stack }) => stack);
-  return { format: 'each', total: groups.length, groups, left: 0, isCut: false };
 }
 
 /**

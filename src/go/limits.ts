@@ -38,8 +38,8 @@ export const PROFILE_ENTRIES_MAX = 2_000_000;
 /** Calls of one sample; Go itself stops at 128 locations, each of a few functions. */
 export const PROFILE_STACK_MAX = 1_024;
 
-/** Bytes of the sizes of one function's frame: the longest function of a kubelet has two kilobytes. */
-export const FRAME_TABLE_BYTES_MAX = 64 * 1024;
+/** How often the frame of one function changes its size: a few times, in long ones some hundred. */
+export const FRAME_PAIRS_MAX = 10_000;
 
 /** Calls of one stack that are walked. Go's own dumps show a hundred; a deep recursion has more. */
 export const FRAMES_MAX = 500;

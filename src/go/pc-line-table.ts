@@ -1,7 +1,7 @@
 import { type Bytes, numberOf } from './byte-source.ts';
 import { type Elf, linkedAddress } from './elf.ts';
 import {
-  FRAME_TABLE_BYTES_MAX,
+  FRAME_PAIRS_MAX,
   FUNCTIONS_MAX,
   NAME_BYTES_MAX,
   PC_TABLE_SEARCH_BYTES_MAX,
@@ -15,7 +15,7 @@ import type { Program } from './program.ts';
 export interface PcLineTable {
   readonly functions: number;
   /** The function at an address for which the program was linked. */
-  functionAt(address: number): GoFunction | undefined;
+  readonly functionAt: (address: number) => GoFunction | undefined;
 }
 
 export interface GoFunction {
@@ -115,9 +115,10 @@ function moduleByPointers(program: Program, table: number, names: number): numbe
   const { elf, image } = program;
   for (const { name, address, sizeBytes } of elf.sections) {
     if (name !== '.noptrdata' && name !== '.data') continue;
-    const bytes = image.slice(address, Math.min(sizeBytes, PC_TABLE_SEARCH_BYTES_MAX));
+    const bytes =
+      image.slice(address, Math.min(sizeBytes, PC_TABLE_SEARCH_BYTES_MAX)) ?? new Uint8Array();
     const first = table + program.movedAt(address);
-    for (let at = 0; bytes && at + 16 <= bytes.length; at += 8) {
+    for (let at = 0; at + 16 <= bytes.length; at += 8) {
       // The lowest byte decides almost always, and costs little.
       if (bytes[at] !== (first & 0xff) || numberOf(bytes, at, 8) !== first) continue;
       if (program.pointerAt(address + at + 8) === names) return address + at;
@@ -211,7 +212,7 @@ function frameSizeAt(
     }
     return undefined;
   };
-  for (const limit = at + FRAME_TABLE_BYTES_MAX; at < limit; ) {
+  for (let pairs = 0; pairs < FRAME_PAIRS_MAX; pairs += 1) {
     const change = varint();
     if (change === undefined || (change === 0 && end > 0)) return undefined;
     const length = varint();

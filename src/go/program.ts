@@ -16,7 +16,7 @@ export interface ProgramMemory {
   /** By how much it is loaded above the addresses for which it was linked. */
   readonly bias: number;
   /** The bytes at an address of the process; fewer, or none, where it may not be read. */
-  read(address: number, length: number): Uint8Array;
+  readonly read: (address: number, length: number) => Uint8Array;
 }
 
 /** The program as its file has it. */

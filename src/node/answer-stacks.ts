@@ -14,10 +14,11 @@ import { type PcLineTable, readPcLineTable } from '../go/pc-line-table.ts';
 import { runningProgram } from '../go/program.ts';
 import { type WalkedStack, walkStack } from '../go/stack-walk.ts';
 import { STACKS_APART_MS, STACKS_MS, THREADS_MAX } from './limits.ts';
-import { ReadError, type ThreadStack } from './node-reader.ts';
+import { ReadError } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { isResting, systemCall } from './system-calls.ts';
+import type { ThreadStack } from './thread.ts';
 import { orCode } from './unless-failed.ts';
 
 /**
@@ -38,10 +39,11 @@ export async function stacksOf(pid: number, hostRoot: string): Promise<readonly 
     const memory = ProcessMemory.open(folder);
     try {
       const walker = walkerOf(pid, { folder, file, memory });
-      return waitsIn(folder).map((wait) => {
+      const stacks = waitsIn(folder).map((wait) => {
         const isSame = earlier.get(wait.tid)?.mark === wait.mark;
         return stackOf(wait, { folder, memory, walker, waitedMs: isSame ? STACKS_APART_MS : 0 });
       });
+      return stacks.filter(({ path }) => path === null || !AT_REST.test(path));
     } finally {
       memory.close();
     }
@@ -49,6 +51,9 @@ export async function stacksOf(pid: number, hostRoot: string): Promise<readonly 
     closeSync(file);
   }
 }
+
+// anon_inode:inotify, socket:[48213], pipe:[48217]: a read of these waits for news, as it should
+const AT_REST = /^(?:anon_inode|socket|pipe):/;
 
 /** A thread that is blocked in a system call, or by a page of memory that does not come. */
 interface Wait {

@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { THREADS_MAX } from './limits.ts';
-import { ReadError, type Thread } from './node-reader.ts';
+import { ReadError } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { systemCall } from './system-calls.ts';
+import type { Thread } from './thread.ts';
 import { orCode } from './unless-failed.ts';
 
 /**

@@ -9,7 +9,8 @@ import type { Plan, Round } from '../../test/rig/live-look.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../lab/namespaces.ts';
 import { childOf } from '../lab/process-mark.ts';
 import { PATIENT_MS, QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
-import type { ProcessEntry, Thread } from './node-reader.ts';
+import type { ProcessEntry } from './node-reader.ts';
+import type { Thread } from './thread.ts';
 
 /** A busy machine may add this to any of our limits. */
 const SLACK_MS = 1_500;

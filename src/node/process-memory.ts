@@ -19,14 +19,9 @@ export class ProcessMemory {
 
   /** Of "/proc/812"; throws the kernel's error where the memory is not ours to read. */
   static open(process: string): ProcessMemory {
-    const file = openSync(`${process}/mem`, 'r');
-    try {
-      const program = readlinkSync(`${process}/exe`);
-      return new ProcessMemory(file, rangesIn(readFileSync(`${process}/maps`, 'utf8'), program));
-    } catch (error) {
-      closeSync(file);
-      throw error;
-    }
+    const program = readlinkSync(`${process}/exe`);
+    const ranges = rangesIn(readFileSync(`${process}/maps`, 'utf8'), program);
+    return new ProcessMemory(openSync(`${process}/mem`, 'r'), ranges);
   }
 
   close(): void {

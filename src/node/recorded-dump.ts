@@ -1,4 +1,5 @@
 import { fieldAt, listAt } from '../std/json.ts';
+import { isCount, isText } from './recorded-fields.ts';
 
 /** Whether what stands in a bundle is a goroutine dump, with all its parts. */
 export function isGoroutineDump(value: unknown): boolean {
@@ -38,6 +39,4 @@ function isFrame(value: unknown): boolean {
   );
 }
 
-const isText = (value: unknown) => typeof value === 'string';
 const isTruth = (value: unknown) => typeof value === 'boolean';
-const isCount = (value: unknown) => Number.isInteger(value) && (value as number) >= 0;

@@ -1,6 +1,8 @@
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
 import type { Answer, FileStatus, Question, QuestionKind, ReadFailure } from './node-reader.ts';
 import { isGoroutineDump } from './recorded-dump.ts';
+import { haveTexts, isCount, isText, listOf, textsIn } from './recorded-fields.ts';
+import { isThread, isThreadStack } from './recorded-threads.ts';
 
 /**
  * What stands in a bundle was written by nobody we know. These say whether a value is what its type
@@ -116,8 +118,6 @@ export function isAnswer<K extends QuestionKind>(kind: K, value: unknown): value
   return ANSWERS[kind](value);
 }
 
-const isText = (value: unknown) => typeof value === 'string';
-
 const ANSWERS: Readonly<Record<QuestionKind, (value: unknown) => boolean>> = {
   file: isText,
   link: isText,
@@ -156,10 +156,6 @@ function isFileStatus(value: unknown): boolean {
     ['mode', 'owner', 'links', 'sizeBytes'].every((name) => isCount(fieldAt(value, name))) &&
     numberAt(value, 'modifiedMs') !== undefined
   );
-}
-
-function listOf(isItem: (value: unknown) => boolean): (value: unknown) => boolean {
-  return (value) => listAt({ value }, 'value')?.every(isItem) ?? false;
 }
 
 function isTreeFolder(value: unknown): boolean {
@@ -201,37 +197,6 @@ function isCountIfAny(value: unknown): boolean {
   return value === undefined || isCount(value);
 }
 
-function isThread(value: unknown): boolean {
-  const call = fieldAt(value, 'systemCall');
-  const [callName, path] = [fieldAt(value, 'callName'), fieldAt(value, 'path')];
-  const line = fieldAt(value, 'callLine');
-  return (
-    isCount(fieldAt(value, 'tid')) &&
-    haveTexts(value, 'name', 'state', 'waitsIn') &&
-    (call === null || isCount(call)) &&
-    [callName, path].every((text) => text === null || isText(text)) &&
-    (line === undefined || isText(line))
-  );
-}
-
-function isThreadStack(value: unknown): boolean {
-  const call = fieldAt(value, 'systemCall');
-  const texts = [fieldAt(value, 'callName'), fieldAt(value, 'path')];
-  const broken = fieldAt(value, 'brokenBy');
-  return (
-    ['tid', 'waitedMs'].every((name) => isCount(fieldAt(value, name))) &&
-    haveTexts(value, 'state', 'waitsIn') &&
-    (call === null || isCount(call)) &&
-    texts.every((text) => text === null || isText(text)) &&
-    (broken === undefined || isText(broken)) &&
-    listOf(isStackFrame)(fieldAt(value, 'frames'))
-  );
-}
-
-function isStackFrame(value: unknown): boolean {
-  return haveTexts(value, 'function') && isCount(fieldAt(value, 'offset'));
-}
-
 function isLogLines(value: unknown): boolean {
   const [first, last] = [fieldAt(value, 'first'), fieldAt(value, 'last')];
   const [counts, modified] = [listAt(value, 'counts'), fieldAt(value, 'modifiedMs')];
@@ -249,19 +214,6 @@ function isLogLines(value: unknown): boolean {
 
 function isLogLine(value: unknown): boolean {
   return isCount(fieldAt(value, 'number')) && haveTexts(value, 'text');
-}
-
-function haveTexts(value: unknown, ...names: readonly string[]): boolean {
-  return names.every((name) => isText(fieldAt(value, name)));
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isInteger(value) && (value as number) >= 0;
-}
-
-function textsIn(value: unknown): readonly string[] | undefined {
-  const list = listAt({ value }, 'value');
-  return list?.every((item) => typeof item === 'string') ? list : undefined;
 }
 
 const FAILURES: ReadonlySet<unknown> = new Set(

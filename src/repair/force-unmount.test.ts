@@ -18,6 +18,7 @@ import type { ProcessEntry } from '../node/node-reader.ts';
 import { keyOf } from '../node/recording.ts';
 import { forceUnmount } from './force-unmount.ts';
 import type { Deed } from './node-writer.ts';
+import { perform } from './perform.ts';
 
 const { writer } = new MadeHands().hands;
 
@@ -190,6 +191,38 @@ describe('it is refused', () => {
       const outcome = await refusalOf(madeNode(), { ...ACTION, ...change });
       expect(outcome).toMatchObject({ what: expect.stringContaining('is not a volume of pod') });
     }
+  });
+
+  test('while another pod with the filesystem is not proven to be gone, until a person names it', async () => {
+    const other = ORPHAN.replace(/11$/, '12');
+    const line = (uid: string) => TARGET.replace(ORPHAN, uid);
+    const copy = `300 27 0:57 / ${line(other)} rw - ceph 10.0.0.7:6789:/volumes/data rw\n`;
+    const maker = withMounts(madeNode('active-without-any-credential'), (text) => text + copy);
+    const one = await refusalOf(maker, { ...ACTION, confirmed: ORPHAN });
+    expect(one).toMatchObject({
+      state: 'refused',
+      what: `pod ${other} has this filesystem mounted too, and is not proven to be gone`,
+      todo: expect.stringContaining(`--confirm ${ORPHAN},${other}`),
+    });
+    const both = { ...ACTION, confirmed: `${ORPHAN},${other}` };
+    expect(await refusalOf(maker, both)).toBeUndefined();
+  });
+
+  test('not once an earlier action has seen the pod to be gone: the first one frees the kubelet, whose wait had shown it', async () => {
+    const made = new MadeHands();
+    const maker = madeNode('active-without-any-credential');
+    const hands = {
+      ...made.hands,
+      look: () => lookAt(maker.build()),
+      permitted: new Set(['force-unmount'] as const),
+    };
+    const intent = { action: ACTION, fault: 'dead-volume-mount', finding: '3f9a1c' };
+    const what = { what: expect.stringContaining('a person must name the pod') };
+    expect((await perform(intent, hands)).outcome).toMatchObject({ state: 'refused', ...what });
+    expect(made.log).toEqual([]);
+    made.seenGone.add(ORPHAN);
+    await perform(intent, hands);
+    expect(made.log[0]).toBe('intend');
   });
 
   test('not with the right uid from a person', async () => {

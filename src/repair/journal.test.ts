@@ -173,3 +173,22 @@ test('a journal that is a link to somewhere else is not followed', async () => {
   symlinkSync('/dev/null', path());
   await expect(journal().intend(INTENT)).rejects.toThrow('ELOOP');
 });
+
+test('a pod of which something was taken in this boot was seen to be gone', async () => {
+  const podUid = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
+  const action = { kind: 'set-aside', podUid, volume: 'pvc-7', inode: '12' } as const;
+  expect(journal().hasSeenGone(podUid)).toBe(false);
+  await journal().intend({ ...INTENT, action });
+  expect(journal().hasSeenGone(podUid)).toBe(true);
+  expect(journal().hasSeenGone('another')).toBe(false);
+  const later = new FileJournal({ folder, actor: { ...actor, boot: 'b2' } });
+  expect(later.hasSeenGone(podUid)).toBe(false);
+});
+
+test('leftovers that were removed say nothing of their pod, which may live', async () => {
+  const podUid = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
+  const plugin = 'kubernetes.io~empty-dir';
+  const action = { kind: 'remove-empty-directory', podUid, plugin, leftovers: ['12 a'] } as const;
+  await journal().intend({ ...INTENT, action });
+  expect(journal().hasSeenGone(podUid)).toBe(false);
+});
