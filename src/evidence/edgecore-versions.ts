@@ -1,4 +1,5 @@
-import type { VersionNumber } from './version-number.ts';
+import { type NewestVerified, verifiedVersion } from './verified-version.ts';
+import { compareVersions, parseVersionNumber, type VersionNumber } from './version-number.ts';
 
 interface Row {
   /** Releases of KubeEdge, first and last, both included: "1.13.0". */
@@ -10,8 +11,7 @@ interface Row {
 /**
  * The kubelet that each release of KubeEdge builds into edgecore. A row is here because release
  * notes (CHANGELOG-1.x.md of KubeEdge) name the version, or because nodes with that release report
- * it ("v1.23.17-kubeedge-v1.13.4"). A release outside the rows is not guessed: patch releases have
- * changed the version before. 1.9.0 and 1.9.1 are left out, for there the two sources disagree.
+ * it ("v1.23.17-kubeedge-v1.13.4"). The rows are in order.
  */
 const ROWS: readonly Row[] = [
   { first: '1.2.1', last: '1.2.1', kubernetes: 'v1.17.1' },
@@ -45,20 +45,28 @@ const ROWS: readonly Row[] = [
   { first: '1.23.0', last: '1.23.1', kubernetes: 'v1.32.10' },
 ];
 
-/** The version of the kubelet inside a release of KubeEdge; a build of its own is no release. */
-export function kubernetesInside(kubeEdge: VersionNumber): string | undefined {
+export const NEWEST_KUBEEDGE = release(ROWS.at(-1)?.last ?? '');
+
+/** Releases between rows for which the sources disagree. */
+const DISPUTED: ReadonlySet<string> = new Set(['v1.9.0', 'v1.9.1']);
+
+/**
+ * The kubelet inside a release of KubeEdge. A release that is in no row is assumed to have that of the
+ * row before it; a build of its own, with a suffix, may have any up to the newest row.
+ */
+export function kubernetesInside(
+  kubeEdge: VersionNumber,
+): { readonly kubernetes: string; readonly assumption?: string } | undefined {
+  const row = ROWS.findLast(({ first }) => compareVersions(kubeEdge, release(first)) >= 0);
+  if (!row || DISPUTED.has(kubeEdge.text)) return undefined;
+  const { assumption } = verifiedVersion(kubeEdge, release(row.last));
   const { major, minor, patch, text } = kubeEdge;
-  if (text !== `v${major}.${minor}.${patch}`) return undefined;
-  return ROWS.find(({ first, last }) => {
-    const [firstMajor, firstMinor, firstPatch] = numbersOf(first);
-    const [, , lastPatch] = numbersOf(last);
-    return (
-      major === firstMajor && minor === firstMinor && patch >= firstPatch && patch <= lastPatch
-    );
-  })?.kubernetes;
+  const isNewest = row === ROWS.at(-1) && assumption !== undefined;
+  if (text !== `v${major}.${minor}.${patch}` && !isNewest) return undefined;
+  return { kubernetes: row.kubernetes, ...(assumption === undefined ? {} : { assumption }) };
 }
 
-function numbersOf(release: string): readonly [number, number, number] {
-  const [major = 0, minor = 0, patch = 0] = release.split('.').map(Number);
-  return [major, minor, patch];
+function release(number: string): NewestVerified {
+  const version = parseVersionNumber(number, 'the table of KubeEdge');
+  return { ...version, text: `KubeEdge ${version.text}` };
 }

@@ -7,6 +7,7 @@ import { ReadError } from '../node/node-reader.ts';
 import type { Recorded } from '../node/recording.ts';
 import { kubernetesInside } from './edgecore-versions.ts';
 import { kubeletVersion, parseBuildInfo, parseProgramVersion } from './kubelet-version.ts';
+import { verificationNote } from './verified-version.ts';
 import { compareVersions, isOlderThan, parseVersionNumber } from './version-number.ts';
 
 const VIEW = '/proc/812/root';
@@ -133,7 +134,20 @@ describe('the version of a kubelet inside edgecore', () => {
     });
   });
 
-  test.each(['v1.99.0', 'v1.9.0', 'v1.13.4-fluidos.2', 'v1.13.0-beta.0.7+fb22a08cd41a52'])(
+  test.each([
+    ['v1.23.2', 'v1.32.10', 'KubeEdge v1.23.1'],
+    ['v1.99.0-beta.0', 'v1.32.10', 'KubeEdge v1.23.1'],
+    ['v2.0.0', 'v1.32.10', 'KubeEdge v1.23.1'],
+    ['v1.22.3', 'v1.31.12', 'KubeEdge v1.22.2'],
+  ])('of %s is assumed to be %s, that of %s', async (release, text, newest) => {
+    const found = await collect(edgecore(`KubeEdge ${release}\n`));
+    expect(found).toMatchObject({
+      ...{ text, via: `KubeEdge ${release}`, assumption: `last verified with ${newest}` },
+    });
+    expect(verificationNote(found)).toBe(`; last verified with ${newest}`);
+  });
+
+  test.each(['v1.2.0', 'v1.9.0', 'v1.13.4-fluidos.2', 'v1.13.0-beta.0.7+fb22a08cd41a52'])(
     'is not guessed for %s',
     async (release) => {
       const error = await failureOf(edgecore(`KubeEdge ${release}\n`));
@@ -146,7 +160,9 @@ describe('the version of a kubelet inside edgecore', () => {
     const version = parseVersionNumber('v1.22.6-kubeedge-v1.10.0', 'node');
     expect(version).toMatchObject({ minor: 22, patch: 6 });
     expect(version.prerelease).toBeUndefined();
-    expect(kubernetesInside(parseVersionNumber('v1.10.0', 'edgecore'))).toBe('v1.22.6');
+    expect(kubernetesInside(parseVersionNumber('v1.10.0', 'edgecore'))).toEqual({
+      kubernetes: 'v1.22.6',
+    });
   });
 });
 

@@ -12,6 +12,8 @@ export interface KubeletVersion extends VersionNumber {
   readonly origin: string;
   /** What it was derived from: "KubeEdge v1.13.0". */
   readonly via?: string;
+  /** "last verified with KubeEdge v1.23.1": what is inside of that release is assumed to be inside of this. */
+  readonly assumption?: string;
 }
 
 export const kubeletVersion = defineEvidence<KubeletVersion>({
@@ -127,7 +129,7 @@ const PRINTED = /^\s*(Kubernetes|KubeEdge|k3s version|rke2 version) (\S+)/;
 export function parseProgramVersion(
   text: string,
   origin: string,
-): VersionNumber & Pick<KubeletVersion, 'via'> {
+): VersionNumber & Pick<KubeletVersion, 'via' | 'assumption'> {
   const [, program, number] = PRINTED.exec(text) ?? [];
   if (number === undefined) throw new ReadError('malformed', origin, 'it printed no version');
   const version = parseVersionNumber(number, origin);
@@ -137,7 +139,12 @@ export function parseProgramVersion(
     const detail = `the kubelet inside KubeEdge ${version.text} is not known to us`;
     throw new ReadError('unsupported', origin, detail);
   }
-  return { ...parseVersionNumber(inside, origin), via: `KubeEdge ${version.text}` };
+  const { kubernetes, assumption } = inside;
+  return {
+    ...parseVersionNumber(kubernetes, origin),
+    via: `KubeEdge ${version.text}`,
+    ...(assumption === undefined ? {} : { assumption }),
+  };
 }
 
 /**

@@ -16,10 +16,10 @@ test.each([
   ['v1.22.0', 'removes'],
   ['v1.23.0-rc.0', 'removes'],
   ['v1.36.9', 'removes'],
-  // Nobody has read these.
-  ['v1.37.0', 'unknown'],
-  ['v1.61.0', 'unknown'],
-  ['v2.0.0', 'unknown'],
+  // Nobody has tried these: they are assumed to behave like v1.36.
+  ['v1.37.0-alpha.1', 'removes'],
+  ['v1.61.0', 'removes'],
+  ['v2.0.0', 'removes'],
   ['v0.9.0', 'unknown'],
 ])('kubelet %s: %s', (text, care) => {
   const version = parseVersionNumber(text, 'a test');

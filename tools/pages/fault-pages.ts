@@ -4,6 +4,8 @@ import { CONDITION_REASONS } from '../../src/api/reasons.ts';
 import type { Report } from '../../src/checkup/report.ts';
 import { examinedReport } from '../../src/cli/examine.ts';
 import { readGiven } from '../../src/cli/read-given.ts';
+import { NEWEST_KUBEEDGE } from '../../src/evidence/edgecore-versions.ts';
+import { NEWEST_KUBELET } from '../../src/evidence/verified-version.ts';
 import { faults } from '../../src/faults/index.ts';
 import type { AnyFault } from '../../src/model/fault.ts';
 import { FINDING_STATES, type FindingState } from '../../src/model/finding.ts';
@@ -19,6 +21,9 @@ export async function faultsPage(): Promise<string> {
     '# Faults\n',
     'Each fault has a page with its symptom, its cause, how we know, what recovery does, and how to\n' +
       'do it by hand. On a node: `kubediag explain FAULT`.\n',
+    `"And newer" was verified up to kubelet ${NEWEST_KUBELET.text} and ${NEWEST_KUBEEDGE.text}. A later version is\n` +
+      'assumed to behave like the newest verified one. The finding stays, and its proof ends with\n' +
+      `"last verified with ${NEWEST_KUBELET.text}".\n`,
     tableOf(head, rows),
     `## States\n\n${declaredAs('src/model/finding.ts', 'FindingState').comment}\n`,
   ].join('\n');

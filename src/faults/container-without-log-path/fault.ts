@@ -22,7 +22,7 @@ export const containerWithoutLogPath = defineFault({
   affected: [
     {
       component: 'kubelet',
-      versions: '1.17.12 and newer of 1.17, 1.18.9 and newer of 1.18, 1.19.0 to 1.36.x',
+      versions: '1.17.12 and newer of 1.17, 1.18.9 and newer of 1.18, 1.19.0 and newer',
       behaviour: 'deletes files, links and empty folders of its working folder, /bin first',
     },
     {

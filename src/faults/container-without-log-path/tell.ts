@@ -2,6 +2,7 @@ import type { Producer } from '../../evidence/container-producer.ts';
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MergedUsr } from '../../evidence/merged-usr.ts';
 import type { UnloggedContainer } from '../../evidence/unlogged-containers.ts';
+import { verificationNote } from '../../evidence/verified-version.ts';
 import type { Sweep } from '../../evidence/working-folder.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof, Subject } from '../../model/finding.ts';
@@ -94,7 +95,7 @@ export function versionProof(version: Maybe<KubeletVersion>): readonly Proof[] {
   const claim = sweeps
     ? `${which} removes whatever matches the log path and a star (1.17.12, 1.18.9, 1.19 and newer do)`
     : `${which} removes exactly the log path (1.17.12, 1.18.9, 1.19 and newer do otherwise)`;
-  return [{ claim, origin }];
+  return [{ claim: `${claim}${verificationNote(version.value)}`, origin }];
 }
 
 const NAMES_SHOWN_MAX = 100;

@@ -5,6 +5,7 @@ import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountProbe, MountProbes } from '../../evidence/mount-probes.ts';
 import { isSuspectType } from '../../evidence/suspect-mounts.ts';
 import { loopOn } from '../../evidence/thread-stacks.ts';
+import { verifiedKubelet } from '../../evidence/verified-version.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
@@ -86,12 +87,10 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
   return latentFinding(mount, seen);
 }
 
-/** The newest whose source was read. */
-const NEWEST_MINOR = 36;
-
 /** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
-function looksWithoutServer({ major, minor, patch, prerelease }: KubeletVersion): boolean {
-  if (major !== 1 || minor > NEWEST_MINOR) return false;
+function looksWithoutServer(version: KubeletVersion): boolean {
+  const { major, minor, patch, prerelease } = verifiedKubelet(version);
+  if (major !== 1) return false;
   return minor > 30 || (minor === 30 && (patch > 0 || prerelease === undefined));
 }
 

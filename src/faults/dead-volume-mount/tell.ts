@@ -3,6 +3,7 @@ import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import { entriesOf, type KubeletLog } from '../../evidence/log-entries.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import { orphanProof } from '../../evidence/orphan-words.ts';
+import { verificationNote } from '../../evidence/verified-version.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { DeadMount } from './dead-mount.ts';
@@ -156,10 +157,17 @@ export function benignFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     summary:
       `The mount ${mount.main.target} of pod ${mount.podUid}, which is gone, is dead; kubelet ` +
       `${version} looks at it without asking its server, so its sync loop does not hang there.`,
-    proof: mountProof(mount, seen),
+    proof: [...mountProof(mount, seen), ...passesByProof(seen.version)],
     blastRadius: 'whoever else looks at it: df, backup and monitoring hang',
     excluded: [],
   };
+}
+
+function passesByProof(version: Seen['version']): readonly Proof[] {
+  if (!version?.known) return [];
+  const { text, origin } = version.value;
+  const claim = `kubelet ${text} looks at it without asking its server (1.30 and newer do)`;
+  return [{ claim: `${claim}${verificationNote(version.value)}`, origin }];
 }
 
 /** A dump or a log that shows the fault, where nobody can tell which mount it is. */

@@ -39,7 +39,7 @@ export const leftoverVolumeDirectory = defineFault({
     },
     {
       component: 'kubelet',
-      versions: '1.20.10, 1.21.4, 1.22.0 and newer, up to 1.36.x',
+      versions: '1.20.10, 1.21.4, 1.22.0 and newer',
       behaviour: 'removes empty ones of orphaned pods by itself',
     },
   ],

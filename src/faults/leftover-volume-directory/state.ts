@@ -1,5 +1,6 @@
 import type { LeftoverFolders } from '../../evidence/leftover-folders.ts';
 import { pluginName } from '../../evidence/leftover-names.ts';
+import { verificationNote } from '../../evidence/verified-version.ts';
 import { careOfVolumeFolders } from '../../evidence/volume-folders.ts';
 import type { VolumeMetrics } from '../../evidence/volume-metrics.ts';
 import type { FindingState, Proof } from '../../model/finding.ts';
@@ -28,7 +29,10 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
 
   if (version?.known && all.isKubeletRunning) {
     const { value } = version;
-    const says = (claim: string): Proof => ({ claim, origin: value.origin });
+    const says = (claim: string): Proof => ({
+      claim: `${claim}${verificationNote(value)}`,
+      origin: value.origin,
+    });
     if (scansAllTheTime(value)) {
       const claim = `kubelet ${value.text} takes each of them for a volume, every three minutes`;
       return { state: 'active', harm: SLOW, proof: [says(claim), ...told] };
@@ -57,7 +61,7 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
   const atStart = version?.known
     ? [
         {
-          claim: `kubelet ${version.value.text} looks for volumes at its start`,
+          claim: `kubelet ${version.value.text} looks for volumes at its start${verificationNote(version.value)}`,
           origin: version.value.origin,
         },
       ]

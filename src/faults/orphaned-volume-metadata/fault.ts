@@ -18,7 +18,7 @@ export const orphanedVolumeMetadata = defineFault({
   affected: [
     {
       component: 'kubelet',
-      versions: '1.13.0 and newer, up to 1.36.x',
+      versions: '1.13.0 and newer',
       behaviour: 'cannot remove the folder of the pod, and says so every two seconds',
     },
   ],

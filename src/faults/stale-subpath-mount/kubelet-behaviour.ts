@@ -1,4 +1,5 @@
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
+import { verifiedKubelet } from '../../evidence/verified-version.ts';
 
 /** Patches with which older kubelets got these bind mounts; what they did before is not in our tables. */
 const FIRST_AFFECTED: Readonly<Record<number, number>> = { 7: 14, 8: 9, 9: 4 };
@@ -10,7 +11,7 @@ const FIRST_AFFECTED: Readonly<Record<number, number>> = { 7: 14, 8: 9, 9: 4 };
  * pre-release of 1.19.0 the change arrived is not in our tables.
  */
 export function isRepairedByKubelet(version: KubeletVersion): boolean | 'unknown' {
-  const { major, minor, patch, prerelease } = version;
+  const { major, minor, patch, prerelease } = verifiedKubelet(version);
   if (major !== 1 || patch < (FIRST_AFFECTED[minor] ?? 0) || minor < 7) return 'unknown';
   if (minor === 19 && patch === 0 && prerelease) return 'unknown';
   return minor >= 19;

@@ -1,6 +1,7 @@
 import type { KubeletVersion } from '../../evidence/kubelet-version.ts';
 import type { MountTable } from '../../evidence/mount-table.ts';
 import type { SubpathSource } from '../../evidence/subpath-source.ts';
+import { verificationNote } from '../../evidence/verified-version.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding, Proof, Subject } from '../../model/finding.ts';
 import type { Candidate } from './candidate.ts';
@@ -122,7 +123,7 @@ function behaviourOf(version: Maybe<KubeletVersion>): readonly Proof[] {
   const claim = repaired
     ? `kubelet ${text} mounts it anew at the next start (1.19 and newer do)`
     : `kubelet ${text} does not repair this by itself (1.19 and newer do)`;
-  return [{ claim, origin }];
+  return [{ claim: `${claim}${verificationNote(version.value)}`, origin }];
 }
 
 function podExclusions({ pod }: Candidate): readonly string[] {
