@@ -74,8 +74,12 @@ export async function serve(
   if (!lock.ok) return unusable(stateFolder, lock.why);
   if (!lock.value.isTaken) return lock.value;
   // That of an agent that was killed: nobody listens there any more, as the lock says.
-  rmSync(socketIn(stateFolder), { force: true });
-  const tokens = await tried(ownTokens(stateFolder));
+  const tokens = await tried(
+    (async () => {
+      rmSync(socketIn(stateFolder), { force: true });
+      return ownTokens(stateFolder);
+    })(),
+  );
   const opened = tokens.ok
     ? await storeIn(stateFolder, listener)
     : unusable(stateFolder, tokens.why);

@@ -19,9 +19,9 @@ export async function awaitHealing(
 ): Promise<boolean> {
   const { fault, findings } = planned;
   const { healedMeans = 'nothing is left to wait for' } = fault;
-  const begun = Date.now();
+  const begun = performance.now();
   let lastTold = begun;
-  for (let now = begun; now - begun < HEALING_MS_MAX && !stop.aborted; now = Date.now()) {
+  for (let now = begun; now - begun < HEALING_MS_MAX && !stop.aborted; now = performance.now()) {
     const evidence = await attempt(collect(fault.needs, look()));
     if (
       evidence.known &&

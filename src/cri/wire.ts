@@ -60,12 +60,12 @@ export class Wire {
     decode: (bytes: Uint8Array) => T,
   ): Promise<RuntimeReply<T>> {
     const source = `CRI ${method}`;
-    const deadline = Date.now() + this.#limitMs;
+    const until = performance.now() + this.#limitMs;
     // The version spoken last comes first. The other is tried again when that one is gone: a
     // runtime may have been replaced by a newer one under the same socket.
     let words = '';
     for (const criVersion of this.#spoken === 'v1' ? CRI_VERSIONS : CRI_VERSIONS.toReversed()) {
-      const answer = await this.#ask(source, criVersion, method, request, deadline);
+      const answer = await this.#ask(source, criVersion, method, request, until);
       if ('bytes' in answer) {
         this.#spoken = criVersion;
         return { criVersion, message: decoded(source, answer.bytes, decode) };
@@ -91,10 +91,12 @@ export class Wire {
     criVersion: CriVersion,
     method: string,
     request: Uint8Array,
-    deadline: number,
+    until: number,
   ): Promise<RawAnswer> {
     if (this.#closed) throw new RuntimeCallError('failed', source, 'the connection is closed');
     const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+    // gRPC wants a time of day; the clock may have been set since the call began.
+    const deadline = Date.now() + until - performance.now();
     const call = this.#client.makeUnaryRequest(
       `/runtime.${criVersion}.RuntimeService/${method}`,
       (bytes: Uint8Array) => Buffer.from(bytes),

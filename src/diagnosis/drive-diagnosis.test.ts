@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { MadeWalk, walkOf } from '../../test/made-walk.ts';
+import { stopWithin } from './run-step.ts';
 
 const reasonOf = async (walk: MadeWalk) => (await walk.status()).conditions?.at(-1)?.reason;
 
@@ -121,6 +122,26 @@ test('one whose time is over begins no further step, and says so', async () => {
   expect(rest).toBe(10_001);
   expect(walk.ran).toEqual(['a']);
   expect(await reasonOf(walk)).toBe('DeadlineExceeded');
+});
+
+test('one whose clock is set back by months has no more time than its deadline', async () => {
+  const walk = await walkOf('ab', { deadlineSeconds: 10 });
+  const rests: number[] = [];
+  walk.now = () => new Date('2026-03-01T12:00:00Z');
+  for (const name of ['a', 'b']) {
+    walk.acts.set(name, ({ restMs, stop }) => {
+      rests.push(restMs);
+      // What a step does with it: a timer holds no months.
+      expect(stopWithin(restMs, stop).aborted).toBe(false);
+      walk.now = () => new Date('2025-11-01T12:00:00Z');
+      return { succeeded: true, results: {} };
+    });
+  }
+  await walk.drive();
+  expect(rests).toEqual([10_001, 10_001]);
+  expect(await walk.status()).toMatchObject({
+    ...{ phase: 'Succeeded', startTime: '2025-11-01T12:00:00Z' },
+  });
 });
 
 test('a last step that fails because the time is over fails for that, not for itself', async () => {

@@ -48,11 +48,11 @@ export function memoryDatabase(): DatabaseSync {
 
 /** Opens the database of a store, and makes it when there is none. One process at a time has it. */
 export async function openDatabase(path: string, bytesMax: number): Promise<DatabaseSync> {
-  await prepareFolder(dirname(path));
-  if (!existsSync(path)) await makeDatabase(path);
-  const { sizeBytes } = refuseForeign(path);
   let database: DatabaseSync | undefined;
   try {
+    await prepareFolder(dirname(path));
+    if (!existsSync(path)) await makeDatabase(path);
+    const { sizeBytes } = refuseForeign(path);
     database = new DatabaseSync(path, { timeout: 0 });
     // Held until the end: what others wrote beside us nobody would watch.
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; ROLLBACK');
@@ -121,6 +121,12 @@ function refuseDamaged(database: DatabaseSync, path: string): void {
 
 function refusal(path: string, error: unknown): StoreFileError {
   const code = resultCodeOf(error);
+  if (error instanceof Error && 'code' in error && error.code === 'ELOOP') {
+    return new StoreFileError(
+      `${path} is a symbolic link: the store is not read through links; ` +
+        'move the file itself there, or choose another --state-dir',
+    );
+  }
   // SQLITE_BUSY
   if (code === 5) {
     return new StoreFileError(

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import {
   chmodSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -13,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { StoreFileError } from './sqlite-file.ts';
 import { openMemoryStore, openSqliteStore, type SqliteStore } from './sqlite-store.ts';
 import { describeStore, newDiagnosis } from './store-contract.ts';
 
@@ -91,7 +93,11 @@ test('leaves a file alone that is not its own', async () => {
   expect(readFileSync(path)).toEqual(before);
   rmSync(path);
   symlinkSync('/etc/hostname', path);
-  await expect(open(path)).rejects.toThrow('symbolic link');
+  await expect(open(path)).rejects.toThrow(StoreFileError);
+  await expect(open(path)).rejects.toThrow(`${path} is a symbolic link`);
+  rmSync(path);
+  mkdirSync(`${path}.new`);
+  await expect(open(path)).rejects.toThrow(StoreFileError);
 });
 
 test('leaves a file alone that a newer version wrote', async () => {

@@ -9,9 +9,11 @@ function deadlineAt({ deadlineSeconds }: DiagnosisSpec, { startTime }: Diagnosis
   return Date.parse(startTime) + deadlineSeconds * 1_000;
 }
 
-/** What is left of the time for the whole. */
+/** What is left until the deadline: never more than all of it, whatever the clock was set to since. */
 export function restMs(spec: DiagnosisSpec, status: DiagnosisStatus, now: Date): number {
-  return Math.max(deadlineAt(spec, status) - now.getTime(), 0);
+  const { deadlineSeconds = Number.POSITIVE_INFINITY } = spec;
+  const leftMs = deadlineAt(spec, status) - now.getTime();
+  return Math.min(Math.max(leftMs, 0), deadlineSeconds * 1_000);
 }
 
 /** From when on there is no step to be run any more, only an end to be written. */

@@ -3,7 +3,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { adjacencyHash } from './adjacency-hash.ts';
 import { afterStep, type StepResult } from './after-step.ts';
-import { withCondition } from './conditions.ts';
+import { timeText, withCondition } from './conditions.ts';
 import { decideNext, type SeenDiagnosis, type SeenSet } from './decide-next.ts';
 import { pathsOf } from './paths.ts';
 
@@ -288,6 +288,19 @@ describe('who made it can end it', () => {
     expect(ran).toEqual(['a', 'b']);
     expect(conditionsOf(status)).toContain('Failed DeadlineExceeded');
     expect(driven(limited, good, during({ now: new Date(START + 9_000) })).ran).toHaveLength(3);
+  });
+
+  test('by a deadline that counts anew when the clock was set back by months', () => {
+    const limited = seenWith({ spec: { ...spec, deadlineSeconds: 10 } });
+    const back = START - 100 * 86_400_000;
+    const { ran, status } = driven(limited, good, during({ now: new Date(back) }));
+    expect({ ran, status }).toMatchObject({ ran: { length: 3 }, status: { phase: 'Succeeded' } });
+    expect(status.startTime).toBe(timeText(new Date(back)));
+    const [set, late] = [during({ now: new Date(back) }), during({ now: new Date(back + 10_000) })];
+    const suspended = { ...limited, spec: { ...limited.spec, suspend: true } };
+    const waiting = driven(suspended, good, (seen, count) => set(seen, count + 2));
+    const over = driven({ ...suspended, status: waiting.status }, good, (seen) => late(seen, 2));
+    expect(conditionsOf(over.status)).toContain('Failed DeadlineExceeded');
   });
 
   test('or stop it for a while', () => {

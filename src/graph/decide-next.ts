@@ -54,6 +54,8 @@ function decide(seen: SeenDiagnosis): Decision {
     return { kind: 'save', status: { ...status, phase: 'Pending', startTime: timeText(now) } };
   }
   const waitedMs = now.getTime() - Date.parse(startTime);
+  // The clock was set back since: times count from now on, or a deadline of minutes would take months.
+  if (waitedMs < 0) return { kind: 'save', status: { ...status, startTime: timeText(now) } };
   const { deadlineSeconds } = spec;
   if (deadlineSeconds !== undefined && waitedMs >= deadlineSeconds * 1_000) {
     const failed = failedFor(status, 'DeadlineExceeded', now, String(deadlineSeconds));

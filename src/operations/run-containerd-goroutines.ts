@@ -93,9 +93,9 @@ async function newDump(
   path: string,
   { old, owner, stop }: { old: FileStatus | undefined; owner: number; stop: AbortSignal },
 ): Promise<string> {
-  const end = Date.now() + DUMP_WAIT_MS;
+  const end = performance.now() + DUMP_WAIT_MS;
   let last: FileStatus | undefined;
-  while (Date.now() < end && !stop.aborted) {
+  while (performance.now() < end && !stop.aborted) {
     await sleep(DUMP_LOOK_MS);
     const seen = await attempt(node.ask('status', { path }));
     const now = seen.known ? seen.value : undefined;

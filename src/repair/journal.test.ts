@@ -122,6 +122,27 @@ test.each([
   expect(troubles).toEqual([`journal.jsonl:2 is not a record: ${line}`]);
 });
 
+test.each([
+  { action: { kind: 'remove-empty-directory', podUid: 'p', plugin: 'x' } },
+  { action: { kind: 'unmount', id: '216' } },
+  { rest: [{ kind: 'set-aside' }] },
+  { outcome: { state: 'failed' } },
+])('a record with a part that is not whole is told, and is not fatal: %j', async (part) => {
+  await journal().intend(INTENT);
+  const [record] = readJournal(folder).records;
+  appendFileSync(path(), `${JSON.stringify({ ...record, entry: 2, ...part })}\n`);
+  const { records, troubles } = readJournal(folder);
+  expect(records).toHaveLength(1);
+  expect(troubles).toEqual([expect.stringContaining('journal.jsonl:2 is not a record: ')]);
+});
+
+test('an action of a kind that this version does not know is read as it is', async () => {
+  await journal().intend(INTENT);
+  const [record] = readJournal(folder).records;
+  appendFileSync(path(), `${JSON.stringify({ ...record, entry: 2, action: { kind: 'new' } })}\n`);
+  expect(readJournal(folder)).toMatchObject({ records: { length: 2 }, troubles: [] });
+});
+
 test('a full journal begins anew, and no unfinished intent is ever lost', async () => {
   const small = journal(2_000);
   expect(await small.intend(INTENT)).toBe(1); // Never concluded.

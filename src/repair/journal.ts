@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Action, Outcome } from '../model/action.ts';
+import { isRecordedAction, isRecordedOutcome } from '../model/recorded-action.ts';
 import { fieldsIn, textIfThere } from '../state/state-folder.ts';
 import { fieldAt } from '../std/json.ts';
 import { JOURNAL_READ_BYTES_MAX } from './limits.ts';
@@ -26,7 +27,8 @@ export interface JournalRecord extends Intent {
   readonly at: string;
   readonly event: 'intended' | 'concluded';
   readonly boot: string;
-  readonly by: { readonly pid: number; readonly user: string };
+  /** Absent when a line does not say who. */
+  readonly by?: { readonly pid: number; readonly user: string };
   /** Of a conclusion. */
   readonly outcome?: Outcome;
 }
@@ -79,12 +81,14 @@ export function readJournal(folder: string): JournalReading {
 type Fields = ReturnType<typeof fieldsIn>;
 
 function isRecord(fields: Fields): fields is Fields & JournalRecord {
-  const { entry, at, event, action, fault, finding } = fields;
+  const { entry, at, event, action, fault, finding, rest, outcome } = fields;
   return (
     Number.isSafeInteger(entry) &&
     (event === 'intended' || event === 'concluded') &&
     [at, fault, finding].every((field) => typeof field === 'string') &&
-    typeof fieldAt(action, 'kind') === 'string'
+    isRecordedAction(action) &&
+    (rest === undefined || (Array.isArray(rest) && rest.every(isRecordedAction))) &&
+    (outcome === undefined || isRecordedOutcome(outcome))
   );
 }
 

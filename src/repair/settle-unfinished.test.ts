@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -9,7 +9,7 @@ import type { ActionKind } from '../model/action.ts';
 import type { OpenFile } from '../node/node-reader.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
-import { readJournal } from './journal.ts';
+import { type JournalRecord, readJournal } from './journal.ts';
 import { perform, type Step } from './perform.ts';
 import { settleUnfinished } from './settle-unfinished.ts';
 
@@ -65,6 +65,18 @@ test.each(['acted', 'looked afterwards'] as const)(
     expect(made.log).toEqual([`unmount ${TARGET} in ${KUBELET_PID}`]);
   },
 );
+
+test('a line that does not say who wrote it is settled like any other', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'acted');
+  const path = join(folder, 'journal.jsonl');
+  const { by: _, ...record } = JSON.parse(readFileSync(path, 'utf8')) as JournalRecord;
+  writeFileSync(path, `${JSON.stringify(record)}\n`);
+  const [settled] = await settle(made);
+  expect(settled).toMatchObject({
+    outcome: { state: 'done', note: expect.stringContaining('a process that the journal') },
+  });
+});
 
 test('what was settled once is settled for good', async () => {
   const made = new MadeHands();

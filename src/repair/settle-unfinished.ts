@@ -1,5 +1,6 @@
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import { attempt } from '../node/attempt.ts';
+import { numberAt } from '../std/json.ts';
 import type { Handler, Sight } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
@@ -63,7 +64,9 @@ async function sightOf(
 
 function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Sight): Outcome {
   const all = beside === undefined ? seen : `${seen}; ${beside}`;
-  const note = `begun at ${at} by pid ${by.pid}, its end was not seen; looked now: ${all}`;
+  const pid = numberAt(by, 'pid');
+  const who = pid === undefined ? 'a process that the journal does not name' : `pid ${pid}`;
+  const note = `begun at ${at} by ${who}, its end was not seen; looked now: ${all}`;
   const todo = 'run kubediag check, and recover again';
   return isDone ? { state: 'done', note } : { state: 'no-effect', what: seen, why: note, todo };
 }

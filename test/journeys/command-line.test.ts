@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
@@ -61,6 +61,44 @@ describe('exit codes', () => {
     expect(stderr).toContain(hint);
   });
 });
+
+describe('what others left in our folder is answered, and is no defect', () => {
+  const stateFolder = (name: string) => {
+    const folder = join(scratch, name);
+    mkdirSync(folder, { mode: 0o700 });
+    return folder;
+  };
+
+  test('a store that is a link', () => {
+    const folder = stateFolder('linked');
+    symlinkSync('/etc/hostname', join(folder, 'store.sqlite'));
+    const serve = ['serve', '--state-dir', folder, '--listen', '127.0.0.1:0'];
+    const { code, stderr } = kubediag(...serve);
+    expect(code).toBe(3);
+    expect(stderr).toContain('refused: the store cannot be opened');
+    expect(stderr).toContain('store.sqlite is a symbolic link');
+  });
+
+  test('a journal with an action that is not whole', () => {
+    const folder = stateFolder('torn');
+    const record = { entry: 1, at: '2026-01-02T03:04:05Z', event: 'intended' };
+    const about = { fault: 'leftover-volume-directory', finding: 'a1b2c3' };
+    const lines = [
+      { ...record, ...about, action: { kind: 'remove-empty-directory' } },
+      { ...record, ...about, entry: 2, action: RESTORE },
+    ];
+    writeFileSync(
+      join(folder, 'journal.jsonl'),
+      lines.map((line) => `${JSON.stringify(line)}\n`).join(''),
+    );
+    const { code, stdout, stderr } = kubediag('journal', '--state-dir', folder, '-o', 'wide');
+    expect(code).toBe(0);
+    expect(stderr).toContain('journal.jsonl:1 is not a record');
+    expect(stdout).toContain('make the link /bin -> usr/bin');
+  });
+});
+
+const RESTORE = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' };
 
 describe('what a script reads', () => {
   test('JSON and YAML say the same', () => {
