@@ -109,6 +109,12 @@ describe('manifests that exist are taken as they are', () => {
     expect(checkResource(value).resource?.spec).toMatchObject({ processor: { timeoutSecond: 60 } });
   });
 
+  test('a field that every object of JavaScript has is unknown all the same', () => {
+    expect(told(operation({ path: '/a', constructor: {} }))).toEqual([
+      expect.stringContaining('note spec.processor.constructor: no such field is known'),
+    ]);
+  });
+
   test('our own fields are optional, and known', () => {
     const additions = {
       recovery: 'Approval',

@@ -61,7 +61,8 @@ export function unknownFields(
   if (typeof value !== 'object' || value === null) return [];
   const { properties, additionalProperties } = schema;
   return Object.entries(value).flatMap(([key, inner]) => {
-    const known = properties ? properties[key] : additionalProperties;
+    const isDeclared = !properties || Object.hasOwn(properties, key);
+    const known = isDeclared ? (properties?.[key] ?? additionalProperties) : undefined;
     if (known) return unknownFields(known, inner, [...place, key]);
     return properties ? [unknownField(Object.keys(properties), [...place, key], key)] : [];
   });

@@ -4,7 +4,7 @@ import { KUBELET_ROOT, madeWorker, POD_UID } from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { containerStatuses } from './container-statuses.ts';
-import { containers, newestContainer } from './containers.ts';
+import { containers, newestContainer, stateIn } from './containers.ts';
 import { runtime } from './runtime.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
@@ -167,4 +167,12 @@ describe('the runtime is found by itself', () => {
   test('none at all says what to pass', async () => {
     await expect(nodeWith({}).of(runtime)).rejects.toThrow('--runtime-endpoint');
   });
+});
+
+test.each([
+  ['CONTAINER_RUNNING', 'running'],
+  ['constructor', 'unknown'],
+  [undefined, 'unknown'],
+])('the state that a runtime calls %s is %s', (name, state) => {
+  expect(stateIn(name)).toBe(state);
 });

@@ -72,15 +72,15 @@ export function isNewer(left: Container, right: Container): boolean {
     : left.createdAt > right.createdAt;
 }
 
-const STATES: Readonly<Record<string, Container['state']>> = {
-  CONTAINER_CREATED: 'created',
-  CONTAINER_RUNNING: 'running',
-  CONTAINER_EXITED: 'exited',
-};
+const STATES: ReadonlyMap<string | undefined, Container['state']> = new Map([
+  ['CONTAINER_CREATED', 'created'],
+  ['CONTAINER_RUNNING', 'running'],
+  ['CONTAINER_EXITED', 'exited'],
+]);
 
 /** Whatever a runtime calls a state that we do not know, it is unknown to us. */
 export function stateIn(name: string | undefined): Container['state'] {
-  return STATES[name ?? ''] ?? 'unknown';
+  return STATES.get(name) ?? 'unknown';
 }
 
 function parseContainers(message: unknown): readonly Container[] {

@@ -4,6 +4,9 @@ export const DISK_MS = 10_000;
 /** A lock is one line, and so is the line of a process in /proc. */
 export const LOCK_BYTES_MAX = 64 * 1024;
 
+/** Symbolic links on the way to our folder; the kernel follows no more. */
+export const LINKS_MAX = 40;
+
 /** Takers that pass each other this often are no accident. */
 export const LOCK_TRIES_MAX = 20;
 

@@ -61,6 +61,37 @@ test.each([
   expect(await tried(prepareFolder(path))).toMatchObject({ ok: false });
 });
 
+test('a folder below one that others can write to is refused, and nothing is made there', async () => {
+  const shared = join(scratch, 'shared');
+  mkdirSync(shared);
+  chmodSync(shared, 0o777);
+  expect(await tried(prepareFolder(join(shared, 'a/state')))).toEqual({
+    ok: false,
+    why: `${shared} can be written by others than its owner (mode 0777), who could replace what is in it`,
+  });
+  expect(readdirSync(shared)).toEqual([]);
+  // As /tmp is: nobody can rename there what is not theirs.
+  chmodSync(shared, 0o1777);
+  expect(await tried(prepareFolder(join(shared, 'a/state')))).toMatchObject({ ok: true });
+});
+
+test('links of our own on the way are followed, and what is behind them is checked', async () => {
+  mkdirSync(join(scratch, 'real/inner'), { recursive: true });
+  symlinkSync('real/inner', join(scratch, 'link'));
+  symlinkSync('loop', join(scratch, 'loop'));
+  const state = join(scratch, 'link/state');
+  expect(await tried(prepareFolder(state))).toMatchObject({ ok: true });
+  chmodSync(join(scratch, 'real'), 0o775);
+  expect(await tried(prepareFolder(state))).toMatchObject({
+    ok: false,
+    why: expect.stringContaining(`${join(scratch, 'real')} can be written by others`),
+  });
+  expect(await tried(prepareFolder(join(scratch, 'loop/state')))).toMatchObject({
+    ok: false,
+    why: expect.stringContaining('too many symbolic links'),
+  });
+});
+
 test('a file in the place of the folder is an answer', async () => {
   const path = join(scratch, 'state');
   writeFileSync(path, '');

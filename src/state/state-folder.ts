@@ -11,17 +11,27 @@ import {
 import { lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DISK_MS } from './limits.ts';
+import { replaceableBy } from './trusted-path.ts';
 
-/** Makes our folder on the node when it is missing, and throws when others could write to it. */
+/** Makes our folder on the node when it is missing, and throws when others could write to it or replace it. */
 export async function prepareFolder(folder: string): Promise<void> {
+  // Before anything is made: what is made below a folder of somebody else is theirs to move.
+  refuseReplaceable(folder);
   const made = makeFolder(folder);
   if (made !== undefined) await syncFolder(dirname(made));
+  // Somebody else may have been faster in a folder that all can write to.
+  if (made !== undefined) refuseReplaceable(folder);
   const { mode, uid } = await lstat(folder);
   const isOurs = uid === process.geteuid?.() && (mode & 0o022) === 0;
   // Whoever can write here can tell us what we have done, or that nobody is at work.
   if ((mode & constants.S_IFMT) !== constants.S_IFDIR || !isOurs) {
     throw new DiskError(`${folder} is not a folder that only we can write to (chmod 700, chown)`);
   }
+}
+
+function refuseReplaceable(folder: string): void {
+  const why = replaceableBy(dirname(folder));
+  if (why !== undefined) throw new DiskError(why);
 }
 
 /**

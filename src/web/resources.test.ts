@@ -64,6 +64,22 @@ test('an object is created, read, listed, replaced and deleted', async () => {
   expect(JSON.parse(gone.text)).toMatchObject({ reason: 'NotFound', details: { name: 'a' } });
 });
 
+test.each([
+  ['constructor', []],
+  ['toString', []],
+  ['!constructor', ['a']],
+  ['constructor!=x', ['a']],
+  ['app', ['a']],
+])('a selector sees the labels that an object has, and no others: %s', async (selector, names) => {
+  const { ask } = await madeServer();
+  await ask('POST', DIAGNOSES, diagnosis('a'));
+  const query = `labelSelector=${encodeURIComponent(selector)}`;
+  const list = JSON.parse((await ask('GET', `${DIAGNOSES}?${query}`)).text) as {
+    readonly items: readonly { readonly metadata: { readonly name: string } }[];
+  };
+  expect(list.items.map(({ metadata }) => metadata.name)).toEqual(names);
+});
+
 test('a patch changes what it names, and a second one changes nothing', async () => {
   const { ask } = await madeServer();
   await ask('POST', DIAGNOSES, diagnosis('a', { suspend: true }));

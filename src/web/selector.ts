@@ -8,7 +8,7 @@ type Test = (object: StoredObject) => boolean;
 export function selectorIn(query: URLSearchParams): Test {
   const tests = [
     ...parts(query.get('labelSelector')).map((part) =>
-      testOf(part, ({ metadata }, name) => metadata.labels?.[name]),
+      testOf(part, ({ metadata }, name) => fieldAt(metadata.labels, name)),
     ),
     ...parts(query.get('fieldSelector')).map((part) =>
       testOf(part, (object, name) => fieldAt(object, ...name.split('.'))),
