@@ -69,11 +69,16 @@ const httpServer = z
 
 const scriptRunner = z
   .looseObject({
-    script: text.describe('The text of a shell script.'),
+    script: text.describe(
+      'The text of a shell script. Every account of the node can read it while it runs.',
+    ),
     argKeys: z
       .array(text)
       .max(ARGUMENTS_MAX)
-      .describe('Keys of parameters and results whose values are the arguments.')
+      .describe(
+        'Keys of parameters and results whose values are the arguments. Every account of the node can read arguments ' +
+          'while the script runs (/proc/PID/cmdline): read secrets from the environment, see scriptRunner.',
+      )
       .exactOptional(),
     operationResultKey: text
       .describe('The output is kept as operation.KEY.output, an error as operation.KEY.error.')
@@ -82,7 +87,12 @@ const scriptRunner = z
       .describe('The step succeeds with any exit code, as it did up to v0.3.1. Off by default.')
       .exactOptional(),
   })
-  .describe('Runs a shell script on the node.');
+  .describe(
+    'Runs a shell script on the node. All parameters and results are in its environment: as one JSON object in ' +
+      'KUBEDIAG_PARAMETERS, and each in KUBEDIAG_PARAM_KEY, with the key in upper case and "_" for all but letters and ' +
+      'digits. KUBEDIAG_OMITTED names the keys without a variable, with the reason: two keys would share it, the ' +
+      'value holds a NUL character, or all have more than 120 KiB together.',
+  );
 
 // function.py, requirements.txt
 const FILE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;

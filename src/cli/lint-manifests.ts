@@ -4,6 +4,7 @@ import { checkGraph } from '../graph/check-graph.ts';
 import { notesOnTargets } from '../graph/left-out.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
+import { sharedVariables, variableOf } from '../operations/script-environment.ts';
 import { isNearly } from '../std/is-nearly.ts';
 import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
@@ -78,7 +79,15 @@ function isOurs(value: unknown): boolean {
 function checked(value: unknown): Pick<Given, 'resource' | 'problems'> {
   const { resource, problems } = checkResource(value);
   if (!resource) return { problems };
-  return { resource, problems: [...problems, ...deeper(resource), ...notRunHere(resource)] };
+  return {
+    resource,
+    problems: [
+      ...problems,
+      ...deeper(resource),
+      ...notRunHere(resource),
+      ...notesOnScripts(resource),
+    ],
+  };
 }
 
 /** What can be wrong though the form is right. */
@@ -107,6 +116,28 @@ function notRunHere(resource: Resource): readonly Problem[] {
   return [
     note('codeSource', 'it has no function.py', 'define handler(context) in a file of that name'),
   ];
+}
+
+function notesOnScripts(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'Operation') {
+    const { argKeys = [] } = resource.spec.processor.scriptRunner ?? {};
+    if (argKeys.length === 0) return [];
+    return [
+      {
+        severity: 'note',
+        place: ['spec', 'processor', 'scriptRunner', 'argKeys'],
+        what: 'every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
+        fix: `read secrets from the environment instead: ${variableOf(argKeys[0] ?? '')}`,
+      },
+    ];
+  }
+  if (resource.kind !== 'Diagnosis') return [];
+  return sharedVariables(Object.keys(resource.spec.parameters ?? {})).map((keys) => ({
+    severity: 'note',
+    place: ['spec', 'parameters', keys[0] ?? ''],
+    what: `a script gets none of ${keys.join(', ')} as ${variableOf(keys[0] ?? '')}: they would share it`,
+    fix: 'rename all but one, or let the script read KUBEDIAG_PARAMETERS',
+  }));
 }
 
 function unheard(sources: readonly string[]): readonly Problem[] {

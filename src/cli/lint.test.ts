@@ -53,6 +53,22 @@ describe('manifests', () => {
     expect(lintManifests(files).problems).toEqual([]);
   });
 
+  test('of scripts with arguments, or with keys that share a variable, have a note', () => {
+    const script = OPERATION.replace(
+      '    path: /a\n',
+      '    scriptRunner:\n      script: id\n      argKeys: [db.password]\n',
+    );
+    const diagnosis =
+      'apiVersion: diagnosis.kubediag.org/v1\nkind: Diagnosis\nmetadata: {name: d}\n' +
+      'spec: {operationSet: dead-volume-mount, nodeName: web-1, parameters: {a.b: one, a_b: two, c: three}}\n';
+    const report = linted(`${script}---\n${diagnosis}`);
+    expect(told(report)).toEqual([
+      'a.yaml:9 note spec.processor.scriptRunner.argKeys: every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
+      'a.yaml:14 note spec.parameters["a.b"]: a script gets none of a.b, a_b as KUBEDIAG_PARAM_A_B: they would share it',
+    ]);
+    expect(report.problems[0]?.fix).toContain('KUBEDIAG_PARAM_DB_PASSWORD');
+  });
+
   test('of functions that no node runs have a note', () => {
     const manifest = (runtime: string, file: string) =>
       OPERATION.replace(

@@ -4,6 +4,18 @@ export const ANSWER_BYTES_MAX = 2 * 1024 * 1024;
 /** What a script may be: the kernel takes no argument of more than 128 KiB. */
 export const SCRIPT_BYTES_MAX = 128 * 1024 - 1;
 
+/** Parameters and results in the environment of a script: in one text, for which the same holds. */
+export const PARAMETERS_BYTES_MAX = 120 * 1024;
+/** The keys that have no variable there, with their reasons. */
+export const OMITTED_BYTES_MAX = 16 * 1024;
+
+/**
+ * Arguments and environment together: the kernel takes 2 MiB with the usual limit of the stack. Each
+ * parameter is in the environment twice, and a short one needs thrice its length for its name.
+ */
+export const ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX = 1_920 * 1024;
+export const COPIES_IN_ENVIRONMENT = 4;
+
 /** All files of a function together: an Operation that has more does not fit into etcd. */
 export const CODE_BYTES_MAX = 2 * 1024 * 1024;
 

@@ -1,8 +1,16 @@
 import type { Processor } from '../api/processor-of.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
+import { PLAIN_ENVIRONMENT } from '../process/system-program.ts';
 import { badEnd } from './bad-end.ts';
-import { ANSWER_BYTES_MAX, SCRIPT_BYTES_MAX } from './limits.ts';
+import {
+  ANSWER_BYTES_MAX,
+  ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX,
+  COPIES_IN_ENVIRONMENT,
+  PARAMETERS_BYTES_MAX,
+  SCRIPT_BYTES_MAX,
+} from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { scriptEnvironment } from './script-environment.ts';
 
 export interface ScriptStep {
   readonly script: Extract<Processor, { way: 'script' }>;
@@ -19,7 +27,7 @@ export interface ScriptStep {
  */
 const JOINED = 'read -r _ && exec /bin/sh -c "$@" 2>&1 </dev/null';
 
-/** Runs a shell script on the node: in a group of its own, with nothing of our environment. */
+/** Runs a shell script on the node: in a group of its own, with nothing of our environment but what it is told. */
 export async function runScript(step: ScriptStep): Promise<OperationResult> {
   const { script, argKeys } = step.script;
   if (Buffer.byteLength(script) > SCRIPT_BYTES_MAX) {
@@ -35,6 +43,10 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
   const ended = await runProgram({
     program: '/bin/sh',
     arguments: ['-c', JOINED, 'sh', script, step.name, ...words],
+    environment: {
+      ...PLAIN_ENVIRONMENT,
+      ...scriptEnvironment(step.input, roomBeside([script, ...words])),
+    },
     input: '\n',
     endsWithUs: {},
     deadlineMs: step.timeoutMs,
@@ -42,6 +54,13 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
     outputBytesMax: ANSWER_BYTES_MAX,
   });
   return resultOf(ended, step);
+}
+
+/** Parameters give way to arguments, without which the script cannot be run. */
+function roomBeside(texts: readonly string[]): number {
+  const taken = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
+  const left = ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX - taken;
+  return Math.min(PARAMETERS_BYTES_MAX, left / COPIES_IN_ENVIRONMENT);
 }
 
 /** What no program can be given as an argument. */

@@ -1,0 +1,67 @@
+import { OMITTED_BYTES_MAX } from './limits.ts';
+import type { StepInput } from './operation-result.ts';
+
+const PREFIX = 'KUBEDIAG_PARAM_';
+
+/**
+ * The variable of a parameter: "disk.path" is in KUBEDIAG_PARAM_DISK_PATH. The prefix keeps every key
+ * from being a variable that means something to the system, such as LD_PRELOAD.
+ */
+export function variableOf(key: string): string {
+  return `${PREFIX}${key.toUpperCase().replace(/[^A-Z0-9]/g, '_')}`;
+}
+
+/** Keys that share a variable: "a.b" and "a_b". */
+export function sharedVariables(keys: readonly string[]): readonly (readonly string[])[] {
+  const byVariable = Map.groupBy(keys, variableOf);
+  return [...byVariable.values()].filter((sharing) => sharing.length > 1);
+}
+
+/**
+ * What a script is told beside its arguments, which every account of the node can read while it runs:
+ * all parameters and results as one JSON object, and each in a variable of its own. What cannot be in
+ * a variable is named, with the reason.
+ */
+export function scriptEnvironment(
+  input: StepInput,
+  roomBytes: number,
+): Readonly<Record<string, string>> {
+  const given = Object.entries(input);
+  const omitted = new Map<string, string>();
+  for (const sharing of sharedVariables(Object.keys(input))) {
+    for (const key of sharing) omitted.set(key, `shares ${variableOf(key)} with another key`);
+  }
+  for (const [key, value] of given) {
+    if (`${key}${value}`.includes('\0')) omitted.set(key, 'holds a NUL character');
+  }
+  const fitting = fittingIn(given, roomBytes);
+  for (const [key] of given) if (!fitting.has(key)) omitted.set(key, 'too large');
+  const told = given.filter(([key]) => fitting.has(key));
+  const reasons = fittingIn([...omitted], OMITTED_BYTES_MAX);
+  return {
+    KUBEDIAG_PARAMETERS: JSON.stringify(Object.fromEntries(told)),
+    ...(reasons.size === 0
+      ? {}
+      : { KUBEDIAG_OMITTED: JSON.stringify(Object.fromEntries(reasons)) }),
+    ...Object.fromEntries(
+      told.flatMap(([key, value]) => (omitted.has(key) ? [] : [[variableOf(key), value]])),
+    ),
+  };
+}
+
+/** As many as have room together, the small ones first. */
+function fittingIn(
+  pairs: readonly (readonly [string, string])[],
+  roomBytes: number,
+): ReadonlyMap<string, string> {
+  const bytesOf = (pair: readonly [string, string]) => Buffer.byteLength(JSON.stringify(pair));
+  const sized = pairs.map((pair) => ({ pair, bytes: bytesOf(pair) }));
+  let left = roomBytes;
+  const fitting = new Map<string, string>();
+  for (const { pair, bytes } of sized.toSorted((a, b) => a.bytes - b.bytes)) {
+    left -= bytes;
+    if (left < 0) break;
+    fitting.set(...pair);
+  }
+  return fitting;
+}
