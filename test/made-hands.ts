@@ -82,22 +82,28 @@ export class MadeHands {
       },
       writer: {
         cannotUnmount: async () => this.tied,
-        unmount: async (target, namespaceOf) => {
-          this.log.push(`unmount ${target} in ${namespaceOf}`);
+        release: () => {},
+        unmount: async ({ target }, { pid }) => {
+          this.log.push(`unmount ${target} in ${pid}`);
           this.inAct();
           if (this.deed.state === 'did') this.#takeAway(target);
           return this.deed;
         },
-        forceUnmount: async (target, namespaceOf) => {
-          this.log.push(`force-unmount ${target} in ${namespaceOf}`);
+        forceUnmount: async ({ target }, { pid }) => {
+          this.log.push(`force-unmount ${target} in ${pid}`);
           return this.deed;
         },
         abortFuse: async (connection) => {
           this.log.push(`abort ${connection}`);
           return { state: 'did' };
         },
-        setAside: async (from, to, _, isKept) => {
-          this.log.push(isKept ? `drop ${from}` : `set aside ${from} as ${to}`);
+        linkFile: async (from, to) => {
+          this.log.push(`link ${from} as ${to}`);
+          this.inAct();
+          return this.deed;
+        },
+        unlinkFile: async (path) => {
+          this.log.push(`unlink ${path}`);
           return this.deed;
         },
         removeEmptyFolder: async (path) => {

@@ -1,5 +1,5 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /**
  * Where programs are on a node, also when /bin is gone. Not in PATH: that belongs to whoever started
@@ -16,6 +16,25 @@ export const SYSTEM_FOLDERS = [
 
 export function systemProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((file) => existsSync(file));
+}
+
+/** Why a program must not run as root: someone else can change it, or put another in its place. */
+export function distrustOf(file: string): string | undefined {
+  if (lstatSync(file).uid !== 0) return `${file} is not owned by root`;
+  // Of a link both its own directory and the file behind it count.
+  return distrustOfPath(realpathSync(dirname(file))) ?? distrustOfPath(realpathSync(file));
+}
+
+function distrustOfPath(path: string): string | undefined {
+  const status = statSync(path);
+  if (status.uid !== 0) return `${path} is not owned by root`;
+  const isWritable =
+    (status.mode & 0o002) !== 0 || ((status.mode & 0o020) !== 0 && status.gid !== 0);
+  // In a sticky directory, such as /tmp, nobody else can replace what is root's.
+  const isSticky = status.isDirectory() && (status.mode & 0o1000) !== 0;
+  if (isWritable && !isSticky) return `${path} may be written by others than root`;
+  const above = dirname(path);
+  return above === path ? undefined : distrustOfPath(above);
 }
 
 /** For what we start: messages are in English, and the programs that it starts are the usual ones. */

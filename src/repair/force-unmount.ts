@@ -3,9 +3,8 @@ import { copiesOf, filesystemUser, whereIs } from '../evidence/filesystem-users.
 import { fuseConnection } from '../evidence/fuse-connection.ts';
 import { kubelet } from '../evidence/kubelet.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
-import { mountShowing } from '../evidence/mount-places.ts';
 import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
-import { type Mount, type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { type MountTable, mountTable } from '../evidence/mount-table.ts';
 import { naming } from '../evidence/orphan-words.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
@@ -17,7 +16,8 @@ import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
-import type { Deed, NodeWriter } from './node-writer.ts';
+import { type Deed, FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
+import { isPinned, objectionTo, unmountMishap } from './pinned-mount.ts';
 import { unmountUnderWay } from './under-way.ts';
 import { otherPath, underWay } from './unmount.ts';
 
@@ -29,9 +29,8 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const sight = await sightOf(look);
     return (
       foreignTarget(action, sight) ??
-      changedMount(action, sight) ??
+      objectionTo(action, sight.table) ??
       (await livingPod(action, look)) ??
-      coveringMount(action, sight) ??
       (await answeringMount(action, look)) ??
       (await usedElsewhere(action, look, sight)) ??
       (await otherPath(action, sight)) ??
@@ -40,15 +39,11 @@ export const forceUnmount: Handler<'force-unmount'> = {
     );
   },
 
-  async act(action, writer, look, { freshLook }) {
-    const { pid } = await sightOf(look);
-    const deed = await force(action, pid, writer, freshLook);
-    if (deed.state !== 'did') {
-      const isUnending = deed.state === 'unending';
-      const what = isUnending ? 'the unmount does not come to an end' : 'the unmount failed';
-      const hand = byHand(action.target, pid);
-      return { what, why: deed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
-    }
+  async act(action, writer, look, { freshLook, note }) {
+    const { pid, process } = await sightOf(look);
+    const deed = await force(action, process, writer, freshLook);
+    if (deed.state !== 'did') return unmountMishap(deed, byHand(action.target, pid));
+    if (deed.note !== undefined) note?.(deed.note);
     await removeFolder(action, writer, freshLook());
     return undefined;
   },
@@ -108,15 +103,16 @@ interface Sight {
   readonly root: string;
   readonly toldRoot?: string | undefined;
   readonly pid: number;
+  readonly process: ProcessPins;
   readonly table: MountTable;
 }
 
 async function sightOf(look: Look): Promise<Sight> {
-  const [{ root, toldRoot, process }, table] = await Promise.all([
+  const [{ root, toldRoot, process = FIRST_PROCESS }, table] = await Promise.all([
     look.of(kubelet),
     look.of(mountTable),
   ]);
-  return { node: look.node, root, toldRoot, pid: process?.pid ?? 1, table };
+  return { node: look.node, root, toldRoot, pid: process.pid, process, table };
 }
 
 function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | undefined {
@@ -127,23 +123,6 @@ function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | un
   const what = `${target.toWellFormed()} is not a volume of pod ${podUid}`;
   const why = `those lie below ${root}/pods/${podUid}/volumes or volume-subpaths`;
   return { state: 'refused', what, why, todo: 'nothing: no other mount is forced by us' };
-}
-
-function changedMount(action: Force, { table }: Sight): Outcome | undefined {
-  if (table.mounts.some((mount) => isPinned(mount, action))) return undefined;
-  const top = table.mounts.findLast(({ target }) => target === action.target);
-  if (!top) return { state: 'done', note: 'nothing to do: the mount is gone already' };
-  const why = `${table.origin} now shows ${table.lineText(top)}`;
-  const what = 'the mount changed since it was diagnosed';
-  return { state: 'refused', what, why, todo: CHECK_AGAIN };
-}
-
-function coveringMount({ id }: Force, { table }: Sight): Outcome | undefined {
-  const inner = table.mounts.find(({ parent }) => parent === id);
-  if (!inner) return undefined;
-  const what = 'another mount stands on this one';
-  const why = `${table.origin} shows ${table.lineText(inner)}`;
-  return { state: 'refused', what, why, todo: 'what is mounted inside must go first' };
 }
 
 /** What has come back to life since is not forced. */
@@ -200,10 +179,10 @@ async function usedElsewhere(
 
 async function tiedHands(
   { target }: Force,
-  { pid }: Sight,
+  { pid, process }: Sight,
   writer: NodeWriter,
 ): Promise<Outcome | undefined> {
-  const why = await writer.cannotUnmount(pid);
+  const why = await writer.cannotUnmount(process);
   if (why === undefined) return undefined;
   const todo = 'see to it, or do it by hand';
   const hand = byHand(target, pid);
@@ -213,50 +192,32 @@ async function tiedHands(
 /**
  * The first call ends the requests and often finds the mount busy with them all the same; a moment
  * later it is not. A FUSE server can be cut off as well, where its control files are to be seen.
- * Each time the table is read anew: to find out who uses the mount took a while.
+ * Each time the writer compares the table first: to find out who uses the mount took a while.
  */
 async function force(
   action: Force,
-  pid: number,
+  process: ProcessPins,
   writer: NodeWriter,
   freshLook: () => Look,
 ): Promise<Deed> {
-  const { target, device, fsType } = action;
-  const unlessChanged = async (deed: (table: MountTable) => Promise<Deed>): Promise<Deed> => {
-    const sight = await sightOf(freshLook());
-    const changed = changedMount(action, sight) ?? hiddenMount(action, sight);
-    if (!changed) return deed(sight.table);
-    return changed.state === 'done' ? { state: 'did' } : { state: 'failed', why: changed.why };
-  };
-  const first = await unlessChanged(() => writer.forceUnmount(target, pid));
+  const first = await writer.forceUnmount(action, process);
   if (first.state !== 'busy') return first;
   await sleep(forceAgainMs);
-  const second = await unlessChanged(() => writer.forceUnmount(target, pid));
-  if (second.state !== 'busy' || !isFuseType(fsType)) return second;
-  const aborted = await unlessChanged(async (table) => {
-    const connection = fuseConnection(device, table);
-    return connection === undefined ? second : writer.abortFuse(connection, pid);
-  });
-  if (aborted.state !== 'did') return second;
+  const second = await writer.forceUnmount(action, process);
+  if (second.state !== 'busy' || !isFuseType(action.fsType)) return second;
+  const { table } = await sightOf(freshLook());
+  const connection = fuseConnection(action.device, table);
+  if (connection === undefined) return second;
+  const aborted = await writer.abortFuse(connection, action, process);
+  if (aborted.state !== 'did') return aborted.state === 'changed' ? aborted : second;
   await sleep(forceAgainMs);
-  return unlessChanged(() => writer.unmount(target, pid));
-}
-
-/** The path leads to another mount: one that came over it, or over a folder above. */
-function hiddenMount(
-  { id, target }: Force,
-  { table }: Sight,
-): Exclude<Outcome, { state: 'done' }> | undefined {
-  const shown = mountShowing(target, table);
-  if (!shown || shown.id === id) return undefined;
-  const why = `${table.origin} shows ${table.lineText(shown)}`;
-  return { state: 'refused', what: 'another mount lies over this one', why, todo: CHECK_AGAIN };
+  return writer.unmount(action, process);
 }
 
 async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
-  const { root, pid } = await sightOf(look);
+  const { root, process } = await sightOf(look);
   if (!isVolumeFolder(action, root)) return false;
-  return removeLeftFolders([action.target], { ...begun(action), pid }, writer, look);
+  return removeLeftFolders([action.target], { ...begun(action), process }, writer, look);
 }
 
 /**
@@ -269,12 +230,6 @@ function begun(action: Force): Force {
 
 function isVolumeFolder({ target }: Force, root: string): boolean {
   return podPathOf(target, { root })?.plugin !== undefined;
-}
-
-function isPinned(mount: Mount, action: Force): boolean {
-  const pinsOf = ({ id, parent, device, root, target, fsType }: Force | Mount) =>
-    JSON.stringify([id, parent, device, root, target, fsType]);
-  return pinsOf(mount) === pinsOf(action);
 }
 
 function byHand(target: string, pid: number): ByHand {

@@ -54,6 +54,8 @@ export interface Progress {
 export interface Mishap extends Trouble {
   /** The deed may still come about, so what is seen right after it proves nothing. */
   readonly isUnending?: boolean;
+  /** The outcome, whatever is seen afterwards: the pinned thing may be gone, and not through us. */
+  readonly stays?: 'refused' | 'failed';
 }
 
 export interface Resumed {

@@ -68,6 +68,57 @@ test('a kubelet with mounts of its own is entered', () => {
   });
 });
 
+const changed = { state: 'refused', what: 'the mount changed since it was diagnosed' };
+const tookAnother = {
+  state: 'failed',
+  what: 'another mount was unmounted than the one that was diagnosed',
+};
+
+test.each(['exchanged after the intent', 'exchanged while umount starts'])(
+  'a mount that is %s: the new one stays, and the outcome says so',
+  (scenario) => {
+    expect(inNamespaces(scenario)).toMatchObject({
+      result: { outcome: { ...changed, why: expect.stringContaining('now shows') }, entry: 1 },
+      gone: [target()],
+      added: 1,
+      content: 'new\n',
+    });
+  },
+);
+
+test.each([
+  ['exchanged while umount starts, and unmounted', 1],
+  ['covered while umount starts', 0],
+])('%s: the outcome names the mount that was unmounted', (scenario, count) => {
+  expect(inNamespaces(scenario)).toMatchObject({
+    result: { outcome: { ...tookAnother, why: expect.stringContaining(target()) }, entry: 1 },
+    gone: { length: count },
+  });
+});
+
+test('a stranger that got the pid of the kubelet is not entered', () => {
+  expect(inNamespaces('pid reused after the intent')).toMatchObject({
+    result: { outcome: { state: 'refused', why: expect.stringContaining('started at') }, entry: 1 },
+    isMarked: false,
+  });
+});
+
+test('no program of the namespace that is entered is run', () => {
+  expect(inNamespaces('umount of the kubelet')).toMatchObject({
+    result: { outcome: { state: 'done' } },
+    gone: [target()],
+    isMarked: false,
+  });
+});
+
+test('a program that others may write is not run', () => {
+  expect(inNamespaces('umount that others may write')).toMatchObject({
+    ...untouched,
+    result: { outcome: { state: 'refused', why: expect.stringContaining('may be written by') } },
+    isMarked: false,
+  });
+});
+
 test('a mount that is held open stays, and its holders are named', () => {
   const seen = inNamespaces('busy') as { holder: number; self: number };
   expect(seen).toMatchObject({

@@ -7,7 +7,7 @@ import { leavesVolumeFolders } from '../evidence/volume-folders.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { livingPod } from './living-pod.ts';
-import type { NodeWriter } from './node-writer.ts';
+import type { NodeWriter, ProcessPins } from './node-writer.ts';
 
 /** Before 1.20.10, 1.21.4 and 1.22 a volume folder that is left keeps the kubelet from its work. */
 export async function kubeletLeavesFolders(look: Look): Promise<boolean> {
@@ -21,7 +21,7 @@ export async function kubeletLeavesFolders(look: Look): Promise<boolean> {
  */
 export async function removeLeftFolders(
   folders: readonly string[],
-  asked: { readonly podUid: string; readonly confirmed?: string; readonly pid: number },
+  asked: { readonly podUid: string; readonly confirmed?: string; readonly process: ProcessPins },
   writer: NodeWriter,
   look: Look,
 ): Promise<boolean> {
@@ -32,7 +32,7 @@ export async function removeLeftFolders(
   if (isMounted || notSeen.length > 0 || (await keptNamespaces(look)).length > 0) return false;
   let isRemoved = false;
   for (const path of folders) {
-    isRemoved = (await writer.removeEmptyFolder(path, asked.pid)).state === 'did';
+    isRemoved = (await writer.removeEmptyFolder(path, asked.process)).state === 'did';
   }
   return isRemoved;
 }

@@ -1,5 +1,9 @@
 /** A plain unmount takes milliseconds; one that takes this long waits for something that is dead. */
 export const unmountMs = 10_000;
+/** Between two reads of the mount table while an unmount runs. */
+export const watchMs = 20;
+/** A mount table that is still changing after so many reads belongs to a node that is too busy. */
+export const TABLE_READS_MAX = 20;
 /** A program that is asked for its help answers from its own text. */
 export const helpMs = 3_000;
 export const PROGRAM_OUTPUT_BYTES_MAX = 16 * 1024;

@@ -1,10 +1,13 @@
-import { existsSync, readlinkSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RuntimeCommands } from '../cri/commands.ts';
 import type { RuntimeCallError } from '../cri/runtime-call-error.ts';
 import { pathInRoot } from '../node/path-in-root.ts';
 import { type ProgramResult, runProgram } from '../process/run.ts';
+import { distrustOf } from '../process/system-program.ts';
+import type { Tried } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
+import { type HeldProcess, holdProcess, letGo, whyNotSame } from './held-process.ts';
 import {
   helpMs,
   PROGRAM_OUTPUT_BYTES_MAX,
@@ -12,16 +15,21 @@ import {
   removeFoldersMs,
   unmountMs,
 } from './limits.ts';
-import type { Deed, NodeWriter } from './node-writer.ts';
+import type { Deed, NodeWriter, ProcessPins } from './node-writer.ts';
+import type { MountPins } from './pinned-mount.ts';
 import { type Removal, type RemovalJob, removedIn } from './removal.ts';
+import { changeOf, unmountDeed, watchMount } from './watched-unmount.ts';
 
 /** Programs are taken from here and nowhere else: PATH belongs to whoever started us. */
 const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
-/** The words that start a program where it must act, or why there are none. */
-type Way =
-  | { readonly isOpen: true; readonly words: readonly string[] }
-  | { readonly isOpen: false; readonly why: string };
+type Words = readonly string[];
+
+/** A process that is held, and the words that start an unmount in its namespace, once found. */
+interface Place {
+  readonly held: HeldProcess;
+  umount?: Tried<Words>;
+}
 
 /** A program that removes folders and can be left behind when it hangs. */
 export interface RemoverCommand {
@@ -33,6 +41,7 @@ export interface RemoverCommand {
 export class LiveWriter implements NodeWriter {
   readonly #hostRoot: string;
   readonly #remover: RemoverCommand | undefined;
+  #place: Place | undefined;
 
   constructor({
     hostRoot = '/',
@@ -42,28 +51,33 @@ export class LiveWriter implements NodeWriter {
     this.#remover = remover;
   }
 
-  async cannotUnmount(namespaceOf: number): Promise<string | undefined> {
-    const way = await this.#wayTo(namespaceOf);
-    return way.isOpen ? undefined : way.why;
+  async cannotUnmount(process: ProcessPins): Promise<string | undefined> {
+    const way = await this.#umountAt(process);
+    return way.ok ? undefined : way.why;
   }
 
-  async unmount(target: string, namespaceOf: number): Promise<Deed> {
-    const way = await this.#wayTo(namespaceOf);
-    if (!way.isOpen) return { state: 'failed', why: way.why };
-    return deedOf(await run([...way.words, '--no-canonicalize', target], unmountMs));
+  release(): void {
+    if (this.#place) letGo(this.#place.held);
+    this.#place = undefined;
   }
 
-  async forceUnmount(target: string, namespaceOf: number): Promise<Deed> {
-    const way = await this.#wayTo(namespaceOf);
-    if (!way.isOpen) return { state: 'failed', why: way.why };
+  async unmount(mount: MountPins, process: ProcessPins): Promise<Deed> {
+    return this.#unmount(mount, process, ['--no-canonicalize']);
+  }
+
+  async forceUnmount(mount: MountPins, process: ProcessPins): Promise<Deed> {
     // Without -i it would first ask the filesystem's own helper, which may ask the dead server.
-    return deedOf(await run([...way.words, '-f', '-i', '--no-canonicalize', target], unmountMs));
+    return this.#unmount(mount, process, ['-f', '-i', '--no-canonicalize']);
   }
 
-  async abortFuse(connection: string, namespaceOf: number): Promise<Deed> {
-    const path = join(this.#hostRoot, 'proc', String(namespaceOf), 'root', connection, 'abort');
+  async abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<Deed> {
+    const place = this.#placeOf(process);
+    if (!place.ok) return { state: 'failed', why: place.why };
+    const { held } = place.value;
     try {
-      writeFileSync(path, '1');
+      const changed = changeOf(mount, held);
+      if (changed) return changed;
+      writeFileSync(`/proc/self/fd/${held.root}${connection}/abort`, '1');
       return { state: 'did' };
     } catch (error) {
       return { state: 'failed', why: messageOf(error) };
@@ -75,12 +89,15 @@ export class LiveWriter implements NodeWriter {
     return this.#remover ? undefined : 'this host has no program for it';
   }
 
-  async removeFolders(job: RemovalJob): Promise<Removal> {
+  async removeFolders(job: RemovalJob, process: ProcessPins): Promise<Removal> {
     if (!this.#remover) return { removed: new Map(), broken: 'there is no remover' };
-    const view = join(this.#hostRoot, job.view);
+    const place = this.#placeOf(process);
+    const why = place.ok ? whyNotSame(place.value.held) : place.why;
+    if (!place.ok || why !== undefined) return { removed: new Map(), broken: why ?? '' };
     const result = await runProgram({
       ...this.#remover,
-      input: JSON.stringify({ ...job, view }),
+      input: JSON.stringify(job),
+      files: [place.value.held.root],
       deadlineMs: removeFoldersMs,
       outputBytesMax: REMOVER_OUTPUT_BYTES_MAX,
     });
@@ -95,27 +112,40 @@ export class LiveWriter implements NodeWriter {
     return { removed, broken: `the remover broke off: ${said.trim() || result.ended}` };
   }
 
-  async removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed> {
-    return this.#change(namespaceOf, 'rmdir', '--', path);
+  async removeEmptyFolder(path: string, process: ProcessPins): Promise<Deed> {
+    return this.#change(process, 'rmdir', ['--'], path);
   }
 
-  async setAside(from: string, to: string, pid: number, isKept: boolean): Promise<Deed> {
-    if (!isKept) {
-      const made = await this.#change(pid, 'mkdir', '-p', '-m', '700', '--', dirname(to));
-      if (made.state !== 'did') return made;
-      const linked = await this.#change(pid, 'ln', '-T', '--', from, to);
-      if (linked.state !== 'did') return linked;
-    }
-    return this.#change(pid, 'unlink', '--', from);
+  async linkFile(from: string, to: string, process: ProcessPins): Promise<Deed> {
+    const made = await this.#change(process, 'mkdir', ['-p', '-m', '700', '--'], dirname(to));
+    return made.state === 'did' ? this.#change(process, 'ln', ['-T', '--'], from, to) : made;
   }
 
-  async #change(namespaceOf: number, name: string, ...words: readonly string[]): Promise<Deed> {
-    if (process.geteuid?.() !== 0) return { state: 'failed', why: 'only root may do this' };
-    const enter = this.#enter(namespaceOf);
-    if (!enter.isOpen) return { state: 'failed', why: enter.why };
-    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, name)));
-    if (folder === undefined) return { state: 'failed', why: `there is no ${name} here` };
-    return deedOf(await run([...enter.words, join(folder, name), ...words], unmountMs), name);
+  async unlinkFile(path: string, process: ProcessPins): Promise<Deed> {
+    return this.#change(process, 'unlink', ['--'], path);
+  }
+
+  async #change(
+    process: ProcessPins,
+    name: string,
+    words: readonly string[],
+    ...paths: readonly string[]
+  ): Promise<Deed> {
+    const place = this.#placeOf(process);
+    if (!place.ok) return { state: 'failed', why: place.why };
+    const { held } = place.value;
+    const [enter, program] = [enterWords(held), programNamed(name)];
+    if (!enter.ok) return { state: 'failed', why: enter.why };
+    if (!program.ok) return { state: 'failed', why: program.why };
+    const why = whyNotSame(held);
+    if (why !== undefined) return { state: 'failed', why };
+    const all = [
+      ...enter.value,
+      program.value,
+      ...words,
+      ...paths.map((path) => pathIn(held, path)),
+    ];
+    return deedOf(await run(all, held), name);
   }
 
   cannotCommand(): string | undefined {
@@ -164,24 +194,44 @@ export class LiveWriter implements NodeWriter {
     }
   }
 
-  async #wayTo(namespaceOf: number): Promise<Way> {
-    if (process.geteuid?.() !== 0) return closed('only root may unmount: run it with sudo');
-    const enter = this.#enter(namespaceOf);
-    return enter.isOpen ? umountBehind(enter.words) : enter;
+  /**
+   * Nothing slow lies between the last read of the mount table and the unmount: the programs are
+   * found before, and were run once. The table is watched while umount starts, and compared when it
+   * has ended, for the kernel unmounts whatever is at the path by then.
+   */
+  async #unmount(mount: MountPins, process: ProcessPins, words: readonly string[]): Promise<Deed> {
+    const way = await this.#umountAt(process);
+    if (!way.ok) return { state: 'changed', what: 'we cannot unmount here any more', why: way.why };
+    const { held, umount } = way.value;
+    const changed = changeOf(mount, held);
+    if (changed) return changed;
+    const stop = new AbortController();
+    const limits = { deadlineMs: unmountMs, stop: stop.signal };
+    const running = run([...umount, ...words, pathIn(held, mount.target)], held, limits);
+    const seen = await watchMount(mount, held, running, () => stop.abort());
+    return unmountDeed(mount, held, deedOf(await running), seen);
   }
 
-  /** No words when we are in that namespace already, else those of nsenter. */
-  #enter(pid: number): Way {
-    const theirs = join(this.#hostRoot, 'proc', String(pid));
-    try {
-      if (isOurView(theirs)) return { isOpen: true, words: [] };
-    } catch (error) {
-      return closed(`the mount namespace of process ${pid} cannot be seen: ${messageOf(error)}`);
-    }
-    const folder = PROGRAM_FOLDERS.find((one) => existsSync(join(one, 'nsenter')));
-    if (!folder)
-      return closed(`process ${pid} has mounts of its own, and there is no nsenter here`);
-    return { isOpen: true, words: [join(folder, 'nsenter'), `--mount=${theirs}/ns/mnt`, '--'] };
+  async #umountAt(process: ProcessPins): Promise<Tried<{ held: HeldProcess; umount: Words }>> {
+    const place = this.#placeOf(process);
+    if (!place.ok) return place;
+    const { held } = place.value;
+    const enter = enterWords(held);
+    if (!enter.ok) return enter;
+    place.value.umount ??= await umountBehind(enter.value, held);
+    const { umount } = place.value;
+    return umount.ok ? { ok: true, value: { held, umount: umount.value } } : umount;
+  }
+
+  /** Held from its first use on, until it is released. */
+  #placeOf(pins: ProcessPins): Tried<Place> {
+    if (process.geteuid?.() !== 0) return closed('only root may do this: run it with sudo');
+    if (this.#place?.held.pid === pins.pid) return { ok: true, value: this.#place };
+    this.release();
+    const held = holdProcess(join(this.#hostRoot, 'proc', String(pins.pid)), pins);
+    if (!held.ok) return held;
+    this.#place = { held: held.value };
+    return { ok: true, value: this.#place };
   }
 }
 
@@ -193,36 +243,67 @@ async function unlessGone(call: Promise<void>): Promise<void> {
   }
 }
 
-function closed(why: string): Way {
-  return { isOpen: false, why };
+function closed(why: string): { readonly ok: false; readonly why: string } {
+  return { ok: false, why };
 }
 
-/** The same mounts, seen from the same root: else a path of theirs is not that path for us. */
-function isOurView(theirs: string): boolean {
-  if (readlinkSync(join(theirs, 'ns/mnt')) !== readlinkSync('/proc/self/ns/mnt')) return false;
-  const [their, our] = [statSync(join(theirs, 'root/')), statSync('/')];
-  return their.dev === our.dev && their.ino === our.ino;
+/** A program of ours, never one of the namespace that is entered: who is there could have made it. */
+function programNamed(name: string): Tried<string> {
+  const found = PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((file) =>
+    existsSync(file),
+  );
+  if (found === undefined) return closed(`there is no ${name} here`);
+  const why = distrustOf(found);
+  return why === undefined ? { ok: true, value: found } : closed(why);
 }
 
-/** Finds an umount in that namespace that takes a path as it is, before anything is changed. */
-async function umountBehind(enter: readonly string[]): Promise<Way> {
+/**
+ * No words when its paths are ours, else those of nsenter: into its mount namespace, but with our
+ * own root directory, so that the program, its linker and its libraries are ours.
+ */
+function enterWords({ pid, isOurView }: HeldProcess): Tried<Words> {
+  if (isOurView) return { ok: true, value: [] };
+  const nsenter = programNamed('nsenter');
+  if (!nsenter.ok) return closed(`process ${pid} has mounts of its own: ${nsenter.why}`);
+  return { ok: true, value: [nsenter.value, '--mount=/proc/self/fd/3', '--root=/', '--'] };
+}
+
+/** A path of the held process, as a program that was started with these words sees it. */
+function pathIn({ isOurView }: HeldProcess, path: string): string {
+  return isOurView ? path : `${THEIR_ROOT}${path}`;
+}
+
+const THEIR_ROOT = '/proc/self/fd/4';
+
+/** Finds an umount that takes a path as it is, and runs it once, before anything is changed. */
+async function umountBehind(enter: Words, held: HeldProcess): Promise<Tried<Words>> {
   let why = 'there is none';
   for (const folder of PROGRAM_FOLDERS) {
     const umount = join(folder, 'umount');
+    if (!existsSync(umount)) continue;
+    const distrust = distrustOf(umount);
+    if (distrust !== undefined) return closed(distrust);
     const words = [...enter, umount];
-    const help = await run([...words, '--help'], helpMs);
+    const help = await run([...words, '--help'], held, { deadlineMs: helpMs });
     const text = help.ended === 'not-started' ? '' : help.stdout + help.stderr;
-    if (text.includes('--no-canonicalize')) return { isOpen: true, words };
+    // It writes down mounts where they were made, which is not here.
+    if (text.includes('--no-canonicalize')) return { ok: true, value: [...words, '--no-mtab'] };
     // BusyBox v1.35.0 (Debian 1:1.35.0-4+b3) multi-call binary.
     if (text.includes('BusyBox')) why = `${umount} is BusyBox's, which has no --no-canonicalize`;
     else if (help.ended === 'deadline') why = `${umount} did not answer`;
+    else why = text.trim() || why;
   }
   return closed(`no umount of util-linux in ${PROGRAM_FOLDERS.join(', ')}: ${why}`);
 }
 
-function run([program = '', ...words]: readonly string[], deadlineMs: number) {
-  const limits = { deadlineMs, outputBytesMax: PROGRAM_OUTPUT_BYTES_MAX };
-  return runProgram({ program, arguments: words, ...limits });
+function run(
+  [program = '', ...words]: Words,
+  { isOurView, namespace, root }: HeldProcess,
+  limits: { readonly deadlineMs: number; readonly stop?: AbortSignal } = { deadlineMs: unmountMs },
+) {
+  const files = isOurView ? [] : [namespace, root];
+  const outputBytesMax = PROGRAM_OUTPUT_BYTES_MAX;
+  return runProgram({ program, arguments: words, files, outputBytesMax, ...limits });
 }
 
 // umount: /var/lib/kubelet/pods/6f1c/volume-subpaths/settings/web/1: target is busy.
@@ -231,7 +312,7 @@ const BUSY = /: (?:target|device) is busy/;
 
 function deedOf(result: ProgramResult, name = 'umount'): Deed {
   if (result.ended === 'not-started') return { state: 'failed', why: result.why };
-  const said = result.stderr.trim() || 'it said nothing';
+  const said = result.stderr.replaceAll(THEIR_ROOT, '').trim() || 'it said nothing';
   if (result.ended === 'exit' && result.code === 0) return { state: 'did' };
   if (result.ended === 'exit' && BUSY.test(said)) return { state: 'busy', why: said };
   if (result.ended === 'deadline' && result.abandoned) {

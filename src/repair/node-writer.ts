@@ -1,29 +1,44 @@
+import type { MountPins } from './pinned-mount.ts';
 import type { Removal, RemovalJob } from './removal.ts';
+
+/** The process in whose mount namespace an action works, as it was identified. */
+export interface ProcessPins {
+  readonly pid: number;
+  /** Ticks from boot to its start. Absent for the node's first process, whose pid is never reused. */
+  readonly startTime?: string;
+}
+
+/** In its namespace are the mounts of a kubelet that does not run. */
+export const FIRST_PROCESS: ProcessPins = { pid: 1 };
 
 /**
  * The hands: one method for each primitive deed. Only perform.ts and the handlers use it, and
  * nothing outside this room may import it but the host that chooses which one.
  */
 export interface NodeWriter {
-  /** Why it could not unmount in the mount namespace of this process; undefined when it could. */
-  cannotUnmount(namespaceOf: number): Promise<string | undefined>;
-  /** One plain unmount in the mount namespace of this process: never forced, never lazy. */
-  unmount(target: string, namespaceOf: number): Promise<Deed>;
-  /** One forced unmount there: it ends all requests to that filesystem, and may then be "busy". */
-  forceUnmount(target: string, namespaceOf: number): Promise<Deed>;
-  /** Ends all requests to the server of a FUSE mount, through the kernel's control filesystem. */
-  abortFuse(connection: string, namespaceOf: number): Promise<Deed>;
-  /** Removes one empty folder there, and never what is in one. */
-  removeEmptyFolder(path: string, namespaceOf: number): Promise<Deed>;
   /**
-   * Gives a file its second name and takes the first away, so that it is never copied and never
-   * replaces anything; `isKept` when it has the second name already.
+   * Why it could not unmount in the mount namespace of this process; undefined when it could. Holds
+   * the namespace, and remembers the programs, until `release`.
    */
-  setAside(from: string, to: string, namespaceOf: number, isKept: boolean): Promise<Deed>;
+  cannotUnmount(process: ProcessPins): Promise<string | undefined>;
+  /** Closes what it holds of a process. */
+  release(): void;
+  /** One plain unmount of this very mount: never forced, never lazy. */
+  unmount(mount: MountPins, process: ProcessPins): Promise<Deed>;
+  /** One forced unmount: it ends all requests to that filesystem, and may then be "busy". */
+  forceUnmount(mount: MountPins, process: ProcessPins): Promise<Deed>;
+  /** Ends all requests to the server of a FUSE mount, through the kernel's control filesystem. */
+  abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<Deed>;
+  /** Removes one empty folder there, and never what is in one. */
+  removeEmptyFolder(path: string, process: ProcessPins): Promise<Deed>;
+  /** Gives a file a second name, in a folder of root's alone; never replaces anything. */
+  linkFile(from: string, to: string, process: ProcessPins): Promise<Deed>;
+  /** Takes a name of a file away. */
+  unlinkFile(path: string, process: ProcessPins): Promise<Deed>;
   /** Why it could not remove left-over folders; undefined when it could. */
   cannotRemoveFolders(): string | undefined;
   /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */
-  removeFolders(job: RemovalJob): Promise<Removal>;
+  removeFolders(job: RemovalJob, process: ProcessPins): Promise<Removal>;
   /** Why it could neither command the runtime nor write at the root; undefined when it could. */
   cannotCommand(): string | undefined;
   /** Removes a container by force, in one call to the runtime; one that is gone is no failure. */
@@ -36,6 +51,10 @@ export interface NodeWriter {
 
 /** What a deed says of itself. It is believed only after looking. */
 export type Deed =
-  | { readonly state: 'did' }
+  | { readonly state: 'did'; readonly note?: string }
   | { readonly state: 'busy' | 'failed'; readonly why: string }
-  | { readonly state: 'unending'; readonly why: string };
+  | { readonly state: 'unending'; readonly why: string }
+  /** Not begun, or broken off without effect: the node is no longer as it was pinned. */
+  | { readonly state: 'changed'; readonly what: string; readonly why: string }
+  /** The mount of the path had been exchanged, and the new one was unmounted. */
+  | { readonly state: 'hit-another'; readonly why: string };

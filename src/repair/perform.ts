@@ -50,6 +50,7 @@ export async function perform(intent: Intent, hands: Hands): Promise<Performed> 
   try {
     return await performAlone(intent, hands);
   } finally {
+    hands.writer.release();
     hands.lock.isActing = false;
   }
 }
@@ -128,6 +129,10 @@ async function outcomeOf(
   mishap: Mishap | undefined,
   looked: () => ReturnType<Handler<ActionKind>['isDone']>,
 ): Promise<Outcome> {
+  if (mishap?.stays) {
+    const { stays, isUnending: _, ...trouble } = mishap;
+    return { state: stays, ...trouble };
+  }
   const { isUnending, ...trouble } = mishap ?? {};
   const todo = 'run kubediag check again';
   try {

@@ -1,7 +1,5 @@
 /** What the remover is to do: folders of one parent, each pinned by its inode. */
 export interface RemovalJob {
-  /** Where the root of the kubelet is for us: "/proc/812/root". */
-  readonly view: string;
   /** The folder that they lie in, as the kubelet sees it. */
   readonly folder: string;
   readonly leftovers: readonly PinnedFolder[];

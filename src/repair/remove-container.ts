@@ -8,7 +8,7 @@ import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import { CHECK_AGAIN, type Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler, type Mishap } from './handler.ts';
 import { keepInspected } from './keep-inspected.ts';
 
 type RemoveContainer = Action<'remove-container'>;
@@ -45,6 +45,8 @@ export const removeContainer: Handler<'remove-container'> = {
     const { socket, container, sandbox } = action;
     const unkept = await keepInspected(action, look, course);
     if (unkept) return unkept;
+    const changed = await changedMeanwhile(action, look, course.freshLook());
+    if (changed) return changed;
     const removed = await writer.removeContainer(socket, container);
     if (removed.state !== 'did') {
       const what = 'the container could not be removed';
@@ -100,6 +102,25 @@ function stillArmed(others: readonly UnloggedContainer[]): string {
   const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
   const todo = 'run kubediag check container-without-log-path for them';
   return `other containers without a log path are still there: ${names}; ${todo}`;
+}
+
+/** Asked directly before it is removed: to keep what is known of it took a while. */
+async function changedMeanwhile(
+  action: RemoveContainer,
+  before: Look,
+  look: Look,
+): Promise<Mishap | undefined> {
+  const { containers: unlogged } = await before.of(unloggedContainers);
+  const { containers: all } = await look.of(containers);
+  const was = unlogged.find(({ id }) => id === action.container);
+  const is = all.find(({ id }) => id === action.container);
+  if (!was || !is) return undefined;
+  const { name, sandboxId, state } = is;
+  const here = { ...was, name, sandboxId, state, createdAt: String(is.createdAt) };
+  const refused = otherContainer(action, here) ?? running(action, here);
+  if (!refused || refused.state === 'done') return undefined;
+  const { what, why, todo } = refused;
+  return { what, why, todo, byHand: byHand(action), stays: 'refused' };
 }
 
 /** Asked anew: whatever came into the sandbox since the last look must not go with it. */

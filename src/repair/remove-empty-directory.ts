@@ -13,6 +13,7 @@ import { shellCommand } from '../std/shell-command.ts';
 import { usersOf } from './folder-users.ts';
 import type { Handler, Mishap } from './handler.ts';
 import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
+import { FIRST_PROCESS, type ProcessPins } from './node-writer.ts';
 import { type PinnedFolder, pinnedFolder } from './removal.ts';
 import { reasonsTold } from './removal-words.ts';
 
@@ -55,13 +56,15 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
       if (!mounts.known) broken = `the mount tables could not be read again: ${mounts.why}`;
       else {
         for (const [name, why] of mounts.value) kept.set(name, why);
-        const removal = await writer.removeFolders({
-          view: sight.view,
-          folder: sight.folder,
-          leftovers: some.filter(({ name }) => !kept.has(name)),
-          changedUntilMs: sight.changedUntilMs,
-          perSecond: FOLDERS_PER_SECOND_MAX,
-        });
+        const removal = await writer.removeFolders(
+          {
+            folder: sight.folder,
+            leftovers: some.filter(({ name }) => !kept.has(name)),
+            changedUntilMs: sight.changedUntilMs,
+            perSecond: FOLDERS_PER_SECOND_MAX,
+          },
+          sight.process,
+        );
         for (const [name, why] of removal.removed) if (why !== null) kept.set(name, why);
         ({ broken } = removal);
         isUnending = removal.isUnending ?? false;
@@ -91,6 +94,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
 /** What every step stands on. */
 interface Sight {
   readonly look: Look;
+  readonly process: ProcessPins;
   readonly view: string;
   readonly folder: string;
   readonly namespaces: MountNamespaces;
@@ -102,6 +106,7 @@ async function sightOf({ podUid, plugin }: RemoveFolders, look: Look): Promise<S
   const age = look.settings.minimumAgeMs ?? LEFTOVER_AGE_MS;
   return {
     look,
+    process: process ?? FIRST_PROCESS,
     view: process ? `/proc/${process.pid}/root` : '',
     folder: `${root}/pods/${podUid}/volumes/${plugin}`,
     namespaces: await look.of(mountNamespaces),

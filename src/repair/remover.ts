@@ -28,7 +28,7 @@ import type { PinnedFolder, RemovalJob } from './removal.ts';
 export function runRemover(): void {
   const job = JSON.parse(readFileSync(0, 'utf8')) as RemovalJob;
   const parent = process.ppid;
-  const folder = openBelow(job.view, job.folder);
+  const folder = openBelow(KUBELET_ROOT, job.folder);
   const { dev } = fstatSync(folder, { bigint: true });
   const begun = performance.now();
   for (const [index, pinned] of job.leftovers.entries()) {
@@ -40,10 +40,13 @@ export function runRemover(): void {
   }
 }
 
-/** Walks down from the kubelet's root by open folders: a link in the way is an error, not a way. */
-function openBelow(view: string, path: string): number {
+/** The kubelet's root directory: whoever starts us holds it, and passes it on. */
+const KUBELET_ROOT = 3;
+
+/** Walks down from there by open folders: a link in the way is an error, not a way. */
+function openBelow(root: number, path: string): number {
   const flags = constants.O_RDONLY | constants.O_DIRECTORY;
-  let here = openSync(`${view}/`, flags);
+  let here = root;
   for (const name of path.split('/').filter(Boolean)) {
     here = openSync(entryOf(here, name), flags | constants.O_NOFOLLOW);
   }

@@ -62,11 +62,12 @@ const lookOf = (maker: NodeMaker) => lookAt(maker.build());
 const refusalOf = (maker: NodeMaker) =>
   setAside.refuse(ACTION, lookOf(maker), new MadeHands().hands.writer);
 
-async function actOn(maker: NodeMaker) {
+async function actOn(maker: NodeMaker, inAct = () => void kept(maker, '70')) {
   const made = new MadeHands();
+  made.inAct = inAct;
   const freshLook = () => lookOf(maker);
-  await setAside.act(ACTION, made.hands.writer, freshLook(), { freshLook });
-  return made.log;
+  const mishap = await setAside.act(ACTION, made.hands.writer, freshLook(), { freshLook });
+  return { log: made.log, mishap };
 }
 
 async function resumeOn(maker: NodeMaker) {
@@ -77,11 +78,19 @@ async function resumeOn(maker: NodeMaker) {
 
 test('nothing stands against the last file of an orphan', async () => {
   expect(await refusalOf(madeNode())).toBeUndefined();
-  expect(await actOn(madeNode())).toEqual([
-    `set aside ${FROM} as ${TO}`,
-    `rmdir ${FOLDER}/mount`,
-    `rmdir ${FOLDER}`,
-  ]);
+  expect(await actOn(madeNode())).toEqual({
+    log: [`link ${FROM} as ${TO}`, `unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`],
+    mishap: undefined,
+  });
+});
+
+test('a file that was replaced since the second look keeps its name', async () => {
+  const replaced = { what: 'the volume changed since it was diagnosed', stays: 'refused' };
+  const early = await actOn(put(madeNode(), FROM, 'file', '71'));
+  expect(early).toMatchObject({ log: [], mishap: replaced });
+  const maker = madeNode();
+  const late = await actOn(maker, () => void put(kept(maker, '70'), FROM, 'file', '71'));
+  expect(late).toMatchObject({ log: [`link ${FROM} as ${TO}`], mishap: replaced });
 });
 
 test('what is kept from an earlier time is never replaced, and the reason is told', async () => {
@@ -115,7 +124,7 @@ test('a file on another disk is not moved, for that would copy and delete', asyn
 test('killed between the two names: the first is taken away, and nothing is copied', async () => {
   expect(await refusalOf(kept(madeNode(), '70'))).toBeUndefined();
   const { log, said } = await resumeOn(kept(madeNode(), '70'));
-  expect(log).toEqual([`drop ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
+  expect(log).toEqual([`unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
   expect(said?.said).toContain('that alone now');
 });
 

@@ -11,10 +11,10 @@ import {
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import { CHECK_AGAIN, type Handler } from './handler.ts';
+import { CHECK_AGAIN, type Handler, type Mishap } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
 import { livingPod } from './living-pod.ts';
-import type { NodeWriter } from './node-writer.ts';
+import { type Deed, FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
 import { otherPath } from './unmount.ts';
 
 type SetAside = Action<'set-aside'>;
@@ -37,21 +37,22 @@ export const setAside: Handler<'set-aside'> = {
       (await otherPath({ target: paths.from }, { node: look.node, pid: paths.pid })) ??
       (await otherDisk(paths, look)) ??
       (await takenPlace(action, paths, look)) ??
-      tiedHands(await writer.cannotUnmount(paths.pid))
+      tiedHands(await writer.cannotUnmount(paths.process))
     );
   },
 
   async act(action, writer, look, { freshLook }) {
     const paths = await pathsOf(action, look);
     if (!paths) return undefined;
-    const { from, to, pid } = paths;
-    const isKept = (await inodeAt(to, paths, look)) === action.inode;
-    const deed = await writer.setAside(from, to, pid, isKept);
-    if (deed.state !== 'did') {
-      const isUnending = deed.state === 'unending';
-      const what = 'the file could not be set aside';
-      return { what, why: deed.why, todo: CHECK_AGAIN, byHand: byHand(from, to), isUnending };
-    }
+    const { from, to, process } = paths;
+    const isAt = async (path: string) => (await inodeAt(path, paths, look)) === action.inode;
+    // Asked directly before each step: a file that somebody put there meanwhile is not ours to take.
+    if (!(await isAt(from))) return replacedFile(from);
+    const linked = (await isAt(to)) ? DID : await writer.linkFile(from, to, process);
+    if (linked.state !== 'did') return failedToSetAside(linked, paths);
+    if (!(await isAt(to)) || !(await isAt(from))) return replacedFile(from);
+    const unlinked = await writer.unlinkFile(from, process);
+    if (unlinked.state !== 'did') return failedToSetAside(unlinked, paths);
     await removeFolders(action, writer, freshLook());
     return undefined;
   },
@@ -87,19 +88,41 @@ export const setAside: Handler<'set-aside'> = {
   },
 };
 
+const DID: Deed = { state: 'did' };
+
+function failedToSetAside(
+  { state, why }: Exclude<Deed, { state: 'did' }>,
+  { from, to }: Paths,
+): Mishap {
+  const what = 'the file could not be set aside';
+  return {
+    what,
+    why,
+    todo: CHECK_AGAIN,
+    byHand: byHand(from, to),
+    isUnending: state === 'unending',
+  };
+}
+
+function replacedFile(from: string): Mishap {
+  const what = 'the volume changed since it was diagnosed';
+  return { what, why: `${from} is another file now`, todo: CHECK_AGAIN, stays: 'refused' };
+}
+
 interface Paths {
   readonly root: string;
   readonly folder: string;
   readonly from: string;
   readonly to: string;
   readonly pid: number;
+  readonly process: ProcessPins;
 }
 
 async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths | undefined> {
   const isName = (name: string) =>
     name !== '' && !name.includes('/') && !name.startsWith('.') && name.isWellFormed();
   if (!isName(podUid) || !isName(volume)) return undefined;
-  const { root, process } = await look.of(kubelet);
+  const { root, process = FIRST_PROCESS } = await look.of(kubelet);
   const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}/${volume}`;
   return {
     root,
@@ -107,7 +130,8 @@ async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths 
     from: `${folder}/${VOLUME_FILE}`,
     // Where no kubelet looks.
     to: `${root}/kubediag-set-aside/${podUid}/${volume}/${VOLUME_FILE}`,
-    pid: process?.pid ?? 1,
+    pid: process.pid,
+    process,
   };
 }
 
@@ -179,7 +203,7 @@ async function removeFolders(action: SetAside, writer: NodeWriter, look: Look): 
   const paths = await pathsOf(action, look);
   if (!paths) return false;
   const folders = [`${paths.folder}/mount`, paths.folder];
-  return removeLeftFolders(folders, { ...action, pid: paths.pid }, writer, look);
+  return removeLeftFolders(folders, { ...action, process: paths.process }, writer, look);
 }
 
 function changedFile(

@@ -10,7 +10,9 @@ import type { OpenFile } from '../node/node-reader.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
+import type { ProcessPins } from './node-writer.ts';
 import { perform, type Step } from './perform.ts';
+import type { MountPins } from './pinned-mount.ts';
 import { settleUnfinished } from './settle-unfinished.ts';
 
 let folder = '';
@@ -123,11 +125,11 @@ describe('an act that was killed in its middle', () => {
       permitted: new Set(permitted),
       writer: {
         ...writer,
-        forceUnmount: async (target: string, pid: number) => {
+        forceUnmount: async (mount: MountPins, process: ProcessPins) => {
           withMounts(maker, (text) => text.replace(/^210 .*\n/m, ''));
-          const path = `/proc/812/root${target}`;
+          const path = `/proc/812/root${mount.target}`;
           maker.set('status', { path, patience: 'long' }, { failure: 'missing' });
-          return writer.forceUnmount(target, pid);
+          return writer.forceUnmount(mount, process);
         },
       },
     };

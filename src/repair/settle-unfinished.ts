@@ -31,6 +31,7 @@ export async function settleUnfinished(
       continue;
     }
     const sight = await attempt(sightOf(action, hands, until));
+    hands.writer.release();
     if (sight.known) {
       if (sight.value.underWay) {
         settled.push({ record, unsettled: sight.value.underWay });

@@ -27,8 +27,13 @@ async function isUnmounting(process: string, target: string, node: NodeReader): 
     if (!text.known && text.error.failure !== 'missing') throw text.error;
     return text.known ? text.value : '';
   };
-  if ((await textOf('comm')).trim() !== 'umount') return false;
+  // It is nsenter at first, where the kubelet has mounts of its own.
+  if (!['umount', 'nsenter'].includes((await textOf('comm')).trim())) return false;
   // Uid:	0	0	0	0
   const isRoots = /^Uid:\s+0\s+0\s/m.test(await textOf('status'));
-  return isRoots && (await textOf('cmdline')).split('\0').includes(target);
+  // umount, --no-canonicalize, /proc/self/fd/4/var/lib/kubelet/pods/...
+  const paths = (await textOf('cmdline'))
+    .split('\0')
+    .map((word) => word.replace(/^\/proc\/self\/fd\/\d+(?=\/)/, ''));
+  return isRoots && paths.includes(target);
 }

@@ -4,9 +4,10 @@ import { subpathSource, subpathTarget } from '../evidence/subpath-source.ts';
 import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import { CHECK_AGAIN, type Handler } from './handler.ts';
+import type { Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
-import type { NodeWriter } from './node-writer.ts';
+import { FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
+import { isPinned, type MountPins, objectionTo, unmountMishap } from './pinned-mount.ts';
 import { unmountUnderWay } from './under-way.ts';
 
 type Unmount = Action<'unmount'>;
@@ -17,8 +18,7 @@ export const unmount: Handler<'unmount'> = {
     const sight = await sightOf(look);
     return (
       foreignTarget(action, sight) ??
-      changedMount(action, sight) ??
-      coveredMount(action, sight) ??
+      objectionTo(pinsOf(action), sight.table) ??
       lastCopy(action, sight) ??
       (await otherPath(action, sight)) ??
       (await underWay(action, look)) ??
@@ -26,14 +26,14 @@ export const unmount: Handler<'unmount'> = {
     );
   },
 
-  async act({ target }, writer, look) {
-    const { pid } = await sightOf(look);
-    const deed = await writer.unmount(target, pid);
-    if (deed.state === 'did') return undefined;
+  async act(action, writer, look, { note }) {
+    const { target } = action;
+    const { process, pid } = await sightOf(look);
+    const deed = await writer.unmount(pinsOf(action), process);
     if (deed.state === 'busy') return busy(target, pid, look);
-    const isUnending = deed.state === 'unending';
-    const what = isUnending ? 'the unmount does not come to an end' : 'the unmount failed';
-    return { what, why: deed.why, todo: CHECK_AGAIN, byHand: byHand(target, pid), isUnending };
+    if (deed.state !== 'did') return unmountMishap(deed, byHand(target, pid));
+    if (deed.note !== undefined) note?.(deed.note);
+    return undefined;
   },
 
   async isDone(action, look, before) {
@@ -63,12 +63,16 @@ interface Sight {
   readonly root: string;
   /** Whose mount namespace it is: the kubelet's, or that of the node's first process. */
   readonly pid: number;
+  readonly process: ProcessPins;
   readonly table: MountTable;
 }
 
 async function sightOf(look: Look): Promise<Sight> {
-  const [{ root, process }, table] = await Promise.all([look.of(kubelet), look.of(mountTable)]);
-  return { node: look.node, root, pid: process?.pid ?? 1, table };
+  const [{ root, process = FIRST_PROCESS }, table] = await Promise.all([
+    look.of(kubelet),
+    look.of(mountTable),
+  ]);
+  return { node: look.node, root, pid: process.pid, process, table };
 }
 
 function foreignTarget({ target }: Unmount, { root }: Sight): Outcome | undefined {
@@ -79,36 +83,9 @@ function foreignTarget({ target }: Unmount, { root }: Sight): Outcome | undefine
   return { state: 'refused', what, why, todo: 'nothing: no other mount is unmounted by us' };
 }
 
-function changedMount(action: Unmount, { table }: Sight): Outcome | undefined {
-  const here = table.mounts.filter(({ target }) => target === action.target);
-  if (here.some((mount) => mount.isDeleted && isPinned(mount, action))) return undefined;
-  const top = here.at(-1);
-  if (!top) return { state: 'done', note: 'nothing to do: the mount is gone already' };
-  const why = `${table.origin} now shows ${table.lineText(top)}`;
-  const what = 'the mount changed since it was diagnosed';
-  return { state: 'refused', what, why, todo: CHECK_AGAIN };
-}
-
-function coveredMount(action: Unmount, { table }: Sight): Outcome | undefined {
-  const parents = new Map(table.mounts.map(({ id, parent }) => [id, parent]));
-  const below = new Set([action.id]);
-  for (let id = parents.get(action.id); id !== undefined && !below.has(id); id = parents.get(id)) {
-    below.add(id);
-  }
-  // A mount on our target or above it in the tree that ours does not stand on hides it: the path
-  // would lead elsewhere. So does a mount that stands on ours.
-  const cover = table.mounts.find(
-    ({ id, parent, target }) =>
-      parent === action.id ||
-      (!below.has(id) && (target === '/' || `${action.target}/`.startsWith(`${target}/`))),
-  );
-  if (!cover) return undefined;
-  return {
-    state: 'refused',
-    what: 'another mount lies over this one',
-    why: `${table.origin} shows ${table.lineText(cover)}`,
-    todo: 'find out who made it and whether it is needed; unmount neither before you know',
-  };
+/** Only a mount whose source was deleted is unmounted. */
+function pinsOf(action: Unmount): MountPins {
+  return { ...action, isDeleted: true };
 }
 
 function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undefined {
@@ -164,10 +141,10 @@ export async function underWay(
 
 async function tiedHands(
   { target }: Unmount,
-  { pid }: Sight,
+  { pid, process }: Sight,
   writer: NodeWriter,
 ): Promise<Outcome | undefined> {
-  const why = await writer.cannotUnmount(pid);
+  const why = await writer.cannotUnmount(process);
   if (why === undefined) return undefined;
   const [what, todo] = ['we cannot unmount anything here', 'do it by hand, or delete the pod'];
   return { state: 'refused', what, why, todo, byHand: byHand(target, pid) };
@@ -183,11 +160,6 @@ async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
     todo: 'let those processes end, then recover again',
     byHand: byHand(target, pid),
   };
-}
-
-/** All five, for the kernel gives the id of a mount that is gone to the next one. */
-function isPinned(mount: Mount, { id, parent, device, root, target }: Unmount): boolean {
-  return lineOf(mount) === lineOf({ ...mount, id, parent, device, root, target });
 }
 
 function lineOf({ id, parent, device, root, isDeleted, target }: Mount): string {
