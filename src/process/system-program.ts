@@ -18,8 +18,31 @@ export function systemProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((file) => existsSync(file));
 }
 
+/** Where programs that act as root are taken from: what an administrator adds by hand is not. */
+const PACKAGED_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+export type Trusted =
+  | { readonly ok: true; readonly value: string }
+  | { readonly ok: false; readonly why: string };
+
+/** The programs of this name, each of which may act as root, or why it may not. */
+export function packagedPrograms(name: string): readonly Trusted[] {
+  const files = PACKAGED_FOLDERS.map((folder) => join(folder, name)).filter(existsSync);
+  if (files.length === 0) {
+    return [{ ok: false, why: `there is no ${name} in ${PACKAGED_FOLDERS.join(', ')}` }];
+  }
+  return files.map((file) => {
+    const why = distrustOf(file);
+    return why === undefined ? { ok: true, value: file } : { ok: false, why };
+  });
+}
+
+export function packagedProgram(name: string): Trusted {
+  return packagedPrograms(name)[0] ?? { ok: false, why: `there is no ${name}` };
+}
+
 /** Why a program must not run as root: someone else can change it, or put another in its place. */
-export function distrustOf(file: string): string | undefined {
+function distrustOf(file: string): string | undefined {
   if (lstatSync(file).uid !== 0) return `${file} is not owned by root`;
   // Of a link both its own directory and the file behind it count.
   return distrustOfPath(realpathSync(dirname(file))) ?? distrustOfPath(realpathSync(file));

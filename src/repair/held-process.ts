@@ -62,3 +62,11 @@ export function letGo({ namespace, root }: HeldProcess): void {
   closeSync(namespace);
   closeSync(root);
 }
+
+/** Its root directory, for a program that gets the two descriptors as its numbers 3 and 4. */
+export const THEIR_ROOT = '/proc/self/fd/4';
+
+/** A path of the held process, as such a program sees it. */
+export function pathIn({ isOurView }: HeldProcess, path: string): string {
+  return isOurView ? path : `${THEIR_ROOT}${path}`;
+}

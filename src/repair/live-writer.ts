@@ -1,13 +1,20 @@
-import { existsSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { RuntimeCommands } from '../cri/commands.ts';
 import type { RuntimeCallError } from '../cri/runtime-call-error.ts';
 import { pathInRoot } from '../node/path-in-root.ts';
-import { type ProgramResult, runProgram } from '../process/run.ts';
-import { distrustOf } from '../process/system-program.ts';
+import { type Program, type ProgramResult, runProgram } from '../process/run.ts';
+import { packagedProgram, packagedPrograms } from '../process/system-program.ts';
 import type { Tried } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
-import { type HeldProcess, holdProcess, letGo, whyNotSame } from './held-process.ts';
+import {
+  type HeldProcess,
+  holdProcess,
+  letGo,
+  pathIn,
+  THEIR_ROOT,
+  whyNotSame,
+} from './held-process.ts';
 import {
   helpMs,
   PROGRAM_OUTPUT_BYTES_MAX,
@@ -15,21 +22,11 @@ import {
   removeFoldersMs,
   unmountMs,
 } from './limits.ts';
-import type { Deed, NodeWriter, ProcessPins } from './node-writer.ts';
-import type { MountPins } from './pinned-mount.ts';
+import type { Deed, MountPins, NodeWriter, ProcessPins } from './node-writer.ts';
 import { type Removal, type RemovalJob, removedIn } from './removal.ts';
 import { changeOf, unmountDeed, watchMount } from './watched-unmount.ts';
 
-/** Programs are taken from here and nowhere else: PATH belongs to whoever started us. */
-const PROGRAM_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
-
 type Words = readonly string[];
-
-/** A process that is held, and the words that start an unmount in its namespace, once found. */
-interface Place {
-  readonly held: HeldProcess;
-  umount?: Tried<Words>;
-}
 
 /** A program that removes folders and can be left behind when it hangs. */
 export interface RemoverCommand {
@@ -41,7 +38,9 @@ export interface RemoverCommand {
 export class LiveWriter implements NodeWriter {
   readonly #hostRoot: string;
   readonly #remover: RemoverCommand | undefined;
-  #place: Place | undefined;
+  #held: HeldProcess | undefined;
+  /** The words that start an unmount in its namespace, once they were looked for. */
+  #umount: Tried<Words> | undefined;
 
   constructor({
     hostRoot = '/',
@@ -52,13 +51,16 @@ export class LiveWriter implements NodeWriter {
   }
 
   async cannotUnmount(process: ProcessPins): Promise<string | undefined> {
-    const way = await this.#umountAt(process);
-    return way.ok ? undefined : way.why;
+    const held = this.#hold(process);
+    if (!held.ok) return held.why;
+    this.#umount ??= await umountBehind(held.value);
+    return this.#umount.ok ? undefined : this.#umount.why;
   }
 
   release(): void {
-    if (this.#place) letGo(this.#place.held);
-    this.#place = undefined;
+    if (this.#held) letGo(this.#held);
+    this.#held = undefined;
+    this.#umount = undefined;
   }
 
   async unmount(mount: MountPins, process: ProcessPins): Promise<Deed> {
@@ -71,17 +73,10 @@ export class LiveWriter implements NodeWriter {
   }
 
   async abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<Deed> {
-    const place = this.#placeOf(process);
-    if (!place.ok) return { state: 'failed', why: place.why };
-    const { held } = place.value;
-    try {
-      const changed = changeOf(mount, held);
-      if (changed) return changed;
-      writeFileSync(`/proc/self/fd/${held.root}${connection}/abort`, '1');
-      return { state: 'did' };
-    } catch (error) {
-      return { state: 'failed', why: messageOf(error) };
-    }
+    const held = this.#hold(process);
+    if (!held.ok) return { state: 'failed', why: held.why };
+    const file = `/proc/self/fd/${held.value.root}${connection}/abort`;
+    return (await changeOf(mount, held.value)) ?? didOrFailed(() => writeFileSync(file, '1'));
   }
 
   cannotRemoveFolders(): string | undefined {
@@ -91,13 +86,13 @@ export class LiveWriter implements NodeWriter {
 
   async removeFolders(job: RemovalJob, process: ProcessPins): Promise<Removal> {
     if (!this.#remover) return { removed: new Map(), broken: 'there is no remover' };
-    const place = this.#placeOf(process);
-    const why = place.ok ? whyNotSame(place.value.held) : place.why;
-    if (!place.ok || why !== undefined) return { removed: new Map(), broken: why ?? '' };
+    const held = this.#hold(process);
+    const why = held.ok ? whyNotSame(held.value) : held.why;
+    if (!held.ok || why !== undefined) return { removed: new Map(), broken: why ?? '' };
     const result = await runProgram({
       ...this.#remover,
       input: JSON.stringify(job),
-      files: [place.value.held.root],
+      files: [held.value.root],
       deadlineMs: removeFoldersMs,
       outputBytesMax: REMOVER_OUTPUT_BYTES_MAX,
     });
@@ -131,21 +126,16 @@ export class LiveWriter implements NodeWriter {
     words: readonly string[],
     ...paths: readonly string[]
   ): Promise<Deed> {
-    const place = this.#placeOf(process);
-    if (!place.ok) return { state: 'failed', why: place.why };
-    const { held } = place.value;
-    const [enter, program] = [enterWords(held), programNamed(name)];
+    const held = this.#hold(process);
+    if (!held.ok) return { state: 'failed', why: held.why };
+    const [enter, program] = [enterWords(held.value), packagedProgram(name)];
     if (!enter.ok) return { state: 'failed', why: enter.why };
     if (!program.ok) return { state: 'failed', why: program.why };
-    const why = whyNotSame(held);
+    const why = whyNotSame(held.value);
     if (why !== undefined) return { state: 'failed', why };
-    const all = [
-      ...enter.value,
-      program.value,
-      ...words,
-      ...paths.map((path) => pathIn(held, path)),
-    ];
-    return deedOf(await run(all, held), name);
+    const theirs = paths.map((path) => pathIn(held.value, path));
+    const all = [...enter.value, program.value, ...words, ...theirs];
+    return deedOf(await run(all, held.value), name);
   }
 
   cannotCommand(): string | undefined {
@@ -153,30 +143,26 @@ export class LiveWriter implements NodeWriter {
   }
 
   async removeContainer(socket: string, id: string): Promise<Deed> {
-    return this.#command(socket, [(runtime) => runtime.removeContainer(id)]);
+    return this.#command(socket, (runtime) => runtime.removeContainer(id));
   }
 
   async removeSandbox(socket: string, id: string): Promise<Deed> {
-    return this.#command(socket, [
+    return this.#command(
+      socket,
       (runtime) => runtime.stopPodSandbox(id),
       (runtime) => runtime.removePodSandbox(id),
-    ]);
+    );
   }
 
   async makeLink(path: '/bin', target: 'usr/bin'): Promise<Deed> {
-    try {
-      // No program and no shell: those that are usual for it are behind the link that is gone.
-      symlinkSync(target, join(this.#hostRoot, path));
-      return { state: 'did' };
-    } catch (error) {
-      return { state: 'failed', why: messageOf(error) };
-    }
+    // No program and no shell: those that are usual for it are behind the link that is gone.
+    return didOrFailed(() => symlinkSync(target, join(this.#hostRoot, path)));
   }
 
   /** One call after the other. What is gone already is as it should be. */
   async #command(
     socket: string,
-    calls: readonly ((runtime: RuntimeCommands) => Promise<void>)[],
+    ...calls: readonly ((runtime: RuntimeCommands) => Promise<void>)[]
   ): Promise<Deed> {
     // Loaded when it is needed: gRPC takes a while, and most repairs do without.
     const { commandRuntime } = await import('../cri/commands.ts');
@@ -200,38 +186,37 @@ export class LiveWriter implements NodeWriter {
    * has ended, for the kernel unmounts whatever is at the path by then.
    */
   async #unmount(mount: MountPins, process: ProcessPins, words: readonly string[]): Promise<Deed> {
-    const way = await this.#umountAt(process);
-    if (!way.ok) return { state: 'changed', what: 'we cannot unmount here any more', why: way.why };
-    const { held, umount } = way.value;
-    const changed = changeOf(mount, held);
+    const why = await this.cannotUnmount(process);
+    const [held, umount] = [this.#held, this.#umount];
+    if (why !== undefined || !held || !umount?.ok) {
+      return { state: 'changed', what: 'we cannot unmount here any more', why: why ?? '' };
+    }
+    const changed = await changeOf(mount, held);
     if (changed) return changed;
     const stop = new AbortController();
     const limits = { deadlineMs: unmountMs, stop: stop.signal };
-    const running = run([...umount, ...words, pathIn(held, mount.target)], held, limits);
+    const running = run([...umount.value, ...words, pathIn(held, mount.target)], held, limits);
     const seen = await watchMount(mount, held, running, () => stop.abort());
     return unmountDeed(mount, held, deedOf(await running), seen);
   }
 
-  async #umountAt(process: ProcessPins): Promise<Tried<{ held: HeldProcess; umount: Words }>> {
-    const place = this.#placeOf(process);
-    if (!place.ok) return place;
-    const { held } = place.value;
-    const enter = enterWords(held);
-    if (!enter.ok) return enter;
-    place.value.umount ??= await umountBehind(enter.value, held);
-    const { umount } = place.value;
-    return umount.ok ? { ok: true, value: { held, umount: umount.value } } : umount;
-  }
-
   /** Held from its first use on, until it is released. */
-  #placeOf(pins: ProcessPins): Tried<Place> {
+  #hold(pins: ProcessPins): Tried<HeldProcess> {
     if (process.geteuid?.() !== 0) return closed('only root may do this: run it with sudo');
-    if (this.#place?.held.pid === pins.pid) return { ok: true, value: this.#place };
+    if (this.#held?.pid === pins.pid) return { ok: true, value: this.#held };
     this.release();
     const held = holdProcess(join(this.#hostRoot, 'proc', String(pins.pid)), pins);
-    if (!held.ok) return held;
-    this.#place = { held: held.value };
-    return { ok: true, value: this.#place };
+    if (held.ok) this.#held = held.value;
+    return held;
+  }
+}
+
+function didOrFailed(act: () => void): Deed {
+  try {
+    act();
+    return { state: 'did' };
+  } catch (error) {
+    return { state: 'failed', why: messageOf(error) };
   }
 }
 
@@ -247,59 +232,44 @@ function closed(why: string): { readonly ok: false; readonly why: string } {
   return { ok: false, why };
 }
 
-/** A program of ours, never one of the namespace that is entered: who is there could have made it. */
-function programNamed(name: string): Tried<string> {
-  const found = PROGRAM_FOLDERS.map((folder) => join(folder, name)).find((file) =>
-    existsSync(file),
-  );
-  if (found === undefined) return closed(`there is no ${name} here`);
-  const why = distrustOf(found);
-  return why === undefined ? { ok: true, value: found } : closed(why);
-}
-
 /**
  * No words when its paths are ours, else those of nsenter: into its mount namespace, but with our
  * own root directory, so that the program, its linker and its libraries are ours.
  */
 function enterWords({ pid, isOurView }: HeldProcess): Tried<Words> {
   if (isOurView) return { ok: true, value: [] };
-  const nsenter = programNamed('nsenter');
+  const nsenter = packagedProgram('nsenter');
   if (!nsenter.ok) return closed(`process ${pid} has mounts of its own: ${nsenter.why}`);
   return { ok: true, value: [nsenter.value, '--mount=/proc/self/fd/3', '--root=/', '--'] };
 }
 
-/** A path of the held process, as a program that was started with these words sees it. */
-function pathIn({ isOurView }: HeldProcess, path: string): string {
-  return isOurView ? path : `${THEIR_ROOT}${path}`;
-}
-
-const THEIR_ROOT = '/proc/self/fd/4';
-
 /** Finds an umount that takes a path as it is, and runs it once, before anything is changed. */
-async function umountBehind(enter: Words, held: HeldProcess): Promise<Tried<Words>> {
-  let why = 'there is none';
-  for (const folder of PROGRAM_FOLDERS) {
-    const umount = join(folder, 'umount');
-    if (!existsSync(umount)) continue;
-    const distrust = distrustOf(umount);
-    if (distrust !== undefined) return closed(distrust);
-    const words = [...enter, umount];
+async function umountBehind(held: HeldProcess): Promise<Tried<Words>> {
+  const enter = enterWords(held);
+  if (!enter.ok) return enter;
+  let why = '';
+  for (const program of packagedPrograms('umount')) {
+    if (!program.ok) return program;
+    const umount = program.value;
+    const words = [...enter.value, umount];
     const help = await run([...words, '--help'], held, { deadlineMs: helpMs });
     const text = help.ended === 'not-started' ? '' : help.stdout + help.stderr;
-    // It writes down mounts where they were made, which is not here.
-    if (text.includes('--no-canonicalize')) return { ok: true, value: [...words, '--no-mtab'] };
+    if (text.includes('--no-canonicalize')) {
+      // What it may have to write down of its mounts is not in a file of ours.
+      return { ok: true, value: held.isOurView ? words : [...words, '--no-mtab'] };
+    }
     // BusyBox v1.35.0 (Debian 1:1.35.0-4+b3) multi-call binary.
     if (text.includes('BusyBox')) why = `${umount} is BusyBox's, which has no --no-canonicalize`;
     else if (help.ended === 'deadline') why = `${umount} did not answer`;
-    else why = text.trim() || why;
+    else why = text.trim();
   }
-  return closed(`no umount of util-linux in ${PROGRAM_FOLDERS.join(', ')}: ${why}`);
+  return closed(`no umount of util-linux here: ${why}`);
 }
 
 function run(
   [program = '', ...words]: Words,
   { isOurView, namespace, root }: HeldProcess,
-  limits: { readonly deadlineMs: number; readonly stop?: AbortSignal } = { deadlineMs: unmountMs },
+  limits: Pick<Program, 'deadlineMs' | 'stop'> = { deadlineMs: unmountMs },
 ) {
   const files = isOurView ? [] : [namespace, root];
   const outputBytesMax = PROGRAM_OUTPUT_BYTES_MAX;

@@ -1,5 +1,15 @@
-import type { MountPins } from './pinned-mount.ts';
 import type { Removal, RemovalJob } from './removal.ts';
+
+/** What tells one mount from another. The id alone does not: the kernel uses it again. */
+export interface MountPins {
+  readonly id: number;
+  readonly parent: number;
+  readonly device: string;
+  readonly root: string;
+  readonly target: string;
+  readonly fsType?: string;
+  readonly isDeleted?: boolean;
+}
 
 /** The process in whose mount namespace an action works, as it was identified. */
 export interface ProcessPins {

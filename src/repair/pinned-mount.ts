@@ -2,18 +2,7 @@ import { mountShowing } from '../evidence/mount-places.ts';
 import type { Mount, MountTable } from '../evidence/mount-table.ts';
 import type { ByHand, Outcome } from '../model/action.ts';
 import { CHECK_AGAIN, type Mishap } from './handler.ts';
-import type { Deed } from './node-writer.ts';
-
-/** What tells one mount from another. The id alone does not: the kernel uses it again. */
-export interface MountPins {
-  readonly id: number;
-  readonly parent: number;
-  readonly device: string;
-  readonly root: string;
-  readonly target: string;
-  readonly fsType?: string;
-  readonly isDeleted?: boolean;
-}
+import type { Deed, MountPins } from './node-writer.ts';
 
 const PINS = ['id', 'parent', 'device', 'root', 'target', 'fsType', 'isDeleted'] as const;
 

@@ -11,7 +11,7 @@ import { staticPods } from '../evidence/static-pods.ts';
 import type { Action } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
-import { perform } from './perform.ts';
+import { perform, type Step } from './perform.ts';
 import { removeContainer } from './remove-container.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
@@ -89,6 +89,22 @@ test('removes the container in one call, then its sandbox', async () => {
   const deeds = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
   const kept = 'keep container-f1ccccccccccc.json';
   expect(around.made.log).toEqual(['intend', kept, ...deeds, 'done']);
+});
+
+test.each([
+  ['was started', { state: 'CONTAINER_RUNNING' }, 'runs, and --yes alone does not remove it'],
+  ['is another one', { name: 'web' }, 'the container is another one than was diagnosed'],
+] as const)('a container that %s since the second look stays', async (_, change, what) => {
+  const around = made();
+  const { look } = made({ containers: [ours, { ...broker, ...change }] }).hands;
+  const onStep = ({ name }: Step) => {
+    if (name === 'intent written') around.hands.look = look;
+  };
+  const hands = { ...around.hands, look: () => around.hands.look(), onStep };
+  const intent = { action: ACTION, fault: 'container-without-log-path', finding: '3f9a1c' };
+  const { outcome } = await perform(intent, hands);
+  expect(outcome).toMatchObject({ state: 'refused', what: expect.stringContaining(what) });
+  expect(around.made.log).toEqual(['intend', 'keep container-f1ccccccccccc.json', 'refused']);
 });
 
 test('keeps all that the runtime knows of it before it removes anything, or removes nothing', async () => {

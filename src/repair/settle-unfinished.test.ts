@@ -10,9 +10,8 @@ import type { OpenFile } from '../node/node-reader.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
-import type { ProcessPins } from './node-writer.ts';
+import type { MountPins, ProcessPins } from './node-writer.ts';
 import { perform, type Step } from './perform.ts';
-import type { MountPins } from './pinned-mount.ts';
 import { settleUnfinished } from './settle-unfinished.ts';
 
 let folder = '';

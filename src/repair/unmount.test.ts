@@ -73,6 +73,37 @@ test('refuses while root unmounts this very mount already, and only then', async
   const { what, why } = await objectionTo(late);
   expect(what).toContain('being unmounted already');
   expect(why).toContain('process 70');
+  // In a namespace of its own the path begins with a descriptor, and umount is nsenter at first.
+  late.node
+    .file('/proc/70/comm', 'nsenter\n')
+    .file('/proc/70/cmdline', `nsenter\0--\0/usr/bin/umount\0/proc/self/fd/4${TARGET}\0`);
+  expect((await objectionTo(late)).why).toContain('process 70');
+});
+
+test('a mount that changed between the second look and the unmount is left alone', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'changed', what: 'the mount changed since it was diagnosed', why: 'table' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, STALE_LINE.replace('//deleted', '')];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({ state: 'refused', what: made.deed.what, why: 'table' });
+  expect(made.log.at(-1)).toBe('refused');
+});
+
+test('an unmount that took another mount has failed, though the pinned one is gone', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'hit-another', why: 'mount 216 was seen, and is gone' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, OTHER_LINE];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toEqual({
+    state: 'failed',
+    what: 'another mount was unmounted than the one that was diagnosed',
+    why: made.deed.why,
+    todo: expect.stringContaining('restart the container'),
+  });
 });
 
 test.each([

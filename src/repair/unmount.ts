@@ -6,8 +6,8 @@ import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
 import { holdersOf } from './holders.ts';
-import { FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
-import { isPinned, type MountPins, objectionTo, unmountMishap } from './pinned-mount.ts';
+import { FIRST_PROCESS, type MountPins, type NodeWriter, type ProcessPins } from './node-writer.ts';
+import { isPinned, objectionTo, unmountMishap } from './pinned-mount.ts';
 import { unmountUnderWay } from './under-way.ts';
 
 type Unmount = Action<'unmount'>;

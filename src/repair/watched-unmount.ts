@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mount, type MountTable, parseMountTable } from '../evidence/mount-table.ts';
+import { attempt } from '../node/attempt.ts';
 import { tableText } from '../node/read-to-end.ts';
 import { orCode } from '../node/unless-failed.ts';
 import { type HeldProcess, whyNotSame } from './held-process.ts';
 import { TABLE_READS_MAX, watchMs } from './limits.ts';
-import type { Deed } from './node-writer.ts';
-import { isPinned, type MountPins, objectionTo, otherMount } from './pinned-mount.ts';
+import type { Deed, MountPins } from './node-writer.ts';
+import { isPinned, objectionTo, otherMount } from './pinned-mount.ts';
 
 /*
  * No program unmounts one mount by its identity: umount takes a path, and the kernel unmounts what
@@ -14,20 +15,22 @@ import { isPinned, type MountPins, objectionTo, otherMount } from './pinned-moun
  */
 
 /** Read directly before the act: why not to begin, or that there is nothing left to do. */
-export function changeOf(pins: MountPins, held: HeldProcess): Deed | undefined {
-  for (let reads = 0, judged = ''; reads < TABLE_READS_MAX; reads += 1) {
-    const read = orCode(() => textOf(held));
-    const other = read.value === undefined ? `mount table: ${read.code}` : whyNotSame(held);
-    const what = 'the kubelet is no longer the process that was identified';
-    if (read.value === undefined || other !== undefined) {
-      return { state: 'changed', what, why: other ?? '' };
+export async function changeOf(pins: MountPins, held: HeldProcess): Promise<Deed | undefined> {
+  let judged: string | undefined;
+  for (let reads = 0; reads < TABLE_READS_MAX; reads += 1) {
+    const { value: text, code } = textOf(held);
+    const why = text === undefined ? `${originOf(held)}: ${code}` : whyNotSame(held);
+    if (text === undefined || why !== undefined) {
+      const what = 'the kubelet is no longer the process that was identified';
+      return { state: 'changed', what, why: why ?? '' };
     }
-    // The same text again costs no time to judge, and on kernels before 5.8 it is the proof of it.
-    if (read.value === judged) return undefined;
-    judged = read.value;
-    const objection = objectionTo(pins, parseMountTable(judged, originOf(held)));
+    // The same text again costs no time to judge, and before Linux 5.8 one read proves nothing.
+    if (text === judged) return undefined;
+    const table = await parsed(text, held);
+    const objection = table && objectionTo(pins, table);
     if (objection?.state === 'done') return { state: 'did', note: objection.note ?? '' };
     if (objection) return { state: 'changed', what: objection.what, why: objection.why };
+    judged = table && text;
   }
   const why = `${originOf(held)} changed during each of ${TABLE_READS_MAX} reads`;
   return { state: 'changed', what: 'the mount table does not come to rest', why };
@@ -42,7 +45,7 @@ export async function watchMount(
 ): Promise<Mount | undefined> {
   const isOver = ended.then(() => true);
   while (!(await Promise.race([isOver, sleep(watchMs, false)]))) {
-    const table = tableOf(held);
+    const table = await tableOf(held);
     const other = table && otherMount(pins, table);
     if (!other) continue;
     stop();
@@ -52,14 +55,14 @@ export async function watchMount(
 }
 
 /** What was really unmounted, by the table as it is now. */
-export function unmountDeed(
+export async function unmountDeed(
   pins: MountPins,
   held: HeldProcess,
   said: Deed,
   seen: Mount | undefined,
-): Deed {
-  const table = tableOf(held);
-  if (!table) return said;
+): Promise<Deed> {
+  const table = await tableOf(held);
+  if (!table || said.state === 'unending') return said;
   const { origin, mounts } = table;
   if (seen && !mounts.some((mount) => isPinned(mount, seen))) {
     const why = `while umount ran, ${seen.target} was ${mountText(seen)}; ${origin} shows it no more`;
@@ -79,15 +82,21 @@ function mountText({ id, device, root, source }: Mount): string {
   return `mount ${id} of ${root} (${device}, ${source})`;
 }
 
-function tableOf(held: HeldProcess): MountTable | undefined {
-  const { value } = orCode(() => textOf(held));
-  return value === undefined ? undefined : parseMountTable(value, originOf(held));
+/** Undefined when the process has ended, or the table was torn: it changed while it was read. */
+async function tableOf(held: HeldProcess): Promise<MountTable | undefined> {
+  const { value: text } = textOf(held);
+  return text === undefined ? undefined : parsed(text, held);
+}
+
+async function parsed(text: string, held: HeldProcess): Promise<MountTable | undefined> {
+  const table = await attempt((async () => parseMountTable(text, originOf(held)))());
+  return table.known ? table.value : undefined;
+}
+
+function textOf({ folder }: HeldProcess) {
+  return orCode(() => tableText(`${folder}/mountinfo`));
 }
 
 function originOf({ pid }: HeldProcess): string {
   return `/proc/${pid}/mountinfo`;
-}
-
-function textOf({ folder }: HeldProcess): string {
-  return tableText(`${folder}/mountinfo`);
 }

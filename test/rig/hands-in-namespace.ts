@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -19,6 +18,8 @@ import { readJournal } from '../../src/repair/journal.ts';
 import { openHands } from '../../src/repair/open-hands.ts';
 import type { Step } from '../../src/repair/perform.ts';
 import { readerCommand } from '../reader-command.ts';
+import { APART, isSleeping, replaceProcess, startMortalKubelet } from './replaced-process.ts';
+import { MARK, markingUmount, REAL_UMOUNT, UMOUNT, umountScript } from './umount-script.ts';
 
 /**
  * Runs one scenario of the hands on the real kernel and prints what came of it as JSON. Started by
@@ -43,9 +44,6 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-const APART = ['unshare', '--mount', '--propagation', 'private'];
-const isSleeping = (pid: number) => readFileSync(`/proc/${pid}/comm`, 'utf8') === 'sleep\n';
-
 /** A process that stands for the kubelet; in a mount namespace of its own when asked. */
 async function startKubelet(isApart = false): Promise<number> {
   const [program, ...others] = [...(isApart ? APART : []), 'sleep', '600'];
@@ -56,59 +54,11 @@ async function startKubelet(isApart = false): Promise<number> {
   return pid;
 }
 
-function pauseMs(ms: number): void {
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
-}
-
-/** A kubelet with mounts of its own, whose parent collects it at once when it is killed. */
-async function startMortalKubelet(): Promise<number> {
-  const script = `${APART.join(' ')} sleep 600 & echo $! > ${join(scratch, 'pid')}; wait; sleep 600`;
-  spawn('sh', ['-c', script], { stdio: 'ignore' }).unref();
-  const pid = () => Number(existsSync(join(scratch, 'pid')) && readFileSync(join(scratch, 'pid')));
-  while (pid() === 0 || !isSleeping(pid())) await sleep(10);
-  return pid();
-}
-
-/** Kills a process and starts another with its pid, whose namespace has an umount of its own. */
-function replaceProcess(pid: number): void {
-  process.kill(pid, 'SIGKILL');
-  while (existsSync(`/proc/${pid}`)) pauseMs(2);
-  const umount = markingUmount();
-  writeFileSync('/proc/sys/kernel/ns_last_pid', String(pid - 1));
-  const script = `mount --bind ${umount} ${UMOUNT}; exec sleep 600`;
-  const [program = '', ...words] = [...APART, 'sh', '-c', script];
-  const child = spawn(program, words, { stdio: 'ignore' });
-  child.unref();
-  if (child.pid !== pid) throw new Error(`the kernel gave pid ${child.pid}, not ${pid}`);
-  while (!isSleeping(pid)) pauseMs(2);
-}
-
-const UMOUNT = existsSync('/usr/bin/umount') ? '/usr/bin/umount' : '/bin/umount';
-const MARK = join(scratch, 'umount-was-run');
-
-/** Does what the real one does, and leaves a mark. */
-function markingUmount(): string {
-  return umountScript(`echo "$*" >> ${MARK}`);
-}
-
-/** An umount that first runs these lines, but not when it is only asked for its help. */
-function umountScript(lines: string, helpLines = lines): string {
-  const [real, path] = [join(scratch, 'umount.real'), join(scratch, 'umount')];
-  copyFileSync(UMOUNT, real);
-  const script = `#!/bin/sh
-case "$*" in *--help*) ${helpLines}; exec ${real} --help;; esac
-${lines}
-exec ${real} "$@"
-`;
-  writeFileSync(path, script, { mode: 0o755 });
-  return path;
-}
-
 /** What the kubelet does when it starts the container again: the old mount goes, a new one comes. */
 const EXCHANGE = `umount ${target(1)} && mount --bind ${payload(3)} ${target(1)}`;
 
 /** Too late to stop it: it unmounts at the very moment in which it is told to end. */
-const UNMOUNT_WHEN_STOPPED = `trap '${join(scratch, 'umount.real')} "$@"; exit' TERM`;
+const UNMOUNT_WHEN_STOPPED = `trap '${join(scratch, REAL_UMOUNT)} "$@"; exit' TERM`;
 const UNTIL_STOPPED = 'while :; do sleep 0.02; done';
 
 /** Recovers with an umount that runs these lines before it unmounts. */
@@ -116,7 +66,8 @@ async function recoverWithSlowUmount(lines: string) {
   const kubelet = await staleNode();
   const action = await pinsOf(kubelet);
   write(payload(3), 'new\n');
-  const script = umountScript(lines.replaceAll(/^umount/gm, join(scratch, 'umount.real')), ':');
+  const real = join(scratch, REAL_UMOUNT);
+  const script = umountScript(scratch, lines.replaceAll(/^umount/gm, real), ':');
   run('mount', '--bind', script, UMOUNT);
   const changes = await changesDuring(kubelet, () => recover(kubelet, action));
   return { ...changes, content: readFileSync(target(1), 'utf8') };
@@ -260,32 +211,31 @@ const scenarios: Record<string, () => Promise<unknown>> = {
   async 'umount of the kubelet'() {
     const kubelet = await staleNode({ isApart: true });
     const action = await pinsOf(kubelet);
-    const enter = ['nsenter', `--mount=/proc/${kubelet}/ns/mnt`, '--'];
-    const [program = '', ...words] = [...enter, 'mount', '--bind', markingUmount(), UMOUNT];
-    run(program, ...words);
+    const enter = `--mount=/proc/${kubelet}/ns/mnt`;
+    run('nsenter', enter, 'mount', '--bind', markingUmount(scratch), UMOUNT);
     const changes = await changesDuring(kubelet, () => recover(kubelet, action));
-    return { ...changes, isMarked: existsSync(MARK) };
+    return { ...changes, isMarked: existsSync(join(scratch, MARK)) };
   },
 
   async 'pid reused after the intent'() {
-    const kubelet = await startMortalKubelet();
+    const kubelet = await startMortalKubelet(scratch);
     bind(kubelet, payload(1), 1);
     rmSync(dirname(payload(1)), { recursive: true });
     const onStep = (name: Step['name']) => {
-      if (name === 'intent written') replaceProcess(kubelet);
+      if (name === 'intent written') replaceProcess(kubelet, scratch);
     };
     const result = await recover(kubelet, await pinsOf(kubelet), onStep);
-    return { result, isMarked: existsSync(MARK) };
+    return { result, isMarked: existsSync(join(scratch, MARK)) };
   },
 
   async 'umount that others may write'() {
     const kubelet = await staleNode();
     const action = await pinsOf(kubelet);
-    const umount = markingUmount();
+    const umount = markingUmount(scratch);
     chmodSync(umount, 0o777);
     run('mount', '--bind', umount, UMOUNT);
     const changes = await changesDuring(kubelet, () => recover(kubelet, action));
-    return { ...changes, isMarked: existsSync(MARK) };
+    return { ...changes, isMarked: existsSync(join(scratch, MARK)) };
   },
 
   async busy() {
