@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { type Ended, oneLine } from '../rig/run-kubediag.ts';
 import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
@@ -75,6 +76,24 @@ describe('a recovery does nothing', () => {
     await node.run('mount', '-t', 'tmpfs', 'over', above);
     const { stdout } = await expectRefused(node, '--yes');
     expect(stdout).toContain('refused  another mount lies over this one');
+  });
+
+  it('to the new mount, when the kubelet exchanges it while umount starts', async () => {
+    const { node, subpath } = await makeSickNode();
+    const umount = await GatedUmount.install(node);
+    umount.close('before');
+    const recover = node.start(['recover', FAULT, '--yes']);
+    await umount.reached('before');
+    await node.run(join(node.scratch, 'umount/real'), subpath.target);
+    await subpath.bind();
+    const { code, stdout } = await recover.end;
+    umount.open('before');
+    expect(code, stdout).toBe(3);
+    expect(stdout).toContain('refused  the mount changed since it was diagnosed');
+    expect(mountLine(node, subpath.target)).not.toContain('//deleted');
+    expect(umount.unmounted).toEqual([]);
+    const journal = await node.kubediag('journal', '-o', 'json');
+    expect(JSON.parse(journal.stdout)).toMatchObject([{ outcome: { state: 'refused' } }]);
   });
 
   it('with an umount of BusyBox, which cannot be told to take a path as it is', async () => {
