@@ -9,7 +9,7 @@ import { developersPaths, looseVersions, registriesNamed, tidyRules } from './ti
 const SOURCES_MIN = 10;
 const ROOM_README_LINES_MAX = 15;
 /** The door, its journal and locks, and one handler for each kind of action. */
-const REPAIR_LINES_MAX = 2900;
+const REPAIR_LINES_MAX = 2950;
 const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
 
 const sources = filesBelow(['src', 'test', 'tools'], TYPESCRIPT).filter(

@@ -42,7 +42,7 @@ export function packagedProgram(name: string): Trusted {
 }
 
 /** Why a program must not run as root: someone else can change it, or put another in its place. */
-function distrustOf(file: string): string | undefined {
+export function distrustOf(file: string): string | undefined {
   if (lstatSync(file).uid !== 0) return `${file} is not owned by root`;
   // Of a link both its own directory and the file behind it count.
   return distrustOfPath(realpathSync(dirname(file))) ?? distrustOfPath(realpathSync(file));
