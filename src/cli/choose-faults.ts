@@ -15,8 +15,20 @@ export function faultNamed(name: string): AnyFault {
 }
 
 /** The faults that must be repaired before this one, where a node has both. */
-export function repairedBefore({ id }: AnyFault): readonly AnyFault[] {
-  return faults.filter(({ before = [] }) => before.some((each) => each.fault === id));
+export function repairedBefore({ id }: AnyFault, all = faults): readonly AnyFault[] {
+  return all.filter(({ before = [] }) => before.some((each) => each.fault === id));
+}
+
+/** Every fault, each after those whose repair it waits for. */
+export function inRepairOrder(all = faults): readonly AnyFault[] {
+  const ordered = new Set<AnyFault>();
+  const visit = (fault: AnyFault, waiting: readonly AnyFault[]) => {
+    if (waiting.includes(fault)) return;
+    for (const first of repairedBefore(fault, all)) visit(first, [...waiting, fault]);
+    ordered.add(fault);
+  };
+  for (const fault of all) visit(fault, []);
+  return [...ordered];
 }
 
 function printableName(name: string): string {

@@ -1,7 +1,7 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { Looked } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
-import type { Finding } from '../model/finding.ts';
+import { type Finding, hurtsNow } from '../model/finding.ts';
 import type { Doubt } from '../model/verdict.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
@@ -9,70 +9,66 @@ import { wrapWords } from './wrap.ts';
 
 type Seen = Pick<Looked, 'report' | 'judged'>;
 
-type Chosen =
-  | {
-      readonly findings: readonly Finding[];
-      /** Latent ones that nobody named: they are left, and may hurt soon. */
-      readonly left?: readonly Finding[];
-    }
-  | { readonly nothing: string; readonly code: number };
-
-/** What to recover: the named finding, or all that hurts now. A latent one is only taken by name. */
-export function chooseFindings(fault: AnyFault, looked: Seen, name: string | undefined): Chosen {
-  const chosen = choose(fault, looked, name);
-  if ('nothing' in chosen) return chosen;
-  const ours = chosen.findings.filter(
-    (finding) => (fault.recover?.(finding).actions.length ?? 0) > 0,
-  );
-  return ours.length > 0
-    ? { ...chosen, findings: ours }
-    : { nothing: forOthers(chosen.findings), code: EXIT.notDone };
+/** What the person asked for: one finding, all, or all that --yes covers. */
+export interface Asked {
+  readonly finding?: string;
+  readonly yes?: boolean;
+  readonly latent?: boolean;
 }
 
-/** Found, but such that only a person can go on from here. */
-function forOthers(findings: readonly Finding[]): string {
-  const lines = findings.flatMap(({ summary, refusal, otherCures }) => [
-    labelled('why', summary),
-    ...(refusal === undefined ? [] : [labelled('', refusal)]),
-    ...otherCures.map((cure) => `  do    ${printable(cure)}\n`),
-  ]);
-  return `refused: KubeDiag has no repair for what it found here\n${lines.join('')}`;
+export interface ChosenFindings {
+  /** To be repaired, or to ask about. */
+  readonly taken: readonly Finding[];
+  /** Latent ones that --yes alone leaves. */
+  readonly latent: readonly Finding[];
+  /** Found, but only a person can go on from here. */
+  readonly manual: readonly Finding[];
+  /** What could not be judged beside these. */
+  readonly doubts: readonly Doubt[];
 }
 
-function choose(fault: AnyFault, looked: Seen, name: string | undefined): Chosen {
+type Chosen = ChosenFindings | { readonly nothing: string; readonly code: number };
+
+/** What to recover from: the named finding, or all that the check found and nobody calls benign. */
+export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Chosen {
   const verdict = looked.judged[0]?.verdict;
-  const findings = (verdict?.findings ?? []).filter(({ state }) => state !== 'benign');
+  const findings = openFindings(verdict?.findings ?? []);
   const doubts = verdict && 'doubts' in verdict ? verdict.doubts : [];
-  if (name !== undefined) return chooseNamed(fault, findings, name);
-
-  const urgent = findings.filter(({ state }) => state === 'active' || state === 'damaged');
-  if (urgent.length > 0) {
-    return { findings: urgent, left: findings.filter((finding) => !urgent.includes(finding)) };
-  }
+  if (asked.finding !== undefined) return chooseNamed(fault, findings, asked.finding);
   if (findings.length > 0) {
-    const ours = findings.filter((each) => (fault.recover?.(each).actions.length ?? 0) > 0);
-    if (ours.length === 0) return { nothing: forOthers(findings), code: EXIT.notDone };
-    const ids = ours.map((finding) => findingId(fault, finding));
-    const commands = ids.map((id) => `        kubediag recover ${fault.id} --finding ${id}\n`);
+    const ours = findings.filter((each) => hasRepair(fault, each));
+    const isTaken = (finding: Finding) => !asked.yes || asked.latent || hurtsNow(finding);
     return {
-      nothing: `No finding is active; ${findings.length} latent. To clear one all the same, name it:\n${commands.join('')}`,
-      code: EXIT.clear,
+      taken: ours.filter(isTaken),
+      latent: ours.filter((each) => !isTaken(each)),
+      manual: findings.filter((each) => !hasRepair(fault, each)),
+      doubts,
     };
   }
   if (doubts.length > 0) {
-    const why = doubts.map(doubtLines).join('');
-    return {
-      nothing: `unknown: what is wrong is not known well enough to act on it\n${why}`,
-      code: EXIT.unknown,
-    };
+    const what = `unknown: ${fault.id} could not be judged, so nothing is done about it`;
+    return { nothing: `${what}\n${doubtLines(doubts)}`, code: EXIT.unknown };
   }
   return { nothing: `${fault.id} is clear on this node: nothing to do\n`, code: EXIT.clear };
 }
 
-function doubtLines({ why, byHand }: Doubt): string {
-  const commands = (byHand?.commands ?? []).map((command) => `  hand  ${printable(command)}\n`);
-  const risk = byHand ? labelled('risk', byHand.risk) : '';
-  return `${labelled('why', why)}${commands.join('')}${risk}`;
+/** All but the benign ones, which nobody needs to repair. */
+export function openFindings(findings: readonly Finding[]): readonly Finding[] {
+  return findings.filter(({ state }) => state !== 'benign');
+}
+
+export function hasRepair(fault: AnyFault, finding: Finding): boolean {
+  return (fault.recover?.(finding).actions.length ?? 0) > 0;
+}
+
+export function doubtLines(doubts: readonly Doubt[]): string {
+  return doubts
+    .map(({ why, byHand }) => {
+      const commands = (byHand?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
+      const risk = byHand ? labelled('risk', byHand.risk) : '';
+      return `${labelled('why', why)}${commands.join('')}${risk}`;
+    })
+    .join('');
 }
 
 const COLUMNS = 80;
@@ -85,14 +81,23 @@ function labelled(label: string, text: string): string {
 
 function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string): Chosen {
   const named = findings.find((finding) => findingId(fault, finding) === name);
-  // A small number is the position on the screen.
-  const placed = /^[1-9]\d?$/.test(name) ? findings[Number(name) - 1] : undefined;
+  const placed = isPosition(name) ? findings[Number(name) - 1] : undefined;
   const finding = named ?? placed;
-  if (finding) return { findings: [finding] };
+  if (finding) {
+    const [taken, manual] = hasRepair(fault, finding) ? [[finding], []] : [[], [finding]];
+    return { taken, latent: [], manual, doubts: [] };
+  }
   const ids = findings.map((each) => findingId(fault, each));
+  return { nothing: noSuchFinding(name, ids, fault.id), code: EXIT.notDone };
+}
+
+/** A small number is the position on the screen of `check FAULT`. */
+export function isPosition(name: string): boolean {
+  return /^[1-9]\d?$/.test(name);
+}
+
+export function noSuchFinding(name: string, ids: readonly string[], fault = ''): string {
   const now = ids.length > 0 ? `now there are: ${ids.join(', ')}` : 'now there is none';
-  return {
-    nothing: `refused: there is no finding ${JSON.stringify(name)}\n  why   ${now}; it may be gone, or remade\n  do    kubediag check ${fault.id}\n`,
-    code: EXIT.notDone,
-  };
+  const command = `kubediag check ${fault}`.trimEnd();
+  return `refused: there is no finding ${JSON.stringify(name)}\n  why   ${now}; it may be gone, or remade\n  do    ${command}\n`;
 }

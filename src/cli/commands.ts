@@ -76,10 +76,11 @@ function check(): Command {
 function recover(): Command {
   const command = new Command('recover')
     .description('repair what check found: shows the plan, asks, acts, looks whether it worked')
-    .argument('<FAULT>', 'the fault to recover from')
+    .argument('[FAULT]', 'the fault to recover from (default: every fault found, one by one)')
     .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
-    .option('--dry-run', 'show the plan and change nothing')
-    .option('--yes', 'do not ask; without --finding, only what hurts now is touched')
+    .option('--dry-run', 'show the plan, check whether it would be refused, change nothing')
+    .option('--yes', 'do not ask; repair what is active or damaged, and leave what is latent')
+    .option('--latent', 'with --yes: repair what is latent too')
     .option('--confirm <WORD>', 'the word that a plan asks for when --yes does not cover it')
     .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
     .addOption(stateOption());

@@ -9,8 +9,8 @@ export const EXIT = {
 
 /** What each code means, for the help and the reference. */
 export const EXIT_MEANINGS: Readonly<Record<number, string>> = {
-  0: 'clear, or done',
-  1: 'a fault was found',
+  0: 'clear, or nothing is left to repair',
+  1: 'a fault was found, or is left',
   2: 'unknown, and nothing was found',
   3: 'refused, or failed to act',
   64: 'wrong usage',

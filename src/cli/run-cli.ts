@@ -96,7 +96,7 @@ async function runCommand(
     case 'check':
       return (await import('./check.ts')).check(words, options as never, terminal);
     case 'recover':
-      return (await import('./recover.ts')).recover(first, options as never, terminal);
+      return (await import('./recover.ts')).recover(words[0], options as never, terminal);
     case 'explain':
       return (await import('./explain.ts')).explain(words, terminal);
     case 'journal':

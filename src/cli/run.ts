@@ -15,8 +15,8 @@ import { EXIT } from './exit-codes.ts';
 import { showLint } from './lint.ts';
 import { lintManifests } from './lint-manifests.ts';
 import { manifestsGiven } from './manifests-given.ts';
+import { nodeInHand } from './open-node.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from './options.ts';
-import { nodeInHand, stopOnSignal } from './recover.ts';
 import {
   type PlannedDiagnosis,
   parametersIn,
@@ -27,6 +27,7 @@ import {
 } from './run-plan.ts';
 import { showSettled } from './show-recovery.ts';
 import { yamlText } from './show-report.ts';
+import { stopOnSignal } from './stop-on-signal.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { type Walked, walkDiagnosis } from './walk-diagnosis.ts';

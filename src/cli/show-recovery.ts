@@ -3,7 +3,7 @@ import { waitsFor } from '../checkup/make-report.ts';
 import type { Looked } from '../host/take-look.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
-import type { Finding } from '../model/finding.ts';
+import { FINDING_STATES, type Finding } from '../model/finding.ts';
 import { wordsOf } from '../operations/action-words.ts';
 import type { Progress } from '../repair/handler.ts';
 import type { Step } from '../repair/perform.ts';
@@ -25,7 +25,7 @@ export function showPlan(
   terminal: Terminal,
 ): void {
   const recoveries = findings.map((finding) => ({ finding, recovery: fault.recover?.(finding) }));
-  terminal.out(`This will change ${report.node.name}:\n`);
+  terminal.out(`Repairing ${fault.id} will change ${report.node.name}:\n`);
   let number = 0;
   for (const { finding, recovery } of recoveries) {
     for (const action of recovery?.actions ?? []) {
@@ -33,7 +33,7 @@ export function showPlan(
       const [first = '', ...rest] = actionLines(action, terminal.width - 5);
       terminal.out(`  ${number}. ${first}\n${rest.map((line) => `     ${line}\n`).join('')}`);
     }
-    paragraph('for', `finding ${findingId(fault, finding)}: ${finding.summary}`, terminal);
+    paragraph('for', `${nameOf(fault, finding)}: ${finding.summary}`, terminal);
     paragraph('touches', recovery?.touches ?? '', terminal);
     for (const first of waitsFor(fault, finding, judged).slice(0, FIRST_SHOWN_MAX)) {
       paragraph('first', `${first.fault} (finding ${first.finding}), for ${first.why}`, terminal);
@@ -47,16 +47,49 @@ export function showPlan(
   paragraph('leaves', recoveries[0]?.recovery?.leaves ?? '', terminal);
 }
 
+/** "latent finding a82ba4" */
+function nameOf(fault: AnyFault, finding: Finding): string {
+  return `${finding.state} finding ${findingId(fault, finding)}`;
+}
+
 /** What is found and not touched: it may hurt within a minute, so nobody is to think it is cured. */
-export function showLeft(fault: AnyFault, left: readonly Finding[], terminal: Terminal): void {
+export function showLeft(
+  fault: AnyFault,
+  left: readonly Finding[],
+  hint: string,
+  terminal: Terminal,
+): void {
   for (const [index, finding] of left.slice(0, LEFT_SHOWN_MAX).entries()) {
-    const { state, summary } = finding;
-    const id = findingId(fault, finding);
-    const name = `${state} finding ${id}, which is repaired by its name only (--finding ${id})`;
-    paragraph(index === 0 ? 'not yet' : '', `${name}: ${summary}`, terminal);
+    const text = `${nameOf(fault, finding)}: ${finding.summary}`;
+    paragraph(index === 0 ? 'left' : '', text, terminal);
   }
   const more = left.length - LEFT_SHOWN_MAX;
   if (more > 0) paragraph('', `and ${more} more: kubediag check ${fault.id}`, terminal);
+  if (left.length > 0) paragraph('', hint, terminal);
+}
+
+/** What only a person can repair, with what is known of how. */
+export function showManual(fault: AnyFault, manual: readonly Finding[], terminal: Terminal): void {
+  const { out, width } = terminal;
+  for (const finding of manual.slice(0, LEFT_SHOWN_MAX)) {
+    out(`no automatic repair for ${nameOf(fault, finding)}\n`);
+    labelled('why', finding.summary, width, out);
+    if (finding.refusal !== undefined) labelled('', finding.refusal, width, out);
+    // Commands are there to be copied: never wrapped.
+    for (const cure of finding.otherCures) out(`  do    ${printable(cure)}\n`);
+  }
+  const more = manual.length - LEFT_SHOWN_MAX;
+  if (more > 0) out(`no automatic repair for ${more} more: kubediag check ${fault.id}\n`);
+}
+
+/** "1 active and 2 latent findings" */
+export function findingCounts(findings: readonly Finding[]): string {
+  const counts = FINDING_STATES.flatMap((state) => {
+    const count = findings.filter((finding) => finding.state === state).length;
+    return count > 0 ? [`${count} ${state}`] : [];
+  });
+  const all = counts.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  return `${all} finding${findings.length === 1 ? '' : 's'}`;
 }
 
 function actionLines(action: Action, width: number): readonly string[] {
@@ -104,8 +137,8 @@ export function showOutcome(
   {
     action,
     entry,
-    next,
-  }: { action?: Action; entry?: number | undefined; next?: string | undefined } = {},
+    finding,
+  }: { action?: Action; entry?: number | undefined; finding?: string | undefined } = {},
 ): void {
   const { out, style, width } = terminal;
   const where = entry === undefined ? '' : `  journal entry ${entry}`;
@@ -113,10 +146,10 @@ export function showOutcome(
     const done = action ? wordsOf(action).done : 'as it should be';
     out(`${style('green', 'done')}  ${done}${where}\n`);
     if (outcome.note) labelled('note', outcome.note, width, out);
-    if (next) labelled('next', next, width, out);
     return;
   }
-  out(`${style('red', outcome.state)}  ${printable(outcome.what)}${where}\n`);
+  const which = finding === undefined ? '' : `  finding ${finding}`;
+  out(`${style('red', outcome.state)}  ${printable(outcome.what)}${which}${where}\n`);
   labelled('why', outcome.why, width, out);
   labelled('do', outcome.todo, width, out);
   if (outcome.byHand) {
@@ -124,6 +157,11 @@ export function showOutcome(
     for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
     labelled('risk', outcome.byHand.risk, width, out);
   }
+}
+
+/** What others do once it is repaired: the same text once, of however many findings it is true. */
+export function showNext(texts: ReadonlySet<string>, { width, out }: Terminal): void {
+  for (const text of texts) labelled('next', text, width, out);
 }
 
 function labelled(label: string, text: string, width: number, out: (text: string) => void): void {

@@ -72,7 +72,8 @@ function ask(question: string, stop: AbortSignal): Promise<string> {
     };
     stop.addEventListener('abort', () => settle(''), { once: true });
     lines.on('close', () => resolve(''));
-    lines.on('SIGINT', () => settle(''));
+    // Read as a key here; whoever listens for the signal stops all, and not this question alone.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.question(question, (answer) => settle(answer.trim()));
   });
 }

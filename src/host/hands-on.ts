@@ -1,7 +1,8 @@
 import { lookAt } from '../checkup/look.ts';
 import type { LookSettings } from '../model/evidence.ts';
 import type { LiveNode } from '../node/live-node.ts';
-import { ALL_ACTIONS, type OpenHands, openHands } from '../repair/open-hands.ts';
+import { type OpenDryRun, openDryRun } from '../repair/open-dry-run.ts';
+import { ALL_ACTIONS, type HandsOptions, type OpenHands, openHands } from '../repair/open-hands.ts';
 import type { NodeAccess } from './open-live-node.ts';
 import { ownCommand } from './own-command.ts';
 
@@ -13,15 +14,21 @@ export interface NodeInHand {
 }
 
 /** The hands, on a node that is open for as long as they are. */
-export function handsOn(
-  node: LiveNode,
-  { access, settings, stateFolder }: NodeInHand,
-): Promise<OpenHands> {
-  return openHands({
+export function handsOn(node: LiveNode, inHand: NodeInHand): Promise<OpenHands> {
+  return openHands(handsOptions(node, inHand));
+}
+
+/** The checks of the hands alone: nothing is changed. */
+export function dryRunOn(node: LiveNode, inHand: NodeInHand): Promise<OpenDryRun> {
+  return openDryRun(handsOptions(node, inHand));
+}
+
+function handsOptions(node: LiveNode, { access, settings, stateFolder }: NodeInHand): HandsOptions {
+  return {
     stateFolder,
     hostRoot: access.hostRoot,
     look: () => lookAt(node, settings),
     permitted: ALL_ACTIONS,
     remover: ownCommand('remover'),
-  });
+  };
 }

@@ -27,23 +27,26 @@ export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers
 
 export type Wish = Pick<Hands, 'onStep' | 'onProgress' | 'stop'>;
 
-/** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
-export async function openHands(asked: {
+export interface HandsOptions {
   readonly stateFolder: string;
   readonly hostRoot?: string;
   /** How the remover is started: this very program, with the subcommand `remover`. */
   readonly remover?: RemoverCommand;
   readonly look: () => Look;
   readonly permitted: ReadonlySet<ActionKind>;
-}): Promise<OpenHands> {
+}
+
+export function unusableFolder(folder: string, why: string): { readonly isOpen: false } & Trouble {
+  const todo = 'nothing was changed; make it writable, make room, or choose another --state-dir';
+  return { isOpen: false, what: `our folder ${folder} cannot be used`, why, todo };
+}
+
+/** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
+export async function openHands(asked: HandsOptions): Promise<OpenHands> {
   const { stateFolder, look, permitted } = asked;
   const actor = thisProcess();
-  const unusable = (why: string): OpenHands => {
-    const todo = 'nothing was changed; make it writable, make room, or choose another --state-dir';
-    return { isOpen: false, what: `our folder ${stateFolder} cannot be used`, why, todo };
-  };
   const answer = await tried(takeNodeLock(stateFolder, actor));
-  if (!answer.ok) return unusable(answer.why);
+  if (!answer.ok) return unusableFolder(stateFolder, answer.why);
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
   const journal = new FileJournal({ folder: stateFolder, actor });
@@ -52,7 +55,7 @@ export async function openHands(asked: {
   const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
   if (!settled.ok) {
     lock.release();
-    return unusable(settled.why);
+    return unusableFolder(stateFolder, settled.why);
   }
   const hands = { ...acting, lock };
   let isClosed = false;

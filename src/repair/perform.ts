@@ -1,5 +1,5 @@
 import { naming } from '../evidence/orphan-words.ts';
-import type { ActionKind, Outcome } from '../model/action.ts';
+import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
 import type { NodeLock } from '../state/node-lock.ts';
@@ -39,12 +39,11 @@ export interface Performed {
 
 /** The one door through which a node is changed. */
 export async function perform(intent: Intent, hands: Hands): Promise<Performed> {
-  if (!hands.permitted.has(intent.action.kind)) {
-    const what = `the action ${intent.action.kind} is not permitted here`;
-    return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
-  }
+  const forbidden = notPermitted(intent.action, hands.permitted);
+  if (forbidden) return { outcome: forbidden };
   if (hands.lock.isActing) {
-    return refused('another action is being performed', 'one at a time on a node', 'wait for it');
+    const what = 'another action is being performed';
+    return { outcome: refused(what, 'one at a time on a node', 'wait for it') };
   }
   hands.lock.isActing = true;
   try {
@@ -55,31 +54,52 @@ export async function perform(intent: Intent, hands: Hands): Promise<Performed> 
   }
 }
 
-async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
-  const intent = withEarlierProof(asked, hands.journal);
-  const { action } = intent;
+export function notPermitted(
+  { kind }: Action,
+  permitted: ReadonlySet<ActionKind>,
+): Outcome | undefined {
+  if (permitted.has(kind)) return undefined;
+  const what = `the action ${kind} is not permitted here`;
+  return refused(what, 'the policy of this host does not name it', 'ask whoever set the policy');
+}
+
+/** What becomes of an action if the node is left alone; undefined when nothing stands against it. */
+export async function objectionTo(
+  action: Action,
+  look: Look,
+  writer: NodeWriter,
+): Promise<Outcome | undefined> {
   const handler: Handler<ActionKind> = handlers[action.kind];
-  const step = stepTeller(hands);
-  const before = hands.look();
   try {
-    const objection = await handler.refuse(action, before, hands.writer);
-    if (objection) return { outcome: objection };
+    return await handler.refuse(action, look, writer);
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const todo =
       'nothing was changed by this action; see to it that this can be read, then recover again';
     return refused('the node could not be looked at again', error.message, todo);
   }
+}
+
+async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
+  const intent = withEarlierProof(asked, hands.journal);
+  const { action } = intent;
+  const handler: Handler<ActionKind> = handlers[action.kind];
+  const step = stepTeller(hands);
+  const before = hands.look();
+  const objection = await objectionTo(action, before, hands.writer);
+  if (objection) return { outcome: objection };
   step('looked again');
-  if (hands.stop?.aborted)
-    return refused('stopped', 'you asked to stop', 'nothing was changed by this action');
+  if (hands.stop?.aborted) {
+    const todo = 'nothing was changed by this action';
+    return { outcome: refused('stopped', 'you asked to stop', todo) };
+  }
 
   // On disk before we act: a crash leaves a trace.
   const intended = await tried(hands.journal.intend(intent));
   if (!intended.ok) {
     const todo =
       'nothing was changed by this action; make room or choose another --state-dir, then recover again';
-    return refused('the journal cannot be written', intended.why, todo);
+    return { outcome: refused('the journal cannot be written', intended.why, todo) };
   }
   const entry = intended.value;
   step('intent written');
@@ -105,7 +125,7 @@ async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
  * The first action of a plan frees the kubelet, and with that ends the wait that showed the pod to be
  * gone. A pod that was gone does not come back, so what the first action saw holds for the others.
  */
-function withEarlierProof(intent: Intent, journal: Journal): Intent {
+export function withEarlierProof(intent: Intent, journal: Pick<Journal, 'hasSeenGone'>): Intent {
   const { action } = intent;
   const podUid = 'podUid' in action ? action.podUid : undefined;
   if (podUid === undefined || !isOfGonePod(intent, podUid) || !journal.hasSeenGone(podUid)) {
@@ -154,8 +174,8 @@ function withNote(outcome: Outcome, note: string | undefined): Outcome {
   return { state: 'done', note: outcome.note ? `${outcome.note}; ${note}` : note };
 }
 
-function refused(what: string, why: string, todo: string): Performed {
-  return { outcome: { state: 'refused', what, why, todo } };
+function refused(what: string, why: string, todo: string): Outcome {
+  return { state: 'refused', what, why, todo };
 }
 
 function stepTeller({ onStep }: Hands): (name: Step['name']) => void {

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
@@ -55,7 +55,7 @@ export async function takeNodeLock(
   for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
     const newest = generations(folder).at(-1) ?? 0;
     const holder = liveHolder(folder, newest, self);
-    if (holder) return isHeld(holder, words);
+    if (holder) return { isTaken: false, ...troubleOf(holder, words) };
     const path = join(folder, `lock.${newest + 1}`);
     // Whole before it has its name, so that nobody ever reads half a holder.
     rmSync(mine, { force: true });
@@ -75,6 +75,14 @@ export async function takeNodeLock(
     why: `the lock in ${folder} changed its holder ${LOCK_TRIES_MAX} times while we asked for it`,
     todo: 'try again when they are done',
   };
+}
+
+/** Who has the lock now, as a refusal; undefined when it could be taken. Changes nothing. */
+export function heldNodeLock(folder: string, self: Actor): Trouble | undefined {
+  if (!existsSync(folder)) return undefined;
+  const holder = liveHolder(folder, generations(folder).at(-1) ?? 0, self);
+  if (!holder) return undefined;
+  return troubleOf(holder, RECOVERY);
 }
 
 function generations(folder: string): readonly number[] {
@@ -107,12 +115,11 @@ function liveHolder(folder: string, generation: number, self: Actor): Holder | u
   return (isUs ? heldHere.has(path) : isAlive) ? { pid, since, path, isSeen: true } : undefined;
 }
 
-function isHeld(
+function troubleOf(
   { pid, since, path, isSeen }: Holder,
   { who, does, todo }: HolderWords,
-): LockAnswer {
+): Trouble {
   return {
-    isTaken: false,
     what: `${who} (pid ${pid}, since ${since} UTC) ${does}`,
     why: `${path} names it, and ${isSeen ? 'it is alive' : 'it runs in a container we cannot see'}`,
     todo: isSeen ? todo : `${todo}; if it is surely gone, empty ${path}`,

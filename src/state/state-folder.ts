@@ -8,7 +8,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import { lstat, open, rename } from 'node:fs/promises';
+import { access, lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { DISK_MS } from './limits.ts';
 import { replaceableBy } from './trusted-path.ts';
@@ -21,6 +21,19 @@ export async function prepareFolder(folder: string): Promise<void> {
   if (made !== undefined) await syncFolder(dirname(made));
   // Somebody else may have been faster in a folder that all can write to.
   if (made !== undefined) refuseReplaceable(folder);
+  await requireOurs(folder);
+}
+
+/** Throws where `prepareFolder` would, as far as that can be told without changing anything. */
+export async function checkFolder(folder: string): Promise<void> {
+  refuseReplaceable(folder);
+  let there = folder;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  if (there === folder) await requireOurs(folder);
+  await access(there, constants.W_OK | constants.X_OK);
+}
+
+async function requireOurs(folder: string): Promise<void> {
   const { mode, uid } = await lstat(folder);
   const isOurs = uid === process.geteuid?.() && (mode & 0o022) === 0;
   // Whoever can write here can tell us what we have done, or that nobody is at work.

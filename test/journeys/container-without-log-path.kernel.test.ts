@@ -64,6 +64,11 @@ describe('a node whose /bin is gone', () => {
         },
       ],
     });
+    // The link would be refused now; but by its turn the container is gone.
+    const dry = await node.kubediag('recover', FAULT, '--yes', '--dry-run');
+    expect(dry, dry.stdout + dry.stderr).toMatchObject({ code: 0 });
+    expect(dry.stdout).toContain('1 would be repaired, 0 would be refused\n');
+    expect(runtime.commands).toEqual([]);
     const ended = await node.kubediag('recover', FAULT, '--yes', '--wait');
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(runtime.commands).toEqual(REMOVED);

@@ -64,8 +64,9 @@ describe('a dead volume of a pod that is gone', () => {
     expect(fault.findings).toMatchObject([{ state: 'latent', reason: 'SyncLoopWillBlock' }]);
     const id = fault.findings[0]?.id ?? '';
     const all = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
-    expect(all.stderr).toContain('No finding is active');
-    const named = await node.kubediag('recover', FAULT, '--yes', '--finding', id);
+    expect(all.code).toBe(1);
+    expect(all.stdout).toContain(`left       latent finding ${id}: `);
+    const named = await node.kubediag('recover', '--yes', '--finding', id);
     expect(named, named.stdout + named.stderr).toMatchObject({ code: 0 });
     expect(mountLine(node, target)).toBeUndefined();
   });
@@ -78,6 +79,7 @@ describe('a dead volume of a pod that is gone', () => {
     const yes = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(yes.code).toBe(3);
     expect(oneLine(yes.stdout + yes.stderr)).toContain(ORPHAN);
+    expect((await node.kubediag('recover', FAULT, '--yes', '--dry-run')).code).toBe(3);
     const wrong = ['recover', FAULT, '--yes', '--confirm', WEB.uid];
     expect((await expectUntouched(node, () => node.kubediag(...wrong))).code).not.toBe(0);
     const confirmed = await node.kubediag('recover', FAULT, '--yes', '--confirm', ORPHAN);

@@ -146,7 +146,9 @@ describe('folders that a failed teardown left behind', () => {
     expect(fault.findings[0]?.otherCures[0]).toContain('find ');
     leave(node, 'b.deleting~2', { hours: 0 });
     const ended = await node.kubediag('recover', FAULT, '--yes', '--min-age', '1ms');
-    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 1 });
+    expect(ended.stdout).toMatch(/^no automatic repair for \w+ finding [0-9a-f]{6}$/m);
+    expect(ended.stdout).toMatch(/^1 repaired, 0 refused, 0 failed, 1 left$/m);
     expect(readdirSync(node.see(volumes(node)))).toEqual(['a.deleting~1']);
     expect(readFileSync(node.see(join(filled, 'data')), 'utf8')).toBe('left\n');
   });
@@ -193,7 +195,7 @@ describe('who holds the volume', () => {
     await holdElsewhere(node, held);
     const tables = mountTables(node.inside);
     const ended = await node.kubediag('recover', FAULT, '--yes');
-    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 1 });
     expect(readdirSync(node.see(dirname(held)))).toEqual([held.split('/').at(-1)]);
     expect(others).toHaveLength(2);
     expect(mountChanges(tables, mountTables(node.inside))).toEqual([]);

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { GatedUmount } from '../rig/gated-umount.ts';
@@ -20,6 +20,17 @@ async function expectRefused(node: PracticeNode, ...words: readonly string[]): P
   return ended;
 }
 
+/** A dry run foresees it, with the same words and the same code. */
+async function expectForeseen(node: PracticeNode): Promise<Ended> {
+  const ended = await expectRefused(node, '--yes');
+  const foreseen = await expectRefused(node, '--dry-run', '--yes');
+  const refusalOf = ({ stdout }: Ended) => stdout.match(/^refused {2}.*(\n {2}.*)*/m)?.[0];
+  expect(refusalOf(ended), ended.stdout).toBeDefined();
+  expect(refusalOf(foreseen)).toBe(refusalOf(ended));
+  expect(foreseen.stdout).toContain('0 would be repaired, 1 would be refused\n');
+  return ended;
+}
+
 describe('a recovery does nothing', () => {
   it('without a terminal and without --yes', async () => {
     const { node } = await makeSickNode();
@@ -34,7 +45,9 @@ describe('a recovery does nothing', () => {
     const ended = await expectUntouched(node, () => node.kubediag(...words));
     expect(ended.code).toBe(0);
     expect(ended.stdout.replace(/\n */g, '')).toContain(`1. unmount ${subpath.target}`);
+    expect(ended.stdout).toContain('1 would be repaired, 0 would be refused\n');
     expect(ended.stderr).toContain('dry run: nothing was changed');
+    expect(existsSync(node.stateFolder)).toBe(false);
     expect((await node.kubediag('journal')).stdout).toContain('Nothing was done on this node yet');
   });
 
@@ -74,8 +87,9 @@ describe('a recovery does nothing', () => {
     const { node, subpath } = await makeSickNode();
     const above = subpath.target.replace(/\/settings\/.*/, '');
     await node.run('mount', '-t', 'tmpfs', 'over', above);
-    const { stdout } = await expectRefused(node, '--yes');
+    const { stdout } = await expectForeseen(node);
     expect(stdout).toContain('refused  another mount lies over this one');
+    expect(stdout).toMatch(/^0 repaired, 1 refused, 0 failed$/m);
   });
 
   it('to the new mount, when the kubelet exchanges it while umount starts', async () => {
@@ -102,7 +116,7 @@ describe('a recovery does nothing', () => {
     const says = '#!/bin/sh\necho "BusyBox v1.35.0 (Debian) multi-call binary." >&2\n';
     writeFileSync(busybox, says, { mode: 0o755 });
     await node.run('mount', '--bind', busybox, '/usr/bin/umount');
-    const { stdout } = await expectRefused(node, '--yes');
+    const { stdout } = await expectForeseen(node);
     expect(stdout).toContain('refused  we cannot unmount anything here');
     expect(oneLine(stdout)).toContain("is BusyBox's, which has no --no-canonicalize");
   });
@@ -115,6 +129,8 @@ describe('a recovery does nothing', () => {
     expect(stderr).toContain('refused: the evidence cannot be saved');
     expect(stderr).toContain('read-only file system');
     expect(stderr).toContain('choose another --state-dir; nothing was changed');
+    const foreseen = await expectRefused(node, '--yes', '--dry-run');
+    expect(oneLine(foreseen.stdout)).toContain('read-only file system');
   });
 
   it('when others could have written its journal', async () => {
@@ -123,7 +139,23 @@ describe('a recovery does nothing', () => {
     await node.run('chmod', '777', node.stateFolder);
     const { stderr } = await expectRefused(node, '--yes');
     expect(oneLine(stderr)).toContain('is not a folder that only we can write to (chmod 700');
+    const foreseen = await expectRefused(node, '--yes', '--dry-run');
+    expect(oneLine(foreseen.stdout)).toContain('is not a folder that only we can write to');
     expect(readdirSync(node.stateFolder)).toEqual([]);
+  });
+
+  it('while another recovery is at work, of which a dry run knows as well', async () => {
+    const { node } = await makeSickNode();
+    const umount = await GatedUmount.install(node);
+    umount.close('before');
+    const first = node.start(['recover', FAULT, '--yes']);
+    await umount.reached('before');
+    const before = readdirSync(node.stateFolder).toSorted();
+    const foreseen = await expectRefused(node, '--yes', '--dry-run');
+    expect(foreseen.stdout).toMatch(/^refused {2}another recovery \(pid \d+,/m);
+    expect(readdirSync(node.stateFolder).toSorted()).toEqual(before);
+    umount.open('before');
+    expect((await first.end).code).toBe(0);
   });
 
   it('when the disk is full, at whichever file', async () => {
@@ -139,7 +171,9 @@ describe('a recovery does nothing', () => {
         expect(code).toBe(3);
         expect(oneLine(stdout + stderr)).toContain('nothing was changed');
         expect(stdout + stderr).toContain('no space left on device');
-        refusals.add(/^refused[: ] *(.*)$/m.exec(stderr + stdout)?.[1]?.trim() ?? '');
+        refusals.add(
+          /^refused[: ] *(.*?)( {2}finding \w+)?$/m.exec(stderr + stdout)?.[1]?.trim() ?? '',
+        );
       }
       await node.run('umount', node.stateFolder);
     }

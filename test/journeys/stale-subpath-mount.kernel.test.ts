@@ -78,7 +78,7 @@ describe('a subPath mount whose source was deleted', () => {
     expect(fault.reason).toContain('may hold the last copy of its data');
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(recover.code).toBe(2);
-    expect(recover.stderr).toContain('unknown: what is wrong is not known well enough to act');
+    expect(recover.stderr).toContain(`unknown: ${FAULT} could not be judged`);
     expect(recover.stderr).toMatch(/hand {2}.*cp .*--sparse=always /);
   });
 
@@ -96,11 +96,19 @@ describe('a subPath mount whose source was deleted', () => {
     const { fault } = await check(node);
     expect(fault.findings.map(({ state }) => state)).toEqual(['active', 'active', 'latent']);
     const recover = await node.kubediag('recover', FAULT, '--yes');
-    expect(recover, recover.stderr).toMatchObject({ code: 0 });
+    // What is latent is shown and left, and so it does not end as if nothing were.
+    expect(recover, recover.stderr).toMatchObject({ code: 1 });
+    expect(recover.stdout).toMatch(/^left +latent finding [0-9a-f]{6}: shop\/other-0/m);
+    expect(recover.stdout).toMatch(/^2 repaired, 0 refused, 0 failed, 1 left\n$/m);
+    expect(recover.stdout.match(/^ {2}next /gm)).toHaveLength(1);
     for (const { target } of active) expect(mountLine(node, target)).toBeUndefined();
     expect(mountLine(node, latent.target)).toContain('//deleted ');
     const only = await node.kubediag('check', '--pod', 'shop/web-0');
     expect(only.code).toBe(0);
+    const all = await node.kubediag('recover', FAULT, '--yes', '--latent');
+    expect(all, all.stderr).toMatchObject({ code: 0 });
+    expect(all.stdout).toMatch(/^1 repaired, 0 refused, 0 failed\n$/m);
+    expect(mountLine(node, latent.target)).toBeUndefined();
   });
 });
 

@@ -3,8 +3,9 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childOf } from '../../src/lab/process-mark.ts';
 import { reportSchema } from '../../tools/report-schema.ts';
+import { atTerminal, COLUMNS } from '../rig/at-terminal.ts';
 import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
-import { EXECUTABLE, type Running, reportOf } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 import {
   check,
   expectUntouched,
@@ -15,7 +16,7 @@ import {
   type NodeWithRuntime,
 } from '../rig/sick-node.ts';
 
-const COLUMNS = 80;
+const QUESTION = 'Repair 1 active finding? [y/N] ';
 
 /** One sick node for all: these tests look, and whoever acts makes it sick again. */
 describe('a person at a terminal', () => {
@@ -34,18 +35,9 @@ describe('a person at a terminal', () => {
     for (const step of undo.toReversed()) await step();
   });
 
-  /** Gives a command a terminal of its own; what we write is what a person types. */
-  function atTerminal(words: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
-    const state = words[0] === 'recover' ? ['--state-dir', node.stateFolder] : [];
-    const command = [EXECUTABLE, ...words, ...state].join(' ');
-    const script = `stty cols ${COLUMNS} rows 50; exec ${command}`;
-    const terminal = ['script', '--quiet', '--return', '--command', script, '/dev/null'];
-    return node.startHere(terminal, { TERM: 'xterm-256color', ...environment });
-  }
-
   it('reads lines of at most 80 columns, but for what is to be copied', async () => {
     for (const words of [['check'], ['check', '-o', 'wide'], ['recover', FAULT, '--dry-run']]) {
-      const { stdout } = await atTerminal(words).end;
+      const { stdout } = await atTerminal(node, words).end;
       const lines = plainLines(stdout);
       expect(lines.length).toBeGreaterThan(10);
       const isCommand = (line: string) => /\b(kubediag|kubectl|nsenter|umount) /.test(line);
@@ -67,7 +59,7 @@ describe('a person at a terminal', () => {
   });
 
   it('sees no colour with NO_COLOR, and none in a pipe', async () => {
-    const { stdout } = await atTerminal(['check'], { NO_COLOR: '1' }).end;
+    const { stdout } = await atTerminal(node, ['check'], { NO_COLOR: '1' }).end;
     // [31m is a colour. The progress line may still be cleared, which is none.
     const marks = stdout.split('\x1b').slice(1);
     expect(marks.filter((text) => /^\[[\d;]*m/.test(text))).toEqual([]);
@@ -106,27 +98,28 @@ describe('a person at a terminal', () => {
   });
 
   it.each([
-    ['says no', 'n\r'],
-    ['presses enter', '\r'],
-    ['presses Ctrl-C', '\x03'],
-    ['closes the input', '\x04'],
-  ])('who %s at the question changes nothing', async (_name, keys) => {
+    ['says no', 'n\r', 1],
+    ['presses enter', '\r', 1],
+    ['presses Ctrl-C', '\x03', 3],
+    ['closes the input', '\x04', 1],
+  ])('who %s at the question changes nothing', async (_name, keys, expected) => {
     const { code, stdout } = await expectUntouched(node, async () => {
-      const recover = atTerminal(['recover', FAULT]);
-      await recover.hasSaid('Go on? [y/N] ');
+      const recover = atTerminal(node, ['recover', FAULT]);
+      await recover.hasSaid(QUESTION);
       recover.child.stdin?.write(keys);
       return recover.end;
     });
-    expect(code).toBe(3);
+    expect(code, stdout).toBe(expected);
     expect(stdout).toContain('nothing was changed');
+    expect(stdout).toContain(expected === 1 ? ', 1 left' : '1 refused');
   });
 
   it.each(['SIGINT', 'SIGTERM', 'SIGKILL', 'SIGHUP'] as const)(
     'whose question is ended by %s finds nothing changed',
     async (name) => {
       await expectUntouched(node, async () => {
-        const recover = atTerminal(['recover', FAULT]);
-        await recover.hasSaid('Go on? [y/N] ');
+        const recover = atTerminal(node, ['recover', FAULT]);
+        await recover.hasSaid(QUESTION);
         process.kill(await youngestOf(recover.child.pid ?? 0), name);
         return recover.end;
       });
@@ -135,8 +128,8 @@ describe('a person at a terminal', () => {
   );
 
   it('says yes, and it is done', async () => {
-    const recover = atTerminal(['recover', FAULT]);
-    await recover.hasSaid('Go on? [y/N] ');
+    const recover = atTerminal(node, ['recover', FAULT]);
+    await recover.hasSaid(QUESTION);
     recover.child.stdin?.write('y\r');
     const { code, stdout } = await recover.end;
     expect(code, stdout).toBe(0);

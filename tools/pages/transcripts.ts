@@ -1,4 +1,5 @@
 import { chooseFindings } from '../../src/cli/choose-findings.ts';
+import { totalsText } from '../../src/cli/recovery-totals.ts';
 import { showPlan } from '../../src/cli/show-recovery.ts';
 import { showReport } from '../../src/cli/show-report.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
@@ -51,9 +52,12 @@ async function screenOfCommand(command: string, folder: string, width: number): 
     const one = judged.filter(({ fault }) => fault.id === name);
     const [first] = one;
     if (!first) throw new Error(`${command}: there is no such fault`);
-    const chosen = chooseFindings(first.fault, { report, judged: one }, undefined);
+    const chosen = chooseFindings(first.fault, { report, judged: one }, {});
     if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
-    showPlan({ fault: first.fault, findings: chosen.findings }, { report, judged }, terminal);
+    showPlan({ fault: first.fault, findings: chosen.taken }, { report, judged }, terminal);
+    // A recorded node cannot be asked by the hands, so this is what they say when nothing objects.
+    const totals = { repaired: chosen.taken.length, refused: 0, failed: 0, left: 0 };
+    terminal.out(totalsText(totals, true));
   } else {
     throw new Error(`no transcript can be made of: kubediag ${command}`);
   }

@@ -1,0 +1,46 @@
+import { findingId } from '../checkup/check-up.ts';
+import type { Action, Outcome } from '../model/action.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Finding } from '../model/finding.ts';
+import { EXIT } from './exit-codes.ts';
+import type { FaultResult, FindingEnd } from './recovery-totals.ts';
+import { showOutcome } from './show-recovery.ts';
+import type { Terminal } from './terminal.ts';
+
+/** The findings of one fault that are to be repaired, or tried out. */
+export interface PlannedRepair {
+  readonly fault: AnyFault;
+  readonly findings: readonly Finding[];
+  /** Whether somebody is there who does what is to follow. */
+  readonly isKubeletUp: boolean;
+}
+
+export function endsOf(
+  { fault, findings }: Pick<PlannedRepair, 'fault' | 'findings'>,
+  end: FindingEnd,
+): ReadonlyMap<string, FindingEnd> {
+  return new Map(findings.map((finding) => [findingId(fault, finding), end]));
+}
+
+/** What keeps us from all of them, and from those of any other fault. */
+export function refuseAll(
+  planned: PlannedRepair,
+  outcome: Outcome,
+  terminal: Terminal,
+): FaultResult {
+  showOutcome(outcome, terminal);
+  return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
+}
+
+/** With the word that a person gave, where it is the one that the plan asks for, or none is asked. */
+export function actionsOf(
+  fault: AnyFault,
+  finding: Finding,
+  given: string | undefined,
+): readonly Action[] {
+  const { actions = [], confirmation } = fault.recover?.(finding) ?? {};
+  // Without a plan that asks, the hands may still want a word, for what they see when they look again.
+  const isFitting = given !== undefined && (!confirmation || confirmation.word === given);
+  // Without the word the action is still shown to be refused, by those who look again.
+  return isFitting ? actions.map((action) => ({ ...action, confirmed: given })) : actions;
+}

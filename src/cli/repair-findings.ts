@@ -1,0 +1,150 @@
+import { findingId } from '../checkup/check-up.ts';
+import { lookAt } from '../checkup/look.ts';
+import { handsOn } from '../host/hands-on.ts';
+import { bundleNameOf, saveBundle } from '../host/save-bundle.ts';
+import type { Looked } from '../host/take-look.ts';
+import type { Finding } from '../model/finding.ts';
+import type { OpenHands } from '../repair/open-hands.ts';
+import { awaitHealing } from './await-healing.ts';
+import { EXIT } from './exit-codes.ts';
+import { nodeInHand, openNode } from './open-node.ts';
+import { lookSettingsOf } from './options.ts';
+import { actionsOf, endsOf, type PlannedRepair, refuseAll } from './planned-repair.ts';
+import { type RecoveryRun, stopOf } from './recovery-run.ts';
+import type { FaultResult, FindingEnd } from './recovery-totals.ts';
+import {
+  findingCounts,
+  showNext,
+  showOutcome,
+  showProgress,
+  showSettled,
+  showSteps,
+} from './show-recovery.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
+import type { Terminal } from './terminal.ts';
+
+/** Saves the evidence, asks, acts, and looks whether it worked. */
+export async function repairFindings(
+  planned: PlannedRepair,
+  looked: Looked,
+  run: RecoveryRun,
+): Promise<FaultResult> {
+  const { options, terminal } = run;
+  const refused = endsOf(planned, 'refused');
+  if (!options.yes && !terminal.isInteractive) {
+    refuseToGuess(terminal);
+    return { ends: refused, code: EXIT.notDone, isOver: true };
+  }
+  const stop = stopOf(run);
+  const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
+  if ('trouble' in saved) {
+    terminal.err(`refused: the evidence cannot be saved\n  why   ${saved.trouble}\n`);
+    terminal.err('  do    make room, or choose another --state-dir; nothing was changed\n');
+    return { ends: refused, code: EXIT.notDone, isOver: true };
+  }
+  terminal.out(`evidence   saved to ${saved.path}\n`);
+  const question = `Repair ${findingCounts(planned.findings)}? [y/N] `;
+  if (!options.yes && !(await terminal.confirm(question, stop))) {
+    const why = stop.aborted ? 'stopped' : 'declined';
+    terminal.err(`${planned.fault.id}: ${why}; nothing was changed\n`);
+    return { ends: stop.aborted ? refused : endsOf(planned, 'left'), code: EXIT.clear };
+  }
+  const words = await confirmedWords(planned, run, stop);
+
+  const node = openNode(options);
+  try {
+    const opened = await handsOn(node, nodeInHand(options));
+    if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
+    showSettled(opened.settled, terminal);
+    run.hasSettled = true;
+    // Whoever only watches keeps nobody else from acting.
+    const ends = await performAll(planned, opened, { words, stop }, terminal).finally(opened.close);
+    const isDone = [...ends.values()].every((end) => end === 'repaired');
+    if (!isDone || !options.wait) return { ends, code: EXIT.clear };
+    if (!planned.isKubeletUp) {
+      terminal.err(`not waiting: ${ASLEEP}\n`);
+      return { ends, code: EXIT.notDone };
+    }
+    const settings = lookSettingsOf(options);
+    const hasHealed = await awaitHealing(planned, () => lookAt(node, settings), stop, terminal);
+    return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
+  } finally {
+    node.close();
+    await tellAbandoned(node, terminal);
+  }
+}
+
+function refuseToGuess(terminal: Terminal): void {
+  terminal.err(
+    'refused: there is no terminal to ask on, so nothing was changed\n' +
+      '  do    run it again with --yes to act, or with --dry-run to only see the plan\n',
+  );
+}
+
+/** What a general yes does not cover: asked for word by word, or taken from --confirm. */
+async function confirmedWords(
+  { fault, findings }: PlannedRepair,
+  { options, terminal }: RecoveryRun,
+  stop: AbortSignal,
+): Promise<ReadonlyMap<Finding, string>> {
+  const words = new Map<Finding, string>();
+  for (const finding of findings) {
+    const { confirmation } = fault.recover?.(finding) ?? {};
+    if (options.confirm !== undefined) words.set(finding, options.confirm);
+    else if (confirmation && terminal.isInteractive) {
+      const question = `${confirmation.why}\nType ${confirmation.word} to do it all the same: `;
+      words.set(finding, await terminal.ask(question, stop));
+    }
+  }
+  return words;
+}
+
+const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
+
+/** One action at a time. The actions of a finding build on each other; findings do not. */
+async function performAll(
+  planned: PlannedRepair,
+  hands: OpenHands & { readonly isOpen: true },
+  given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
+  terminal: Terminal,
+): Promise<ReadonlyMap<string, FindingEnd>> {
+  const { fault, findings, isKubeletUp } = planned;
+  const ends = new Map(endsOf(planned, 'refused'));
+  const next = new Set<string>();
+  for (const finding of findings) {
+    if (given.stop.aborted) break;
+    const end = await performOne(planned, finding, hands, given, terminal);
+    ends.set(findingId(fault, finding), end);
+    const { afterwards = '' } = fault.recover?.(finding) ?? {};
+    if (end === 'repaired') next.add(isKubeletUp ? afterwards : ASLEEP);
+  }
+  showNext(next, terminal);
+  return ends;
+}
+
+async function performOne(
+  { fault }: PlannedRepair,
+  finding: Finding,
+  hands: OpenHands & { readonly isOpen: true },
+  given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
+  terminal: Terminal,
+): Promise<FindingEnd> {
+  const id = findingId(fault, finding);
+  for (const action of actionsOf(fault, finding, given.words.get(finding))) {
+    const wish = {
+      stop: given.stop,
+      onStep: showSteps(action, terminal),
+      onProgress: showProgress(terminal),
+    };
+    const { outcome, entry } = await hands.perform({ action, fault: fault.id, finding: id }, wish);
+    showOutcome(outcome, terminal, { action, entry, finding: id });
+    if (outcome.state === 'refused') return 'refused';
+    if (outcome.state !== 'done') return 'failed';
+  }
+  return 'repaired';
+}
+
+function bundleName({ fault, findings }: PlannedRepair, { report }: Looked): string {
+  const [finding] = findings;
+  return bundleNameOf(report, finding ? findingId(fault, finding) : 'none');
+}
