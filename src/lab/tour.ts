@@ -143,8 +143,9 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   }
   if ((await rest()) === 'enough') return 'enough';
   const after = await showSettled(['check', made.fault], walk);
-  const [found, , , repaired] = codes;
-  const isAsTold = problems.length === 0 && found === 1 && repaired === 0 && after === 0;
+  const [found, , planned, repaired] = codes;
+  const isDone = planned === 0 && repaired === 0 && after === 0;
+  const isAsTold = problems.length === 0 && found === 1 && isDone;
   return isAsTold ? 'as told' : 'otherwise';
 }
 

@@ -51,7 +51,7 @@ describe('exit codes', () => {
     [['check', '--kubelet-root', 'relative'], 'begins with "/"'],
     [['check', '--kubelet-pid', 'x'], 'takes a number'],
     [['check', '-o', 'xml'], 'Allowed choices'],
-    [['recover'], 'missing required argument'],
+    [['recover', '--finding', '1'], 'a position among findings of one FAULT'],
     [['recover', 'no-such-fault'], 'the faults are'],
     [['replay', '/no/such/file'], 'there is no bundle at /no/such/file'],
     [['completion', 'tcsh'], 'Allowed choices'],

@@ -195,9 +195,11 @@ describe('containers of a real containerd that have no log path', () => {
     expect(finding).toMatchObject({ state: 'latent', reason: 'RunsWithoutLogPath' });
     expect(JSON.stringify(finding.proof)).toContain('somebody listens on port 1883');
     const word = made.id.slice(0, 13);
-    const refused = await recover(made);
-    expect(refused.code).toBe(3);
-    expect(oneLine(refused.stdout)).toContain(`--confirm ${word}`);
+    for (const dry of [[], ['--dry-run']]) {
+      const refused = await recover(made, ...dry);
+      expect(refused.code).toBe(3);
+      expect(oneLine(refused.stdout)).toContain(`recover again with --confirm ${word}`);
+    }
     const wrong = await recover(made, '--confirm', 'yes');
     expect(wrong.code).toBe(3);
     expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
@@ -210,9 +212,10 @@ describe('containers of a real containerd that have no log path', () => {
     const made = await make('agent');
     const word = made.id.slice(0, 13);
     const refused = await recover(made, '--confirm', word);
-    expect(refused.code).toBe(3);
-    expect(oneLine(refused.stderr)).toContain('who made it is not known');
-    expect(oneLine(refused.stderr)).toContain(`rm --force ${word}`);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toMatch(/^no automatic repair for latent finding/m);
+    expect(oneLine(refused.stdout)).toContain('who made it is not known');
+    expect(oneLine(refused.stdout)).toContain(`rm --force ${word}`);
     expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
     // Once it has ended there is nobody left who could be using it.
     await containerd.stopContainer(made.id);

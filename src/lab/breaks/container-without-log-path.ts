@@ -151,7 +151,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
       verdict: 'found',
       state: 'latent',
       repair,
-      recoverWith: ['--finding', '1', ...(confirm ? ['--confirm', 'CONTAINER'] : [])],
+      recoverWith: ['--latent', ...(confirm ? ['--confirm', 'CONTAINER'] : [])],
       ...(repair === 'done' ? removed(made) : {}),
     },
     leftOut: collectsAtOnce,
@@ -169,7 +169,7 @@ const ofKnownPod: Break = {
     verdict: 'found',
     state: 'latent',
     repair: 'refused',
-    recoverWith: ['--finding', '1'],
+    recoverWith: ['--latent'],
   },
   leftOut: collectsAtOnce,
   make: async (node) => {

@@ -187,7 +187,7 @@ const waiting: readonly Break[] = [
       verdict: 'found',
       state: 'latent',
       repair: 'done',
-      recoverWith: ['--finding', '1'],
+      recoverWith: ['--latent'],
       must: [CLAIM_GONE],
       changes: MOUNT_GONE,
       afterwards: ['orphaned-volume-metadata'],

@@ -164,7 +164,7 @@ const others: readonly Break[] = [
       verdict: 'found',
       state: 'latent',
       repair: 'refused',
-      recoverWith: ['--finding', '1'],
+      recoverWith: ['--latent'],
     },
     make: async (node) => {
       const left = join(await runLivePod(node), leftoverName(VOLUME, 1));
@@ -179,7 +179,7 @@ const others: readonly Break[] = [
       'a pile of left-overs of a pod that lives: the next start of the kubelet stumbles over it',
     expected: {
       ...{ verdict: 'found', state: 'latent', repair: 'done' },
-      recoverWith: ['--finding', '1'],
+      recoverWith: ['--latent'],
       must: pileGone(LIVE),
     },
     make: async (node) => leaveMany(await runLivePod(node), PILE),

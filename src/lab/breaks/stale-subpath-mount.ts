@@ -154,7 +154,7 @@ function latent(patient: Patient): Break {
       verdict: 'found',
       state: 'latent',
       repair: 'done',
-      recoverWith: ['--finding', '1'],
+      recoverWith: ['--latent'],
       must: mountsOf(patient, '-'),
       changes: mountChanges(patient),
     },

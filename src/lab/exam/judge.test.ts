@@ -112,7 +112,9 @@ test('where nothing is to be repaired, recover says so by its code and its words
   expect(ended(0, 'done  unmounted\n')[0]).toContain('is done, and should be none');
   expect(ended(2, 'unknown: it hangs\n')[0]).toContain('code 2, and should end with 0');
   const unknown = { expected: { verdict: 'unknown', repair: 'none' } } as const;
-  expect(judgeRepair(unknown, { code: 2, text: 'unknown: it hangs\n' })).toEqual([]);
+  expect(
+    judgeRepair({ ...unknown, fault: 'one' }, { code: 2, text: 'unknown: it hangs\n' }),
+  ).toEqual([]);
 });
 
 test('what recover came to is in its code and its words', () => {
@@ -120,7 +122,21 @@ test('what recover came to is in its code and its words', () => {
   expect(repairOf({ code: 0, text: 'evidence saved\ndone  unmounted\n' })).toBe('done');
   expect(repairOf({ code: 0, text: 'one is clear on this node: nothing to do\n' })).toBe('none');
   expect(repairOf({ code: 3, text: 'evidence\nrefused  a live pod shares it\n' })).toBe('refused');
-  expect(repairOf({ code: 3, text: 'refused: KubeDiag has no repair\n' })).toBe('refused');
+  expect(repairOf({ code: 1, text: 'no automatic repair for active finding\n' })).toBe('refused');
+  expect(repairOf({ code: 1, text: 'left  latent finding\n' })).toBe('failed');
   expect(repairOf({ code: 3, text: 'failed  umount said no\n' })).toBe('failed');
   expect(repairOf({ code: 70, text: 'a defect' })).toBe('failed');
+});
+
+test('a repair that leaves some of it must not end as if nothing were left', () => {
+  const ended = (code: number, afterwards: readonly string[]) =>
+    judgeRepair(
+      { fault: 'one', expected: { ...FOUND, afterwards } },
+      { code, text: 'done  unmounted\n' },
+    );
+  expect(ended(0, [])).toEqual([]);
+  expect(ended(1, ['one'])).toEqual([]);
+  expect(ended(0, ['other'])).toEqual([]);
+  expect(ended(0, ['one'])[0]).toContain('code 0, and should end with 1');
+  expect(ended(1, [])[0]).toContain('code 1, and should end with 0');
 });

@@ -97,18 +97,27 @@ export interface Recovered {
 
 /** What a person would conclude from the words of `recover`. */
 export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
-  if (/^done\b/m.test(text)) return code === 0 ? 'done' : 'failed';
+  if (/^done\b/m.test(text))
+    return code === CODES.clear || code === CODES.found ? 'done' : 'failed';
   if (code === CODES.clear || (code === CODES.unknown && /^unknown\b/m.test(text))) return 'none';
+  if (code === CODES.found) return /^no automatic repair\b/m.test(text) ? 'refused' : 'failed';
   return /^refused\b/m.test(text) ? 'refused' : 'failed';
 }
 
-/** Whether it came to what it should: where there is nothing to repair, it says so by its code too. */
-export function judgeRepair({ expected }: Pick<Case, 'expected'>, ran: Recovered) {
-  const { repair, verdict } = expected;
+/**
+ * Whether it came to what it should, and says so by its code too: where there is nothing to repair,
+ * and where the check after the repair finds this fault again.
+ */
+export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'>, ran: Recovered) {
+  const { repair, verdict, afterwards = [] } = expected;
   const is = repairOf(ran);
   if (is !== repair) return [`recover is ${is}, and should be ${repair}: ${ran.text.trim()}`];
-  if (repair !== 'none' || ran.code === CODES[verdict]) return [];
-  return [`recover ended with code ${ran.code}, and should end with ${CODES[verdict]}`];
+  if (repair === 'refused') return [];
+  const rest = afterwards.includes(fault) ? CODES.found : CODES.clear;
+  const code = repair === 'none' ? CODES[verdict] : rest;
+  return ran.code === code
+    ? []
+    : [`recover ended with code ${ran.code}, and should end with ${code}`];
 }
 
 interface FaultSeen {

@@ -65,7 +65,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     // What goes and comes again is another one then, though a line of both begins alike.
     const deeds = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
     if (product.recover !== 'only says done') change(deeds);
-    return said(0, 'done  repaired\n');
+    return said(afterwards.includes(fault) ? CODES.found : CODES.clear, 'done  repaired\n');
   };
   return {
     settleMs: 0,
