@@ -22,7 +22,7 @@ test('replaces what stood there before, and a second time changes nothing', asyn
 test('shows the plan of a recovery without one', async () => {
   const command = 'recover stale-subpath-mount --dry-run';
   const page = await withTranscripts('README.md', marked(command));
-  expect(page).toContain('This will change worker-7:');
+  expect(page).toContain('Repairing stale-subpath-mount will change worker-7:');
 });
 
 test('keeps to a margin in the page of a fault, which is itself shown in a terminal', async () => {
