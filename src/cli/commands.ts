@@ -83,9 +83,23 @@ function recover(): Command {
     .option('--latent', 'with --yes: repair what is latent too')
     .option('--confirm <WORD>', 'the word that a plan asks for when --yes does not cover it')
     .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
-    .addOption(stateOption());
+    .addOption(stateOption())
+    .addHelpText('after', RECOVER_EXAMPLES);
   return withNodeOptions(command);
 }
+
+const RECOVER_EXAMPLES = `
+Examples:
+  kubediag recover                              ask about every fault found, one by one
+  kubediag recover --yes --latent               repair everything found
+  kubediag recover stale-subpath-mount --dry-run
+
+Exit codes:
+  0   nothing is left to repair
+  1   findings are left: latent, declined, or without an automatic repair
+  2   a fault is unknown, and nothing is left of the others
+  3   refused, failed or stopped
+`;
 
 function explain(): Command {
   return new Command('explain')
