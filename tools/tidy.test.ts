@@ -9,7 +9,7 @@ import { developersPaths, looseVersions, registriesNamed, tidyRules } from './ti
 const SOURCES_MIN = 10;
 const ROOM_README_LINES_MAX = 15;
 /** The door, its journal and locks, its dry run, and one handler for each kind of action. */
-const REPAIR_LINES_MAX = 3000;
+const REPAIR_LINES_MAX = 3100;
 const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
 
 const sources = filesBelow(['src', 'test', 'tools'], TYPESCRIPT).filter(
