@@ -11,8 +11,11 @@ export const REQUEST_MS = 30_000;
 /** How long a connection may wait for its next request. */
 export const IDLE_MS = 15_000;
 
-/** Connections at once. A person, a console and a few processors need a dozen. */
+/** Connections at once, of the port and of the socket each. A person, a console and a few processors need a dozen. */
 export const CONNECTIONS_MAX = 100;
+
+/** For so long a client that is turned away can read why. */
+export const REFUSED_MS = 1_000;
 
 /** Watches at once: each holds a connection for as long as it lasts. */
 export const WATCHES_MAX = 40;

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../test/made-server.ts';
-import { BODY_BYTES_MAX, CONNECTIONS_MAX, HEADER_BYTES_MAX } from './limits.ts';
+import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts';
 import { startServer } from './server.ts';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
@@ -151,16 +151,6 @@ test.each([
   const { say, defects } = await madeServer();
   expect(await say(bytes)).toContain(words);
   expect(defects).toEqual([]);
-});
-
-test('one connection too many is told so', async () => {
-  const { port, say, ask } = await madeServer();
-  const open = Array.from({ length: CONNECTIONS_MAX }, () => connect(port, '127.0.0.1'));
-  await Promise.all(open.map((socket) => once(socket, 'connect')));
-  expect(await say('GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n')).toContain('503 Service');
-  for (const socket of open) socket.destroy();
-  await Promise.all(open.map((socket) => once(socket, 'close')));
-  await expect.poll(async () => (await ask('GET', '/healthz')).code).toBe(200);
 });
 
 test('what a handler throws is a defect of ours, and the next request is answered', async () => {

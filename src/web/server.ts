@@ -10,9 +10,9 @@ import {
 import { StoreError, type StoreTrouble } from '../diagnosis/store.ts';
 import { messageOf } from '../std/message-of.ts';
 import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
+import { Connections, hangUp } from './connections.ts';
 import { type Door, refusalAt } from './door.ts';
 import {
-  CONNECTIONS_MAX,
   HEADER_BYTES_MAX,
   HEADERS_MS,
   IDLE_MS,
@@ -53,12 +53,23 @@ export async function startServer(serving: Serving): Promise<RunningServer> {
     connectionsCheckingInterval: 1_000,
     insecureHTTPParser: false,
   });
+  // Apart: whoever fills the port from outside keeps nobody of this node from the socket.
+  const [onPort, onSocket] = [new Connections(), new Connections()];
   server.on('request', (message, response) => {
-    void answer(message, response, { ...serving, closing: closing.signal });
+    const { socket } = message;
+    const connections = onSocket.has(socket) ? onSocket : onPort;
+    if (connections.isRefused(socket)) return;
+    const trust = () => connections.trust(socket);
+    void answer(message, response, { ...serving, trust, closing: closing.signal });
   });
   server.on('clientError', refuseUnreadable);
-  limitConnections(server);
-  const local = createSocketServer((socket) => server.emit('connection', socket));
+  server.on('connection', (socket) => {
+    if (!onSocket.has(socket)) onPort.add(socket);
+  });
+  const local = createSocketServer((socket) => {
+    onSocket.add(socket);
+    if (!onSocket.isRefused(socket)) server.emit('connection', socket);
+  });
   if (serving.socketPath !== undefined) await listen(local, { path: serving.socketPath });
   const listening = listen(server, { host: serving.host, port: serving.port });
   const [begun] = await Promise.allSettled([listening]);
@@ -91,7 +102,11 @@ async function closeBoth(
   clearTimeout(timer);
 }
 
-type Answering = Serving & { readonly closing: AbortSignal };
+interface Answering extends Serving {
+  readonly closing: AbortSignal;
+  /** Called when the request has shown a valid token. */
+  readonly trust: () => void;
+}
 
 async function answer(
   message: IncomingMessage,
@@ -125,6 +140,7 @@ async function answerTo(
     const isHealth = request.path.length === 1 && request.path[0] === 'healthz';
     const refusal = isHealth ? undefined : refusalAt(answering.door, request);
     if (refusal) throw refusal;
+    if (!isHealth) answering.trust();
     return await answering.handler(request);
   } catch (error) {
     return failure(statusErrorOf(error, answering));
@@ -243,18 +259,6 @@ async function drained(response: ServerResponse): Promise<void> {
   response.off('drain', go).off('close', go);
 }
 
-/** Node would only hang up; who comes too many is told so. */
-function limitConnections(server: Server): void {
-  const open = new Set<Socket>();
-  server.on('connection', (socket) => {
-    open.add(socket);
-    socket.on('close', () => open.delete(socket));
-    if (open.size <= CONNECTIONS_MAX) return;
-    const words = `${CONNECTIONS_MAX} connections are open already: try again when some are closed`;
-    hangUp(socket, '503 Service Unavailable', words);
-  });
-}
-
 const UNREADABLE: Readonly<Record<string, readonly [string, string]>> = {
   HPE_HEADER_OVERFLOW: [
     '431 Request Header Fields Too Large',
@@ -277,14 +281,4 @@ function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     `it is no request of HTTP: ${error.message}`,
   ];
   hangUp(socket, line, message);
-}
-
-function hangUp(socket: Socket, line: string, message: string): void {
-  const code = Number(line.slice(0, 3));
-  const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, code };
-  const body = `${JSON.stringify(status)}\n`;
-  const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
-  socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`, () =>
-    socket.destroy(),
-  );
 }
