@@ -1,3 +1,5 @@
+import { terminalText } from './std/terminal-text.ts';
+
 /** A crash must never look like "a fault was found", which is 1. */
 const DEFECT = 70;
 
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
 function tellDefect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
-    `kubediag: this is a defect of kubediag, not of your node\n${stack}\n` +
+    `kubediag: this is a defect of kubediag, not of your node\n${terminalText(stack)}\n` +
       'Please report it with these lines, and with a bundle if you can: kubediag bundle\n',
   );
   process.exitCode = DEFECT;

@@ -57,6 +57,7 @@ export function madeTerminal(): MadeTerminal {
     err: (text) => void err.push(text),
     width: 100,
     isInteractive: false,
+    isOutTerminal: false,
     style: (_, text) => text,
     progress: () => {},
     hint: () => {},

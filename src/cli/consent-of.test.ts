@@ -36,6 +36,7 @@ async function asked(
     err: (text) => void seen.push(text),
     width: 80,
     isInteractive: person.isThere,
+    isOutTerminal: person.isThere,
     style: (_, text) => text,
     progress: silent,
     hint: silent,

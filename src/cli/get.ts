@@ -1,5 +1,6 @@
 import type { Kind } from '../api/kinds.ts';
 import { fieldAt, listAt, textAt } from '../std/json.ts';
+import { jsonText } from '../std/json-text.ts';
 import { type AgentClient, type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
 import type { GET_FORMATS } from './get-formats.ts';
@@ -118,7 +119,7 @@ async function textOf(got: readonly Got[], format: GetOptions['output']): Promis
   }
   const [first] = got;
   const value = first?.wanted.isOneOfSeveral ? listOf(got) : first?.value;
-  return format === 'json' ? `${JSON.stringify(value, null, 2)}\n` : yamlText(value);
+  return format === 'json' ? `${jsonText(value, 2)}\n` : yamlText(value);
 }
 
 function itemsIn(value: unknown): readonly unknown[] {

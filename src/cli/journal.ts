@@ -2,6 +2,7 @@ import { diagnosisIn } from '../diagnosis/purpose.ts';
 import { recordedWords } from '../operations/action-words.ts';
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
 import { type Tried, tried } from '../state/state-folder.ts';
+import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { stateFolderOf } from './options.ts';
@@ -26,7 +27,7 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   const { records, unfinished, troubles } = reading.value;
   for (const trouble of troubles) terminal.err(`${printable(trouble)}\n`);
   const entries = entriesOf(records, unfinished);
-  if (options.output === 'json') terminal.out(`${JSON.stringify(entries, null, 2)}\n`);
+  if (options.output === 'json') terminal.out(`${jsonText(entries, 2)}\n`);
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
   else terminal.out(tableOf(entries, options.output === 'wide'));

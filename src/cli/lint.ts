@@ -1,4 +1,5 @@
 import { GROUP } from '../api/kinds.ts';
+import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { PROBLEMS_SHOWN_MAX } from './limits.ts';
@@ -21,7 +22,7 @@ export async function lint({ filename, output }: LintOptions, terminal: Terminal
     const where = filename.join(', ');
     throw new UsageError(`there is nothing to check: no resource of ${GROUP} is in ${where}`);
   }
-  if (output === 'json') terminal.out(`${JSON.stringify(report, null, 2)}\n`);
+  if (output === 'json') terminal.out(`${jsonText(report, 2)}\n`);
   else showLint(report, terminal.out, terminal);
   const isClean = report.problems.every(({ severity }) => severity === 'note');
   return isClean ? EXIT.clear : EXIT.found;

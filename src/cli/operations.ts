@@ -1,5 +1,6 @@
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
+import { jsonText } from '../std/json-text.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
@@ -13,7 +14,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
   const { out, style, width } = terminal;
   if (output === 'json') {
     const list = processors.map(({ run: _run, mayRead = [], ...each }) => ({ ...each, mayRead }));
-    out(`${JSON.stringify(list, null, 2)}\n`);
+    out(`${jsonText(list, 2)}\n`);
     return EXIT.clear;
   }
   for (const {

@@ -1,4 +1,5 @@
 import { type Command, CommanderError } from 'commander';
+import { terminalText } from '../std/terminal-text.ts';
 import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Lab } from './lab.ts';
@@ -41,7 +42,7 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
     if (!(error instanceof UsageError)) throw error;
-    process.stderr.write(`kubediag: ${error.message}\n`);
+    process.stderr.write(terminalText(`kubediag: ${error.message}\n`));
     return EXIT.usage;
   }
 }

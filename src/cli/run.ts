@@ -9,6 +9,7 @@ import { withStepHost } from '../host/step-host.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { DiagnosisInHand } from '../operations/step-input.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
+import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { consentOf } from './consent-of.ts';
 import { EXIT } from './exit-codes.ts';
@@ -157,7 +158,7 @@ async function textOf(ended: readonly Walked[], format: 'yaml' | 'json'): Promis
   const [first, ...others] = ended.map(objectOf);
   const whole =
     others.length === 0 ? first : { apiVersion: 'v1', kind: 'List', items: [first, ...others] };
-  return format === 'json' ? `${JSON.stringify(whole, null, 2)}\n` : yamlText(whole);
+  return format === 'json' ? `${jsonText(whole, 2)}\n` : yamlText(whole);
 }
 
 function objectOf({ object: { metadata, spec }, status }: Walked): object {

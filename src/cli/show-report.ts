@@ -1,4 +1,5 @@
 import type { Report } from '../checkup/report.ts';
+import { jsonText } from '../std/json-text.ts';
 import { EXIT } from './exit-codes.ts';
 import { screenOf } from './screen.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,7 +30,7 @@ async function textOfReport(
 ): Promise<string> {
   switch (format) {
     case 'json':
-      return `${JSON.stringify(report, null, 2)}\n`;
+      return `${jsonText(report, 2)}\n`;
     case 'yaml':
       return yamlText(report);
     case 'name':
@@ -45,6 +46,23 @@ async function textOfReport(
 
 /** The library is loaded only by those who want YAML. */
 export async function yamlText(value: unknown): Promise<string> {
-  const { stringify } = await import('yaml');
-  return stringify(value, { lineWidth: 0 });
+  const { Document, visit } = await import('yaml');
+  const document = new Document(value);
+  visit(document, {
+    Scalar: (_, node) => {
+      if (typeof node.value === 'string' && node.value.search(ACTIVE) >= 0)
+        node.type = 'QUOTE_DOUBLE';
+    },
+  });
+  // Where one is left now, it stands in quotes, and an escape is the same character.
+  return document.toString({ lineWidth: 0 }).replace(ACTIVE, escaped);
+}
+
+/** What would act on a terminal. YAML has line breaks and tabs of its own. */
+const ACTIVE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+function escaped(character: string): string {
+  const number = (character.codePointAt(0) ?? 0).toString(16);
+  if (number.length <= 2) return `\\x${number.padStart(2, '0')}`;
+  return number.length <= 4 ? `\\u${number.padStart(4, '0')}` : `\\U${number.padStart(8, '0')}`;
 }

@@ -27,6 +27,7 @@ function paper() {
     },
     width: 80,
     isInteractive: false,
+    isOutTerminal: false,
     style: (_, text) => text,
     progress: () => {},
     hint: () => {},

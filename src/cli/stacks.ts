@@ -12,6 +12,7 @@ import { loopOn, type ThreadStacks, threadStacks } from '../evidence/thread-stac
 import { DumpParser } from '../go/dump-parser.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
+import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
 import { readGiven } from './given-file.ts';
@@ -38,7 +39,7 @@ export async function stacks(options: StacksOptions, terminal: Terminal): Promis
     return EXIT.usage;
   }
   const found: Stacks = { origin, dump, syncLoop: syncLoopIn(dump), rows: matchRows(dump) };
-  if (options.output === 'json') terminal.out(`${JSON.stringify(jsonOf(found), null, 2)}\n`);
+  if (options.output === 'json') terminal.out(`${jsonText(jsonOf(found), 2)}\n`);
   else terminal.out(stacksScreen(found, terminal, options.output === 'wide'));
   return codeOf(found);
 }

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
+import { terminalText } from '../std/terminal-text.ts';
 import type { GlobalOptions } from './options.ts';
 
 /** Where a person reads and answers. Data goes to `out`, everything else to `err`. */
@@ -9,6 +10,8 @@ export interface Terminal {
   /** Columns to fill at most. */
   readonly width: number;
   readonly isInteractive: boolean;
+  /** `out` is a terminal, and not a pipe, a file or a log. */
+  readonly isOutTerminal: boolean;
   readonly style: (style: Style, text: string) => string;
   /** One line that is rewritten in place; without a terminal, silent. An empty text clears it. */
   readonly progress: (text: string) => void;
@@ -31,17 +34,18 @@ const WIDTH_MAX = 120;
 export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions): Terminal {
   const { stdin, stdout, stderr } = process;
   const width = Math.min(Math.max(stdout.columns ?? WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
-  const err = (text: string) => void stderr.write(text);
+  const err = (text: string) => void stderr.write(stderr.isTTY ? terminalText(text) : text);
   let isLineOpen = false;
   const progress = (text: string) => {
     if (quiet || !stderr.isTTY || (!text && !isLineOpen)) return;
     isLineOpen = text !== '';
-    err(`\r\x1b[K${text.slice(0, (stderr.columns ?? WIDTH_DEFAULT) - 1)}`);
+    const shown = terminalText(text).slice(0, (stderr.columns ?? WIDTH_DEFAULT) - 1);
+    stderr.write(`\r\x1b[K${shown}`);
   };
   return {
     out: (text) => {
       progress('');
-      stdout.write(text);
+      stdout.write(stdout.isTTY ? terminalText(text) : text);
     },
     err: (text) => {
       progress('');
@@ -49,6 +53,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     },
     width,
     isInteractive: stdin.isTTY && stderr.isTTY,
+    isOutTerminal: stdout.isTTY,
     // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
     style: (style, text) => styleText(style, text, { stream: stdout }),
     progress,
@@ -74,6 +79,6 @@ function ask(question: string, stop: AbortSignal): Promise<string> {
     lines.on('close', () => resolve(''));
     // Read as a key here; whoever listens for the signal stops all, and not this question alone.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
-    lines.question(question, (answer) => settle(answer.trim()));
+    lines.question(terminalText(question), (answer) => settle(answer.trim()));
   });
 }

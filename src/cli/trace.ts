@@ -5,6 +5,7 @@ import { kubelet } from '../evidence/kubelet.ts';
 import { ownCommand } from '../host/own-command.ts';
 import { attempt } from '../node/attempt.ts';
 import type { LiveNode } from '../node/live-node.ts';
+import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { DELETIONS_TOLD_MAX, SECONDS_MAX } from '../trace/limits.ts';
 import { type Deletion, type TraceEnd, traceDeletions } from '../trace/trace-deletions.ts';
@@ -113,7 +114,7 @@ function tellEnd(
       unresolved,
       deletions: deletions.map(deletionJson),
     };
-    terminal.out(`${JSON.stringify(document, null, 2)}\n`);
+    terminal.out(`${jsonText(document, 2)}\n`);
   } else {
     terminal.out(countsLine(deletions.length, end));
   }

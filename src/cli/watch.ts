@@ -1,5 +1,6 @@
 import type { Report } from '../checkup/report.ts';
 import { type Looking, takeLook } from '../host/take-look.ts';
+import { jsonText } from '../std/json-text.ts';
 import { EXIT } from './exit-codes.ts';
 import type { openNode } from './open-node.ts';
 import { type Change, changesOf } from './report-changes.ts';
@@ -56,7 +57,7 @@ export async function watch(
 
 function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
   for (const change of changes) {
-    if (isJson) terminal.out(`${JSON.stringify(change)}\n`);
+    if (isJson) terminal.out(`${jsonText(change)}\n`);
     else terminal.out(`${changeLines(change, terminal).join('\n')}\n`);
   }
 }

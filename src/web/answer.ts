@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { jsonText } from '../std/json-text.ts';
 
 /** A request as far as it is read: who answers it reads its body, or not. */
 export interface WebRequest {
@@ -25,7 +26,7 @@ export interface WebAnswer {
 export type Handler = (request: WebRequest) => Promise<WebAnswer>;
 
 export function json(value: unknown, code = 200, headers: WebAnswer['headers'] = {}): WebAnswer {
-  return { code, type: 'application/json', headers, body: `${JSON.stringify(value)}\n` };
+  return { code, type: 'application/json', headers, body: `${jsonText(value)}\n` };
 }
 
 export function plain(text: string, code = 200): WebAnswer {

@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import { jsonText } from '../std/json-text.ts';
 import { CONNECTIONS_MAX, REFUSED_MS } from './limits.ts';
 
 /**
@@ -55,7 +56,7 @@ export class Connections {
 export function hangUp(socket: Socket, line: string, message: string, reason?: string): void {
   const code = Number(line.slice(0, 3));
   const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', message, reason, code };
-  const body = `${JSON.stringify(status)}\n`;
+  const body = `${jsonText(status)}\n`;
   const head = `HTTP/1.1 ${line}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
   socket.end(`${head}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
   socket.resume();

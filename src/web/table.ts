@@ -1,6 +1,7 @@
 import { columnsOf } from '../api/columns.ts';
 import type { Kind } from '../api/kinds.ts';
 import type { StoredObject } from '../diagnosis/store.ts';
+import { jsonText } from '../std/json-text.ts';
 import type { WebRequest } from './answer.ts';
 
 // application/json;as=Table;v=v1;g=meta.k8s.io,application/json
@@ -30,10 +31,10 @@ export function tablePieces(
 
 /** An object of JSON whose last field is a list, one item after another. */
 export function* piecesOf(head: object, field: string, items: Iterable<object>): Generator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"${field}":[`;
+  yield `${jsonText(head).slice(0, -1)},"${field}":[`;
   let comma = '';
   for (const item of items) {
-    yield `${comma}${JSON.stringify(item)}`;
+    yield `${comma}${jsonText(item)}`;
     comma = ',';
   }
   yield ']}\n';

@@ -1,4 +1,5 @@
 import type { Store, StoredObject, StoreEvent } from '../diagnosis/store.ts';
+import { jsonText } from '../std/json-text.ts';
 import type { WebAnswer, WebRequest } from './answer.ts';
 import { WATCH_SECONDS_MAX, WATCHES_MAX } from './limits.ts';
 import type { ResourceTarget } from './resource-target.ts';
@@ -32,7 +33,7 @@ export function watchResources(
   const line = ({ type, object }: StoreEvent): string => {
     const { resourceVersion } = object.metadata;
     const shown = asTable ? tableOf(target.kind, [object], resourceVersion) : object;
-    return `${JSON.stringify({ type, object: shown })}\n`;
+    return `${jsonText({ type, object: shown })}\n`;
   };
   const isWanted = selectorOf(target, request);
   const pieces = async function* (): AsyncGenerator<string> {
@@ -49,7 +50,7 @@ export function watchResources(
     code: 200,
     type: 'application/json;stream=watch',
     body: pieces(),
-    asLastPiece: (status) => `${JSON.stringify({ type: 'ERROR', object: status })}\n`,
+    asLastPiece: (status) => `${jsonText({ type: 'ERROR', object: status })}\n`,
   };
 }
 

@@ -41,8 +41,13 @@ describe('the doors of an agent', () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['mine']);
   }
 
-  it('shows its token once, to whoever starts it', () => {
-    expect(agent.said()).toContain(`token      ${agent.token}\n`);
+  it('answers root on its socket, and whoever has a token, while others hold connections', async () => {
+    const idle = Array.from({ length: 130 }, () => connect(agent.port, '127.0.0.1'));
+    for (const socket of idle) socket.on('error', () => {});
+    await Promise.all(idle.map((socket) => once(socket, 'connect')));
+    expect(await agent.kubediag('get', 'operations')).toMatchObject({ code: 0, stderr: '' });
+    await isUnharmed();
+    for (const socket of idle) socket.destroy();
   });
 
   it.each([

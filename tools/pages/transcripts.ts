@@ -72,6 +72,7 @@ function paper(width: number): { readonly terminal: Terminal; readonly shown: ()
     err: () => {},
     width,
     isInteractive: false,
+    isOutTerminal: false,
     style: (_, text) => text,
     progress: () => {},
     hint: () => {},

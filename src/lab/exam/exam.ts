@@ -1,5 +1,6 @@
 import { release } from 'node:os';
 import { textAt } from '../../std/json.ts';
+import { jsonText } from '../../std/json-text.ts';
 import { type BorrowedLab, type BorrowOptions, borrowLab, duringLab } from '../borrow-lab.ts';
 import type { Break } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
@@ -37,7 +38,7 @@ export async function exam(
   terminal.progress('');
   const print = {
     table: () => examTable(result, { width: tableWidth(terminal), style: terminal.style }),
-    json: () => `${JSON.stringify(result, null, 2)}\n`,
+    json: () => `${jsonText(result, 2)}\n`,
     junit: () => examJunit(result),
   };
   terminal.out(print[options.output]());
