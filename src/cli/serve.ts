@@ -73,14 +73,14 @@ export async function serveHere(
   return EXIT.notDone;
 }
 
-function tellStart(start: Started, { out, err }: Terminal): void {
+function tellStart(start: Started, { out, err, isOutTerminal }: Terminal): void {
   const { url, nodeName, isGuessed, tokenFile, newToken } = start;
   out(`serving node ${nodeName} on ${url}\n`);
   if (isGuessed) {
     err('no kubelet says how it calls this node: that is the name of the host; or --node-name\n');
   }
-  // Shown once: whoever needs it later reads the file, or has no business with it.
-  if (newToken !== undefined) out(`token      ${newToken}\n`);
+  // Shown once, and never to a log, which others may read: whoever needs it reads the file.
+  if (newToken !== undefined && isOutTerminal) out(`token      ${newToken}\n`);
   out(`token is   kept in ${tokenFile}, for this account alone\n`);
   out('           intake-token beside it opens alerts, events and /metrics alone\n');
 }

@@ -1,0 +1,37 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import { startProgram } from '../rig/run-kubediag.ts';
+
+const MAIN = [process.execPath, join(import.meta.dirname, '../../src/main.ts')];
+
+/** What a new agent says at its first start, and its token. */
+async function firstStart(wrap: (words: readonly string[]) => readonly string[]) {
+  const folder = mkdtempSync(join(tmpdir(), 'kubediag-token-'));
+  const stateDir = join(folder, 'state');
+  const words = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', stateDir];
+  const running = startProgram(wrap([...MAIN, ...words]));
+  onTestFinished(async () => {
+    running.child.kill('SIGTERM');
+    await running.end;
+    rmSync(folder, { recursive: true });
+  });
+  await running.hasSaid('intake-token beside it');
+  const tokenFile = join(stateDir, 'token');
+  return { said: running.said(), tokenFile, token: readFileSync(tokenFile, 'utf8').trim() };
+}
+
+test('a new token is shown on a terminal', async () => {
+  const { said, token, tokenFile } = await firstStart((words) => [
+    ...['script', '--quiet', '--command', `exec ${words.join(' ')}`, '/dev/null'],
+  ]);
+  expect(said).toContain(`token      ${token}\r\n`);
+  expect(said).toContain(tokenFile);
+});
+
+test('a log gets no token, and names the file that holds it', async () => {
+  const { said, token, tokenFile } = await firstStart((words) => words);
+  expect(said).not.toContain(token);
+  expect(said).toContain(`kept in ${tokenFile}`);
+});
