@@ -32,7 +32,7 @@ const MAY_CATCH: readonly RegExp[] = [
   // Children that touch the machine for a trace: what they cannot open or find is their answer.
   /^src\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
-  /^src\/(cli\/(run-cli|replay|given-file|read-given)|host\/save-bundle)[.]ts$/,
+  /^src\/(cli\/(run-cli|replay|given-file|read-given)|host\/(save-bundle|write-new-file))[.]ts$/,
   // Makes and takes away: what is gone already, or does not come about, is an answer there.
   /^src\/lab\/.+[.]ts$/,
   /^src\/main[.]ts$/,

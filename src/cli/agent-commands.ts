@@ -54,7 +54,10 @@ function fetchResult(): Command {
     .description('bring a result of a Diagnosis here whole: a profile, a capture, a large value')
     .argument('<NAME>', 'of the Diagnosis')
     .argument('<KEY>', 'of the result, as describe shows it')
-    .argument('[FILE]', 'where to write it (default: a file of its own name here)');
+    .argument(
+      '[FILE]',
+      'a new file, or - for standard output (default: a file of its own name here)',
+    );
   return withAgentOptions(command);
 }
 

@@ -3,6 +3,7 @@ import { faults } from '../faults/index.ts';
 import { writeBundle } from '../host/save-bundle.ts';
 import { takeLook } from '../host/take-look.ts';
 import { EXIT } from './exit-codes.ts';
+import { checkOutputs, isStandardOutput, writeGiven } from './given-file.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
@@ -14,6 +15,7 @@ export async function bundle(
   options: NodeOptions,
   terminal: Terminal,
 ): Promise<number> {
+  checkOutputs(file);
   const looking = {
     faults,
     settings: lookSettingsOf(options),
@@ -26,14 +28,18 @@ export async function bundle(
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');
-  const saved = writeBundle(looked.bundle(), resolve(file ?? `kubediag-${safeName}-${stamp}.tgz`));
+  const path = file ?? `kubediag-${safeName}-${stamp}.tgz`;
+  const isOut = isStandardOutput(path);
+  const saved = isOut
+    ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
+    : writeBundle(looked.bundle(), resolve(path));
   if ('trouble' in saved) {
     terminal.err(
       `the bundle could not be written\n  why   ${saved.trouble}\n  do    name a file elsewhere: kubediag bundle FILE\n`,
     );
     return EXIT.notDone;
   }
-  terminal.out(`${saved.path}\n`);
+  if (!isOut) terminal.out(`${saved.path}\n`);
   terminal.hint(
     'Secrets were left out. It names pods, volumes and paths: look before you share it.\n',
   );

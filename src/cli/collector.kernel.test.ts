@@ -1,4 +1,13 @@
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type PracticeNode, WEB } from '../../test/rig/practice-node.ts';
@@ -103,6 +112,21 @@ describe('a process that calls itself a kubelet', () => {
 });
 
 describe('what the collector gathers', () => {
+  it('is packed into no file that a link in its place leads to', async () => {
+    const { node } = await makeNode();
+    const place = join(node.scratch, 'gathered');
+    mkdirSync(place);
+    const host = (await node.startHere(['uname', '-n']).end).stdout.trim();
+    for (const seconds of Array(30).keys()) {
+      const time = new Date(Date.now() + seconds * 1_000).toISOString().replace(/[-:]|\.\d+/g, '');
+      symlinkSync(join(node.scratch, 'target'), join(place, `kubediag-${host}-${time}.tgz`));
+    }
+    const { ended, folder } = await gather(node, ['dash']);
+    expect(ended.code, ended.stderr).toBe(0);
+    expect(lstatSync(`${folder}.tgz`).isSymbolicLink()).toBe(true);
+    expect(existsSync(join(node.scratch, 'target'))).toBe(false);
+  });
+
   it.each(SHELLS.map((shell) => [basename(shell[0] ?? ''), shell] as const))(
     'with %s, from a node with a dead mount, examine judges',
     async (_name, shell) => {

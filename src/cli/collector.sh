@@ -339,7 +339,9 @@ say "  pods.txt, where the read-only port answered: whole pods, with the values 
 say "  containers and sandboxes with their labels and annotations"
 say "Look through it before you give it away. What could not be read is in notes.txt."
 [ "$left_behind" -gt 0 ] && say "left behind: $left_behind processes that wait for something dead"
-if has tar && tar -cf - -C "${1:-.}" "$name" 2>/dev/null | gzip >"$out.tgz"; then
+# A new file only: who may write to this folder could have put a link or a pipe there.
+is_new() { [ ! -e "$1" ] && [ ! -L "$1" ] && (set -C && : >"$1") 2>/dev/null; }
+if has tar && is_new "$out.tgz" && tar -cf - -C "${1:-.}" "$name" 2>/dev/null | gzip >"$out.tgz"; then
   say "packed: $out.tgz"
 fi
 say

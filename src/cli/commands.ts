@@ -124,7 +124,10 @@ function journal(): Command {
 function bundle(): Command {
   const command = new Command('bundle')
     .description('record what a check sees, without secrets, to judge or keep it elsewhere')
-    .argument('[FILE]', 'where to write it (default: kubediag-NODE-TIME.tgz here)');
+    .argument(
+      '[FILE]',
+      'a new file, or - for standard output (default: kubediag-NODE-TIME.tgz here)',
+    );
   return withNodeOptions(command);
 }
 
@@ -163,8 +166,11 @@ function profile(): Command {
     .description('where a program spends its CPU time: the top of it, and a flame graph')
     .addArgument(new Argument('<PROGRAM>', 'whom to profile').choices(['kubelet']))
     .option('--seconds <NUMBER>', 'how long to watch it', '30')
-    .option('--flame <FILE>', 'write a flame graph: one HTML page that needs nothing else')
-    .option('--save <FILE>', 'keep the profile, for go tool pprof')
+    .option(
+      '--flame <FILE>',
+      'write a flame graph to a new file: one HTML page that needs nothing else',
+    )
+    .option('--save <FILE>', 'write the profile to a new file, for go tool pprof')
     .option('--file <PROFILE>', 'show this profile, and ask nobody');
   return withNodeOptions(command);
 }

@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -69,6 +69,10 @@ test('a file that was collected is fetched byte for byte', async () => {
   const file = join(folder, 'heap.pprof');
   expect(await me.fetched('operation.one.output', file)).toMatchObject({ code: 0 });
   expect(readFileSync(file).equals(bytes)).toBe(true);
+  const link = join(folder, 'link');
+  symlinkSync(join(folder, 'target'), link);
+  await expect(me.fetched('operation.one.output', link)).rejects.toThrow('the file exists');
+  expect(existsSync(join(folder, 'target'))).toBe(false);
   rmSync(path);
   const gone = await me.fetched('operation.one.output', join(folder, 'gone'));
   expect(gone).toMatchObject({ code: 3, err: expect.stringContaining('there is no file') });

@@ -2,7 +2,7 @@ import { fieldAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
 import { type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
-import { writeGiven } from './given-file.ts';
+import { checkOutputs, isStandardOutput, writeGiven } from './given-file.ts';
 import { keptPath } from './kept-path.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
@@ -37,14 +37,15 @@ export async function fetchResult(
     terminal.out(result.endsWith('\n') ? result : `${result}\n`);
     return EXIT.clear;
   }
+  const file = given ?? (path?.startsWith('/collected/') ? path.replace(/^.*\//, '') : key);
+  checkOutputs(file);
   const pieces: Buffer[] = [];
   if (path === undefined) pieces.push(Buffer.from(result));
   else if (!isGranted(await client.download(path, (piece) => pieces.push(piece)), terminal)) {
     return EXIT.notDone;
   }
-  const file = given ?? (path?.startsWith('/collected/') ? path.replace(/^.*\//, '') : key);
   const bytes = Buffer.concat(pieces);
-  writeGiven(file, bytes);
-  terminal.out(`${printable(file)} (${bytes.length} bytes)\n`);
+  writeGiven(file, bytes, terminal);
+  if (!isStandardOutput(file)) terminal.out(`${printable(file)} (${bytes.length} bytes)\n`);
   return EXIT.clear;
 }

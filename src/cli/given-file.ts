@@ -1,7 +1,10 @@
-import { createReadStream, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { createReadStream, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
+import { refuseExisting, writeNewFile } from '../host/write-new-file.ts';
+import { textOf } from '../node/text-codec.ts';
+import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Files that a person named: what is wrong with one is told to them, and is no defect of ours. */
@@ -43,9 +46,28 @@ export function filesGiven(path: string, names: RegExp): readonly string[] {
   }
 }
 
-export function writeGiven(path: string, content: string | Uint8Array): void {
+/** Standard output, as a person names it in the place of a file. */
+export function isStandardOutput(path: string | undefined): boolean {
+  return path === '-' || path === '/dev/stdout';
+}
+
+/** Ends a command before it has collected anything for a file that could not be written. */
+export function checkOutputs(...paths: readonly (string | undefined)[]): void {
+  for (const path of paths) {
+    if (path !== undefined && !isStandardOutput(path)) advised(path, () => refuseExisting(path));
+  }
+}
+
+/** Writes to a new file; or to standard output, where a pipe gets the bytes as they are. */
+export function writeGiven(path: string, bytes: Uint8Array, terminal: Terminal): void {
+  if (!isStandardOutput(path)) advised(path, () => writeNewFile(path, bytes));
+  else if (terminal.isOutTerminal) terminal.out(textOf(Buffer.from(bytes)));
+  else process.stdout.write(bytes);
+}
+
+function advised(path: string, write: () => void): void {
   try {
-    writeFileSync(path, content, { mode: 0o600 });
+    write();
   } catch (error) {
     throw adviceOf(error, path, 'cannot be written');
   }

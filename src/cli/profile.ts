@@ -6,7 +6,7 @@ import { type Attempt, attempt } from '../node/attempt.ts';
 import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../node/limits.ts';
 import { EXIT } from './exit-codes.ts';
 import { flamePage } from './flame-page.ts';
-import { bytesGiven, profileIn, writeGiven } from './given-file.ts';
+import { bytesGiven, checkOutputs, isStandardOutput, profileIn, writeGiven } from './given-file.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { amountOf, profileScreen } from './show-profile.ts';
@@ -26,6 +26,7 @@ export interface ProfileOptions extends NodeOptions {
 export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
   const seconds = secondsOf(options.seconds);
   const { file, save, flame } = options;
+  checkOutputs(save, flame);
   const asked = file === undefined ? await askKubelet(options, seconds, terminal) : undefined;
   if (asked && !asked.known) {
     terminal.err(adviceFor(withAdvice(asked.error), terminal));
@@ -33,11 +34,12 @@ export async function profile(options: ProfileOptions, terminal: Terminal): Prom
   }
   const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX));
   // Kept before it is read: whatever is wrong with it, it need not be made again.
-  if (save !== undefined) writeGiven(save, bytes);
+  if (save !== undefined) writeGiven(save, bytes, terminal);
   const name = file ?? 'kubelet';
   const made = profileIn(bytes, name);
   const functions = functionsOf(made);
-  if (flame !== undefined) writeGiven(flame, pageOf(made, name));
+  if (flame !== undefined) writeGiven(flame, Buffer.from(pageOf(made, name)), terminal);
+  if (isStandardOutput(save) || isStandardOutput(flame)) return EXIT.clear;
   terminal.out(profileScreen(made, functions, terminal));
   if (save !== undefined) terminal.hint(`saved to ${save}: go tool pprof ${save}\n`);
   if (flame !== undefined) terminal.hint(`flame graph in ${flame}: open it in a browser\n`);

@@ -1,9 +1,10 @@
-import { closeSync, fsyncSync, openSync, readdirSync, rmSync, writeSync } from 'node:fs';
+import { readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Report } from '../checkup/report.ts';
 import { type Bundle, filesOfBundle, packBundle } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
 import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
+import { writeNewFile } from './write-new-file.ts';
 
 /** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
 const BUNDLES_MAX = 100;
@@ -24,7 +25,10 @@ export async function saveBundle(
   // Whoever else can write there could lead us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return { trouble: prepared.why };
-  const saved = writeBundle(bundle, join(stateFolder, 'bundles', name));
+  const path = join(stateFolder, 'bundles', name);
+  // Of the same finding in the same second: the later one counts.
+  rmSync(path, { force: true });
+  const saved = writeBundle(bundle, path);
   if ('path' in saved) removeOldest(join(stateFolder, 'bundles'));
   return saved;
 }
@@ -36,18 +40,12 @@ function removeOldest(folder: string): void {
   for (const name of ours.toSorted().slice(0, -BUNDLES_MAX)) rmSync(join(folder, name));
 }
 
-/** Writes a bundle, for root's eyes only: it names pods, paths and volumes. */
-export function writeBundle(bundle: Bundle, path: string): Saved {
+/** Writes a bundle, to a new file for root's eyes only: it names pods, paths and volumes. */
+export function writeBundle(bundle: Bundle, path: string, write = writeNewFile): Saved {
   try {
     const packed = packBundle(filesOfBundle(bundle));
     makeFolder(dirname(path));
-    const file = openSync(path, 'w', 0o600);
-    try {
-      for (let at = 0; at < packed.length; ) at += writeSync(file, packed, at);
-      fsyncSync(file);
-    } finally {
-      closeSync(file);
-    }
+    write(path, packed);
     return { path };
   } catch (error) {
     const isKnown = error instanceof BundleError || (error as NodeJS.ErrnoException).code;

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { refuseExisting, writeNewFile } from './write-new-file.ts';
+
+let scratch = '';
+beforeEach(() => {
+  scratch = mkdtempSync(join(tmpdir(), 'kubediag-new-file-'));
+});
+afterEach(() => rmSync(scratch, { recursive: true }));
+
+const at = (name: string) => join(scratch, name);
+const BYTES = Buffer.from([0, 1, 255, 10]);
+
+test('a new file is whole, for this account alone, and nothing is left beside it', () => {
+  const large = Buffer.alloc(3_000_000, 7);
+  writeNewFile(at('new'), large);
+  expect(readFileSync(at('new')).equals(large)).toBe(true);
+  expect(statSync(at('new')).mode & 0o777).toBe(0o600);
+  expect(statSync(at('new')).nlink).toBe(1);
+  expect(readdirSync(scratch)).toEqual(['new']);
+});
+
+/** What somebody who may write to the folder can put in the place of the file. */
+const PLANTED: readonly (readonly [string, (path: string) => void])[] = [
+  ['a file of theirs', (path) => writeFileSync(path, 'theirs')],
+  [
+    'a file that all can write',
+    (path) => {
+      writeFileSync(path, 'theirs');
+      chmodSync(path, 0o666);
+    },
+  ],
+  [
+    'a link to a file',
+    (path) => {
+      writeFileSync(at('target'), 'theirs');
+      symlinkSync(at('target'), path);
+    },
+  ],
+  ['a link to where no file is', (path) => symlinkSync(at('target'), path)],
+  ['a pipe', (path) => expect(spawnSync('mkfifo', [path]).status).toBe(0)],
+  ['a folder', (path) => mkdirSync(path)],
+  ['a link to a device', (path) => symlinkSync('/dev/full', path)],
+];
+
+test.each(PLANTED)('%s in its place stays as it is', (what, plant) => {
+  plant(at('planted'));
+  const before = readdirSync(scratch);
+  const why = what === 'a folder' ? 'it is a folder' : 'the file exists';
+  expect(() => refuseExisting(at('planted'))).toThrow(why);
+  expect(() => writeNewFile(at('planted'), BYTES)).toThrow(why);
+  expect(readdirSync(scratch)).toEqual(before);
+  const status = lstatSync(at('planted'));
+  if (status.isFile()) expect(readFileSync(at('planted'), 'utf8')).toBe('theirs');
+  if (status.isSymbolicLink() && readlinkSync(at('planted')).startsWith('/dev')) return;
+  if (before.includes('target')) expect(readFileSync(at('target'), 'utf8')).toBe('theirs');
+});
+
+test('what cannot be written leaves nothing', () => {
+  expect(() => writeNewFile(at('none/new'), BYTES)).toThrow('ENOENT');
+  expect(readdirSync(scratch)).toEqual([]);
+});

@@ -1,0 +1,63 @@
+import { randomBytes } from 'node:crypto';
+import {
+  closeSync,
+  constants,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+/**
+ * Writes a file where a person wants one. What is there already stays as it is, also a link, a pipe
+ * or a file of somebody else: root follows nobody's link, and waits for nobody. The file has its
+ * name only when it is whole, and nobody else can read it. Throws an error with a code.
+ */
+export function writeNewFile(path: string, bytes: Uint8Array): void {
+  const unfinished = join(dirname(path), `.kubediag-${randomBytes(8).toString('hex')}`);
+  writeExclusively(unfinished, bytes);
+  try {
+    // Unlike rename, link fails where something is.
+    linkSync(unfinished, path);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw existing(path);
+    if (!NO_LINKS.includes(code)) throw error;
+    writeExclusively(path, bytes);
+  } finally {
+    rmSync(unfinished, { force: true });
+  }
+}
+
+/** As filesystems say it that have no hard links: FAT, some of FUSE and of networks. */
+const NO_LINKS: readonly string[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+/** Throws when something is at the path: better before the content is collected than after. */
+export function refuseExisting(path: string): void {
+  if (lstatSync(path, { throwIfNoEntry: false })) throw existing(path);
+}
+
+function existing(path: string): Error {
+  const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+  const why = isFolder
+    ? 'it is a folder: name a file in it'
+    : 'the file exists, and is not overwritten: remove it, or name another';
+  return Object.assign(new Error(why), { code: 'EEXIST' });
+}
+
+function writeExclusively(path: string, bytes: Uint8Array): void {
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const file = openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at);
+    fsyncSync(file);
+  } catch (error) {
+    rmSync(path, { force: true });
+    throw error;
+  } finally {
+    closeSync(file);
+  }
+}
