@@ -5,6 +5,9 @@ export const MANIFEST_FILES_MAX = 2_000;
 /** Places in one YAML document that stand for another: more are there to use up memory. */
 export const YAML_ALIASES_MAX = 1_000;
 
+/** Errors of form in one manifest; where there are more, it is something else. */
+export const YAML_ERRORS_MAX = 100;
+
 /** More than anybody reads; programs get all that are listed. */
 export const PROBLEMS_SHOWN_MAX = 200;
 

@@ -8,12 +8,12 @@ import {
   type Node,
   type Pair,
   type ParsedNode,
-  parseAllDocuments,
   type ScalarTag,
 } from 'yaml';
 import type { Place } from '../api/problem.ts';
+import { YamlLimitError, yamlDocuments } from '../evidence/yaml-documents.ts';
 import { messageOf } from '../std/message-of.ts';
-import { YAML_ALIASES_MAX } from './limits.ts';
+import { YAML_ALIASES_MAX, YAML_ERRORS_MAX } from './limits.ts';
 
 /** One object of a manifest, and where its parts stand in the file. */
 export interface ManifestObject {
@@ -55,12 +55,11 @@ const AS_KUBECTL_READS: readonly ScalarTag[] = [
 export function parseManifests(text: string): ParsedManifest {
   const lines = new LineCounter();
   try {
-    const documents = parseAllDocuments(text, {
+    const limits = { aliasesMax: YAML_ALIASES_MAX, errorsMax: YAML_ERRORS_MAX };
+    const all = yamlDocuments(text, limits, {
       lineCounter: lines,
-      prettyErrors: false,
       customTags: (tags) => [...AS_KUBECTL_READS, ...tags],
     });
-    const all = Array.isArray(documents) ? documents : [];
     return {
       errors: all.flatMap(({ errors }) =>
         errors.map(({ pos, message }) => ({ line: lines.linePos(pos[0]).line, message })),
@@ -70,8 +69,9 @@ export function parseManifests(text: string): ParsedManifest {
         .flatMap((document) => objectsOf(document, lines)),
     };
   } catch (error) {
-    // Aliases without end, or brackets nested without end.
-    return { objects: [], errors: [{ line: 1, message: messageOf(error) }] };
+    // A limit, or aliases that stand for more than they may.
+    const line = error instanceof YamlLimitError ? lines.linePos(error.offset).line : 1;
+    return { objects: [], errors: [{ line, message: messageOf(error) }] };
   }
 }
 

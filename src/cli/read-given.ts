@@ -3,7 +3,7 @@ import { open, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { GivenFile } from '../examine/given-file.ts';
-import { FILES_MAX, TEXT_CHARACTERS_MAX } from '../examine/limits.ts';
+import { FILES_MAX, TEXTS_BYTES_MAX } from '../examine/limits.ts';
 import { ProfileError, parseProfile } from '../go/profile.ts';
 import { functionsOf } from '../go/profile-top.ts';
 import { textOf } from '../node/text-codec.ts';
@@ -25,11 +25,16 @@ export interface ReadFiles {
 export async function readGiven(paths: readonly string[]): Promise<ReadFiles> {
   const files: GivenFile[] = [];
   const unread: UnreadFile[] = [];
+  let bytesLeft = TEXTS_BYTES_MAX;
   for (const path of paths) {
     try {
       for (const name of await filesAt(path)) {
-        if (files.length >= FILES_MAX) throw new Error(`more than ${FILES_MAX} files`);
-        files.push(...textsOf(name === '-' ? 'stdin' : name, await bytesAt(name)));
+        const plain = unpacked(await bytesAt(name, bytesLeft), bytesLeft);
+        bytesLeft -= plain.length;
+        const texts = textsIn(name === '-' ? 'stdin' : name, plain);
+        if (files.length + texts.length > FILES_MAX)
+          throw new Error(`more than ${FILES_MAX} files`);
+        files.push(...texts);
       }
     } catch (error) {
       unread.push({ name: path, why: messageOf(error) });
@@ -48,38 +53,51 @@ async function filesAt(path: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-async function bytesAt(path: string): Promise<Buffer> {
-  if (path === '-') return bytesOfInput();
+async function bytesAt(path: string, bytesMax: number): Promise<Buffer> {
+  if (path === '-') return bytesOf(process.stdin, bytesMax);
   // A pipe that somebody names, as shells do for <(command), is read like one.
   const file = await open(path, constants.O_RDONLY | constants.O_NOCTTY);
   try {
     const status = await file.stat();
-    if (status.isFile() && status.size > TEXT_CHARACTERS_MAX) throw tooLarge();
-    return await file.readFile();
+    if (status.isFile() && status.size > bytesMax) throw tooLarge();
+    return await bytesOf(file.createReadStream({ autoClose: false }), bytesMax);
   } finally {
     await file.close();
   }
 }
 
-async function bytesOfInput(): Promise<Buffer> {
+async function bytesOf(stream: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let length = 0;
-  for await (const piece of process.stdin) {
+  for await (const piece of stream) {
     pieces.push(piece as Buffer);
     length += (piece as Buffer).length;
-    if (length > TEXT_CHARACTERS_MAX) throw tooLarge();
+    if (length > bytesMax) throw tooLarge();
   }
   return Buffer.concat(pieces);
 }
 
+function unpacked(bytes: Buffer, bytesMax: number): Buffer {
+  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
+  if (!isZipped) return bytes;
+  try {
+    return gunzipSync(bytes, { maxOutputLength: bytesMax });
+  } catch (error) {
+    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : error;
+  }
+}
+
 function tooLarge(): Error {
-  return new Error(`it has more than ${TEXT_CHARACTERS_MAX} bytes; send the part that matters`);
+  const limit = `all files together may have ${TEXTS_BYTES_MAX} bytes, unpacked`;
+  return new Error(`${limit}; send the part that matters, or fewer files at once`);
 }
 
 /** The texts in these bytes: one, or as many as an archive holds. */
 export function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
-  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  const plain = isZipped ? gunzipSync(bytes, { maxOutputLength: TEXT_CHARACTERS_MAX }) : bytes;
+  return textsIn(name, unpacked(bytes, TEXTS_BYTES_MAX));
+}
+
+function textsIn(name: string, plain: Buffer): readonly GivenFile[] {
   const entries = isTar(plain) ? readTar(plain) : undefined;
   if (!entries) return [textOfFile(name, plain)];
   if (entries.some((entry) => entry.name === 'answers.jsonl')) {

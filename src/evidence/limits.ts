@@ -19,6 +19,15 @@ export const CONFIG_FILES_MAX = 100;
 /** Aliases in a configuration file; more are a bomb, not a configuration. */
 export const YAML_ALIASES_MAX = 100;
 
+/** Levels in YAML. Kubernetes itself takes no more than a few dozen. */
+export const YAML_DEPTH_MAX = 100;
+
+/** Parts of a YAML text: each name, value, space and line break is one. 150,000 keys are. */
+export const YAML_TOKENS_MAX = 1_000_000;
+
+/** Documents in one YAML text, as many as a large installation has in one file. */
+export const YAML_DOCUMENTS_MAX = 10_000;
+
 /** Characters of a version, with all that vendors hang on it. */
 export const VERSION_CHARACTERS_MAX = 200;
 

@@ -3,6 +3,7 @@ import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../std/json.ts';
 import { mapJsonItems } from '../std/json-items.ts';
+import { JsonLimitError, parseJson } from '../std/parse-json.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
 
@@ -116,7 +117,7 @@ function itemsIn<T>(
   // One after another: all of them at once would take more memory than the rest of a check.
   const parsed = asJson(origin, () => mapJsonItems(body, 'items', (item) => each(item, origin)));
   if (parsed) return parsed;
-  const list = asJson(origin, (): unknown => JSON.parse(body));
+  const list = asJson(origin, () => parseJson(body));
   // An empty list is written as null by a kubelet that has no pods.
   if (fieldAt(list, 'items') === null) return [];
   const items = listAt(list, 'items');
@@ -129,7 +130,8 @@ function asJson<T>(origin: string, parse: () => T): T {
     return parse();
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
-    throw new ReadError('malformed', origin, 'it is not JSON', { cause });
+    const why = cause instanceof JsonLimitError ? cause.message : 'it is not JSON';
+    throw new ReadError('malformed', origin, why, { cause });
   }
 }
 

@@ -1,6 +1,7 @@
-import { jsonValue, type TextValue, yamlValue } from '../evidence/text-value.ts';
+import { CONFIG_CHARACTERS_MAX } from '../evidence/limits.ts';
+import { jsonLimit, jsonValue, type TextValue, yamlValue } from '../evidence/text-value.ts';
 import { documentKind } from './document-kinds.ts';
-import { JSON_LINES_MAX } from './limits.ts';
+import { YAML_CHARACTERS_MAX } from './limits.ts';
 
 /** A value that stands in a text as JSON or YAML, and where it begins. */
 export interface Document {
@@ -15,6 +16,8 @@ export interface Document {
 export interface Documents {
   readonly documents: readonly Document[];
   readonly rest: string;
+  /** What stands in it and is too much to be read, in words. */
+  readonly unread: readonly string[];
 }
 
 // {"ts":1700000000000.1,"caller":"kubelet/kubelet.go:2012","msg":"SyncLoop (housekeeping)"}
@@ -28,55 +31,98 @@ const KUBERNETES_YAML = /^(?:(?:apiVersion|kind): \S|status:\s*$|containers:\s*$
 export function documentsIn(text: string): Documents {
   const begin = text.trimStart();
   if (/^[{[]/.test(begin) && !LOG_LINE.test(begin)) {
-    const whole = jsonValue(text);
-    if (whole) return { documents: [{ value: whole.value, line: 1, form: 'json' }], rest: '' };
+    const whole = jsonOf(text);
+    if (whole && 'unread' in whole) return { documents: [], rest: '', unread: [whole.unread] };
+    if (whole) {
+      return { documents: [{ value: whole.value, line: 1, form: 'json' }], rest: '', unread: [] };
+    }
   }
-  const asYaml = KUBERNETES_YAML.test(text) ? yamlDocuments(text) : [];
+  const asYaml = KUBERNETES_YAML.test(text) ? yamlIn(text) : { documents: [], unread: [] };
   // A page about YAML, or a resource of another kind, may still quote what we know line by line.
-  if (asYaml.some(({ value }) => documentKind(value))) return { documents: asYaml, rest: '' };
-  return /^[{[]/m.test(text) ? jsonAmongLines(text) : { documents: [], rest: text };
+  if (asYaml.documents.some(({ value }) => documentKind(value))) return { ...asYaml, rest: '' };
+  const { unread } = asYaml;
+  return /^[{[]/m.test(text) ? jsonAmongLines(text, unread) : { documents: [], rest: text, unread };
+}
+
+type Found = { readonly value: unknown } | { readonly unread: string } | undefined;
+
+function jsonOf(text: string): Found {
+  return jsonValue(text) ?? unreadJson(text);
+}
+
+function unreadJson(text: string): Found {
+  const why = jsonLimit(text);
+  return why === undefined ? undefined : { unread: `JSON that was not read: ${why}` };
 }
 
 /** Several documents may be divided by "---". */
-function yamlDocuments(text: string): readonly Document[] {
+function yamlIn(text: string): Omit<Documents, 'rest'> {
   const documents: Document[] = [];
+  const unread = new Set<string>();
+  let charactersLeft = YAML_CHARACTERS_MAX;
   let line = 1;
   for (const part of text.split(/^---[ \t]*$/m)) {
-    const found: TextValue = KUBERNETES_YAML.test(part) ? yamlValue(part) : undefined;
-    if (found && typeof found.value === 'object')
-      documents.push({ value: found.value, line, form: 'yaml' });
+    if (KUBERNETES_YAML.test(part)) {
+      charactersLeft -= part.length;
+      const found: TextValue = charactersLeft < 0 ? undefined : yamlValue(part);
+      if (found && typeof found.value === 'object') {
+        documents.push({ value: found.value, line, form: 'yaml' });
+      } else if (Math.min(charactersLeft, CONFIG_CHARACTERS_MAX - part.length) < 0) {
+        unread.add('YAML that was not read: there is too much of it');
+      }
+    }
     line += part.split('\n').length - 1;
   }
-  return documents;
+  return { documents, unread: [...unread] };
 }
 
 /** Documents begin and end at the left margin, as tools print them, or fill a line. */
-function jsonAmongLines(text: string): Documents {
+function jsonAmongLines(text: string, unreadYaml: readonly string[]): Documents {
   const lines = text.split('\n');
+  const starts = startsOf(lines);
+  const closing = closingLines(lines);
   const documents: Document[] = [];
+  const unread = new Set(unreadYaml);
   for (let at = 0; at < lines.length; at += 1) {
     const line = lines[at] ?? '';
     if (!/^[{[]/.test(line) || LOG_LINE.test(line) || /^\[[+<\-\s\d]/.test(line)) continue;
-    const found = jsonFrom(lines, at);
+    let end = at;
+    let found = jsonOf(line);
+    if (!found) {
+      end = closing[at] ?? lines.length;
+      // A slice, and not lines put together anew: most of what begins so is no JSON.
+      if (end < lines.length) found = jsonOf(text.slice(starts[at], starts[end + 1]));
+    }
     if (!found) continue;
+    if ('unread' in found) {
+      unread.add(found.unread);
+      continue;
+    }
     documents.push({ value: found.value, line: at + 1, form: 'json' });
-    lines.fill('', at, found.end + 1);
-    at = found.end;
+    lines.fill('', at, end + 1);
+    at = end;
   }
-  return { documents, rest: lines.join('\n') };
+  return { documents, rest: lines.join('\n'), unread: [...unread] };
 }
 
-function jsonFrom(
-  lines: readonly string[],
-  at: number,
-): { readonly value: unknown; readonly end: number } | undefined {
-  const alone = jsonValue(lines[at] ?? '');
-  if (alone) return { value: alone.value, end: at };
-  const last = Math.min(lines.length, at + JSON_LINES_MAX);
-  for (let end = at + 1; end < last; end += 1) {
-    if (!/^[}\]]\s*$/.test(lines[end] ?? '')) continue;
-    const found = jsonValue(lines.slice(at, end + 1).join('\n'));
-    return found && { value: found.value, end };
+/** Where each line begins, and where one behind the last would. */
+function startsOf(lines: readonly string[]): readonly number[] {
+  const starts = [0];
+  let start = 0;
+  for (const { length } of lines) {
+    start += length + 1;
+    starts.push(start);
   }
-  return undefined;
+  return starts;
+}
+
+/** For each line, the next one behind it that only closes a bracket. */
+function closingLines(lines: readonly string[]): readonly number[] {
+  const closing = new Array<number>(lines.length);
+  let next = lines.length;
+  for (let at = lines.length - 1; at >= 0; at -= 1) {
+    closing[at] = next;
+    if (/^[}\]]\s*$/.test(lines[at] ?? '')) next = at;
+  }
+  return closing;
 }

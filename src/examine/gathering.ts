@@ -84,8 +84,9 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
   const origin = originOf(text);
   const special = takeCollected(origin, draft);
   if (special !== undefined) return { name, takenFor: [special] };
-  const { documents, rest } = documentsIn(origin.text);
+  const { documents, rest, unread } = documentsIn(origin.text);
   const words = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
+  for (const each of unread) words.add(each);
   for (const document of documents) {
     const kind = documentKind(document.value);
     if (!kind) continue;

@@ -1,5 +1,5 @@
-/** Characters of one text; a kubelet that logs at level 4 writes as much in a day. */
-export const TEXT_CHARACTERS_MAX = 256 * 1024 * 1024;
+/** Bytes of all texts together, unpacked; a kubelet that logs at level 4 writes as much in a day. */
+export const TEXTS_BYTES_MAX = 256 * 1024 * 1024;
 
 /** Texts at once: all that a collector writes, from several nodes. */
 export const FILES_MAX = 2_000;
@@ -10,8 +10,8 @@ export const REFUSALS_MAX = 200;
 /** Lines over which a message can be folded, by YAML or by a terminal. */
 export const FOLDED_LINES_MAX = 8;
 
-/** Lines of a JSON document that stands among other lines. */
-export const JSON_LINES_MAX = 100_000;
+/** Characters of all YAML in one text: it is slow to read. */
+export const YAML_CHARACTERS_MAX = 4 * 1024 * 1024;
 
 /** Characters of what somebody quotes that a suspicion repeats: enough to find it again. */
 export const SUSPICION_CHARACTERS_MAX = 200;

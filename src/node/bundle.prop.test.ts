@@ -155,7 +155,7 @@ describe('no bundle', () => {
   test('a question that is nested without end', () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     const odder = `{"kind":"file","question":{"path":"/x","more":${deep}},"text":""}`;
-    expect(read([odder])?.recording.answers.size).toBe(1);
+    expect(read([odder])).toBeUndefined();
   });
 
   test.each([{ tookMs: 'long' }, { tookMs: {} }, { clock: 5 }, { checksums: null }])(

@@ -2,7 +2,14 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { NodeMaker } from '../../test/made-node.ts';
-import { type Bundle, bundleOfFiles, filesOfBundle, packBundle, unpackBundle } from './bundle.ts';
+import {
+  type Bundle,
+  bundleOfFiles,
+  filesOfBundle,
+  manifestOf,
+  packBundle,
+  unpackBundle,
+} from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
 
 function bundleWith(maker: NodeMaker): Bundle {
@@ -47,6 +54,25 @@ test('any texts and failures survive', () => {
   );
 });
 
+const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024), { level: 1 });
+const ANSWER = '{"kind":"folder","question":{"path":"/x"},"value":[]}';
+
+function errorOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A bundle with these lines, and a manifest that vouches for them. */
+function withAnswers(lines: string | readonly string[]): Bundle {
+  const text = typeof lines === 'string' ? lines : lines.join('\n');
+  const files = new Map<string, Uint8Array>([['answers.jsonl', Buffer.from(text)]]);
+  files.set('manifest.json', manifestOf(sample, files));
+  return bundleOfFiles(files);
+}
+
 describe('what is no sound bundle says why', () => {
   const files = filesOfBundle(sample);
   const without = (name: string) => new Map([...files].filter(([each]) => each !== name));
@@ -69,10 +95,22 @@ describe('what is no sound bundle says why', () => {
     ['no gzip', () => unpackBundle(Buffer.from('hello')), /cannot be unpacked/],
     ['cut off', () => unpackBundle(packBundle(files).subarray(0, 200)), /cannot be unpacked/],
     ['no tar inside', () => unpackBundle(gzipSync(Buffer.alloc(700, 'x'))), /not a sound tar/],
-    ['a bomb', () => unpackBundle(gzipSync(Buffer.alloc(300 * 1024 * 1024))), /cannot be unpacked/],
+    ['a bomb', () => unpackBundle(bomb), /cannot be unpacked/],
+    ['deep JSON', () => withAnswers('['.repeat(101)), /answers.jsonl: it is nested in more than/],
+    [
+      'values without end, in many lines',
+      () => withAnswers(`${ANSWER.replace('[]', `[${'"",'.repeat(500_000)}""]`)}\n`.repeat(11)),
+      /it has more than \d+ values/,
+    ],
+    [
+      'answers without end',
+      () => withAnswers(Array.from(Array(100_001).keys(), (x) => ANSWER.replace('/x', `/${x}`))),
+      /it has more than 100000 answers/,
+    ],
   ])('%s', (_, read, why) => {
-    expect(read).toThrow(BundleError);
-    expect(read).toThrow(why);
+    const error = errorOf(read);
+    expect(error).toBeInstanceOf(BundleError);
+    expect(String(error)).toMatch(why);
   });
 
   test('any bytes', () => {

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { fieldAt, textAt } from '../std/json.ts';
+import { JSON_DEPTH_MAX } from '../std/limits.ts';
+import { countJson, JsonLimitError } from '../std/parse-json.ts';
 import { readTar, type TarEntry, writeTar } from '../std/tar.ts';
 import { BundleError } from './bundle-error.ts';
-import { BUNDLE_BYTES_MAX, INLINE_CHARACTERS_MAX } from './limits.ts';
+import {
+  BUNDLE_ANSWERS_MAX,
+  BUNDLE_BYTES_MAX,
+  BUNDLE_FILES_MAX,
+  BUNDLE_VALUES_MAX,
+  INLINE_CHARACTERS_MAX,
+} from './limits.ts';
 import { type Answer, type QuestionKind, sourceOf } from './node-reader.ts';
 import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
 import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
@@ -74,6 +82,9 @@ export function unpackBundle(packed: Uint8Array): BundleFiles {
   const archive = gunzipped(packed);
   const entries = readTar(archive);
   if (!entries) throw new BundleError('it is not a sound tar archive');
+  if (entries.length > BUNDLE_FILES_MAX) {
+    throw new BundleError(`it has more than ${BUNDLE_FILES_MAX} files`);
+  }
   return new Map(entries.map(({ name, content }) => [name.replace(/^\.\//, ''), content]));
 }
 
@@ -88,7 +99,8 @@ function gunzipped(packed: Uint8Array): Uint8Array {
 
 /** Reads a bundle, and believes nothing of it: every file must be the one that was written. */
 export function bundleOfFiles(files: BundleFiles): Bundle {
-  const manifest = json(fileOf(files, 'manifest.json'), 'manifest.json');
+  const manifestText = Buffer.from(fileOf(files, 'manifest.json')).toString('utf8');
+  const { value: manifest } = json(manifestText, 'manifest.json', BUNDLE_VALUES_MAX);
   if (fieldAt(manifest, 'format') !== FORMAT) {
     throw new BundleError(`its format is ${String(fieldAt(manifest, 'format'))}, not ${FORMAT}`);
   }
@@ -99,9 +111,7 @@ export function bundleOfFiles(files: BundleFiles): Bundle {
   }
   const clock = new Date(textAt(manifest, 'clock') ?? '');
   if (Number.isNaN(clock.getTime())) throw new BundleError('its clock makes no sense');
-  const answers = new Map<string, Recorded>();
-  const lines = textOf(Buffer.from(fileOf(files, 'answers.jsonl'))).split('\n');
-  for (const line of lines) if (line !== '') readLine(line, files, answers);
+  const answers = answersIn(textOf(Buffer.from(fileOf(files, 'answers.jsonl'))), files);
   const settings = fieldAt(manifest, 'settings');
   const tookMs = fieldAt(manifest, 'tookMs') ?? 0;
   if (typeof tookMs !== 'number' || tookMs < 0) throw new BundleError('its time makes no sense');
@@ -134,8 +144,30 @@ function kept(text: string, files: Map<string, Uint8Array>): { text: string } | 
   return { blob };
 }
 
-function readLine(text: string, files: BundleFiles, answers: Map<string, Recorded>): void {
-  const line = json(Buffer.from(text), 'answers.jsonl');
+/** Line by line, within what all of them together may hold. */
+function answersIn(text: string, files: BundleFiles): ReadonlyMap<string, Recorded> {
+  const answers = new Map<string, Recorded>();
+  let valuesLeft = BUNDLE_VALUES_MAX;
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    const line = text.slice(start, end < 0 ? text.length : end);
+    if (line !== '') valuesLeft -= readLine(line, valuesLeft, files, answers);
+    if (answers.size > BUNDLE_ANSWERS_MAX) {
+      throw new BundleError(`it has more than ${BUNDLE_ANSWERS_MAX} answers`);
+    }
+    start += line.length + 1;
+  }
+  return answers;
+}
+
+/** Gives the number of values in the line. */
+function readLine(
+  text: string,
+  valuesLeft: number,
+  files: BundleFiles,
+  answers: Map<string, Recorded>,
+): number {
+  const { value: line, count } = json(text, 'answers.jsonl', valuesLeft);
   const kind = fieldAt(line, 'kind');
   const question = isQuestionKind(kind) ? questionIn(kind, fieldAt(line, 'question')) : undefined;
   if (!isQuestionKind(kind) || !question) {
@@ -144,6 +176,7 @@ function readLine(text: string, files: BundleFiles, answers: Map<string, Recorde
   const recorded = recordedIn(kind, line, files);
   if (!recorded) throw new BundleError(`its answer to ${sourceOf(question)} makes no sense`);
   answers.set(keyOf(kind, question), recorded);
+  return count;
 }
 
 function recordedIn(kind: QuestionKind, line: unknown, files: BundleFiles): Recorded | undefined {
@@ -168,11 +201,18 @@ function fileOf(files: BundleFiles, name: string): Uint8Array {
   return content;
 }
 
-function json(content: Uint8Array, name: string): unknown {
+function json(
+  text: string,
+  name: string,
+  valuesMax: number,
+): { readonly value: unknown; readonly count: number } {
   try {
-    return JSON.parse(Buffer.from(content).toString('utf8'));
+    const count = countJson(text, { depthMax: JSON_DEPTH_MAX, valuesMax });
+    return { value: JSON.parse(text), count };
   } catch (cause) {
-    throw new BundleError(`${name} is not JSON`, { cause });
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const isLimit = cause instanceof JsonLimitError;
+    throw new BundleError(isLimit ? `${name}: ${cause.message}` : `${name} is not JSON`, { cause });
   }
 }
 

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { access, lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { parseJson } from '../std/parse-json.ts';
 import { DISK_MS } from './limits.ts';
 import { replaceableBy } from './trusted-path.ts';
 
@@ -155,7 +156,7 @@ export function emptyIfWritable(path: string): void {
 /** The fields of a JSON object; none at all when the text is not one. */
 export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>>> {
   try {
-    const value: unknown = JSON.parse(text);
+    const value = parseJson(text);
     return typeof value === 'object' && value !== null ? { ...value } : {};
   } catch {
     return {};

@@ -1,5 +1,6 @@
 import { bytesOf, textOf } from '../node/text-codec.ts';
 import { numberAt, textAt } from '../std/json.ts';
+import { parseJson } from '../std/parse-json.ts';
 
 /** What a line says that comes from the tracer: of bpftrace, or of the tracer itself. */
 export type TracerLine =
@@ -40,7 +41,7 @@ export function readTracerLine(bytes: Buffer): TracerLine {
 
 function parsed(line: string): unknown {
   try {
-    return JSON.parse(repaired(line));
+    return parseJson(repaired(line));
   } catch {
     return undefined; // An empty line, or a warning between the lines.
   }

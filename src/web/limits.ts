@@ -1,6 +1,9 @@
 /** Of one request. An object may have 1.5 MB, and a step of a graph may be told 2 MiB. */
 export const BODY_BYTES_MAX = 2 * 1024 * 1024;
 
+/** Values in it: an object may have 50,000 and a long status. */
+export const BODY_VALUES_MAX = 500_000;
+
 /** Line and headers of a request; no honest one of ours has more than two kilobytes. */
 export const HEADER_BYTES_MAX = 16 * 1024;
 

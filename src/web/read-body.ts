@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { NESTING_MAX } from '../api/limits.ts';
+import { JsonLimitError, parseJson } from '../std/parse-json.ts';
 import type { WebRequest } from './answer.ts';
-import { BODY_BYTES_MAX } from './limits.ts';
+import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './limits.ts';
 import { StatusError } from './status-error.ts';
 
 const TOO_LARGE = `a request may have ${BODY_BYTES_MAX} bytes at most, and nothing of this one was kept: split it`;
@@ -29,42 +30,17 @@ export async function jsonIn(request: WebRequest, types: readonly string[]): Pro
     throw new StatusError('UnsupportedMediaType', words);
   }
   const text = await request.body();
-  if (nestingOf(text) > NESTING_MAX) {
-    const words = `it is nested in more than ${NESTING_MAX} levels: write it flatter`;
-    throw new StatusError('BadRequest', words);
-  }
   return parsed(text);
 }
 
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    return parseJson(text, { depthMax: NESTING_MAX, valuesMax: BODY_VALUES_MAX });
   } catch (error) {
+    if (error instanceof JsonLimitError) {
+      throw new StatusError('BadRequest', `${error.message}: write it flatter, or split it`);
+    }
     const why = error instanceof Error ? error.message : '';
     throw new StatusError('BadRequest', `it is no JSON: ${why}; correct it and send it again`);
   }
 }
-
-/** How deep brackets go, counted before anything is made of them. Those in texts do not count. */
-function nestingOf(text: string): number {
-  let depth = 0;
-  let deepest = 0;
-  let isText = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text.charCodeAt(at);
-    if (isText) {
-      if (character === BACKSLASH) at += 1;
-      else if (character === QUOTE) isText = false;
-    } else if (character === QUOTE) isText = true;
-    else if (OPENING.has(character)) {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (CLOSING.has(character)) depth -= 1;
-  }
-  return deepest;
-}
-
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPENING = new Set([0x5b, 0x7b]);
-const CLOSING = new Set([0x5d, 0x7d]);

@@ -1,0 +1,5 @@
+/** Levels of JSON: Kubernetes objects have a dozen, what a runtime says of a container two dozen. */
+export const JSON_DEPTH_MAX = 100;
+
+/** Values in one JSON text: a list of 5,000 pods has 2 million. Each takes up to 100 bytes. */
+export const JSON_VALUES_MAX = 5_000_000;

@@ -1,0 +1,73 @@
+import { JSON_DEPTH_MAX, JSON_VALUES_MAX } from './limits.ts';
+
+export interface JsonLimits {
+  readonly depthMax: number;
+  readonly valuesMax: number;
+}
+
+const LIMITS: JsonLimits = { depthMax: JSON_DEPTH_MAX, valuesMax: JSON_VALUES_MAX };
+
+/** JSON that is too much to be made a value of. */
+export class JsonLimitError extends SyntaxError {
+  override readonly name = 'JsonLimitError';
+}
+
+/** The value of JSON from outside. Throws a SyntaxError when it is none, or goes beyond a limit. */
+export function parseJson(text: string, limits = LIMITS): unknown {
+  countJson(text, limits);
+  return JSON.parse(text) as unknown;
+}
+
+/**
+ * How many values a JSON text has, counted without making anything of it. Throws beyond a limit. Ends
+ * where JSON.parse ends at the latest: behind the first value, and where a text is not closed.
+ */
+export function countJson(text: string, { depthMax, valuesMax } = LIMITS): number {
+  let depth = 0;
+  let values = 1;
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        at = endOfText(text, at);
+        if (at < 0) return values;
+        break;
+      case BRACE:
+      case BRACKET:
+        depth += 1;
+        values += 1;
+        if (depth > depthMax) {
+          throw new JsonLimitError(`it is nested in more than ${depthMax} levels`);
+        }
+        break;
+      case COMMA:
+        values += 1;
+        break;
+      case BRACE_END:
+      case BRACKET_END:
+        depth -= 1;
+        if (depth <= 0) return values;
+    }
+    if (values > valuesMax) throw new JsonLimitError(`it has more than ${valuesMax} values`);
+  }
+  return values;
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BRACKET = 0x5b;
+const BACKSLASH = 0x5c;
+const BRACKET_END = 0x5d;
+const BRACE = 0x7b;
+const BRACE_END = 0x7d;
+const SPACE = 0x20;
+
+/** Where the text that begins here ends; -1 when it does not, as no line break stands in one. */
+function endOfText(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    const character = text.charCodeAt(at);
+    if (character === QUOTE) return at;
+    if (character === BACKSLASH) at += 1;
+    else if (character < SPACE) return -1;
+  }
+  return -1;
+}

@@ -1,0 +1,179 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Report } from '../../src/checkup/report.ts';
+import { examinedReport } from '../../src/cli/examine.ts';
+import { lintManifests } from '../../src/cli/lint-manifests.ts';
+import { textsOf } from '../../src/cli/read-given.ts';
+import { yamlText } from '../../src/cli/show-report.ts';
+import { faults } from '../../src/faults/index.ts';
+import { replayLook } from '../../src/host/take-look.ts';
+import { bundleOfFiles, manifestOf } from '../../src/node/bundle.ts';
+import { BundleError } from '../../src/node/bundle-error.ts';
+import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
+import { textAt } from '../../src/std/json.ts';
+
+/** The same inputs in every run; a failure can be repeated by its path. */
+const SEED = 20_261_116;
+const ROOT = join(import.meta.dirname, '../..');
+
+const filesIn = (folder: string) =>
+  readdirSync(join(ROOT, folder), { withFileTypes: true })
+    .filter((entry) => entry.isFile() && !entry.name.endsWith('README.md'))
+    .map(({ name }) => join(ROOT, folder, name));
+
+/** Every recorded node, and the fault that it is about. */
+const FIXTURES = faults.flatMap(({ id }) =>
+  readdirSync(join(ROOT, 'src/faults', id, 'fixtures'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => ({ id, folder: join(ROOT, 'src/faults', id, 'fixtures', name) })),
+);
+
+function linesOf(folder: string): readonly string[] {
+  return readFileSync(join(folder, 'answers.jsonl'), 'utf8').split('\n').filter(Boolean);
+}
+
+/** As its golden answer says. */
+function verdictIn(folder: string): string | undefined {
+  return textAt(JSON.parse(readFileSync(`${folder}.json`, 'utf8')), 'verdict');
+}
+
+/** What an attacker, a bad disk or a bad hand makes of a text. */
+const SPLINTERS: readonly string[] = [
+  '['.repeat(5_000),
+  '{"a":'.repeat(5_000),
+  '- '.repeat(5_000),
+  '&a [*a, *a]',
+  '\u0000',
+  '\u001b]0;x\u0007\u202e',
+  '\n---\n',
+  '__proto__: {constructor: 1}\n',
+  '"__proto__":{"toString":1},',
+  '9'.repeat(400),
+  '-1e999',
+  'null',
+  '\ud800',
+];
+
+const mutation = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true }),
+  length: fc.constantFrom(0, 0, 1, 2, 7, 40, 1_000),
+  put: fc.oneof(fc.constantFrom(...SPLINTERS), fc.string({ unit: 'binary', maxLength: 4 })),
+});
+const mutations = fc.array(mutation, { minLength: 1, maxLength: 4 });
+type Mutations = readonly { readonly at: number; readonly length: number; readonly put: string }[];
+
+function mutated(text: string, changes: Mutations): string {
+  return changes.reduce((now, { at, length, put }) => {
+    const start = Math.floor(at * now.length);
+    return `${now.slice(0, start)}${put}${now.slice(start + length)}`;
+  }, text);
+}
+
+describe('whatever is done to a text', () => {
+  test('a recorded node is judged, or refused with a reason', async () => {
+    let judged = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...FIXTURES), fc.nat(), mutations, async (...given) => {
+        const [{ folder }, line, changes] = given;
+        const report = await judgedOn(folder, withChange(linesOf(folder), line, changes));
+        judged += report ? 1 : 0;
+      }),
+      { numRuns: 300, seed: SEED },
+    );
+    expect(judged).toBeGreaterThan(50);
+  }, 60_000);
+
+  test('a recorded node with a fault is never clear because one of its answers is garbage', async () => {
+    const sick = FIXTURES.filter(({ folder }) => verdictIn(folder) === 'found');
+    let still = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...sick),
+        fc.nat(),
+        fc.constantFrom(...SPLINTERS),
+        async ({ folder, id }, line, garbage) => {
+          const report = await judgedOn(folder, withGarbage(linesOf(folder), line, garbage));
+          const verdict = report?.faults.find(({ name }) => name === id)?.verdict;
+          if (verdict === 'found') still += 1;
+          expect(verdict, `${folder} ${line} ${garbage.slice(0, 20)}`).not.toBe('clear');
+        },
+      ),
+      { numRuns: 300, seed: SEED },
+    );
+    expect(still).toBeGreaterThan(50);
+  }, 60_000);
+
+  test('loose texts are examined', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...filesIn('test/loose-texts')),
+        mutations,
+        async (path, changes) => {
+          const text = mutated(readFileSync(path, 'utf8'), changes);
+          const files = textsOf('given.txt', Buffer.from(text));
+          const report = await examinedReport({ files, unread: [] }, 0);
+          expect(report.faults).toHaveLength(faults.length);
+          // A single text never holds all that it takes to say that nothing is wrong.
+          for (const { verdict } of report.faults) expect(verdict).not.toBe('clear');
+          expect(await yamlText(report)).toContain('faults:');
+        },
+      ),
+      { numRuns: 300, seed: SEED },
+    );
+  }, 60_000);
+
+  test('manifests are checked', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...filesIn('test/manifests')), mutations, (path, changes) => {
+        const text = mutated(readFileSync(path, 'utf8'), changes);
+        expect(lintManifests([{ name: 'given.yaml', text }]).files).toBe(1);
+      }),
+      { numRuns: 200, seed: SEED },
+    );
+  }, 60_000);
+});
+
+/**
+ * A change within one answer: where its line is still JSON, what is read from the node is odd; where
+ * it is not, the bundle is. Either way nobody else's answer changes.
+ */
+function withChange(lines: readonly string[], number: number, changes: Mutations): string {
+  const at = number % lines.length;
+  const line = lines[at] ?? '';
+  const text = /"text":("(?:[^"\\]|\\.)*")/.exec(line)?.[1];
+  const changed =
+    text === undefined
+      ? mutated(line, changes)
+      : line.replace(text, () => JSON.stringify(mutated(JSON.parse(text) as string, changes)));
+  return lines.with(at, changed).join('\n');
+}
+
+/** Where a text or a value was, garbage is. */
+function withGarbage(lines: readonly string[], number: number, garbage: string): string {
+  const at = number % lines.length;
+  const garbled = (lines[at] ?? '')
+    .replace(/"text":"(?:[^"\\]|\\.)*"/, () => `"text":${JSON.stringify(garbage)}`)
+    .replace(
+      /"value":.*\}$/,
+      () => `"value":{"criVersion":"v1","message":{"items":${JSON.stringify(garbage)}}}}`,
+    );
+  return lines.with(at, garbled).join('\n');
+}
+
+/** The report on that node with these answers, or none when they make no bundle. */
+async function judgedOn(folder: string, answers: string): Promise<Report | undefined> {
+  const files = new Map(bundleFilesIn(folder));
+  const bundle = bundleOfFiles(files);
+  files.set('answers.jsonl', Buffer.from(answers));
+  files.set('manifest.json', manifestOf(bundle, files));
+  try {
+    const report = await replayLook(bundleOfFiles(files), faults, undefined);
+    expect(report.faults).toHaveLength(faults.length);
+    return report;
+  } catch (error) {
+    if (error instanceof BundleError) return undefined;
+    throw error;
+  }
+}
