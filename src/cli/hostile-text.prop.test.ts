@@ -8,11 +8,13 @@ import { yamlText } from './show-report.ts';
 /** What a pod can choose: ESC, C1 controls, direction marks, separators, tags, and plain text. */
 const hostile = fc.string({
   unit: fc.constantFrom(
-    ...'\x1b\x00\x07\r\n\t\x7f\x85\x9b\u00ad\u061c\u200b\u200f\u202e\u2028\u2029\u2066\ufeff',
+    ...'\x1b\x00\x07\r\n\t\x7f\x85\x9b\u00ad\u061c\u200b\u200f\u202e\u2028\u2029\u2066\ufeff'.split(
+      '',
+    ),
     '\u{e0041}',
     '\u{1d173}',
     '\x1b[31m',
-    ...'ab: -#"\'\\{[&*!|>%@`é漢',
+    ...'ab: -#"\'\\{[&*!|>%@`é漢'.split(''),
   ),
   maxLength: 30,
 });

@@ -117,8 +117,8 @@ function startsOf(lines: readonly string[]): readonly number[] {
 }
 
 /** For each line, the next one behind it that only closes a bracket. */
-function closingLines(lines: readonly string[]): readonly number[] {
-  const closing = new Array<number>(lines.length);
+function closingLines(lines: readonly string[]): Int32Array {
+  const closing = new Int32Array(lines.length);
   let next = lines.length;
   for (let at = lines.length - 1; at >= 0; at -= 1) {
     closing[at] = next;

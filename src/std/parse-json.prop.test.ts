@@ -12,7 +12,7 @@ test('what JSON.parse reads is read the same, and what it refuses is refused', (
       expect(JSON.stringify(parseJson(text))).toBe(JSON.stringify(value));
     }),
   );
-  const almost = fc.string({ unit: fc.constantFrom(...'{}[]",:\\ \n1a') });
+  const almost = fc.string({ unit: fc.constantFrom(...'{}[]",:\\ \n1a'.split('')) });
   fc.assert(
     fc.property(almost, (text) => {
       let value: unknown;
