@@ -31,6 +31,22 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
       { path: 'src/console/Page.tsx', text: '' },
     ],
   ],
+  'JSON of others is read by parseJson': [
+    [
+      { path: 'src/evidence/pods.ts', text: 'JSON.parse(text);' },
+      { path: 'src/evidence/pods.ts', text: 'parseJson(text);' },
+    ],
+  ],
+  'JSON for a person is written by jsonText, and a file for them by writeNewFile': [
+    [
+      { path: 'src/cli/get.ts', text: 'out(JSON.stringify(all, null, 2));' },
+      { path: 'src/cli/get.ts', text: 'send(JSON.stringify(all));' },
+    ],
+    [
+      { path: 'src/host/keep.ts', text: 'writeFileSync(path, bytes);' },
+      { path: 'src/host/write-new-file.ts', text: 'writeFileSync(path, bytes);' },
+    ],
+  ],
   'a file fits in the head': [
     [
       { path: 'src/std/a.ts', text: '\n'.repeat(300).concat('a;') },

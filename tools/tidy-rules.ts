@@ -50,6 +50,10 @@ const PARSES_TEXT: readonly string[] = [
   'src/web/read-body.ts',
 ];
 
+/** Where JSON is read that was checked before, or that only we ourselves have written. */
+const OWN_JSON =
+  /^src\/(std\/(parse-json|json-items)|node\/(bundle|recording|reader-protocol)|trace\/(tracer|name-stack|symbol-reader)|repair\/(removal|remover)|diagnosis\/change-history|lab\/.+)[.]ts$/;
+
 // src/std/text-utils.ts, src/evidence/helpers.ts
 const DRAWER = /(^|[/-])(utils?|helpers?|common|misc|manager|base|data|info)[.]tsx?$/;
 
@@ -129,6 +133,32 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
         }
       },
     })),
+
+  'JSON of others is read by parseJson': ({ path, text }) => {
+    if (!path.startsWith('src/') || isTestCode(path) || OWN_JSON.test(path)) return [];
+    return found(path, text, (report) => ({
+      MemberExpression: (node) => {
+        if (isMember(node, /^JSON$/, /^parse$/)) report(node, 'JSON.parse');
+      },
+    }));
+  },
+
+  'JSON for a person is written by jsonText, and a file for them by writeNewFile': ({
+    path,
+    text,
+  }) => {
+    const isForPeople = /^src\/(cli|host|web|lab\/exam)\//.test(path) && !isTestCode(path);
+    if (!isForPeople || path === 'src/host/write-new-file.ts') return [];
+    return found(path, text, (report) => ({
+      CallExpression: (node) => {
+        const { callee, arguments: given } = node;
+        const isShown = isMember(callee, /^JSON$/, /^stringify$/) && given.length > 1;
+        const name = text.slice(callee.start, callee.end);
+        const isWritten = /^(writeFile|writeFileSync|appendFileSync|createWriteStream)$/.test(name);
+        if (isShown || isWritten) report(node, name);
+      },
+    }));
+  },
 
   'only main ends the process': ({ path, text }) => {
     if (path === 'src/main.ts') return [];

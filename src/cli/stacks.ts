@@ -96,7 +96,7 @@ function showThreads(
     terminal.err(`${wrapWords(why, terminal.width).join('\n')}\n`);
     return EXIT.unknown;
   }
-  if (output === 'json') terminal.out(`${JSON.stringify(jsonOfThreads(threads.value), null, 2)}\n`);
+  if (output === 'json') terminal.out(`${jsonText(jsonOfThreads(threads.value), 2)}\n`);
   else terminal.out(threadStacksScreen(threads.value, terminal));
   // A loop that is in no system call may still hang, so nothing here is ever clear.
   return threads.value.threads.some((thread) => loopOn(thread)) ? EXIT.found : EXIT.unknown;
