@@ -45,19 +45,25 @@ const WRITERS: readonly (readonly [string, readonly string[]])[] = [
   ['profile --flame', [...OF_PROFILE, '--flame']],
 ];
 
-test.each(WRITERS)('%s follows no link, overwrites nothing and waits for no reader', (_, words) => {
-  writeFileSync(at('theirs'), 'theirs');
-  rmSync(at('link'), { force: true });
-  symlinkSync(at('theirs'), at('link'));
-  rmSync(at('pipe'), { force: true });
-  expect(spawnSync('mkfifo', [at('pipe')]).status).toBe(0);
-  for (const path of ['theirs', 'link', 'pipe'].map(at)) {
-    const { code, signal, stderr } = kubediag(...words, path);
-    expect({ code, signal }, stderr).toEqual({ code: 64, signal: null });
-    expect(stderr).toContain(`${path} cannot be written: the file exists, and is not overwritten`);
-  }
-  expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs');
-});
+test.each(WRITERS)(
+  '%s follows no link, overwrites nothing and waits for no reader',
+  (_, words) => {
+    writeFileSync(at('theirs'), 'theirs');
+    rmSync(at('link'), { force: true });
+    symlinkSync(at('theirs'), at('link'));
+    rmSync(at('pipe'), { force: true });
+    expect(spawnSync('mkfifo', [at('pipe')]).status).toBe(0);
+    for (const path of ['theirs', 'link', 'pipe'].map(at)) {
+      const { code, signal, stderr } = kubediag(...words, path);
+      expect({ code, signal }, stderr).toEqual({ code: 64, signal: null });
+      expect(stderr).toContain(
+        `${path} cannot be written: the file exists, and is not overwritten`,
+      );
+    }
+    expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs');
+  },
+  60_000,
+);
 
 test('a profile and its flame graph are new files of this account alone', () => {
   const files = [at('new.pprof'), at('new.html')] as const;
@@ -66,11 +72,15 @@ test('a profile and its flame graph are new files of this account alone', () => 
   });
   expect(readFileSync(files[0]).equals(PROFILE)).toBe(true);
   for (const file of files) expect(statSync(file).mode & 0o777).toBe(0o600);
-});
+}, 60_000);
 
-test.each(['-', '/dev/stdout'])('%s is standard output, and gets nothing else', (path) => {
-  const { code, stdout } = kubediag(...OF_PROFILE, '--save', path);
-  expect(code).toBe(0);
-  expect(stdout.equals(PROFILE)).toBe(true);
-  expect(existsSync('-')).toBe(false);
-});
+test.each(['-', '/dev/stdout'])(
+  '%s is standard output, and gets nothing else',
+  (path) => {
+    const { code, stdout } = kubediag(...OF_PROFILE, '--save', path);
+    expect(code).toBe(0);
+    expect(stdout.equals(PROFILE)).toBe(true);
+    expect(existsSync('-')).toBe(false);
+  },
+  60_000,
+);

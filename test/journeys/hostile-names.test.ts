@@ -94,7 +94,7 @@ test('JSON and YAML in a pipe mean the same as ever, and hold none either', asyn
   expect(JSON.stringify(report)).toContain(`web-0${HOSTILE}`);
   const yaml = await run([['replay', bundle, 'stale-subpath-mount', '-o', 'yaml']], 'pipe');
   expect(activeIn(yaml.text)).toEqual([]);
-});
+}, 60_000);
 
 test('what a step has printed reaches a pipe as it is, and a terminal as text', async () => {
   const { stateDir } = await madeAgent();

@@ -28,10 +28,10 @@ test('a new token is shown on a terminal', async () => {
   ]);
   expect(said).toContain(`token      ${token}\r\n`);
   expect(said).toContain(tokenFile);
-});
+}, 60_000);
 
 test('a log gets no token, and names the file that holds it', async () => {
   const { said, token, tokenFile } = await firstStart((words) => words);
   expect(said).not.toContain(token);
   expect(said).toContain(`kept in ${tokenFile}`);
-});
+}, 60_000);
