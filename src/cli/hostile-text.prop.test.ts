@@ -38,9 +38,9 @@ test('JSON and YAML hold nothing that acts on a terminal, and mean the same', as
         expect(json).not.toMatch(ACTIVE);
         expect(JSON.parse(json)).toEqual(each);
       }
-      const yaml = await yamlText(each);
+      const yaml = await yamlText({ each });
       expect(yaml).not.toMatch(ACTIVE);
-      expect(parse(yaml)).toEqual(each);
+      expect(parse(yaml)).toEqual({ each });
     }),
     { numRuns: 300 },
   );

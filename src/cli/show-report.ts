@@ -50,12 +50,16 @@ export async function yamlText(value: unknown): Promise<string> {
   const document = new Document(value);
   visit(document, {
     Scalar: (_, node) => {
-      if (typeof node.value === 'string' && node.value.search(ACTIVE) >= 0)
-        node.type = 'QUOTE_DOUBLE';
+      if (typeof node.value === 'string' && isQuoted(node.value)) node.type = 'QUOTE_DOUBLE';
     },
   });
   // Where one is left now, it stands in quotes, and an escape is the same character.
   return document.toString({ lineWidth: 0 }).replace(ACTIVE, escaped);
+}
+
+/** The library's blocks lose the spaces of a line that has nothing else. */
+function isQuoted(text: string): boolean {
+  return text.search(ACTIVE) >= 0 || /^[ \t]+$/m.test(text);
 }
 
 /** What would act on a terminal. YAML has line breaks and tabs of its own. */
