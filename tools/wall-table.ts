@@ -109,7 +109,7 @@ export const WRITER = /^src\/(repair\/((node|live)-writer|file-journal)|cri\/com
 
 // src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/trace/tracer.ts
 export const USES_PROCESSES =
-  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/live-writer[.]ts|trace\/(tracer|start-tracer|name-stack)[.]ts|(process|operations|lab)\/.+)$/;
+  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/(live-writer|end-strays)[.]ts|trace\/(tracer|start-tracer|name-stack)[.]ts|(process|operations|lab)\/.+)$/;
 
 /** The Node core modules that start processes. */
 export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];

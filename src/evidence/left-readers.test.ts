@@ -8,6 +8,7 @@ import { doubtOfUse, leftReaders, waitingReader } from './left-readers.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
+import { strayReaders } from './stray-readers.ts';
 
 const TARGET = '/var/lib/kubelet/pods/0b5cf1de/volumes/kubernetes.io~nfs/share';
 const HANDLE = 'pos:\t0\nflags:\t012400000\nmnt_id:\t212\n';
@@ -18,6 +19,8 @@ interface Made {
   readonly startTime?: string;
   readonly uid?: string;
   readonly pending?: string;
+  /** Device and inode of the program that it runs; ours are fe:01 131. */
+  readonly program?: string;
   readonly call?: string | null;
   readonly path?: string;
   readonly files?: readonly OpenFile[];
@@ -25,6 +28,8 @@ interface Made {
 }
 
 const LEFT = 4711;
+const ALIVE = '0000000000000000';
+const OURS = 'fe:01 131';
 
 function made(reader: Made = {}, count = 1): NodeMaker {
   const maker = new NodeMaker().file('/proc/uptime', '1000.00 900.00\n');
@@ -40,10 +45,16 @@ function made(reader: Made = {}, count = 1): NodeMaker {
     ...pids.map((pid) => entry(pid, parent, name, startTime)),
   ];
   maker.set('processes', { all: 'processes' }, { answer: processes });
+  const programs = { self: OURS, 1: 'fe:01 7', 700: 'fe:01 8', 701: OURS, [LEFT]: reader.program };
+  for (const [pid, program = 'fe:01 9'] of Object.entries(programs)) {
+    const path = program === OURS ? '/usr/local/bin/kubediag' : '/usr/lib/other';
+    maker.link(`/proc/${pid}/exe`, path);
+    maker.file(`/proc/${pid}/maps`, `00400000-00e68000 r--p 00000000 ${program}    ${path}\n`);
+  }
   const { uid = '0\t0\t0\t0', pending = '0000000000000100', call = 'statx', path } = reader;
   for (const pid of pids) {
-    const status = `Name:\t${name}\nUid:\t${uid}\nSigPnd:\t${pending}\nShdPnd:\t0000000000000000\n`;
-    maker.file(`/proc/${pid}/status`, status);
+    const status = `Name:\t${name}\nPPid:\t${parent}\nUid:\t${uid}\nSigPnd:\t${pending}\n`;
+    maker.file(`/proc/${pid}/status`, `${status}ShdPnd:\t${ALIVE}\n`);
     const thread: Thread = {
       ...{ tid: pid, name, state: 'D', waitsIn: 'rpc_wait_bit_killable', systemCall: 332 },
       ...{ callName: call, path: call === null ? null : (path ?? `/proc/812/root${TARGET}`) },
@@ -131,7 +142,7 @@ describe('a mount that is held', () => {
 
   test.each<[string, Made]>([
     ['an open file', { info: 'pos:\t0\nflags:\t02100002\nmnt_id:\t212\n' }],
-    ['a handle of one that lives', { pending: '0000000000000000' }],
+    ['a handle of one that lives', { pending: ALIVE }],
     ['a handle of a user', { uid: '65534\t65534\t65534\t65534' }],
   ])('by %s is used, and it is told whose it may be', async (_, reader) => {
     expect((await doubt(made(reader)))?.words).toContain('it has the name of a reader');
@@ -140,6 +151,30 @@ describe('a mount that is held', () => {
   test('by another mount or program is used', async () => {
     expect(await doubt(made(), { ...held, mount: 213 })).toBeDefined();
     expect(await doubt(made(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
+  });
+});
+
+describe('a reader that nobody has killed', () => {
+  const stray = { pending: ALIVE, program: OURS };
+  const found = async (maker: NodeMaker) =>
+    (await strayReaders(lookAt(maker.build()))).map(({ pid }) => pid);
+
+  test('and that runs our program for nobody is a stray, however young', async () => {
+    expect(await found(made({ ...stray, startTime: '99999' }))).toEqual([LEFT]);
+    expect(await found(made({ ...stray, parent: 700 }))).toEqual([LEFT]);
+    expect((await collect(made(stray))).readers).toMatchObject([{ pid: LEFT, mounts: [212] }]);
+  });
+
+  test.each<[string, Made]>([
+    ['has its kubediag', { parent: 701 }],
+    ['runs another program', { program: 'fe:01 132' }],
+    ['is of a user', { uid: '65534\t65534\t65534\t65534' }],
+    ['was killed', { pending: '0000000000000100' }],
+    ['has another name', { name: 'kubediag' }],
+    ['has a parent that nobody can see', { parent: 0 }],
+    ['has a parent that is gone by now', { parent: 702 }],
+  ])('is none when it %s', async (_, reader) => {
+    expect(await found(made({ ...stray, ...reader }))).toEqual([]);
   });
 });
 

@@ -6,8 +6,9 @@ import type { Thread } from '../node/thread.ts';
 import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from './limits.ts';
 import type { Mount } from './mount-table.ts';
 import { processes } from './processes.ts';
+import { isKilled, isRoots, isStray } from './stray-readers.ts';
 
-/** A reader that an earlier run of ours had to leave behind: killed, and not able to die. */
+/** A reader that an earlier run of ours had to leave behind: killed and not able to die, or a stray. */
 export interface LeftReader {
   readonly pid: number;
   /** statx, newfstatat, openat...: a call that only looks. */
@@ -29,7 +30,8 @@ export interface LeftReaders {
 /**
  * A name is taken by whoever likes. What makes such a process harmless is that it was killed: the
  * kernel lets it do nothing any more but end, as soon as the one call returns that it is in. So
- * that, and root, and the death of its parent are asked for; all else has to be somebody's.
+ * that, and root, and the death of its parent are asked for; all else has to be somebody's. One that
+ * nobody has killed must be proven to run our own program (`stray-readers.ts`).
  */
 export const leftReaders = defineEvidence<LeftReaders>({
   id: 'left-readers',
@@ -80,13 +82,15 @@ function doubtOfParent(
   return 'it was started only a moment ago, or its age is not known';
 }
 
-/** One that was killed while it looked at a path; or why it is not taken for such a one. */
-async function judge({ node }: Look, pid: number): Promise<LeftReader | string> {
+/** One that was left behind while it looked at a path; or why it is not taken for such a one. */
+async function judge(look: Look, pid: number): Promise<LeftReader | string> {
+  const { node } = look;
   const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));
   if (!status.known) return status.error.failure === 'missing' ? ENDED : status.why;
-  // Uid:	0	0	0	0
-  if (!/^Uid:\t0\t0\t0\t0$/m.test(status.value)) return 'it is not of root';
-  if (!isKilled(status.value)) return 'nobody has killed it, so it still works for somebody';
+  if (!isRoots(status.value)) return 'it is not of root';
+  if (!isKilled(status.value) && !(await isStray(look, pid, status.value))) {
+    return 'nobody has killed it, so it still works for somebody';
+  }
   const threads = await attempt(node.ask('threads', { threadsOf: pid }));
   if (!threads.known) return threads.why;
   const waits = threads.value.find(isLook);
@@ -102,15 +106,6 @@ async function judge({ node }: Look, pid: number): Promise<LeftReader | string> 
     if (info.known && isHandle(info.value)) mounts.push(mount);
   }
   return { pid, call: waits.callName, path: waits.path, mounts };
-}
-
-const SIGKILL = 1n << 8n;
-
-/** For one of its threads, or for all of them. */
-function isKilled(status: string): boolean {
-  // SigPnd:	0000000000000100
-  const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):\t([0-9a-f]+)$/gm)];
-  return pending.some(([, bits]) => (BigInt(`0x${bits}`) & SIGKILL) !== 0n);
 }
 
 const LOOKS: ReadonlySet<string> = new Set([
@@ -141,7 +136,7 @@ export function wordsOfDoubt(pid: number, why: string | undefined): string {
 }
 
 /**
- * Whether a process holds a mount only because it was killed while it asked, for us or for an
+ * Whether a process holds a mount only because it was left behind while it asked, for us or for an
  * earlier run, whether anybody answers there; else what there is to say of it.
  */
 export async function doubtOfUse(

@@ -56,11 +56,14 @@ export class ReaderProcess {
 
   constructor(command: ReaderCommand, settings: ReaderSettings, events: ReaderEvents) {
     this.#events = events;
-    this.#companion = startCompanion(command, {
-      onOutput: (chunk) => this.#hear(chunk),
-      onEnd: (why) => events.onDeath(this, `the reader process is gone: ${why}`),
-      onGone: () => events.onGone(this),
-    });
+    this.#companion = startCompanion(
+      { ...command, diesWithUs: true },
+      {
+        onOutput: (chunk) => this.#hear(chunk),
+        onEnd: (why) => events.onDeath(this, `the reader process is gone: ${why}`),
+        onGone: () => events.onGone(this),
+      },
+    );
     this.#start = setTimeout(
       () => events.onDeath(this, 'the reader process did not start within its time limit'),
       READER_START_MS,

@@ -1,5 +1,6 @@
 import { writeSync, writevSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
+import { dieWithParent } from '../process/die-with-parent.ts';
 import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { ReadError, type ReadFailure } from './node-reader.ts';
@@ -15,11 +16,12 @@ import {
 
 /**
  * The disposable reader: a child process that touches the node on behalf of the live world. When a
- * path hangs, it hangs with it, is left behind, and nothing else is lost. It ends with its input.
+ * path hangs, it hangs with it, is left behind, and nothing else is lost. It ends with whoever asks.
  */
 export function runReader(): void {
   // The kernel shows it: a later run finds those that this one had to leave behind.
   process.title = READER_NAME;
+  dieWithParent();
   // It keeps nothing of what it reads, so little of its memory is worth keeping: swept early, it needs
   // a fifth less. Not given at its start, where it would cost the code that was compiled ahead of time.
   setFlagsFromString('--optimize-for-size');

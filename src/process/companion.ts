@@ -10,6 +10,8 @@ export interface CompanionCommand {
   readonly files?: readonly number[];
   /** It stays in our process group, so that whoever kills that kills it too. */
   readonly isOfOurGroup?: boolean;
+  /** It calls `dieWithParent`, for which it gets a pipe that ends when we do. Not beside `files`. */
+  readonly diesWithUs?: boolean;
 }
 
 export interface CompanionEvents {
@@ -55,8 +57,10 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
   // What can no longer be written is not wanted: the exit is told by its own event.
   child?.stdin?.on('error', () => {});
   child?.stdout?.on('error', () => {});
+  const lifeline = command.diesWithUs ? child?.stdio[3] : undefined;
+  lifeline?.on('error', () => {});
 
-  const handles = [child, child?.stdin, child?.stdout, child?.stderr] as ({
+  const handles = [child, child?.stdin, child?.stdout, child?.stderr, lifeline] as ({
     ref?(): void;
     unref?(): void;
   } | null)[];
@@ -77,6 +81,7 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
       child?.stdin?.destroy();
       child?.stdout?.destroy();
       child?.stderr?.destroy();
+      lifeline?.destroy();
     },
   };
 }
@@ -90,7 +95,10 @@ function started(
     const child = spawn(command.program, command.arguments, {
       // Ctrl-C is for us; we decide what becomes of the child.
       detached: !command.isOfOurGroup,
-      stdio: ['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore', ...(command.files ?? [])],
+      stdio: [
+        ...(['pipe', 'pipe', hearsErrors ? 'pipe' : 'ignore'] as const),
+        ...(command.diesWithUs ? (['pipe'] as const) : (command.files ?? [])),
+      ],
       cwd: '/',
       ...(command.environment ? { env: command.environment } : {}),
     });

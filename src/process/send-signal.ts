@@ -15,7 +15,7 @@ export interface NamedProcess {
  */
 export function sendSignal(
   { pid, startTime }: NamedProcess,
-  signal: 'SIGUSR1',
+  signal: 'SIGUSR1' | 'SIGKILL',
 ): string | undefined {
   try {
     const here = startTimeOf(readFileSync(`/proc/${pid}/stat`, 'utf8'));

@@ -3,6 +3,7 @@ import type { Look } from '../model/evidence.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
+import { endStrays } from './end-strays.ts';
 import { FileJournal } from './file-journal.ts';
 import { handlers } from './handlers.ts';
 import type { Intent } from './journal.ts';
@@ -49,6 +50,7 @@ export async function openHands(asked: HandsOptions): Promise<OpenHands> {
   if (!answer.ok) return unusableFolder(stateFolder, answer.why);
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
+  await endStrays(look());
   const journal = new FileJournal({ folder: stateFolder, actor });
   const writer = new LiveWriter(asked);
   const acting = { look, journal, writer, permitted };

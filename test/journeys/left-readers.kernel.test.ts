@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { frameOf } from '../../src/node/reader-protocol.ts';
 import { hangVolumes, makeHung, says, volumeOf } from '../rig/hung-volume.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
@@ -103,6 +105,30 @@ describe('readers that earlier runs left behind', () => {
     const again = await node.kubediag(...CHECK);
     expect(reportOf(again).faults[0]?.findings).toHaveLength(4);
     expect(await readersOn(node)).toEqual(first);
+  });
+});
+
+/** Starts a reader that waits on a dead path, and that its own watch over its parent cannot end. */
+async function startStray(node: PracticeNode, target: string): Promise<void> {
+  const frames = [
+    frameOf({ say: 'settings', settings: { hostRoot: '/' } }),
+    frameOf({ say: 'ask', id: 1, kind: 'status', question: { path: target } }),
+  ];
+  writeFileSync(join(node.scratch, 'frames'), Buffer.concat(frames));
+  // Nobody closes the other end of its pipe, for it has both ends itself.
+  const words = `${EXECUTABLE} reader <frames >/dev/null 2>&1 3<>pipe &`;
+  await node.run('sh', '-c', `cd ${node.scratch} && mkfifo pipe && ${words}`);
+  await expect.poll(() => readersOn(node), { timeout: 10_000 }).toHaveLength(1);
+}
+
+describe('a reader whose kubediag is gone, and that nobody has killed', () => {
+  it('is ended by a recovery, which it does not keep from its work', async () => {
+    const { node, target } = await makeHung(REST, { loop: 'failing' });
+    await startStray(node, target);
+    const recover = await node.kubediag(...RECOVER);
+    expect(recover, recover.stdout + recover.stderr).toMatchObject({ code: 0 });
+    expect(mountLine(node, target)).toBeUndefined();
+    await expect.poll(() => readersOn(node)).toEqual([]);
   });
 });
 

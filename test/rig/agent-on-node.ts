@@ -116,17 +116,23 @@ export async function eventually<T>(what: string, look: () => Promise<T> | T): P
   }
 }
 
-/** The command lines of all that runs on a practice node; what only waits to be reaped has none. */
-export function programsOn({ inside }: PracticeNode): readonly string[] {
-  const processes = readlinkSync(`/proc/${inside.pid}/ns/pid`);
+/** All that runs on a practice node, by the numbers of the machine. */
+export function processesOn({ inside }: PracticeNode): readonly number[] {
+  const here = readlinkSync(`/proc/${inside.pid}/ns/pid`);
+  const isHere = (pid: number) =>
+    unlessGone(() => readlinkSync(`/proc/${pid}/ns/pid`), '') === here;
   return readdirSync('/proc')
-    .filter((name) => Number(name) > 0)
-    .flatMap((pid) =>
-      unlessGone(() => {
-        if (readlinkSync(`/proc/${pid}/ns/pid`) !== processes) return [];
-        return readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim() || [];
-      }, []),
-    )
+    .map(Number)
+    .filter((pid) => pid > 0 && isHere(pid));
+}
+
+/** The command lines of all that runs on a practice node; what only waits to be reaped has none. */
+export function programsOn(node: PracticeNode): readonly string[] {
+  const wordsOf = (pid: number) =>
+    unlessGone(() => readFileSync(`/proc/${pid}/cmdline`, 'utf8'), '');
+  return processesOn(node)
+    .map((pid) => wordsOf(pid).replaceAll('\0', ' ').trim())
+    .filter((words) => words !== '')
     .toSorted();
 }
 

@@ -1,0 +1,77 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+
+const here = (file: string) => JSON.stringify(join(import.meta.dirname, file));
+const RUN = ['--no-warnings', '--input-type=module-typescript', '-e'];
+
+/** Prints its pid and does this from then on, in its first thread. */
+const childThat = (does: string) => `
+  import { writeSync } from 'node:fs';
+  import { dieWithParent } from ${here('die-with-parent.ts')};
+  dieWithParent();
+  writeSync(1, String(process.pid));
+  ${does}
+`;
+
+const parentOf = (child: string) => `
+  import { startCompanion } from ${here('companion.ts')};
+  const words = ${JSON.stringify([...RUN, child])};
+  startCompanion(
+    { program: process.execPath, arguments: words, diesWithUs: true },
+    {
+      onOutput: (chunk) => process.stdout.write(chunk),
+      onEnd: (why) => process.stdout.write(why),
+      onGone: () => {},
+    },
+  );
+`;
+
+async function startBoth(does: string) {
+  const parent = spawn(process.execPath, [...RUN, parentOf(childThat(does))], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+  const pid = Number(said.toString());
+  onTestFinished(() => {
+    parent.kill('SIGKILL');
+    if (isAlive(pid)) process.kill(pid, 'SIGKILL');
+  });
+  expect(isAlive(pid)).toBe(true);
+  return { parent, pid };
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return /\) [^ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+test.each(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'a child whose first thread never returns ends when its parent is ended by %s',
+  async (signal) => {
+    const { parent, pid } = await startBoth('for (;;);');
+    parent.kill(signal);
+    await expect.poll(() => isAlive(pid), { timeout: 4_000 }).toBe(false);
+  },
+);
+
+test('a child that writes more than a pipe holds, at once, waits until it is read', async () => {
+  // As long as its outputs are those that it was started with, a write blocks and does not fail.
+  const much = 'for (let from = 0; from < 1e7; ) from += writeSync(1, Buffer.alloc(1e7), from);';
+  const { parent } = await startBoth(`setTimeout(() => { ${much} process.exit(3); }, 200);`);
+  const said = await text(parent.stdout);
+  expect(said.includes('it ended with code 3')).toBe(true);
+  expect(said.length).toBeGreaterThan(1e7);
+});
+
+test('a child that fails ends by itself, and its parent is told', async () => {
+  const { parent } = await startBoth('setTimeout(() => process.exit(70), 200);');
+  const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+  expect(said.toString()).toBe('it ended with code 70');
+});
