@@ -21,9 +21,9 @@ const MAY_CATCH: readonly RegExp[] = [
   /^src\/node\/(attempt|bundle-folder|kubelet-http|path-in-root)[.]ts$/,
   /^src\/(process|cri)\/[a-z-]+[.]ts$/,
   /^src\/checkup\/run[.]ts$/,
-  // state-folder.ts holds our own files: a full disk or a name already taken is an answer there.
+  // These hold our own files: a full disk, a name already taken or a lock that is held is an answer.
   /^src\/repair\/(perform|live-writer)[.]ts$/,
-  /^src\/state\/state-folder[.]ts$/,
+  /^src\/state\/(state-folder|kernel-lock)[.]ts$/,
   // src/operations/run-script.ts
   /^src\/operations\/run-[a-z-]+[.]ts$/,
   // What the database throws becomes an answer, and what a step throws fails that step alone.

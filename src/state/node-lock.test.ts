@@ -1,11 +1,20 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { takeNodeLock } from './node-lock.ts';
+import { heldNodeLock, takeNodeLock } from './node-lock.ts';
+import { tried } from './state-folder.ts';
 import { thisProcess } from './this-process.ts';
 
 let folder = '';
@@ -21,12 +30,6 @@ const parent = {
   startTime: startTimeOf(readFileSync(`/proc/${process.ppid}/stat`, 'utf8')),
 };
 
-/** A lock left by somebody, with some of the facts about them changed. */
-function leaveLock(generation: number, changes: object): void {
-  const holder = { ...self, ...parent, since: '2026-01-02T10:22:33.000Z', ...changes };
-  writeFileSync(join(folder, `lock.${generation}`), JSON.stringify(holder));
-}
-
 async function taken(): Promise<boolean> {
   return (await takeNodeLock(folder, self)).isTaken;
 }
@@ -35,46 +38,92 @@ test('a live holder is named, and the lock is free again after its release', asy
   const first = await takeNodeLock(folder, self);
   if (!first.isTaken) throw new Error(first.what);
   const second = await takeNodeLock(folder, self);
-  expect(second).toMatchObject({ isTaken: false, todo: 'wait until it is done' });
-  expect(second).toHaveProperty('what', expect.stringMatching(`pid ${self.pid}, since 20`));
-  first.lock.release();
-  expect(await taken()).toBe(true);
-});
-
-test('the message says who is at work, and since when', async () => {
-  leaveLock(1, {});
-  expect(await takeNodeLock(folder, self)).toMatchObject({
-    what: `another recovery (pid ${parent.pid}, since 2026-01-02 10:22:33 UTC) is at work on this node`,
-  });
-});
-
-test.each([
-  ['a process that ended', { pid: 2 ** 22 + 1 }],
-  ['an earlier process of the same pid', { startTime: 1 }],
-  ['an earlier boot', { boot: 'another' }],
-])('the lock of %s is taken over', async (_, changes) => {
-  leaveLock(7, changes);
-  expect(await taken()).toBe(true);
-  expect(readdirSync(folder)).toEqual(['lock.8']);
-});
-
-test.each(['', '{"pid":', '\0\0\0\0'])('a lock without a holder is free: %j', async (content) => {
-  writeFileSync(join(folder, 'lock.3'), content);
-  expect(await taken()).toBe(true);
-});
-
-test('a holder in a container that we cannot see is believed, with the way out', async () => {
-  leaveLock(1, { pidNamespace: 'pid:[1]', pid: 2 ** 22 + 1 });
-  expect(await takeNodeLock(folder, self)).toMatchObject({
+  expect(second).toMatchObject({
     isTaken: false,
-    todo: `wait until it is done; if it is surely gone, empty ${join(folder, 'lock.1')}`,
+    what: expect.stringMatching(
+      `^another recovery \\(pid ${self.pid}, since 20.* UTC\\) is at work on this node$`,
+    ),
+    why: `it holds the lock ${join(folder, 'lock')}`,
+    todo: 'wait until it is done',
   });
+  first.lock.release();
+  const third = await takeNodeLock(folder, self);
+  expect(third.isTaken).toBe(true);
+  // Whoever released it cannot take it from its next holder.
+  first.lock.release();
+  expect(await taken()).toBe(false);
+});
+
+test('a holder whose name was not written down, or was lost, has the lock all the same', async () => {
+  await takeNodeLock(folder, self);
+  for (const text of ['', '{"pid":', '\0\0\0\0', '{"pid":1}']) {
+    writeFileSync(join(folder, 'holder'), text);
+    expect(await takeNodeLock(folder, self)).toMatchObject({
+      what: 'another recovery is at work on this node',
+    });
+  }
 });
 
 test('the lock is for our eyes only, and leaves nothing else behind', async () => {
   await takeNodeLock(folder, self);
-  expect(readdirSync(folder)).toEqual(['lock.1']);
-  expect(statSync(join(folder, 'lock.1')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(folder)).toEqual(['holder', 'lock']);
+  for (const name of readdirSync(folder)) {
+    expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
+  }
+});
+
+test('who only asks for the holder changes nothing', async () => {
+  expect(heldNodeLock(join(folder, 'none'), self)).toBeUndefined();
+  expect(heldNodeLock(folder, self)).toBeUndefined();
+  expect(readdirSync(folder)).toEqual([]);
+  const first = await takeNodeLock(folder, self);
+  if (!first.isTaken) throw new Error(first.what);
+  for (let time = 0; time < 2; time += 1) {
+    expect(heldNodeLock(folder, self)?.what).toContain(`another recovery (pid ${self.pid}, since`);
+  }
+  expect(await taken()).toBe(false);
+  first.lock.release();
+  expect(heldNodeLock(folder, self)).toBeUndefined();
+  expect(await taken()).toBe(true);
+});
+
+test('what cannot be locked is told as an error of the disk', async () => {
+  mkdirSync(join(folder, 'lock'));
+  const answer = await tried(takeNodeLock(folder, self));
+  expect(answer).toMatchObject({ ok: false, why: expect.stringContaining('cannot be locked') });
+});
+
+describe('the numbered files of an earlier version', () => {
+  function leave(generation: number, changes: object): void {
+    const holder = { ...self, ...parent, since: '2026-01-02T10:22:33.000Z', ...changes };
+    writeFileSync(join(folder, `lock.${generation}`), JSON.stringify(holder));
+  }
+
+  test('name a holder that is alive', async () => {
+    leave(9, { pid: 2 ** 22 + 1 });
+    leave(10, {});
+    const answer = await takeNodeLock(folder, self);
+    expect(answer).toMatchObject({
+      what: `another recovery (pid ${parent.pid}, since 2026-01-02 10:22:33 UTC) is at work on this node`,
+      why: `it holds the lock ${join(folder, 'lock.10')}`,
+    });
+    expect(heldNodeLock(folder, self)).toMatchObject({
+      why: `it holds the lock ${join(folder, 'lock.10')}`,
+    });
+  });
+
+  test.each([
+    ['a process that ended', { pid: 2 ** 22 + 1 }],
+    ['an earlier process of the same pid', { startTime: 1 }],
+    ['an earlier boot', { boot: 'another' }],
+    ['a container that we cannot see', { pidNamespace: 'pid:[1]' }],
+    ['nobody', { pid: undefined }],
+  ])('are removed when they name %s', async (_, changes) => {
+    leave(6, {});
+    leave(7, changes);
+    expect(await taken()).toBe(true);
+    expect(readdirSync(folder)).toEqual(['holder', 'lock']);
+  });
 });
 
 const TAKER = `

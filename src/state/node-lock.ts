@@ -2,14 +2,9 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { LOCK_BYTES_MAX, LOCK_TRIES_MAX } from './limits.ts';
-import {
-  emptyIfWritable,
-  fieldsIn,
-  linkUnlessTaken,
-  prepareFolder,
-  textIfThere,
-} from './state-folder.ts';
+import { type KernelLock, takeKernelLock } from './kernel-lock.ts';
+import { LOCK_BYTES_MAX } from './limits.ts';
+import { emptyIfWritable, fieldsIn, prepareFolder, textIfThere } from './state-folder.ts';
 import type { Actor } from './this-process.ts';
 
 /** The right to change this node: one process at a time has it, and acts one deed at a time. */
@@ -36,14 +31,9 @@ const RECOVERY: HolderWords = {
   todo: 'wait until it is done',
 };
 
-// lock.17
-const GENERATION = /^lock\.(\d+)$/;
-
 /**
- * Each holder makes the file after its predecessor's: "lock.17" when "lock.16" is free, which it is
- * when it is empty or its process is dead. So two that see the same dead holder want the same new
- * name, and a name is given once. The newest is never deleted, hence whoever took an old number out
- * of an old view sees a newer one, and steps back.
+ * The kernel holds the lock on the file `lock` for as long as its holder lives, in whichever PID
+ * namespace. The file `holder` only says who that is, for messages: it may be out of date.
  */
 export async function takeNodeLock(
   folder: string,
@@ -51,93 +41,90 @@ export async function takeNodeLock(
   words: HolderWords = RECOVERY,
 ): Promise<LockAnswer> {
   await prepareFolder(folder);
-  const mine = join(folder, `taker-${self.pid}-${self.pidNamespace.replace(/\D/g, '')}`);
-  for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
-    const newest = generations(folder).at(-1) ?? 0;
-    const holder = liveHolder(folder, newest, self);
-    if (holder) return { isTaken: false, ...troubleOf(holder, words) };
-    const path = join(folder, `lock.${newest + 1}`);
-    // Whole before it has its name, so that nobody ever reads half a holder.
-    rmSync(mine, { force: true });
-    writeFileSync(mine, JSON.stringify({ ...self, since: new Date() }), {
-      mode: 0o600,
-      flag: 'wx',
-    });
-    const isLinked = linkUnlessTaken(mine, path);
-    rmSync(mine, { force: true });
-    if (!isLinked) continue;
-    if (generations(folder).at(-1) === newest + 1) return taken(folder, newest + 1);
-    rmSync(path, { force: true });
+  const [path, holder] = [join(folder, 'lock'), join(folder, 'holder')];
+  const kernel = takeKernelLock(path);
+  if (!kernel) return { isTaken: false, ...troubleOf(path, holderIn(holder), self, words) };
+  const earlier = earlierHolder(folder, self);
+  if (earlier) {
+    kernel.release();
+    return { isTaken: false, ...troubleOf(earlier.path, earlier, self, words) };
   }
-  return {
-    isTaken: false,
-    what: 'too many recoveries want to work on this node at once',
-    why: `the lock in ${folder} changed its holder ${LOCK_TRIES_MAX} times while we asked for it`,
-    todo: 'try again when they are done',
-  };
+  for (const file of earlierFiles(folder)) rmSync(join(folder, file), { force: true });
+  const lock = lockOf(kernel, holder);
+  let isWritten = false;
+  try {
+    writeFileSync(holder, JSON.stringify({ ...self, since: new Date() }), { mode: 0o600 });
+    isWritten = true;
+  } finally {
+    if (!isWritten) lock.release();
+  }
+  return { isTaken: true, lock };
 }
 
 /** Who has the lock now, as a refusal; undefined when it could be taken. Changes nothing. */
 export function heldNodeLock(folder: string, self: Actor): Trouble | undefined {
-  if (!existsSync(folder)) return undefined;
-  const holder = liveHolder(folder, generations(folder).at(-1) ?? 0, self);
-  if (!holder) return undefined;
-  return troubleOf(holder, RECOVERY);
+  const path = join(folder, 'lock');
+  const kernel = existsSync(path) ? takeKernelLock(path) : 'nobody has taken it yet';
+  if (!kernel) return troubleOf(path, holderIn(join(folder, 'holder')), self, RECOVERY);
+  if (typeof kernel === 'object') kernel.release();
+  const earlier = existsSync(folder) ? earlierHolder(folder, self) : undefined;
+  return earlier && troubleOf(earlier.path, earlier, self, RECOVERY);
 }
 
-function generations(folder: string): readonly number[] {
-  return readdirSync(folder)
-    .flatMap((name) => GENERATION.exec(name)?.[1] ?? [])
-    .map(Number)
-    .toSorted((left, right) => left - right);
+function lockOf(kernel: KernelLock, holder: string): NodeLock {
+  let isReleased = false;
+  const release = () => {
+    // By then the file may name the next holder.
+    if (isReleased) return;
+    isReleased = true;
+    emptyIfWritable(holder);
+    kernel.release();
+  };
+  return { isActing: false, release };
 }
 
-interface Holder {
-  readonly pid: number;
-  readonly since: string;
-  readonly path: string;
-  readonly isSeen: boolean;
+interface Holder extends Partial<Record<'pid' | 'startTime' | 'pidNamespace' | 'boot', unknown>> {
+  readonly since?: unknown;
 }
 
-/** Who has it, if anyone: not whoever released it, died, or lost the text with the power. */
-function liveHolder(folder: string, generation: number, self: Actor): Holder | undefined {
-  const path = join(folder, `lock.${generation}`);
-  const fields = fieldsIn(textIfThere(path, LOCK_BYTES_MAX) ?? '');
-  const { pid, startTime, boot, pidNamespace } = fields;
-  if (typeof pid !== 'number' || boot !== self.boot) return undefined;
-  const since = String(fields.since).replace('T', ' ').slice(0, 19);
-  // One that we cannot see is believed.
-  if (pidNamespace !== self.pidNamespace) return { pid, since, path, isSeen: false };
-  const isUs = pid === self.pid && startTime === self.startTime;
+function holderIn(path: string): Holder {
+  return fieldsIn(textIfThere(path, LOCK_BYTES_MAX) ?? '');
+}
+
+function troubleOf(path: string, holder: Holder, self: Actor, words: HolderWords): Trouble {
+  const { pid, since, pidNamespace } = holder;
+  const isKnown = typeof pid === 'number' && typeof since === 'string';
+  const time = isKnown ? since.replace('T', ' ').slice(0, 19) : '';
+  const isElsewhere = isKnown && pidNamespace !== self.pidNamespace;
+  return {
+    what: `${words.who}${isKnown ? ` (pid ${pid}, since ${time} UTC)` : ''} ${words.does}`,
+    why: `it holds the lock ${path}${isElsewhere ? '; its pid is that of another PID namespace' : ''}`,
+    todo: words.todo,
+  };
+}
+
+// lock.17
+const EARLIER = /^lock\.(\d+)$/;
+
+function earlierFiles(folder: string): readonly string[] {
+  return readdirSync(folder).filter((name) => EARLIER.test(name));
+}
+
+/**
+ * Whoever has the lock as earlier versions took it: a process named by the newest of numbered files.
+ * It counts only when we see it alive.
+ */
+function earlierHolder(folder: string, self: Actor): (Holder & { path: string }) | undefined {
+  const numbers = earlierFiles(folder).map((name) => Number(EARLIER.exec(name)?.[1]));
+  const path = join(folder, `lock.${Math.max(...numbers)}`);
+  const holder = numbers.length > 0 ? holderIn(path) : {};
+  return isAliveHere(holder, self) ? { ...holder, path } : undefined;
+}
+
+function isAliveHere({ pid, startTime, boot, pidNamespace }: Holder, self: Actor): boolean {
+  if (typeof pid !== 'number' || boot !== self.boot) return false;
+  if (pidNamespace !== self.pidNamespace || pid === self.pid) return false;
   const stat = textIfThere(`/proc/${pid}/stat`, LOCK_BYTES_MAX) ?? '';
   // 812 (kubediag) Z 1 812: dead, and only waits for its parent to notice.
-  const isAlive = startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
-  return (isUs ? heldHere.has(path) : isAlive) ? { pid, since, path, isSeen: true } : undefined;
-}
-
-function troubleOf(
-  { pid, since, path, isSeen }: Holder,
-  { who, does, todo }: HolderWords,
-): Trouble {
-  return {
-    what: `${who} (pid ${pid}, since ${since} UTC) ${does}`,
-    why: `${path} names it, and ${isSeen ? 'it is alive' : 'it runs in a container we cannot see'}`,
-    todo: isSeen ? todo : `${todo}; if it is surely gone, empty ${path}`,
-  };
-}
-
-/** A disk that is read-only by now keeps the text of a lock that we gave back; we know better. */
-const heldHere = new Set<string>();
-
-function taken(folder: string, generation: number): LockAnswer {
-  for (const older of generations(folder)) {
-    if (older < generation) rmSync(join(folder, `lock.${older}`), { force: true });
-  }
-  const path = join(folder, `lock.${generation}`);
-  heldHere.add(path);
-  const release = () => {
-    heldHere.delete(path);
-    emptyIfWritable(path); // Not deleted: the newest number must stay.
-  };
-  return { isTaken: true, lock: { isActing: false, release } };
+  return startTimeOf(stat) === startTime && !/\) [ZX] /.test(stat);
 }

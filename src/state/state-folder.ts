@@ -1,7 +1,6 @@
 import {
   constants,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readFileSync,
@@ -132,17 +131,6 @@ export function secretIfThere(path: string, bytesMax: number): string | undefine
   return textIfThere(path, bytesMax);
 }
 
-/** Gives a file a second name; false when the name was taken already. Atomic. */
-export function linkUnlessTaken(path: string, name: string): boolean {
-  try {
-    linkSync(path, name);
-    return true;
-  } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
-    throw error;
-  }
-}
-
 /** Needs no room on a full disk; one that is read-only keeps the text. */
 export function emptyIfWritable(path: string): void {
   try {
@@ -194,6 +182,6 @@ export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<Tr
   }
 }
 
-function hasCode(error: unknown, code: string): boolean {
+export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
 }
