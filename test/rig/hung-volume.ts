@@ -5,6 +5,7 @@ import type { KubeletSays } from './kubelet-stand-in.ts';
 import { type PracticeNode, WEB } from './practice-node.ts';
 import type { Running } from './run-kubediag.ts';
 import { makeNode, podOf, RUNNING } from './sick-node.ts';
+import type { StandIn } from './start-kubelet.ts';
 
 const SERVER = join(import.meta.dirname, 'hung-fuse.ts');
 const WAIT_MS = 20_000;
@@ -59,15 +60,32 @@ export function isWaiting(pid: number, tids: readonly string[]): boolean {
   });
 }
 
+export interface HungNode {
+  readonly node: PracticeNode;
+  readonly kubelet: StandIn;
+  readonly target: string;
+}
+
 /** A node on which the kubelet hangs on a dead volume of an orphan. */
 export async function makeHung(rest: string, told: Parameters<typeof says>[0] = {}) {
   const { node, runtime } = await makeNode();
   runtime.containers = [RUNNING];
   const kubelet = await node.startKubelet({ says: says(told) });
   const target = volumeOf(node, rest);
+  const server = await hang({ node, kubelet, target }, told);
+  return { node, runtime, kubelet, target, server };
+}
+
+/** Mounts a dead volume, and has the kubelet hang on it. */
+export async function hang(
+  { node, kubelet, target }: HungNode,
+  told: Parameters<typeof says>[0] = {},
+): Promise<Running> {
+  // It looks at a path once, until it is told of another.
+  kubelet.says(says(told));
   const server = await hangVolumes(node, target);
   kubelet.says(says({ ...told, looksAt: target }));
   const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
   await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
-  return { node, runtime, kubelet, target, server };
+  return server;
 }

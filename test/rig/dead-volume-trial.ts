@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs';
+import { expect } from 'vitest';
+import { readJournal } from '../../src/repair/journal.ts';
+import { eventually, processesOn } from './agent-on-node.ts';
+import { type HungNode, hang, makeHung } from './hung-volume.ts';
+import { type Blow, killRunning } from './kill-running.ts';
+import type { PracticeNode } from './practice-node.ts';
+import { mountLine } from './sick-node.ts';
+
+const FAULT = 'dead-volume-mount';
+const VOLUME = 'kubernetes.io~cephfs/data';
+const TOLD = { loop: 'failing' } as const;
+const READER = 'kubediag-reader';
+const SIGKILL = 1n << 8n;
+
+/** A node with a dead volume, on which every check has to leave its reader behind. */
+export class DeadVolumeTrial {
+  readonly #hung: HungNode;
+  #timesHung = 1;
+
+  private constructor(hung: HungNode) {
+    this.#hung = hung;
+  }
+
+  static async begin(): Promise<DeadVolumeTrial> {
+    return new DeadVolumeTrial(await makeHung(VOLUME, TOLD));
+  }
+
+  /** Kills a command; then every reader of it has ended or was killed. Tells whether it was in time. */
+  async kill(command: 'check' | 'recover', blow: Blow): Promise<boolean> {
+    const { node } = this.#hung;
+    await this.#hangAgain();
+    const words = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
+    const { isInTime } = await killRunning(node.start(words), blow);
+    await eventually('the end of its readers', () => expect(readersAtWork(node)).toEqual([]));
+    return isInTime;
+  }
+
+  /** Nothing is left that keeps the next recovery from its work, and each was done once. */
+  async expectRecovery(): Promise<void> {
+    const { node, target } = this.#hung;
+    // A recovery that was killed may have left its umount under way.
+    await eventually('a recovery that is not refused', async () => {
+      const ended = await node.kubediag('recover', FAULT, '--yes');
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+    });
+    expect(mountLine(node, target)).toBeUndefined();
+    await eventually('the end of all readers', () => expect(readersOn(node)).toEqual([]));
+    const { records, unfinished, troubles } = readJournal(node.stateFolder);
+    expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+    const outcomes = records.flatMap(({ outcome }) => outcome?.state ?? []);
+    expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(
+      Array.from({ length: this.#timesHung }, () => 'done'),
+    );
+  }
+
+  async #hangAgain(): Promise<void> {
+    if (mountLine(this.#hung.node, this.#hung.target) !== undefined) return;
+    this.#timesHung += 1;
+    await hang(this.#hung, TOLD);
+  }
+}
+
+/** Readers that could still do something: the kernel lets those that were killed only end. */
+function readersAtWork(node: PracticeNode): readonly number[] {
+  return readersOn(node).filter((pid) => {
+    const status = textOf(`/proc/${pid}/status`);
+    // SigPnd:	0000000000000100
+    const pending = [...status.matchAll(/^(?:SigPnd|ShdPnd):\t([0-9a-f]+)$/gm)];
+    return status !== '' && !pending.some(([, bits]) => BigInt(`0x${bits}`) & SIGKILL);
+  });
+}
+
+/** Without those that have ended and were not reaped yet. */
+function readersOn(node: PracticeNode): readonly number[] {
+  // 812 (kubediag-reader) D 1 812
+  return processesOn(node).filter((pid) => {
+    const [, name, state] = /\((.*)\) (\S)/.exec(textOf(`/proc/${pid}/stat`)) ?? [];
+    return name === READER && state !== 'Z' && state !== 'X';
+  });
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // It has ended meanwhile.
+  }
+}
