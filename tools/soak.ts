@@ -1,5 +1,4 @@
 import { spawnSync } from 'node:child_process';
-import { parseArgs } from 'node:util';
 
 /**
  * Kills `check`, `recover` and `serve` at random moments, on nodes in private namespaces:
@@ -7,21 +6,28 @@ import { parseArgs } from 'node:util';
  */
 
 const TEST = 'test/journeys/killed-at-random.kernel.test.ts';
-const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'journeys'];
+const VITEST = ['node_modules/vitest/vitest.mjs', 'run', '--project', 'journeys', TEST];
+/** Fewer would not meet enough different moments. */
+const KILLS_MIN = 30;
 
-const { positionals } = parseArgs({ allowPositionals: true });
-const [kills = '1000', seed] = positionals;
-if (![kills, seed ?? '0'].every((word) => /^\d+$/.test(word)) || Number(kills) < 10) {
-  console.error('usage: npm run soak -- [KILLS] [SEED]   (two numbers; at least 10 kills)');
-  process.exit(2);
+function soak(kills: string, seed: string | undefined): boolean {
+  const environment = {
+    ...process.env,
+    KUBEDIAG_SOAK_KILLS: kills,
+    ...(seed === undefined ? {} : { KUBEDIAG_TEST_SEED: seed }),
+  };
+  return [['tools/build.ts'], VITEST].every((words) => {
+    const { status } = spawnSync(process.execPath, words, { stdio: 'inherit', env: environment });
+    return status === 0;
+  });
 }
-const environment = {
-  ...process.env,
-  KUBEDIAG_SOAK_KILLS: kills,
-  ...(seed === undefined ? {} : { KUBEDIAG_TEST_SEED: seed }),
-};
-const build = spawnSync(process.execPath, ['tools/build.ts'], { stdio: 'inherit' });
-const soak =
-  build.status === 0 &&
-  spawnSync(process.execPath, [...VITEST, TEST], { stdio: 'inherit', env: environment });
-process.exitCode = soak && soak.status === 0 ? 0 : 1;
+
+const [kills = '1000', seed] = process.argv.slice(2);
+if ([kills, seed ?? '0'].every((word) => /^\d+$/.test(word)) && Number(kills) >= KILLS_MIN) {
+  process.exitCode = soak(kills, seed) ? 0 : 1;
+} else {
+  console.error(
+    `usage: npm run soak -- [KILLS] [SEED]   (two numbers, KILLS at least ${KILLS_MIN})`,
+  );
+  process.exitCode = 2;
+}

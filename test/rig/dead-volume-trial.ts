@@ -14,51 +14,47 @@ const READER = 'kubediag-reader';
 const SIGKILL = 1n << 8n;
 
 /** A node with a dead volume, on which every check has to leave its reader behind. */
-export class DeadVolumeTrial {
-  readonly #hung: HungNode;
-  #timesHung = 1;
+export interface DeadVolumeTrial extends HungNode {
+  timesHung: number;
+}
 
-  private constructor(hung: HungNode) {
-    this.#hung = hung;
-  }
+export async function beginDeadVolumeTrial(): Promise<DeadVolumeTrial> {
+  return { ...(await makeHung(VOLUME, TOLD)), timesHung: 1 };
+}
 
-  static async begin(): Promise<DeadVolumeTrial> {
-    return new DeadVolumeTrial(await makeHung(VOLUME, TOLD));
+/** Kills a command; then every reader of it has ended or was killed. Tells whether it was in time. */
+export async function killOn(
+  trial: DeadVolumeTrial,
+  command: 'check' | 'recover',
+  blow: Blow,
+): Promise<boolean> {
+  const { node, target } = trial;
+  if (mountLine(node, target) === undefined) {
+    await hang(trial, TOLD);
+    trial.timesHung += 1;
   }
+  const words = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
+  const { isInTime } = await killRunning(node.start(words), blow);
+  await eventually('the end of its readers', () => expect(readersAtWork(node)).toEqual([]));
+  return isInTime;
+}
 
-  /** Kills a command; then every reader of it has ended or was killed. Tells whether it was in time. */
-  async kill(command: 'check' | 'recover', blow: Blow): Promise<boolean> {
-    const { node } = this.#hung;
-    await this.#hangAgain();
-    const words = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
-    const { isInTime } = await killRunning(node.start(words), blow);
-    await eventually('the end of its readers', () => expect(readersAtWork(node)).toEqual([]));
-    return isInTime;
-  }
-
-  /** Nothing is left that keeps the next recovery from its work, and each was done once. */
-  async expectRecovery(): Promise<void> {
-    const { node, target } = this.#hung;
-    // A recovery that was killed may have left its umount under way.
-    await eventually('a recovery that is not refused', async () => {
-      const ended = await node.kubediag('recover', FAULT, '--yes');
-      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-    });
-    expect(mountLine(node, target)).toBeUndefined();
-    await eventually('the end of all readers', () => expect(readersOn(node)).toEqual([]));
-    const { records, unfinished, troubles } = readJournal(node.stateFolder);
-    expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
-    const outcomes = records.flatMap(({ outcome }) => outcome?.state ?? []);
-    expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(
-      Array.from({ length: this.#timesHung }, () => 'done'),
-    );
-  }
-
-  async #hangAgain(): Promise<void> {
-    if (mountLine(this.#hung.node, this.#hung.target) !== undefined) return;
-    this.#timesHung += 1;
-    await hang(this.#hung, TOLD);
-  }
+/** Nothing is left that keeps the next recovery from its work, and each was done once. */
+export async function expectRecovery(trial: DeadVolumeTrial): Promise<void> {
+  const { node, target, timesHung } = trial;
+  // A recovery that was killed may have left its umount under way.
+  await eventually('a recovery that is not refused', async () => {
+    const ended = await node.kubediag('recover', FAULT, '--yes');
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  });
+  expect(mountLine(node, target)).toBeUndefined();
+  await eventually('the end of all readers', () => expect(readersOn(node)).toEqual([]));
+  const { records, unfinished, troubles } = readJournal(node.stateFolder);
+  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+  const outcomes = records.flatMap(({ outcome }) => outcome?.state ?? []);
+  expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(
+    Array.from({ length: timesHung }, () => 'done'),
+  );
 }
 
 /** Readers that could still do something: the kernel lets those that were killed only end. */

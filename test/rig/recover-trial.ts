@@ -8,54 +8,48 @@ import { SubpathPatient } from './subpath-patient.ts';
 const RECOVER = ['recover', FAULT, '--yes'];
 
 /** A node without an agent, whose pod falls sick again and again. */
-export class RecoverTrial {
-  readonly #patient: SubpathPatient;
-  readonly #idle: readonly string[];
+export interface RecoverTrial {
+  readonly patient: SubpathPatient;
+  /** What runs there when nobody recovers. */
+  readonly idle: readonly string[];
+}
 
-  private constructor(patient: SubpathPatient) {
-    this.#patient = patient;
-    this.#idle = programsOn(patient.node);
-  }
+export async function beginRecoverTrial(): Promise<RecoverTrial> {
+  const patient = await SubpathPatient.make();
+  return { patient, idle: programsOn(patient.node) };
+}
 
-  static async begin(): Promise<RecoverTrial> {
-    return new RecoverTrial(await SubpathPatient.make());
-  }
+/** Kills a recovery. The next one ends it right. */
+export async function expectRecovered(
+  { patient, idle }: RecoverTrial,
+  blow: Blow,
+): Promise<Killed> {
+  const { node, unmounts: before, journal } = patient;
+  const { stale, tables } = patient.fallSick();
+  const stop = new AbortController();
+  const mounting = patient.mountsAnew(stop.signal);
+  const killed = await killRunning(node.start(RECOVER), blow);
+  // The umount of the one that was killed may still be under way.
+  const next = eventually('a recovery that is not refused', async () => {
+    const ended = await node.kubediag(...RECOVER);
+    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
+  });
+  await next.finally(() => stop.abort());
+  const fresh = await mounting;
 
-  /** Kills a recovery. The next one ends it right. */
-  async expectCure(blow: Blow): Promise<Killed> {
-    const patient = this.#patient;
-    const { node, unmounts: before, journal } = patient;
-    const { stale, tables } = patient.fallSick();
-    const stop = new AbortController();
-    const mounting = patient.mountsAnew(stop.signal);
-    const killed = await killRunning(node.start(RECOVER), blow);
-    // The umount of the one that was killed may still be under way.
-    const next = eventually('a recovery that is not refused', async () => {
-      const ended = await node.kubediag(...RECOVER);
-      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-    });
-    await next.finally(() => stop.abort());
-    const fresh = await mounting;
+  const changes = mountChanges(tables, mountTables(node.inside));
+  expect(changes).toEqual([`- ${stale}`, `+ ${fresh}`]);
+  const { asked, done } = patient.unmounts;
+  expect({ asked: asked - before.asked, done: done - before.done }).toEqual({ asked: 1, done: 1 });
+  expectOneDone(patient, journal.records.length);
+  await eventually('the end of all that was started', () => expect(programsOn(node)).toEqual(idle));
+  return killed;
+}
 
-    const changes = mountChanges(tables, mountTables(node.inside));
-    expect(changes).toEqual([`- ${stale}`, `+ ${fresh}`]);
-    const { asked, done } = patient.unmounts;
-    expect({ asked: asked - before.asked, done: done - before.done }).toEqual({
-      asked: 1,
-      done: 1,
-    });
-    this.#expectOneDone(journal.records.length);
-    await eventually('the end of all that was started', () =>
-      expect(programsOn(node)).toEqual(this.#idle),
-    );
-    return killed;
-  }
-
-  #expectOneDone(recordsBefore: number): void {
-    const { records, unfinished, troubles } = this.#patient.journal;
-    expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
-    const outcomes = records.slice(recordsBefore).flatMap(({ outcome }) => outcome?.state ?? []);
-    // A crash between intent and act was looked at: nothing had come of it.
-    expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(['done']);
-  }
+function expectOneDone({ journal }: SubpathPatient, recordsBefore: number): void {
+  const { records, unfinished, troubles } = journal;
+  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+  const outcomes = records.slice(recordsBefore).flatMap(({ outcome }) => outcome?.state ?? []);
+  // A crash between intent and act was looked at: nothing had come of it.
+  expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(['done']);
 }

@@ -84,7 +84,10 @@ const walking: readonly Weakness[] = [
   [
     'After a restart, what had ended was run or counted again',
     ['test/journeys/killed-agent-collecting.kernel.test.ts', 'killed again and again while it'],
-    ['test/journeys/killed-agent.kernel.test.ts', 'killed at any moment of a recovery'],
+    [
+      'test/journeys/killed-at-random.kernel.test.ts',
+      'killed at any moment, nothing is done twice',
+    ],
   ],
   [
     'Nothing could be cancelled, limited in time, tried without effect, or approved before',
