@@ -15,14 +15,17 @@ export default defineConfig({
           ),
           // By default one processor would be left idle: two files at a time on a small machine.
           maxWorkers: Math.max(2, availableParallelism() - 1),
+          // Other suites run beside it: nothing here takes long, but it may have to wait for its turn.
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
         },
       },
       {
-        // Asks the real kernel, in private namespaces: one file after another.
+        // Asks the real kernel, in private namespaces.
         test: {
           name: 'kernel',
           include: ['src/**/*.kernel.test.ts'],
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -8,8 +8,10 @@ import { promisify } from 'node:util';
 export interface Suite {
   readonly name: string;
   readonly needs: readonly Need[];
-  /** The npm script that makes what the suite runs. */
-  readonly before?: 'build';
+  /** Runs the executable, which is built first. */
+  readonly needsBuild?: true;
+  /** Suites of one lane run one after another, lanes side by side. */
+  readonly lane: 'one' | 'two' | 'cluster';
 }
 
 /** What is missing and what to do about it, or nothing. */
@@ -108,18 +110,37 @@ async function kubernetes(): Promise<string | undefined> {
   return 'missing' in packages ? packages.missing : undefined;
 }
 
-/** In the order in which they run: the cheapest first. */
+/**
+ * In the order in which they run within their lane. Most tests wait most of the time, for a limit of
+ * ours or for the kernel, so three lanes keep two processors busy; the cluster takes as long as two.
+ */
 export const suites: readonly Suite[] = [
-  { name: 'unit', needs: [] },
-  { name: 'kernel', needs: [root, namespaces, fuse, python, shells], before: 'build' },
-  { name: 'journeys', needs: [root, namespaces, fuse, python], before: 'build' },
+  { name: 'unit', needs: [], lane: 'one' },
+  {
+    name: 'kernel',
+    needs: [root, namespaces, fuse, python, shells],
+    needsBuild: true,
+    lane: 'one',
+  },
+  { name: 'journeys', needs: [root, namespaces, fuse, python], needsBuild: true, lane: 'two' },
   {
     name: 'runtime',
     needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
-    before: 'build',
+    needsBuild: true,
+    lane: 'one',
   },
-  { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], before: 'build' },
-  { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], before: 'build' },
+  {
+    name: 'trace',
+    needs: [root, namespaces, containerRuntime, bpftrace],
+    needsBuild: true,
+    lane: 'two',
+  },
+  {
+    name: 'cluster',
+    needs: [root, namespaces, fuse, kubernetes, bpftrace],
+    needsBuild: true,
+    lane: 'cluster',
+  },
 ];
 
 /** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */

@@ -14,6 +14,9 @@ const ESBUILD = createRequire(import.meta.url).resolve(
   `@esbuild/linux-${process.arch}/bin/esbuild`,
 );
 
+/** A busy machine may take its time to start a program. */
+const SOON = { timeout: 20_000 };
+
 let scratch = '';
 const children: ChildProcess[] = [];
 beforeEach(() => {
@@ -38,9 +41,7 @@ async function startGoWaiting(): Promise<{ pid: number; pipe: string }> {
   const pipe = join(scratch, 'input.js');
   execFileSync('mkfifo', [pipe]);
   const pid = start(ESBUILD, pipe);
-  await expect
-    .poll(() => threadsOf(pid, '/').map(({ path }) => path), { timeout: 20_000 })
-    .toContain(pipe);
+  await expect.poll(() => threadsOf(pid, '/').map(({ path }) => path), SOON).toContain(pipe);
   return { pid, pipe };
 }
 
@@ -74,7 +75,7 @@ test('a program that is not of Go, and one that is gone, are answers', async () 
   const file = join(scratch, 'pipe');
   execFileSync('mkfifo', [file]);
   const pid = start('cat', file);
-  await expect.poll(() => threadsOf(pid, '/').map(({ path }) => path)).toContain(file);
+  await expect.poll(() => threadsOf(pid, '/').map(({ path }) => path), SOON).toContain(file);
   await expect(stacksOf(pid, '/')).rejects.toMatchObject({ failure: 'unsupported' });
   await expect(stacksOf(0x7ffffff0, '/')).rejects.toMatchObject({ code: 'ENOENT' });
 });
@@ -93,7 +94,8 @@ test('memory that is mapped from a file is never read, for its server may be sil
     'time.sleep(600)',
   ].join('\n');
   const pid = start('python3', '-c', script, file, said);
-  await expect.poll(() => existsSync(said) && readFileSync(said, 'utf8').endsWith('\n')).toBe(true);
+  const isSaid = () => existsSync(said) && readFileSync(said, 'utf8').endsWith('\n');
+  await expect.poll(isSaid, SOON).toBe(true);
   const [shared = 0, own = 0] = readFileSync(said, 'utf8').split(' ').map(Number);
   const memory = ProcessMemory.open(`/proc/${pid}`);
   expect(memory.pathAt(own)).toBe('of its own');
