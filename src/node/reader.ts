@@ -4,7 +4,7 @@ import { dieWithParent } from '../process/die-with-parent.ts';
 import { Answerer } from './answerer.ts';
 import { FRAME_BYTES_MAX } from './limits.ts';
 import { ReadError, type ReadFailure } from './node-reader.ts';
-import { isPathKind } from './reach.ts';
+import { isLongTable, isPathKind } from './reach.ts';
 import { READER_NAME } from './reader-name.ts';
 import {
   bytesIn,
@@ -21,13 +21,13 @@ import {
 export function runReader(): void {
   // The kernel shows it: a later run finds those that this one had to leave behind.
   process.title = READER_NAME;
-  dieWithParent();
   // It keeps nothing of what it reads, so little of its memory is worth keeping: swept early, it needs
   // a fifth less. Not given at its start, where it would cost the code that was compiled ahead of time.
   setFlagsFromString('--optimize-for-size');
   const parser = new FrameParser<ToReader>();
   let answerer: Answerer | undefined;
   let turn = Promise.resolve();
+  let isWatched = false;
 
   process.stdin.on('data', (chunk: Buffer) => {
     for (const { header } of parser.push(chunk)) {
@@ -36,11 +36,18 @@ export function runReader(): void {
         say({ say: 'ready' });
       } else if (answerer) {
         const to = answerer;
+        // A reader that is asked for tables alone cannot hang: it ends with its input.
+        if (!isWatched && !isOfTables(header)) dieWithParent();
+        isWatched ||= !isOfTables(header);
         turn = turn.then(() => answer(to, header));
       }
     }
   });
   process.stdin.on('end', () => void answerer?.close());
+}
+
+function isOfTables({ kind, question }: ToReader & { say: 'ask' }): boolean {
+  return 'path' in question && isLongTable(kind, question.path);
 }
 
 /**
