@@ -57,7 +57,8 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
   // What can no longer be written is not wanted: the exit is told by its own event.
   child?.stdin?.on('error', () => {});
   child?.stdout?.on('error', () => {});
-  const lifeline = command.diesWithUs ? child?.stdio[3] : undefined;
+  const pipes: readonly (Readable | Writable | null | undefined)[] | undefined = child?.stdio;
+  const lifeline = command.diesWithUs ? pipes?.[3] : undefined;
   lifeline?.on('error', () => {});
 
   const handles = [child, child?.stdin, child?.stdout, child?.stderr, lifeline] as ({
