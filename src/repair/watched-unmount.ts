@@ -73,7 +73,8 @@ export async function unmountDeed(
     const why = `umount succeeded, and ${origin} still shows ${table.lineText(pinned)}`;
     return { state: 'hit-another', why };
   }
-  if (!seen) return said;
+  // What came to the path afterwards is still there, so umount has taken away the one that it should.
+  if (!seen || said.state === 'did') return said;
   const why = `${origin} now shows ${table.lineText(otherMount(pins, table) ?? seen)}`;
   return { state: 'changed', what: 'the mount changed since it was diagnosed', why };
 }

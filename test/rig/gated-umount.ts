@@ -35,7 +35,7 @@ gate() {
 case "$*" in *--help*) gate help; exec ${real} --help;; esac
 echo "$*" >> ${folder}/asked
 gate before
-${real} "$@" && echo "$*" >> ${folder}/done
+${real} "$@" && trap "" TERM && echo "$*" >> ${folder}/done
 code=$?
 gate after
 exit $code

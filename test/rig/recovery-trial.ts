@@ -79,6 +79,7 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
 
   all.set(name, ended);
   const printed = ended as unknown as PrintedDiagnosis;
+  expect(ended.status?.phase, JSON.stringify(ended.status)).toBe('Succeeded');
   expectPrintedStatus(printed, stale);
   expect(printed.status.steps.map(({ outcome }) => outcome)).toEqual(
     Array.from({ length: 4 }, () => 'Succeeded'),
