@@ -298,10 +298,11 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     const action = await pinsOf(kubelet);
     smallDisk();
     const onStep = (name: Step['name']) => {
-      if (name === 'intent written') run('mount', '-o', 'remount,ro', STATE);
+      // A real one is made read-only by the kernel, also while we hold the lock; nobody else can.
+      if (name === 'intent written') run('mount', '-t', 'tmpfs', '-o', 'ro', 'tmpfs', STATE);
     };
     const changes = await changesDuring(kubelet, () => recover(kubelet, action, onStep));
-    run('mount', '-o', 'remount,rw', STATE);
+    run('umount', STATE);
     const next = await recover(kubelet, action);
     return { ...changes, next };
   },
