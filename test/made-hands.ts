@@ -48,7 +48,7 @@ export class MadeHands {
   tied: string | undefined = undefined;
   /** What was kept beside the journal. */
   readonly kept: string[] = [];
-  /** Pods that an earlier action saw to be gone. */
+  /** Pods that an earlier action saw to be gone, each with its finding. */
   readonly seenGone = new Set<string>();
   /** Called in the act, before it answers. */
   inAct: () => void = () => {};
@@ -134,7 +134,7 @@ export class MadeHands {
         conclude: async (_entry: number, _intent: Intent, outcome: Outcome) => {
           this.log.push(outcome.state);
         },
-        hasSeenGone: (podUid) => this.seenGone.has(podUid),
+        hasSeenGone: (podUid, finding) => this.seenGone.has(`${podUid} ${finding}`),
         keep: async (name: string, text: string) => {
           this.log.push(`keep ${name}`);
           this.kept.push(text);

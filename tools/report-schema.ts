@@ -29,23 +29,23 @@ const subject = named(
   }),
 );
 
-const confirmed = text.exactOptional();
-const mount = { confirmed, id: count, parent: count, device: text, root: text, target: text };
+const words = { confirmed: text.exactOptional(), seenGone: text.exactOptional() };
+const mount = { ...words, id: count, parent: count, device: text, root: text, target: text };
 
 const action = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unmount'), ...mount }),
   z.object({ kind: z.literal('force-unmount'), ...mount, fsType: text, podUid: text }),
-  z.object({ kind: z.literal('set-aside'), confirmed, podUid: text, volume: text, inode: text }),
+  z.object({ kind: z.literal('set-aside'), ...words, podUid: text, volume: text, inode: text }),
   z.object({
     kind: z.literal('remove-empty-directory'),
-    confirmed,
+    ...words,
     podUid: text,
     plugin: text,
     leftovers: z.array(text),
   }),
   z.object({
     kind: z.literal('remove-container'),
-    confirmed,
+    ...words,
     socket: text,
     container: text,
     sandbox: text,
@@ -54,7 +54,7 @@ const action = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('restore-symlink'),
-    confirmed,
+    ...words,
     path: z.literal('/bin'),
     target: z.literal('usr/bin'),
   }),

@@ -91,7 +91,7 @@ async function goneByKubelet(
   { listed, files }: Witnesses,
   look: Look,
 ): Promise<PodLife | undefined> {
-  if (doubtOfList(listed) === undefined || isOfFile(podUid)) return undefined;
+  if (doubtOfList(listed) === undefined || isStaticPodUid(podUid)) return undefined;
   const thread = await cleaningThread(podUid, look);
   if (!thread) return undefined;
   const claim =
@@ -119,7 +119,7 @@ function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife
     const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
     return { state: 'uncertain', why };
   }
-  if (isOfFile(podUid) && !files.isNone) {
+  if (isStaticPodUid(podUid) && !files.isNone) {
     const why = `its uid is that of a static pod, this node has files of such, and ${doubt}`;
     return { state: 'uncertain', why };
   }
@@ -176,6 +176,7 @@ function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
 }
 
 // 0123456789abcdef0123456789abcdef
-function isOfFile(podUid: string): boolean {
+/** The uid of a static pod is made from its file: the same file gets the same uid again. */
+export function isStaticPodUid(podUid: string): boolean {
   return /^[0-9a-f]{32}$/.test(podUid);
 }

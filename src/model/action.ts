@@ -71,11 +71,10 @@ export type ActionKind = keyof ActionArguments;
 export type Action<K extends ActionKind = ActionKind> = {
   [P in K]: {
     readonly kind: P;
-    /**
-     * The word that a person typed to have it done all the same; see `Recovery.confirmation`. Also
-     * set where an earlier action on the same pod was begun, which had seen the pod to be gone.
-     */
+    /** The word that a person typed to have it done all the same; see `Recovery.confirmation`. */
     readonly confirmed?: string;
+    /** The uid of a pod that an earlier action of the same plan saw to be gone. */
+    readonly seenGone?: string;
   } & ActionArguments[P];
 }[K];
 

@@ -80,6 +80,16 @@ test('a program that is not of Go, and one that is gone, are answers', async () 
   await expect(stacksOf(0x7ffffff0, '/')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test('what we may not read is denied, and never looks like a process without blocked threads', async () => {
+  const { pid } = await startGoWaiting();
+  const module = join(import.meta.dirname, 'answer-stacks.ts');
+  const script = `import(${JSON.stringify(module)})
+    .then(({ stacksOf }) => stacksOf(${pid}, '/'))
+    .then((stacks) => console.log('answer', stacks.length), ({ code }) => console.log(code))`;
+  const words = ['--bounding-set', '-sys_ptrace', process.execPath, '--no-warnings', '-e', script];
+  expect(execFileSync('setpriv', words, { encoding: 'utf8' }).trim()).toMatch(/^E(PERM|ACCES)$/);
+});
+
 test('memory that is mapped from a file is never read, for its server may be silent', async () => {
   const [file, said] = [join(scratch, 'mapped'), join(scratch, 'said')];
   writeFileSync(file, 'mapped from a file'.padEnd(4096));

@@ -19,7 +19,7 @@ import { pathInRoot } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { isResting, systemCall } from './system-calls.ts';
 import type { ThreadStack } from './thread.ts';
-import { orCode } from './unless-failed.ts';
+import { IS_GONE, orCode, unlessFailed } from './unless-failed.ts';
 
 /**
  * The Go stacks of the threads of a process that are blocked in a system call, from what the kernel
@@ -198,6 +198,7 @@ function sourceOf(file: number): ByteSource {
   };
 }
 
+/** Empty when the thread has ended. What is not ours to read must not look like a thread at rest. */
 function textUnlessGone(path: string): string {
-  return orCode(() => readFileSync(path, 'utf8')).value ?? '';
+  return unlessFailed(IS_GONE, () => readFileSync(path, 'utf8')) ?? '';
 }

@@ -68,8 +68,10 @@ const LINE = /^(\w+)-(\w+) r\S+ \S+ \S+ (\d+) *(.*)$/gm;
 function rangesIn(maps: string, program: string): readonly Range[] {
   const ranges: Range[] = [];
   for (const [, start = '', end = '', inode, name = ''] of maps.matchAll(LINE)) {
-    // [vvar] and [vdso] are pages of the kernel, some of which cannot be read.
-    const isOwn = inode === '0' ? !name.startsWith('[v') : name === program;
+    // [vvar] and [vdso] are pages of the kernel, some of which cannot be read. A file may have the
+    // inode 0 too: what is anonymous has no name, or one in brackets.
+    const isAnonymous = inode === '0' && /^(?:|\[(?!v).*\])$/.test(name);
+    const isOwn = isAnonymous || name === program;
     if (isOwn) ranges.push({ start: Number.parseInt(start, 16), end: Number.parseInt(end, 16) });
   }
   return ranges;

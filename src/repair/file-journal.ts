@@ -55,10 +55,11 @@ export class FileJournal implements Journal {
     await this.#append({ ...this.#record(entry, intent), event: 'concluded', outcome });
   }
 
-  hasSeenGone(podUid: string): boolean {
+  hasSeenGone(podUid: string, finding: string): boolean {
     const { folder, actor } = this.#place;
     return readJournal(folder).records.some(
-      (record) => record.boot === actor.boot && isOfGonePod(record, podUid),
+      (record) =>
+        record.boot === actor.boot && record.finding === finding && isOfGonePod(record, podUid),
     );
   }
 

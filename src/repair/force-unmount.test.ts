@@ -219,7 +219,9 @@ describe('it is refused', () => {
     const what = { what: expect.stringContaining('a person must name the pod') };
     expect((await perform(intent, hands)).outcome).toMatchObject({ state: 'refused', ...what });
     expect(made.log).toEqual([]);
-    made.seenGone.add(ORPHAN);
+    made.seenGone.add(`${ORPHAN} another`);
+    expect((await perform(intent, hands)).outcome).toMatchObject({ state: 'refused', ...what });
+    made.seenGone.add(`${ORPHAN} 3f9a1c`);
     await perform(intent, hands);
     expect(made.log[0]).toBe('intend');
   });

@@ -5,6 +5,7 @@ import { kubelet } from '../evidence/kubelet.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
 import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
 import { type MountTable, mountTable } from '../evidence/mount-table.ts';
+import { isStaticPodUid } from '../evidence/orphan-pods.ts';
 import { naming } from '../evidence/orphan-words.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
@@ -225,7 +226,7 @@ async function removeFolder(action: Force, writer: NodeWriter, look: Look): Prom
  * showed it is gone with the wait; who lives is still asked.
  */
 function begun(action: Force): Force {
-  return { ...action, confirmed: naming(action.podUid, action.confirmed) };
+  return isStaticPodUid(action.podUid) ? action : { ...action, seenGone: action.podUid };
 }
 
 function isVolumeFolder({ target }: Force, root: string): boolean {

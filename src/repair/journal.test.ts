@@ -195,15 +195,17 @@ test('a journal that is a link to somewhere else is not followed', async () => {
   await expect(journal().intend(INTENT)).rejects.toThrow('ELOOP');
 });
 
-test('a pod of which something was taken in this boot was seen to be gone', async () => {
+test('a pod of which something was taken for a finding was seen to be gone, for that finding and boot', async () => {
   const podUid = '0b5cf1de-9f0e-4c9c-a4d3-2d1f0e3f7a11';
   const action = { kind: 'set-aside', podUid, volume: 'pvc-7', inode: '12' } as const;
-  expect(journal().hasSeenGone(podUid)).toBe(false);
+  const { finding } = INTENT;
+  expect(journal().hasSeenGone(podUid, finding)).toBe(false);
   await journal().intend({ ...INTENT, action });
-  expect(journal().hasSeenGone(podUid)).toBe(true);
-  expect(journal().hasSeenGone('another')).toBe(false);
+  expect(journal().hasSeenGone(podUid, finding)).toBe(true);
+  expect(journal().hasSeenGone(podUid, 'another')).toBe(false);
+  expect(journal().hasSeenGone('another', finding)).toBe(false);
   const later = new FileJournal({ folder, actor: { ...actor, boot: 'b2' } });
-  expect(later.hasSeenGone(podUid)).toBe(false);
+  expect(later.hasSeenGone(podUid, finding)).toBe(false);
 });
 
 test('leftovers that were removed say nothing of their pod, which may live', async () => {
@@ -211,5 +213,5 @@ test('leftovers that were removed say nothing of their pod, which may live', asy
   const plugin = 'kubernetes.io~empty-dir';
   const action = { kind: 'remove-empty-directory', podUid, plugin, leftovers: ['12 a'] } as const;
   await journal().intend({ ...INTENT, action });
-  expect(journal().hasSeenGone(podUid)).toBe(false);
+  expect(journal().hasSeenGone(podUid, INTENT.finding)).toBe(false);
 });

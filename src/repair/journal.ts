@@ -37,8 +37,8 @@ export interface Journal {
   /** On disk before it resolves, with the number of the entry: a crash in the act leaves a trace. */
   intend(intent: Intent): Promise<number>;
   conclude(entry: number, intent: Intent, outcome: Outcome): Promise<void>;
-  /** Whether an earlier action of this boot was begun because this pod was seen to be gone. */
-  hasSeenGone(podUid: string): boolean;
+  /** Whether an earlier action for the same finding saw this pod to be gone, in this boot. */
+  hasSeenGone(podUid: string, finding: string): boolean;
   /** On disk before it resolves, with its path: what is about to be gone, as it was. */
   keep(name: string, text: string): Promise<string>;
 }

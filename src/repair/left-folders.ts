@@ -21,7 +21,7 @@ export async function kubeletLeavesFolders(look: Look): Promise<boolean> {
  */
 export async function removeLeftFolders(
   folders: readonly string[],
-  asked: { readonly podUid: string; readonly confirmed?: string; readonly process: ProcessPins },
+  asked: Parameters<typeof livingPod>[0] & { readonly process: ProcessPins },
   writer: NodeWriter,
   look: Look,
 ): Promise<boolean> {

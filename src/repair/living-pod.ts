@@ -5,7 +5,11 @@ import type { Look } from '../model/evidence.ts';
 
 /** Nothing of a pod is taken away unless all agree that it is gone, and where one cannot be asked, a person. */
 export async function livingPod(
-  { podUid, confirmed }: { readonly podUid: string; readonly confirmed?: string },
+  {
+    podUid,
+    confirmed,
+    seenGone,
+  }: { readonly podUid: string; readonly confirmed?: string; readonly seenGone?: string },
   look: Look,
 ): Promise<Outcome | undefined> {
   const { lifeOf } = await look.of(orphanPods);
@@ -20,7 +24,8 @@ export async function livingPod(
     const todo = 'see to it that this can be told, then recover again';
     return { state: 'refused', what, why: life.why, todo };
   }
-  if (life.needsWord === undefined || isNamed(podUid, confirmed)) return undefined;
+  const isSettled = isNamed(podUid, confirmed) || seenGone === podUid;
+  if (life.needsWord === undefined || isSettled) return undefined;
   const what = 'a person must name the pod of which something is taken away';
   const word = naming(podUid, confirmed);
   const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${word}`;

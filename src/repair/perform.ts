@@ -1,4 +1,4 @@
-import { naming } from '../evidence/orphan-words.ts';
+import { isStaticPodUid } from '../evidence/orphan-pods.ts';
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { ReadError } from '../node/node-reader.ts';
@@ -123,15 +123,15 @@ async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
 
 /**
  * The first action of a plan frees the kubelet, and with that ends the wait that showed the pod to be
- * gone. A pod that was gone does not come back, so what the first action saw holds for the others.
+ * gone. A pod that was gone does not come back, unless it is a static one, so what the first action
+ * saw holds for the others.
  */
 export function withEarlierProof(intent: Intent, journal: Pick<Journal, 'hasSeenGone'>): Intent {
   const { action } = intent;
   const podUid = 'podUid' in action ? action.podUid : undefined;
-  if (podUid === undefined || !isOfGonePod(intent, podUid) || !journal.hasSeenGone(podUid)) {
-    return intent;
-  }
-  return { ...intent, action: { ...action, confirmed: naming(podUid, action.confirmed) } };
+  if (podUid === undefined || isStaticPodUid(podUid) || !isOfGonePod(intent, podUid)) return intent;
+  if (!journal.hasSeenGone(podUid, intent.finding)) return intent;
+  return { ...intent, action: { ...action, seenGone: podUid } };
 }
 
 async function mishapOf(act: () => Promise<Mishap | undefined>): Promise<Mishap | undefined> {

@@ -73,10 +73,17 @@ export async function unmountDeed(
     const why = `umount succeeded, and ${origin} still shows ${table.lineText(pinned)}`;
     return { state: 'hit-another', why };
   }
-  // What came to the path afterwards is still there, so umount has taken away the one that it should.
-  if (!seen || said.state === 'did') return said;
-  const why = `${origin} now shows ${table.lineText(otherMount(pins, table) ?? seen)}`;
-  return { state: 'changed', what: 'the mount changed since it was diagnosed', why };
+  if (!seen) return said;
+  const now = `${origin} now shows ${table.lineText(otherMount(pins, table) ?? seen)}`;
+  if (pinned) {
+    return { state: 'changed', what: 'the mount changed since it was diagnosed', why: now };
+  }
+  // A kubelet that mounts anew at once can be seen before umount is seen to have ended. Whoever took
+  // the pinned mount away, it is gone, and what came after it is untouched.
+  return {
+    state: 'did',
+    note: `another mount came to the path meanwhile, and was left alone: ${now}`,
+  };
 }
 
 function mountText({ id, device, root, source }: Mount): string {
