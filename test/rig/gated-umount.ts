@@ -35,7 +35,9 @@ gate() {
 case "$*" in *--help*) gate help; exec ${real} --help;; esac
 echo "$*" >> ${folder}/asked
 gate before
-${real} "$@" && trap "" TERM && echo "$*" >> ${folder}/done
+# Whoever ends us between the two would have us lose count.
+trap "" TERM
+${real} "$@" && echo "$*" >> ${folder}/done
 code=$?
 gate after
 exit $code
