@@ -145,6 +145,17 @@ test('a store that is none of ours is left alone, and so is an address that is t
   expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
 });
 
+test('a folder for results that is none is refused at the start, not found out by the runner', async () => {
+  await (await started()).end();
+  const results = join(scratch, 'state/results');
+  rmSync(results, { recursive: true });
+  writeFileSync(results, '');
+  expect(await serve(wish(), new AbortController().signal, quiet)).toMatchObject({
+    what: expect.stringContaining('cannot be used'),
+    why: expect.stringContaining('results'),
+  });
+});
+
 test.each(['127.0.0.1', 'localhost'])(
   'an Operation that names it by %s has its own processor',
   async (address) => {

@@ -68,7 +68,7 @@ export async function serve(
     const why = `its name is too long: that of a socket in it has ${SOCKET_PATH_BYTES_MAX} bytes at most`;
     return unusable(stateFolder, why);
   }
-  const prepared = await tried(prepareFolder(stateFolder));
+  const prepared = await tried(prepareFolders(stateFolder));
   if (!prepared.ok) return unusable(stateFolder, prepared.why);
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
   if (!lock.ok) return unusable(stateFolder, lock.why);
@@ -89,6 +89,11 @@ export async function serve(
       : (opened as Trouble);
   lock.value.lock.release();
   return trouble;
+}
+
+/** Each is for root alone: what we write there must not be led elsewhere. */
+async function prepareFolders(stateFolder: string): Promise<void> {
+  for (const folder of [stateFolder, join(stateFolder, 'results')]) await prepareFolder(folder);
 }
 
 /** Where the commands of this node find us. Nobody else can put one there. */
@@ -180,10 +185,14 @@ async function stand(
   const isGuessed = told === undefined;
   listener.onStart({ url, nodeName, isGuessed, tokenFile, ...(isNew ? { newToken: token } : {}) });
   if (isGuessed) void standing.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
-  // It ends with the last step that it had begun.
-  await running;
-  await server.close();
-  store.close();
+  try {
+    // It ends with the last step that it had begun.
+    await running;
+  } finally {
+    // Whoever asks a server whose runner is dead would take it for healthy.
+    await server.close();
+    store.close();
+  }
   return undefined;
 }
 

@@ -81,7 +81,11 @@ function recover(): Command {
     .option('--dry-run', 'show the plan, check whether it would be refused, change nothing')
     .option('--yes', 'do not ask; repair what is active or damaged, and leave what is latent')
     .option('--latent', 'with --yes: repair what is latent too')
-    .option('--confirm <WORD>', 'the word that a plan asks for when --yes does not cover it')
+    .option(
+      '--confirm <WORD>',
+      'the word that a plan asks for when --yes does not cover it; may be repeated',
+      (word: string, others?: string) => (others === undefined ? word : `${others},${word}`),
+    )
     .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
     .addOption(stateOption())
     .addHelpText('after', RECOVER_EXAMPLES);

@@ -32,15 +32,12 @@ export function refuseAll(
   return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
 }
 
-/** With the word that a person gave, where it is the one that the plan asks for, or none is asked. */
+/** With the word that a person gave; whoever performs an action sees whether it names what it must. */
 export function actionsOf(
   fault: AnyFault,
   finding: Finding,
   given: string | undefined,
 ): readonly Action[] {
-  const { actions = [], confirmation } = fault.recover?.(finding) ?? {};
-  // Without a plan that asks, the hands may still want a word, for what they see when they look again.
-  const isFitting = given !== undefined && (!confirmation || confirmation.word === given);
-  // Without the word the action is still shown to be refused, by those who look again.
-  return isFitting ? actions.map((action) => ({ ...action, confirmed: given })) : actions;
+  const { actions = [] } = fault.recover?.(finding) ?? {};
+  return given === undefined ? actions : actions.map((action) => ({ ...action, confirmed: given }));
 }

@@ -41,7 +41,9 @@ export function showPlan(
     const { confirmation } = recovery ?? {};
     if (confirmation) {
       const { why, word } = confirmation;
-      paragraph('asks', `${why}; it is done only with --confirm ${word}`, terminal);
+      paragraph('asks', `${why}. To repair it all the same, add:`, terminal);
+      // Never wrapped: a word that is broken in two cannot be copied.
+      terminal.out(`${' '.repeat(LABEL_COLUMNS)}--confirm ${word}\n`);
     }
   }
   paragraph('leaves', recoveries[0]?.recovery?.leaves ?? '', terminal);

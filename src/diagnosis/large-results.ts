@@ -33,8 +33,9 @@ export function largeResultsIn(folder: string): LargeResults {
     read: (uid, file) => tried(read(join(folder, uid), file)),
     remove,
     retain: async (uids) => {
-      await tried(prepareFolder(folder));
-      const left = readdirSync(folder).filter((uid) => UID.test(uid) && !uids.has(uid));
+      // What cannot be tidied up is told by whoever keeps or reads something there.
+      const names = await tried(prepareFolder(folder).then(() => readdirSync(folder)));
+      const left = (names.ok ? names.value : []).filter((uid) => UID.test(uid) && !uids.has(uid));
       for (const uid of left) await remove(uid);
     },
   };

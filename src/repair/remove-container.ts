@@ -1,4 +1,5 @@
 import { containers } from '../evidence/containers.ts';
+import { isNamed } from '../evidence/orphan-words.ts';
 import { pods } from '../evidence/pods.ts';
 import { runtime } from '../evidence/runtime.ts';
 import { staticPods } from '../evidence/static-pods.ts';
@@ -199,7 +200,7 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
       byHand: byHand(action),
     };
   }
-  if (action.confirmed === word) return undefined;
+  if (isNamed(word, action.confirmed)) return undefined;
   const serves = here.isServing ? ', and somebody listens on the port of an MQTT broker there' : '';
   return {
     state: 'refused',
