@@ -29,9 +29,10 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   const entries = entriesOf(records, unfinished);
   if (options.output === 'json') terminal.out(`${jsonText(entries, 2)}\n`);
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
-  else if (entries.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
-  else terminal.out(tableOf(entries, options.output === 'wide'));
-  return EXIT.clear;
+  else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
+  else if (troubles.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
+  // Lines that cannot be read may tell of anything.
+  return troubles.length === 0 ? EXIT.clear : EXIT.unknown;
 }
 
 /** What is in the journal, or why the disk does not tell. */

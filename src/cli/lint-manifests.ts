@@ -45,7 +45,7 @@ export function lintManifests(
   for (const { name: file, text } of files) {
     const { objects, errors } = parseManifests(text);
     for (const { line, message } of errors) {
-      const fix = 'correct the text here; kubectl could not read it either';
+      const fix = 'correct the text here, or split it into several files';
       problems.push({ severity: 'problem', file, line, what: message, fix });
     }
     for (const object of objects) {

@@ -75,7 +75,7 @@ export function activeFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
     blastRadius: STALLED,
     excluded: [
       'a device plugin, the runtime, the API server or a lock: the kubelet waits on this path',
-      'a volume of a pod that lives: nobody knows this pod any more',
+      notOfLivingPod(mount),
       'a mount that is only slow: it was asked twice, with growing patience',
       NO_CURE,
     ],
@@ -102,7 +102,7 @@ export function stuckFinding(
     blastRadius: `if it is the sync loop: ${STALLED}`,
     excluded: [
       'statistics of the volume: they are another call',
-      'a volume of a pod that lives: nobody knows this pod any more',
+      notOfLivingPod(mount),
       'a mount that is only slow: the call has not returned in all that time',
       NO_CURE,
     ],
@@ -119,7 +119,7 @@ export function latentFinding(mount: DeadMount, seen: Seen): Finding<DeadVolumeM
   const shared = common(mount);
   const where = `${mount.main.fsType} mount ${mount.main.target} of pod ${mount.podUid}`;
   const proof = [...mountProof(mount, seen), ...earlier(mount, seen.log)];
-  const excluded = ['a volume of a pod that lives: nobody knows this pod any more'];
+  const excluded = [notOfLivingPod(mount)];
   if (!thread) {
     return {
       ...shared,
@@ -221,6 +221,11 @@ function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
       mounts: pinned,
     },
   };
+}
+
+function notOfLivingPod({ life }: DeadMount): string {
+  const who = life.needsWord === undefined ? 'nobody' : 'nobody who could be asked';
+  return `a volume of a pod that lives: ${who} knows this pod any more`;
 }
 
 /** What shows the standstill, and what shows where it is; each once. */
