@@ -21,11 +21,11 @@ export default defineConfig({
         },
       },
       {
-        // Asks the real kernel, in private namespaces.
+        // Asks the real kernel, in private namespaces: one file after another.
         test: {
           name: 'kernel',
           include: ['src/**/*.kernel.test.ts'],
-          maxWorkers: 2,
+          fileParallelism: false,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -99,9 +99,10 @@ if (able.some(({ needsBuild }) => needsBuild)) {
   const { status } = spawnSync('npm', ['run', 'build'], { stdio: 'inherit' });
   if (status !== 0) throw new Error('the executable cannot be built');
 }
-const lanes = Map.groupBy(able, ({ lane }) => lane);
-const ran = await Promise.all([...lanes.values()].map((lane) => runLane(lane, filter)));
-const results = [...ran.flat(), ...notRun];
+const { alone = [], ...lanes } = Object.groupBy(able, ({ lane }) => lane);
+const first = await runLane(alone, filter);
+const ran = await Promise.all(Object.values(lanes).map((lane) => runLane(lane, filter)));
+const results = [...first, ...ran.flat(), ...notRun];
 if (results.length === 0) console.log(`No test matches ${filter.join(' ')}.`);
 
 const { ok, lines } = closingOf(results, process.env.KUBEDIAG_REQUIRE_ALL === '1');
