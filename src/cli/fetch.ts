@@ -6,7 +6,7 @@ import { checkOutputs, isStandardOutput, writeGiven } from './given-file.ts';
 import { keptPath } from './kept-path.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
-import type { Terminal } from './terminal.ts';
+import { outData, type Terminal } from './terminal.ts';
 
 export interface FetchOptions extends AgentOptions {
   readonly namespace: string;
@@ -34,7 +34,7 @@ export async function fetchResult(
   }
   const path = keptPath(result);
   if (path === undefined && given === undefined) {
-    terminal.out(result.endsWith('\n') ? result : `${result}\n`);
+    outData(result.endsWith('\n') ? result : `${result}\n`, terminal);
     return EXIT.clear;
   }
   const file = given ?? (path?.startsWith('/collected/') ? path.replace(/^.*\//, '') : key);

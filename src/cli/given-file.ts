@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
 import { refuseExisting, writeNewFile } from '../host/write-new-file.ts';
 import { textOf } from '../node/text-codec.ts';
-import type { Terminal } from './terminal.ts';
+import { outData, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
 /** Files that a person named: what is wrong with one is told to them, and is no defect of ours. */
@@ -61,7 +61,7 @@ export function checkOutputs(...paths: readonly (string | undefined)[]): void {
 /** Writes to a new file; or to standard output, where a pipe gets the bytes as they are. */
 export function writeGiven(path: string, bytes: Uint8Array, terminal: Terminal): void {
   if (!isStandardOutput(path)) advised(path, () => writeNewFile(path, bytes));
-  else if (terminal.isOutTerminal) terminal.out(textOf(Buffer.from(bytes)));
+  else if (terminal.isOutTerminal) outData(textOf(Buffer.from(bytes)), terminal);
   else process.stdout.write(bytes);
 }
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { jsonText } from '../std/json-text.ts';
-import { terminalText } from '../std/terminal-text.ts';
+import { styledText, terminalText } from '../std/terminal-text.ts';
 import { yamlText } from './show-report.ts';
 
 /** What a pod can choose: ESC, C1 controls, direction marks, separators, tags, and plain text. */
@@ -49,12 +49,13 @@ test('JSON and YAML hold nothing that acts on a terminal, and mean the same', as
 test('on a terminal only our own styles, line breaks and tabs are left', () => {
   fc.assert(
     fc.property(hostile, (text) => {
-      const shown = terminalText(text);
+      expect(terminalText(text)).not.toMatch(ACTIVE);
+      const shown = styledText(text);
       // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
       expect(shown.replaceAll(/\x1b\[31m/g, '')).not.toMatch(ACTIVE);
     }),
   );
-  expect(terminalText('\x1b[1mNAME\x1b[22m\t\u202egpj\x1b]0;x\x07\n')).toBe(
+  expect(styledText('\x1b[1mNAME\x1b[22m\t\u202egpj\x1b]0;x\x07\n')).toBe(
     '\x1b[1mNAME\x1b[22m\t\\x202egpj\\x1b]0;x\\x07\n',
   );
 });

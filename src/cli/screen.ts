@@ -43,17 +43,19 @@ function rankOf({ state }: FindingReport): number {
 
 function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
   const { kubelet, runtime, pods, mounts } = node;
-  const name = style('bold', node.name);
+  const name = printable(node.name);
   const facts = [
     kubeletWords(kubelet),
     runtime ? `${runtime.name} ${runtime.version}` : undefined,
     pods === undefined ? undefined : count(pods, 'pod'),
     mounts === undefined ? undefined : count(mounts, 'mount'),
-  ].filter((fact) => fact !== undefined);
-  const left = [node.name, ...facts].join('  ');
+  ]
+    .filter((fact) => fact !== undefined)
+    .map(printable);
+  const left = [name, ...facts].join('  ');
   const right = `${(node.tookMs / 1000).toFixed(1)} s`;
   const gap = ' '.repeat(Math.max(2, width - left.length - right.length));
-  return [name, ...facts].join('  ') + gap + right;
+  return [style('bold', name), ...facts].join('  ') + gap + right;
 }
 
 function kubeletWords({ presence, program, version }: NodeSummary['kubelet']): string {
@@ -125,7 +127,9 @@ function whatToDo(fault: FaultReport, finding: FindingReport): readonly string[]
   if (finding.state === 'benign') return ['nothing'];
   const recover = `kubediag recover ${fault.name} --finding ${finding.id}`;
   const ours = finding.actions.length > 0 ? [recover] : [];
-  const others = finding.otherCures.map((cure) => (ours.length > 0 ? `or: ${cure}` : cure));
+  const others = finding.otherCures
+    .map(printable)
+    .map((cure) => (ours.length > 0 ? `or: ${cure}` : cure));
   return [
     ...ours,
     ...others,

@@ -1,10 +1,11 @@
 import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
-import { terminalText } from '../std/terminal-text.ts';
+import { styledText, terminalText } from '../std/terminal-text.ts';
 import type { GlobalOptions } from './options.ts';
 
 /** Where a person reads and answers. Data goes to `out`, everything else to `err`. */
 export interface Terminal {
+  /** Lets our own styles pass: what others wrote is escaped before, by `printable` or `outData`. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
   /** Columns to fill at most. */
@@ -45,7 +46,7 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
   return {
     out: (text) => {
       progress('');
-      stdout.write(stdout.isTTY ? terminalText(text) : text);
+      stdout.write(stdout.isTTY ? styledText(text) : text);
     },
     err: (text) => {
       progress('');
@@ -66,6 +67,11 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     ask,
     confirm: async (question, stop) => /^y(es)?$/i.test(await ask(question, stop)),
   };
+}
+
+/** Data of others as it is; on a terminal as text that cannot act on it. */
+export function outData(text: string, { out, isOutTerminal }: Terminal): void {
+  out(isOutTerminal ? terminalText(text) : text);
 }
 
 function ask(question: string, stop: AbortSignal): Promise<string> {

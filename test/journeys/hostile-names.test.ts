@@ -12,20 +12,24 @@ const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/broken-co
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-hostile-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** CSI in one character, text from right to left, a line separator, and an invisible tag. */
-const HOSTILE = '\u009b31m\u202e\u2028\u{e0041}';
+/** CSI in one character, text from right to left, a line separator, an invisible tag, and green. */
+const HOSTILE = '\u009b31m\u202e\u2028\u{e0041}\u001b[32mspoof';
 /** Sets the title of a terminal. */
 const TITLE = '\u001b]0;x\u0007';
 
 // Control, format and separator characters, but for those between lines and those of our colours.
+// The same colour in front of the hostile word is not ours.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
-const STYLES = /\x1b\[(?:1|2|22|31|32|33|39)m|\x1b\[K|\r/g;
+const STYLES = /\x1b\[(?:1|2|22|31|32|33|39)m(?!spoof)|\x1b\[K|\r/g;
 const ACTIVE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 function activeIn(text: string): readonly string[] {
   const found = text.replaceAll(STYLES, '').match(ACTIVE) ?? [];
   return found.map((character) => `U+${character.codePointAt(0)?.toString(16)}`);
 }
+
+/** As it stands between the quotes of a JSON text. */
+const inJson = (text: string) => JSON.stringify(text).slice(1, -1);
 
 const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
@@ -41,7 +45,7 @@ async function run(commands: readonly (readonly string[])[], where: 'terminal' |
       ? shell
       : ['script', '--quiet', '--command', shell.map(quoted).join(' '), '/dev/null'];
   const { stdout, stderr } = await runProgram(words, { environment: { TERM: 'xterm' } });
-  const codes = [...stdout.matchAll(/^code (\d+)/gm)].map(([, code]) => Number(code));
+  const codes = [...stdout.matchAll(/code (\d+)\r?$/gm)].map(([, code]) => Number(code));
   return { text: stdout + stderr, stdout, codes };
 }
 
@@ -51,8 +55,8 @@ function hostileBundle(): string {
   mkdirSync(folder);
   const files = new Map(bundleFilesIn(FIXTURE));
   const answers = readFileSync(join(FIXTURE, 'answers.jsonl'), 'utf8')
-    .replaceAll('web-0', `web-0${HOSTILE}`)
-    .replaceAll('app.conf', `app${HOSTILE}${JSON.stringify(TITLE).slice(1, -1)}.conf`);
+    .replaceAll('web-0', inJson(`web-0${HOSTILE}`))
+    .replaceAll('app.conf', inJson(`app${HOSTILE}${TITLE}.conf`));
   files.set('answers.jsonl', Buffer.from(answers));
   const clock = new Date('2026-01-02T03:04:05Z');
   const manifest = { recording: { clock }, madeBy: 'by hand', tookMs: 12, settings: {} };
@@ -91,7 +95,7 @@ test('JSON and YAML in a pipe mean the same as ever, and hold none either', asyn
   const json = await run([['replay', bundle, 'stale-subpath-mount', '-o', 'json']], 'pipe');
   expect(activeIn(json.text)).toEqual([]);
   const report: unknown = JSON.parse(json.stdout.replace(/code 1\n$/, ''));
-  expect(JSON.stringify(report)).toContain(`web-0${HOSTILE}`);
+  expect(JSON.stringify(report)).toContain(inJson(`web-0${HOSTILE}`));
   const yaml = await run([['replay', bundle, 'stale-subpath-mount', '-o', 'yaml']], 'pipe');
   expect(activeIn(yaml.text)).toEqual([]);
 }, 60_000);
@@ -122,13 +126,14 @@ test('what a step has printed reaches a pipe as it is, and a terminal as text', 
   const shown = await run(
     [
       fetch,
+      [...fetch.slice(0, 3), '-', ...state],
       ['describe', 'diagnosis', 'one', ...state],
       ...['wide', 'json', 'yaml', 'name'].map((form) => ['get', 'diagnoses', '-o', form, ...state]),
       ['get', 'operation', 'one', '-o', 'yaml', ...state],
     ],
     'terminal',
   );
-  expect(shown.codes).toEqual([0, 0, 0, 0, 0, 0, 0]);
+  expect(shown.codes).toEqual([0, 0, 0, 0, 0, 0, 0, 0]);
   expect(shown.text).toContain('one\\x9b31m\\x202e');
   expect(activeIn(shown.text)).toEqual([]);
 }, 60_000);
