@@ -32,6 +32,17 @@ export function refuseAll(
   return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
 }
 
+/** Nothing is done without its evidence. */
+export function refuseUnsaved(
+  planned: PlannedRepair,
+  why: string,
+  { err }: Pick<Terminal, 'err'>,
+): FaultResult {
+  err(`refused: the evidence cannot be saved\n  why   ${why}\n`);
+  err('  do    make room, or choose another --state-dir; nothing was changed\n');
+  return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
+}
+
 /** With the word that a person gave; whoever performs an action sees whether it names what it must. */
 export function actionsOf(
   fault: AnyFault,

@@ -1,15 +1,30 @@
 import { findingId } from '../checkup/check-up.ts';
 import { dryRunOn } from '../host/hands-on.ts';
+import { checkSaving } from '../host/save-bundle.ts';
+import type { Looked } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { repairedBefore } from './choose-faults.ts';
-import { chooseFindings, doubtLines } from './choose-findings.ts';
+import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import { nodeInHand, openNode } from './open-node.ts';
-import { actionsOf, endsOf, type PlannedRepair, refuseAll } from './planned-repair.ts';
+import {
+  actionsOf,
+  endsOf,
+  type PlannedRepair,
+  refuseAll,
+  refuseUnsaved,
+} from './planned-repair.ts';
 import { checkFor, type RecoveryRun } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import { repairFindings } from './repair-findings.ts';
-import { showLeft, showManual, showOutcome, showPlan } from './show-recovery.ts';
+import {
+  showDoubts,
+  showLeft,
+  showManual,
+  showOutcome,
+  showPlan,
+  showUnfinished,
+} from './show-recovery.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 
 /** Checks for one fault, shows what it would do, asks, does it, and looks whether it worked. */
@@ -33,30 +48,32 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   if (taken.length > 0) showPlan(planned, checked, terminal);
   showLeft(fault, latent, 'to repair what is latent too: --yes --latent', terminal);
   showManual(fault, manual, terminal);
-  if (doubts.length > 0) {
-    terminal.err(`unknown: not all of ${fault.id} could be judged\n${doubtLines(doubts)}`);
-  }
+  if (doubts.length > 0) showDoubts(fault, doubts, terminal);
   const left = endsOf({ fault, findings: [...latent, ...manual] }, 'left');
-  if (taken.length === 0) return { ends: left, code: EXIT.clear };
+  const known = doubts.length > 0 ? EXIT.unknown : EXIT.clear;
+  if (taken.length === 0) return { ends: left, code: known };
+  run.hasPlanned = true;
   const result = await (options.dryRun
-    ? tryOut(planned, run)
+    ? tryOut(planned, checked, run)
     : repairFindings(planned, checked, run));
-  return { ...result, ends: new Map([...left, ...result.ends]) };
+  const code = result.code === EXIT.clear ? known : result.code;
+  return { ...result, code, ends: new Map([...left, ...result.ends]) };
 }
 
 /** All pre-checks of a real run. A question is taken to be answered with yes. */
-async function tryOut(planned: PlannedRepair, run: RecoveryRun): Promise<FaultResult> {
-  const { options, terminal } = run;
+async function tryOut(
+  planned: PlannedRepair,
+  looked: Looked,
+  { options, terminal }: RecoveryRun,
+): Promise<FaultResult> {
   const { fault, findings } = planned;
+  const unsaved = await checkSaving(looked.bundle(), options.stateFolder);
+  if (unsaved !== undefined) return refuseUnsaved(planned, unsaved, terminal);
   const node = openNode(options);
   try {
     const opened = await dryRunOn(node, nodeInHand(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
-    for (const entry of opened.unfinished) {
-      terminal.err(
-        `journal entry ${entry} of an earlier run is open; a real run settles it first\n`,
-      );
-    }
+    showUnfinished(opened.unfinished, terminal);
     const ends = new Map<string, FindingEnd>();
     for (const finding of findings) {
       const id = findingId(fault, finding);

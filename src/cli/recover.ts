@@ -1,6 +1,6 @@
 import { findingId } from '../checkup/check-up.ts';
 import { faults } from '../faults/index.ts';
-import { handsOn } from '../host/hands-on.ts';
+import { dryRunOn, handsOn } from '../host/hands-on.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import { faultNamed, inRepairOrder } from './choose-faults.ts';
@@ -11,7 +11,7 @@ import { nodeInHand, openNode } from './open-node.ts';
 import { recoverFault } from './recover-fault.ts';
 import { beginRun, checkFor, type RecoverOptions, type RecoveryRun } from './recovery-run.ts';
 import { exitCodeOf, type FaultResult, totalsOf, totalsText } from './recovery-totals.ts';
-import { showLeft, showManual, showSettled } from './show-recovery.ts';
+import { showDoubts, showLeft, showManual, showSettled, showUnfinished } from './show-recovery.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -31,15 +31,18 @@ export async function recover(
     results.set(fault, result);
     if (result.isOver) break;
   }
-  if (!options.dryRun && !run.hasSettled) await settleEarlier(run);
-
   const ended = [...results.values()];
-  const seenAfterwards = await checkAgain(results, run);
-  const totals = totalsOf(ended, seenAfterwards);
+  if (!options.dryRun && !run.hasSettled) {
+    const isRefused = run.hasPlanned || run.stop?.aborted || ended.some(({ isOver }) => isOver);
+    await (isRefused ? reportEarlier(run) : settleEarlier(run));
+  }
+  const again = await checkAgain(results, run);
+  const totals = totalsOf(ended, again?.left ?? 0);
+  const codes = again ? [...ended.map(settledCode), { code: again.code }] : ended;
   terminal.out(totalsText(totals, options.dryRun ?? false));
   if (options.dryRun) terminal.err('dry run: nothing was changed\n');
   const open = asked.filter((fault) => !results.has(fault)).map(({ id }) => id);
-  if (!run.stop?.aborted || open.length === 0) return exitCodeOf(totals, ended);
+  if (!run.stop?.aborted || open.length === 0) return exitCodeOf(totals, codes);
   terminal.err(`stopped; not checked: ${open.join(', ')}\n`);
   return EXIT.notDone;
 }
@@ -77,7 +80,15 @@ async function faultWith(id: string, run: RecoveryRun): Promise<Asked> {
   return { code: EXIT.notDone };
 }
 
-/** Nothing was done now; but what an earlier run was killed at may wait to be told. */
+/** Nobody allowed a change: what an earlier run was killed at stays as it is. */
+async function reportEarlier({ options, terminal }: RecoveryRun): Promise<void> {
+  const node = openNode(options);
+  const opened = await dryRunOn(node, nodeInHand(options));
+  if (opened.isOpen) showUnfinished(opened.unfinished, terminal);
+  node.close();
+}
+
+/** Nothing was found; but what an earlier run was killed at may wait to be told. */
 async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> {
   const journal = await journalIn(options.stateFolder);
   if (!journal.ok || journal.value.unfinished.length === 0) return;
@@ -90,6 +101,11 @@ async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> 
   node.close();
 }
 
+/** What was unknown before a repair is judged anew by the check after it. */
+function settledCode({ code }: FaultResult): Pick<FaultResult, 'code'> {
+  return { code: code === EXIT.unknown ? EXIT.clear : code };
+}
+
 /**
  * A repair may leave a part for a person, or uncover another finding. Both count, or we would end as
  * if nothing were left. What was repaired and is still seen may only need a moment, and does not.
@@ -97,17 +113,18 @@ async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> 
 async function checkAgain(
   results: ReadonlyMap<AnyFault, FaultResult>,
   run: RecoveryRun,
-): Promise<number> {
+): Promise<{ readonly left: number; readonly code: number } | undefined> {
   const { options, terminal } = run;
   const isChanged = [...results.values()].some(({ ends }) =>
     [...ends.values()].includes('repaired'),
   );
-  if (options.dryRun || run.stop?.aborted || !isChanged) return 0;
+  if (options.dryRun || run.stop?.aborted || !isChanged) return undefined;
   const checked = await checkFor([...results.keys()], run);
-  if ('advice' in checked) return 0;
+  if ('advice' in checked) return { left: 0, code: EXIT.unknown };
   let count = 0;
+  let code: number = EXIT.clear;
   for (const { fault, verdict } of checked.judged) {
-    const ends = results.get(fault)?.ends;
+    const { ends, code: codeBefore } = results.get(fault) ?? {};
     const isLeft = (finding: Finding) => {
       const end = ends?.get(findingId(fault, finding));
       if (end === undefined) return options.finding === undefined;
@@ -122,6 +139,10 @@ async function checkAgain(
       terminal,
     );
     count += left.length;
+    const doubts = 'doubts' in verdict ? verdict.doubts : [];
+    if (doubts.length === 0 || options.finding !== undefined) continue;
+    if (codeBefore !== EXIT.unknown) showDoubts(fault, doubts, terminal);
+    code = EXIT.unknown;
   }
-  return count;
+  return { left: count, code };
 }

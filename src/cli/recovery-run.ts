@@ -25,11 +25,13 @@ export interface RecoveryRun {
   stop?: AbortSignal;
   /** Whether actions that an earlier crash left open were settled. */
   hasSettled: boolean;
+  /** Whether there was anything to repair, also where the person then said no. */
+  hasPlanned: boolean;
 }
 
 export function beginRun(options: RecoverOptions, terminal: Terminal): RecoveryRun {
   const stateFolder = stateFolderOf(options);
-  return { options: { ...options, stateFolder }, terminal, hasSettled: false };
+  return { options: { ...options, stateFolder }, terminal, hasSettled: false, hasPlanned: false };
 }
 
 /** Signals are listened to from the first call on. */

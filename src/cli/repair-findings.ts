@@ -9,7 +9,13 @@ import { awaitHealing } from './await-healing.ts';
 import { EXIT } from './exit-codes.ts';
 import { nodeInHand, openNode } from './open-node.ts';
 import { lookSettingsOf } from './options.ts';
-import { actionsOf, endsOf, type PlannedRepair, refuseAll } from './planned-repair.ts';
+import {
+  actionsOf,
+  endsOf,
+  type PlannedRepair,
+  refuseAll,
+  refuseUnsaved,
+} from './planned-repair.ts';
 import { type RecoveryRun, stopOf } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import {
@@ -37,11 +43,7 @@ export async function repairFindings(
   }
   const stop = stopOf(run);
   const saved = await saveBundle(looked.bundle(), options.stateFolder, bundleName(planned, looked));
-  if ('trouble' in saved) {
-    terminal.err(`refused: the evidence cannot be saved\n  why   ${saved.trouble}\n`);
-    terminal.err('  do    make room, or choose another --state-dir; nothing was changed\n');
-    return { ends: refused, code: EXIT.notDone, isOver: true };
-  }
+  if ('trouble' in saved) return refuseUnsaved(planned, saved.trouble, terminal);
   terminal.out(`evidence   saved to ${saved.path}\n`);
   const question = `Repair ${findingCounts(planned.findings)}? [y/N] `;
   if (!options.yes && !(await terminal.confirm(question, stop))) {

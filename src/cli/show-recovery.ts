@@ -4,11 +4,13 @@ import type { Looked } from '../host/take-look.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { FINDING_STATES, type Finding } from '../model/finding.ts';
+import type { Doubt } from '../model/verdict.ts';
 import { wordsOf } from '../operations/action-words.ts';
 import type { Progress } from '../repair/handler.ts';
 import type { Step } from '../repair/perform.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
 import { printable } from '../std/printable.ts';
+import { doubtLines } from './choose-findings.ts';
 import type { Terminal } from './terminal.ts';
 import { wrapQuote, wrapWords } from './wrap.ts';
 
@@ -82,6 +84,11 @@ export function showManual(fault: AnyFault, manual: readonly Finding[], terminal
   }
   const more = manual.length - LEFT_SHOWN_MAX;
   if (more > 0) out(`no automatic repair for ${more} more: kubediag check ${fault.id}\n`);
+}
+
+/** What could not be judged, beside the findings of a fault. */
+export function showDoubts(fault: AnyFault, doubts: readonly Doubt[], { err }: Terminal): void {
+  err(`unknown: not all of ${fault.id} could be judged\n${doubtLines(doubts)}`);
 }
 
 /** "1 active and 2 latent findings" */
@@ -181,5 +188,12 @@ export function showSettled(settled: readonly Settled[], { err, width }: Termina
         : `not settled: ${each.unsettled}`;
     const open = `journal entry ${each.record.entry} of an earlier run was left open; ${became}`;
     err(`${wrapWords(open, width - 2).join('\n  ')}\n`);
+  }
+}
+
+/** The same where nothing may be changed now. */
+export function showUnfinished(entries: readonly number[], { err }: Terminal): void {
+  for (const entry of entries) {
+    err(`journal entry ${entry} of an earlier run is open; the next repair settles it first\n`);
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { saveBundle } from './save-bundle.ts';
+import { checkSaving, saveBundle } from './save-bundle.ts';
 
 const bundle = {
   recording: { clock: new Date(0), answers: new Map<string, never>() },
@@ -11,9 +11,38 @@ const bundle = {
   settings: {},
 };
 
-test('the newest hundred are kept, and nothing but our own is removed', async () => {
+function scratchFolder(): string {
   const state = mkdtempSync(join(tmpdir(), 'kubediag-state-'));
   onTestFinished(() => rmSync(state, { recursive: true }));
+  return state;
+}
+
+const NAME = '20270101T000000-3f9a1c.tgz';
+
+test('what lies in the way is an answer', async () => {
+  const state = scratchFolder();
+  writeFileSync(join(state, 'bundles'), '');
+  const trouble = expect.stringContaining('not a directory');
+  expect(await saveBundle(bundle, state, NAME)).toEqual({ trouble });
+  expect(await checkSaving(bundle, state)).toEqual(trouble);
+});
+
+test('a folder with a name of ours is not removed, and keeps nobody from saving', async () => {
+  const state = scratchFolder();
+  const folder = join(state, 'bundles');
+  for (let day = 10; day < 30; day += 1) {
+    for (let hour = 10; hour < 16; hour += 1) {
+      const name = `202601${day}T${hour}0000-abc123.tgz`;
+      mkdirSync(join(folder, name), { recursive: true, mode: 0o700 });
+    }
+  }
+  expect(await saveBundle(bundle, state, NAME)).toEqual({ path: join(folder, NAME) });
+  expect(await checkSaving(bundle, state)).toBeUndefined();
+  expect(readdirSync(folder)).toHaveLength(121);
+});
+
+test('the newest hundred are kept, and nothing but our own is removed', async () => {
+  const state = scratchFolder();
   const folder = join(state, 'bundles');
   mkdirSync(folder, { mode: 0o700 });
   writeFileSync(join(folder, '00000000-notes.txt'), '');
@@ -21,11 +50,11 @@ test('the newest hundred are kept, and nothing but our own is removed', async ()
     const stamp = new Date(Date.UTC(2026, 0, day)).toISOString().replace(/[-:]|\.\d+Z$/g, '');
     writeFileSync(join(folder, `${stamp}-abc123.tgz`), '');
   }
-  const saved = await saveBundle(bundle, state, '20270101T000000-3f9a1c.tgz');
-  expect(saved).toEqual({ path: join(folder, '20270101T000000-3f9a1c.tgz') });
+  const saved = await saveBundle(bundle, state, NAME);
+  expect(saved).toEqual({ path: join(folder, NAME) });
   const names = readdirSync(folder).toSorted();
   expect(names).toHaveLength(101);
   expect(names[0]).toBe('00000000-notes.txt');
   expect(names[1]).toBe('20260122T000000-abc123.tgz');
-  expect(names.at(-1)).toBe('20270101T000000-3f9a1c.tgz');
+  expect(names.at(-1)).toBe(NAME);
 });

@@ -1,9 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Report } from '../checkup/report.ts';
 import { type Bundle, filesOfBundle, packBundle } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
-import { makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
+import { DiskError, makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 /** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
@@ -25,18 +26,58 @@ export async function saveBundle(
   // Whoever else can write there could lead us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return { trouble: prepared.why };
-  const path = join(stateFolder, 'bundles', name);
-  // Of the same finding in the same second: the later one counts.
-  rmSync(path, { force: true });
-  const saved = writeBundle(bundle, path);
-  if ('path' in saved) removeOldest(join(stateFolder, 'bundles'));
-  return saved;
+  const folder = join(stateFolder, 'bundles');
+  return writeBundle(bundle, join(folder, name), (path, packed) => {
+    // Of the same finding in the same second: the later one counts.
+    rmSync(path, { force: true });
+    writeNewFile(path, packed);
+    removeOldest(folder);
+  });
+}
+
+/** Why a recovery could not save its evidence and its journal; changes nothing to find out. */
+export async function checkSaving(
+  bundle: Bundle,
+  stateFolder: string,
+): Promise<string | undefined> {
+  try {
+    const { length } = packBundle(filesOfBundle(bundle));
+    const checked = await tried(requireRoom(join(stateFolder, 'bundles'), length));
+    return checked.ok ? undefined : checked.why;
+  } catch (error) {
+    if (error instanceof BundleError) return error.message;
+    throw error;
+  }
+}
+
+/** The folder, the bundle under two names, the lock, its holder and the journal. */
+const NEW_FILES = 6;
+/** One each for the holder of the lock and for a line of the journal. */
+const OTHER_BLOCKS = 2;
+
+async function requireRoom(folder: string, sizeBytes: number): Promise<void> {
+  let there = folder;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  if (!statSync(there).isDirectory()) throw new DiskError(`${there}: not a directory`);
+  const { bsize, bfree, bavail, files, ffree } = await statfs(there);
+  const freeBytes = bsize * (process.geteuid?.() === 0 ? bfree : bavail);
+  const neededBytes = bsize * (Math.ceil(sizeBytes / bsize) + OTHER_BLOCKS);
+  if (freeBytes < neededBytes) {
+    const why = `${neededBytes} bytes needed, ${freeBytes} free`;
+    throw new DiskError(`${there}: no space left on device (${why})`);
+  }
+  // Filesystems without a fixed number of files, such as btrfs, report 0.
+  if (files > 0 && ffree < NEW_FILES) {
+    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`);
+  }
 }
 
 /** Their names begin with the time, so the oldest come first. Only what we ourselves wrote is ours. */
 function removeOldest(folder: string): void {
   // 20261115T102233-3f9a1c.tgz
-  const ours = readdirSync(folder).filter((name) => /^\d{8}T\d{6}-[0-9a-f]+\.tgz$/.test(name));
+  const ours = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^\d{8}T\d{6}-[0-9a-f]+\.tgz$/.test(entry.name))
+    .map(({ name }) => name);
   for (const name of ours.toSorted().slice(0, -BUNDLES_MAX)) rmSync(join(folder, name));
 }
 

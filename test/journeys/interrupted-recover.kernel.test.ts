@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { childOf } from '../../src/lab/process-mark.ts';
+import { atTerminal } from '../rig/at-terminal.ts';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { EXECUTABLE, oneLine, type Running } from '../rig/run-kubediag.ts';
@@ -10,8 +11,8 @@ const RECOVER = ['recover', FAULT, '--yes'];
 
 async function makeGated() {
   const sick = await makeNode();
-  const { target } = await makeSick(sick);
-  return { ...sick, target, umount: await GatedUmount.install(sick.node) };
+  const subpath = await makeSick(sick);
+  return { ...sick, subpath, target: subpath.target, umount: await GatedUmount.install(sick.node) };
 }
 
 /** To the program itself: what entered the namespaces for it is its parent. */
@@ -120,6 +121,32 @@ describe('a recovery that is interrupted', () => {
       expect((await check(node)).fault.verdict).toBe('clear');
     },
   );
+});
+
+describe('a recovery that is not allowed to act', () => {
+  it('reports what an earlier one left open, and leaves it open', async () => {
+    const { node, target, subpath } = await interruptAt('before', 'SIGKILL');
+    await untilGone(node, target);
+    await subpath.bind();
+    subpath.update();
+    const open = 'journal entry 1 of an earlier run is open; the next repair settles it first\n';
+    const noTerminal = await expectUntouched(node, () => node.kubediag('recover', FAULT));
+    expect(noTerminal.code).toBe(3);
+    expect(noTerminal.stderr).toContain('so nothing was changed');
+    expect(noTerminal.stderr).toContain(open);
+    expect(await journalOf(node)).toEqual(['unfinished']);
+
+    const declined = atTerminal(node, ['recover', FAULT]);
+    await declined.hasSaid('[y/N] ');
+    declined.child.stdin?.write('n\r');
+    const { stdout } = await declined.end;
+    expect(stdout).toContain('declined; nothing was changed');
+    expect(stdout.replaceAll('\r', '')).toContain(open);
+    expect(await journalOf(node)).toEqual(['unfinished']);
+
+    expect((await node.kubediag(...RECOVER)).code).toBe(0);
+    expect(await journalOf(node)).toEqual(['done', 'done']);
+  });
 });
 
 describe('a recovery whose reader is gone while it acts', () => {

@@ -75,6 +75,29 @@ describe('recover without a fault', () => {
     expect(mountLine(node, target)).toContain('//deleted ');
   });
 
+  it('does not end as if all were well where a part of a fault stays unknown', async () => {
+    const { node, runtime } = await makeNode();
+    const pod = podOf(WEB, { spec: { containers: [{ name: 'app' }, { name: 'side' }] } });
+    await node.startKubelet({ says: { version: OLD, pods: [pod] } });
+    const known = await node.subpath();
+    const wish = { plugin: 'empty-dir', volume: 'cache', container: 'side' };
+    const unknown = await node.subpath(wish);
+    for (const { update } of [known, unknown]) update();
+    runtime.containers = [
+      refusedBecauseOf(known.target),
+      { ...refusedBecauseOf(unknown.target), name: 'side' },
+    ];
+    for (const words of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', STALE, '--yes', '--latent', ...words);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 2 });
+      expect(ended.stdout).toMatch(/^1 (would be )?repaired, 0 (would be )?refused/m);
+      expect(ended.stderr.match(/unknown: not all of/g)).toHaveLength(1);
+    }
+    expect(mountLine(node, known.target)).toBeUndefined();
+    expect(mountLine(node, unknown.target)).toContain('//deleted ');
+    expect((await node.kubediag('check', STALE)).code).toBe(2);
+  });
+
   it('goes on where one fault is refused, and ends with 3', async () => {
     const { node, target, active } = await makeTwoFaults();
     const above = target.replace(/\/settings\/.*/, '');

@@ -133,6 +133,17 @@ describe('a recovery does nothing', () => {
     expect(oneLine(foreseen.stdout)).toContain('read-only file system');
   });
 
+  it('when a file is where its evidence belongs', async () => {
+    const { node } = await makeSickNode();
+    mkdirSync(node.stateFolder, { mode: 0o700 });
+    writeFileSync(join(node.stateFolder, 'bundles'), '');
+    for (const words of [['--yes'], ['--yes', '--dry-run']]) {
+      const { stderr } = await expectRefused(node, ...words);
+      expect(stderr).toContain('refused: the evidence cannot be saved');
+      expect(stderr).toContain('not a directory');
+    }
+  });
+
   it('when others could have written its journal', async () => {
     const { node } = await makeSickNode();
     mkdirSync(node.stateFolder);
@@ -166,11 +177,14 @@ describe('a recovery does nothing', () => {
     for (let room = 0; mountLine(node, subpath.target) && room < 20; room += 1) {
       const options = room === 0 ? 'mode=700,nr_inodes=2' : `mode=700,size=${room * PAGE_BYTES}`;
       await node.run('mount', '-t', 'tmpfs', '-o', options, 'small', node.stateFolder);
+      const dry = await node.kubediag('recover', FAULT, '--yes', '--dry-run');
       const { code, stdout, stderr } = await node.kubediag('recover', FAULT, '--yes');
+      expect(dry, `${options}\n${dry.stderr}${stderr}`).toMatchObject({ code });
       if (mountLine(node, subpath.target)) {
         expect(code).toBe(3);
         expect(oneLine(stdout + stderr)).toContain('nothing was changed');
         expect(stdout + stderr).toContain('no space left on device');
+        expect(dry.stderr).toContain('no space left on device');
         refusals.add(
           /^refused[: ] *(.*?)( {2}finding \w+)?$/m.exec(stderr + stdout)?.[1]?.trim() ?? '',
         );
