@@ -271,7 +271,7 @@ describe('what is wrong is told with its place and the way out', () => {
   test('a manifest that is nested without end', () => {
     let deep: object = {};
     for (let level = 0; level < 100; level += 1) deep = { deep };
-    expect(told(made('Operation', deep))[0]).toContain('it is nested in more than 64 levels');
+    expect(told(made('Operation', deep))[0]).toContain('nested more than 64 levels deep');
   });
 });
 
@@ -291,7 +291,7 @@ describe('an object has a limit, and so has what is said of it', () => {
     for (const field of ['labels', 'annotations']) {
       const metadata = { name: 'one', [field]: pairs };
       expect(told({ ...diagnosis({ nodeName: 'my-node' }), metadata })).toEqual([
-        `problem metadata.${field}: it has more than 1000 pairs: leave out what is not needed`,
+        `problem metadata.${field}: more than 1000 pairs: leave out what is not needed`,
       ]);
     }
   });

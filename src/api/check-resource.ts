@@ -59,7 +59,7 @@ export function checkResource(value: unknown): CheckedResource {
     return refused(['kind'], `there is no kind "${name}"`, `use one of ${known}`);
   }
   if (isNestedDeeper(value, NESTING_MAX)) {
-    return refused([], `it is nested in more than ${NESTING_MAX} levels`, 'write it flatter');
+    return refused([], `nested more than ${NESTING_MAX} levels deep`, 'write it flatter');
   }
   const size = sizeOf([value.metadata, value.spec]);
   if (size > VALUES_MAX) {

@@ -13,7 +13,7 @@ export const port = z.int().min(1).max(65_535);
 export const textMap = z
   .record(z.string(), text)
   .refine((map) => Object.keys(map).length <= PAIRS_MAX, {
-    error: `it has more than ${PAIRS_MAX} pairs`,
+    error: `more than ${PAIRS_MAX} pairs`,
     params: { fix: 'leave out what is not needed' },
   })
   .meta({ maxProperties: PAIRS_MAX });

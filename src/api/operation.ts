@@ -103,7 +103,7 @@ const codeSource = ruled(
   [
     {
       holds: (files) => Object.keys(files).length <= CODE_FILES_MAX,
-      what: `it has more than ${CODE_FILES_MAX} files`,
+      what: `more than ${CODE_FILES_MAX} files`,
       fix: 'put them together',
     },
     {

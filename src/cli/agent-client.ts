@@ -107,7 +107,7 @@ type Read = { readonly text: string } | Asked;
 const TOO_LARGE = {
   trouble: {
     what: 'the answer of the agent is too large',
-    why: `it has more than ${ANSWER_BYTES_MAX} bytes`,
+    why: `more than ${ANSWER_BYTES_MAX} bytes`,
     todo: 'ask for less: one namespace (-n), or one name',
   },
 };

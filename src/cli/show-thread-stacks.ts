@@ -30,7 +30,7 @@ export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): st
 }
 
 function noLoopLines({ style, width }: Terminal): readonly string[] {
-  const why = 'it is in no system call: it waits for its next work, or on a lock, or it runs';
+  const why = 'not in a system call: the loop is idle, waits on a lock or runs';
   return [
     `${style('bold', 'sync loop')}  ${style('yellow', 'unknown')}`,
     ...wrapWords(why, width - 2).map((line) => `  ${line}`),

@@ -8,10 +8,10 @@ const messagesIn = (text: string) =>
   read(text).flatMap(({ errors }) => errors.map(({ message }) => message));
 
 test.each([
-  ['brackets', `${'['.repeat(101)}${']'.repeat(101)}`, 'nested in more than 100 levels'],
-  ['brackets that stay open', '{a: '.repeat(50_000), 'nested in more than 100 levels'],
-  ['lists in lists', '- '.repeat(50_000), 'nested in more than 100 levels'],
-  ['keys of keys', '? '.repeat(50_000), 'nested in more than 100 levels'],
+  ['brackets', `${'['.repeat(101)}${']'.repeat(101)}`, 'nested more than 100 levels deep'],
+  ['brackets that stay open', '{a: '.repeat(50_000), 'nested more than 100 levels deep'],
+  ['lists in lists', '- '.repeat(50_000), 'nested more than 100 levels deep'],
+  ['keys of keys', '? '.repeat(50_000), 'nested more than 100 levels deep'],
   ['aliases', `a: &a 1\nb: [${'*a, '.repeat(101)}]\n`, 'too many aliases'],
   ['documents', '--- 1\n'.repeat(10_001), 'more than 10000 documents'],
   ['errors', `{${','.repeat(20_000)}}`, 'Unexpected'],

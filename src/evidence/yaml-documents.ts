@@ -77,7 +77,7 @@ class Budget {
 
   spendAlias(): void {
     this.#aliases -= 1;
-    if (this.#aliases < 0) throw this.#exceeded('it has too many aliases');
+    if (this.#aliases < 0) throw this.#exceeded('too many aliases');
   }
 
   spendDocument(): void {
@@ -88,10 +88,10 @@ class Budget {
   spendToken(depth: number): void {
     this.#tokens += 1;
     if (this.#tokens > this.#tokensMax) {
-      throw this.#exceeded(`it has more than ${this.#tokensMax} parts: split it`);
+      throw this.#exceeded(`more than ${this.#tokensMax} parts: split it`);
     }
     if (depth > YAML_DEPTH_MAX) {
-      throw this.#exceeded(`it is nested in more than ${YAML_DEPTH_MAX} levels`);
+      throw this.#exceeded(`nested more than ${YAML_DEPTH_MAX} levels deep`);
     }
   }
 

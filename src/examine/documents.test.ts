@@ -27,7 +27,7 @@ test('beginnings without an end cost no more than their lines', () => {
 
 test('what is too much to be read is told', () => {
   const deep = `{"kind":"Pod","a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`;
-  const why = 'JSON that was not read: it is nested in more than 100 levels';
+  const why = 'JSON that was not read: nested more than 100 levels deep';
   expect(documentsIn(deep)).toEqual({ documents: [], rest: '', unread: [why] });
   expect(documentsIn(`x\n${deep}\n`).unread).toEqual([why]);
   const yaml = `apiVersion: v1\nkind: Pod\n#${'x'.repeat(1024 * 1024)}\n`;

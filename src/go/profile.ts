@@ -95,7 +95,7 @@ function rawProfile(bytes: Uint8Array): RawProfile {
   const message = new Message(bytes, fail);
   while (message.next()) {
     entries += 1;
-    if (entries > PROFILE_ENTRIES_MAX) fail(`it has more than ${PROFILE_ENTRIES_MAX} entries`);
+    if (entries > PROFILE_ENTRIES_MAX) fail(`more than ${PROFILE_ENTRIES_MAX} entries`);
     takeField(message, raw);
   }
   if (entries === 0 || raw.strings.length === 0) fail('it is empty');

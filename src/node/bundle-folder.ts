@@ -29,7 +29,7 @@ export function bundleFilesIn(folder: string): BundleFiles {
     );
     const blobs = existsSync(join(folder, 'blobs')) ? readdirSync(join(folder, 'blobs')) : [];
     if (blobs.length > BUNDLE_FILES_MAX) {
-      throw new BundleError(`it has more than ${BUNDLE_FILES_MAX} files`);
+      throw new BundleError(`more than ${BUNDLE_FILES_MAX} files`);
     }
     const files = new Map<string, Uint8Array>();
     let left = BUNDLE_BYTES_MAX;
@@ -50,7 +50,7 @@ function bytesOfFile(path: string, bytesMax: number): Buffer {
   try {
     const status = fstatSync(file);
     if (!status.isFile()) throw notAFile();
-    if (status.size > bytesMax) throw new BundleError(`it has more than ${BUNDLE_BYTES_MAX} bytes`);
+    if (status.size > bytesMax) throw new BundleError(`more than ${BUNDLE_BYTES_MAX} bytes`);
     // One byte more than it claims: a file that grows, and those of the kernel, say too little.
     const bytes = Buffer.alloc(status.size + 1);
     let length = 0;

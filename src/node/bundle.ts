@@ -83,7 +83,7 @@ export function unpackBundle(packed: Uint8Array): BundleFiles {
   const entries = readTar(archive);
   if (!entries) throw new BundleError('it is not a sound tar archive');
   if (entries.length > BUNDLE_FILES_MAX) {
-    throw new BundleError(`it has more than ${BUNDLE_FILES_MAX} files`);
+    throw new BundleError(`more than ${BUNDLE_FILES_MAX} files`);
   }
   return new Map(entries.map(({ name, content }) => [name.replace(/^\.\//, ''), content]));
 }
@@ -153,7 +153,7 @@ function answersIn(text: string, files: BundleFiles): ReadonlyMap<string, Record
     const line = text.slice(start, end < 0 ? text.length : end);
     if (line !== '') valuesLeft -= readLine(line, valuesLeft, files, answers);
     if (answers.size > BUNDLE_ANSWERS_MAX) {
-      throw new BundleError(`it has more than ${BUNDLE_ANSWERS_MAX} answers`);
+      throw new BundleError(`more than ${BUNDLE_ANSWERS_MAX} answers`);
     }
     start += line.length + 1;
   }

@@ -29,7 +29,7 @@ export function readToEnd(file: number, path: string): readonly Buffer[] {
     chunk = Buffer.allocUnsafe(CHUNK_BYTES);
     filled = 0;
   }
-  throw new ReadError('too-large', path, `it has more than ${FILE_BYTES_MAX} bytes`);
+  throw new ReadError('too-large', path, `more than ${FILE_BYTES_MAX} bytes`);
 }
 
 /**

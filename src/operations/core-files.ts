@@ -113,7 +113,7 @@ async function namesIn(look: Look, folder: string): Promise<readonly string[]> {
   await requireNoLink(look, folder);
   const names = await look.node.ask('folder', { path: folder });
   if (names.length <= CORE_NAMES_MAX) return names;
-  throw new ReadError('too-large', folder, `it has more than ${CORE_NAMES_MAX} entries`);
+  throw new ReadError('too-large', folder, `more than ${CORE_NAMES_MAX} entries`);
 }
 
 /** Anybody may write to /var/crash: a link from there would lead to the names of another folder. */

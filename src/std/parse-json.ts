@@ -36,7 +36,7 @@ export function countJson(text: string, { depthMax, valuesMax } = LIMITS): numbe
         depth += 1;
         values += 1;
         if (depth > depthMax) {
-          throw new JsonLimitError(`it is nested in more than ${depthMax} levels`);
+          throw new JsonLimitError(`nested more than ${depthMax} levels deep`);
         }
         break;
       case COMMA:
@@ -47,7 +47,7 @@ export function countJson(text: string, { depthMax, valuesMax } = LIMITS): numbe
         depth -= 1;
         if (depth <= 0) return values;
     }
-    if (values > valuesMax) throw new JsonLimitError(`it has more than ${valuesMax} values`);
+    if (values > valuesMax) throw new JsonLimitError(`more than ${valuesMax} values`);
   }
   return values;
 }

@@ -46,7 +46,7 @@ test.each([
       truncateSync(at('large'), 3 * 1024 ** 3);
       return at('large');
     },
-    'it has more than 268435456 bytes',
+    'more than 268435456 bytes',
   ],
   ['a pipe', () => makeFifo(at('pipe')), 'it is neither a file nor a folder'],
   ['a device without end', () => '/dev/zero', 'it is neither a file nor a folder'],
