@@ -82,7 +82,7 @@ describe('recover without a fault', () => {
     const known = await node.subpath();
     const wish = { plugin: 'empty-dir', volume: 'cache', container: 'side' };
     const unknown = await node.subpath(wish);
-    for (const { update } of [known, unknown]) update();
+    for (const subpath of [known, unknown]) subpath.update();
     runtime.containers = [
       refusedBecauseOf(known.target),
       { ...refusedBecauseOf(unknown.target), name: 'side' },
