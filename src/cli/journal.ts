@@ -31,8 +31,8 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
   else if (troubles.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
-  // Lines that cannot be read may tell of anything.
-  return troubles.length === 0 ? EXIT.clear : EXIT.unknown;
+  // A journal of which no line can be read may tell of anything.
+  return entries.length === 0 && troubles.length > 0 ? EXIT.unknown : EXIT.clear;
 }
 
 /** What is in the journal, or why the disk does not tell. */
