@@ -92,12 +92,15 @@ describe('without a kubelet', () => {
     expect(fault.reason).toContain('the version of the kubelet');
     const screen = await node.kubediag('check', ...socket);
     expect(screen.stdout).toContain('(stopped)');
-    await expectCured(node, subpath, async () => {
+    const recover = async () => {
       const recovered = await node.kubediag('recover', FAULT, '--yes', ...socket);
       // Nobody is there who would start the container, so nobody is promised that.
       expect(oneLine(recovered.stdout)).toContain('the kubelet does not run');
       return recovered;
-    });
+    };
+    // What only a kubelet could tell stays unknown, after the cure as well.
+    await expectCured(node, subpath, recover, { code: 2 });
+    expect((await check(node, ...socket)).ended.code).toBe(2);
   });
 
   it('a kubelet root that is missing is unknown, and named', async () => {
