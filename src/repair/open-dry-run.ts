@@ -32,7 +32,7 @@ export async function openDryRun(options: HandsOptions): Promise<OpenDryRun> {
   const opened = await tried(
     (async () => {
       await checkFolder(stateFolder);
-      const held = heldNodeLock(stateFolder, actor);
+      const held = await heldNodeLock(stateFolder, actor);
       return { held, unfinished: readJournal(stateFolder).unfinished.map(({ entry }) => entry) };
     })(),
   );

@@ -1,53 +1,145 @@
-import { closeSync, constants, openSync } from 'node:fs';
-import { DatabaseSync } from 'node:sqlite';
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  linkSync,
+  openSync,
+  readdirSync,
+  unlinkSync,
+} from 'node:fs';
+import { createConnection, createServer, type Server } from 'node:net';
 import { messageOf } from '../std/message-of.ts';
-import { LOCK_WAIT_MS } from './limits.ts';
+import { LOCK_TRIES_MAX } from './limits.ts';
 import { DiskError, hasCode } from './state-folder.ts';
 
 export interface KernelLock {
+  /** The file that stands for it: "lock-17". */
+  readonly name: string;
   readonly release: () => void;
 }
 
-/** Of SQLite: somebody else has the lock. */
-const SQLITE_BUSY = 5;
-
 /**
- * A lock of the kernel (fcntl) on a file, which ends with its holder at the latest; undefined when
- * somebody has it. Node has no call for it, but SQLite locks so whatever it has open: an empty
- * database on which a transaction is begun, to which nothing is ever written.
+ * A lock that ends with its holder, however that ends and in whichever namespace it lives: the kernel
+ * connects to a Unix socket for as long as somebody listens there. Undefined when somebody does.
  *
- * The file must never be opened otherwise in this process, nor be deleted: whoever closes any
- * descriptor of it gives the lock away.
+ * The socket listens before it gets its number, and only whoever has the highest number holds the lock.
+ * Numbers are removed only below a higher one: who was too slow always finds that one, and gives up.
  */
-export function takeKernelLock(path: string): KernelLock | undefined {
-  makeUnlessThere(path);
-  let database: DatabaseSync | undefined;
+export async function takeKernelLock(folder: string): Promise<KernelLock | undefined> {
+  // The name of a socket is short, and that of our folder may be long: by a descriptor it is not.
+  const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
+  const at = (name: string) => `/proc/self/fd/${directory}/${name}`;
+  const own = `.lock-${randomBytes(8).toString('hex')}`;
+  let server: Server | undefined;
+  let number: number | undefined;
   try {
-    database = new DatabaseSync(path, { timeout: LOCK_WAIT_MS });
-    database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
+    server = await listeningAt(at(own));
+    chmodSync(at(own), 0o600);
+    number = await numberFor(own, at);
   } catch (error) {
-    database?.close();
-    const code = error instanceof Error && 'errcode' in error ? Number(error.errcode) : 0;
-    if ((code & 0xff) === SQLITE_BUSY) return undefined;
-    throw new DiskError(`${path} cannot be locked: ${messageOf(error)}`);
+    throw new DiskError(`${folder} cannot be locked: ${messageOf(error)}`);
+  } finally {
+    remove(at(own));
+    if (number === undefined) {
+      server?.close();
+      closeSync(directory);
+    }
   }
-  const taken = database;
-  held.add(taken);
-  const release = () => {
-    if (held.delete(taken)) taken.close();
-  };
-  return { release };
+  if (number === undefined || !server) return undefined;
+  for (const each of numbersIn(at(''))) if (each < number) remove(at(nameOf(each)));
+  return { name: nameOf(number), release: () => release(server, directory) };
 }
 
-/** A database that nobody remembers is closed, and its lock is gone with it. */
-const held = new Set<DatabaseSync>();
-
-/** For our eyes only. One that is there is not opened. */
-function makeUnlessThere(path: string): void {
-  const { O_CREAT, O_EXCL, O_RDWR } = constants;
+/** The newest lock, if somebody holds it; changes nothing. */
+export async function heldKernelLock(folder: string): Promise<string | undefined> {
+  const directory = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
   try {
-    closeSync(openSync(path, O_CREAT | O_EXCL | O_RDWR, 0o600));
-  } catch (error) {
-    if (!hasCode(error, 'EEXIST')) throw error;
+    const at = (name: string) => `/proc/self/fd/${directory}/${name}`;
+    const newest = Math.max(0, ...numbersIn(at('')));
+    return newest > 0 && (await isAnswering(at(nameOf(newest)))) ? nameOf(newest) : undefined;
+  } finally {
+    closeSync(directory);
   }
+}
+
+function release(server: Server, directory: number): void {
+  if (!server.listening) return;
+  server.close();
+  closeSync(directory);
+}
+
+/** Gives the socket the next number; undefined when the newest one is held. */
+async function numberFor(own: string, at: (name: string) => string): Promise<number | undefined> {
+  for (let tries = 0; tries < LOCK_TRIES_MAX; tries += 1) {
+    const newest = Math.max(0, ...numbersIn(at('')));
+    if (newest > 0 && (await isAnswering(at(nameOf(newest))))) return undefined;
+    const number = newest + 1;
+    if (!isLinked(at(own), at(nameOf(number)))) continue;
+    // Since we looked, others may have had the lock, and removed this number as a lower one.
+    if (Math.max(...numbersIn(at(''))) === number) return number;
+    remove(at(nameOf(number)));
+  }
+  throw new DiskError(`others took the lock ${LOCK_TRIES_MAX} times meanwhile`);
+}
+
+function remove(path: string): void {
+  try {
+    unlinkSync(path);
+  } catch {
+    // It is gone already, or nobody's socket: then it keeps nobody from the lock either.
+  }
+}
+
+/** False when somebody else was faster: then there is a newer one to look at. */
+function isLinked(from: string, to: string): boolean {
+  try {
+    linkSync(from, to);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+function nameOf(number: number): string {
+  return `lock-${number}`;
+}
+
+// lock-17
+function numbersIn(folder: string): readonly number[] {
+  return readdirSync(folder).flatMap((name) => {
+    const number = /^lock-([1-9]\d{0,14})$/.exec(name)?.[1];
+    return number === undefined ? [] : [Number(number)];
+  });
+}
+
+function listeningAt(path: string): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    // Whoever connects only wants to know that we live.
+    const server = createServer((socket) => void socket.destroy());
+    server.once('error', reject);
+    server.listen(path, () => {
+      server.off('error', reject);
+      server.on('error', () => {});
+      // It does not keep alive a process that has nothing more to do.
+      server.unref();
+      resolve(server);
+    });
+  });
+}
+
+/** Nobody listens at a socket whose process has ended. Any other error may be of one who lives. */
+function isAnswering(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', (error) => {
+      socket.destroy();
+      resolve(!hasCode(error, 'ECONNREFUSED') && !hasCode(error, 'ENOENT'));
+    });
+  });
 }

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -36,15 +36,13 @@ test('a holder in another PID namespace has the lock until it is killed, and no 
   expect(await takeNodeLock(folder, thisProcess())).toMatchObject({
     isTaken: false,
     what: expect.stringContaining('another recovery (pid 1, since '),
-    why: `it holds the lock ${join(folder, 'lock')}; its pid is that of another PID namespace`,
+    why: `it holds the lock of ${folder}; its pid is that of another PID namespace`,
   });
   expect((await holdElsewhere(folder)).said).toBe('refused');
 
   unshare.kill('SIGKILL');
   await once(unshare.stdout, 'close');
   expect((await takeNodeLock(folder, thisProcess())).isTaken).toBe(true);
-  // A database that was written to would leave a journal.
-  expect(readdirSync(folder)).toEqual(['holder', 'lock']);
-  expect(statSync(join(folder, 'lock')).size).toBe(0);
+  expect(readdirSync(folder)).toEqual(['holder', expect.stringMatching(/^lock-\d+$/)]);
   expect((await holdElsewhere(folder)).said).toBe('refused');
 });

@@ -14,7 +14,6 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { heldNodeLock, takeNodeLock } from './node-lock.ts';
-import { tried } from './state-folder.ts';
 import { thisProcess } from './this-process.ts';
 
 let folder = '';
@@ -43,7 +42,7 @@ test('a live holder is named, and the lock is free again after its release', asy
     what: expect.stringMatching(
       `^another recovery \\(pid ${self.pid}, since 20.* UTC\\) is at work on this node$`,
     ),
-    why: `it holds the lock ${join(folder, 'lock')}`,
+    why: `it holds the lock of ${folder}`,
     todo: 'wait until it is done',
   });
   first.lock.release();
@@ -66,31 +65,44 @@ test('a holder whose name was not written down, or was lost, has the lock all th
 
 test('the lock is for our eyes only, and leaves nothing else behind', async () => {
   await takeNodeLock(folder, self);
-  expect(readdirSync(folder)).toEqual(['holder', 'lock']);
+  expect(readdirSync(folder)).toEqual(['holder', 'lock-1']);
   for (const name of readdirSync(folder)) {
     expect(statSync(join(folder, name)).mode & 0o777).toBe(0o600);
   }
 });
 
 test('who only asks for the holder changes nothing', async () => {
-  expect(heldNodeLock(join(folder, 'none'), self)).toBeUndefined();
-  expect(heldNodeLock(folder, self)).toBeUndefined();
+  expect(await heldNodeLock(join(folder, 'none'), self)).toBeUndefined();
+  expect(await heldNodeLock(folder, self)).toBeUndefined();
   expect(readdirSync(folder)).toEqual([]);
   const first = await takeNodeLock(folder, self);
   if (!first.isTaken) throw new Error(first.what);
   for (let time = 0; time < 2; time += 1) {
-    expect(heldNodeLock(folder, self)?.what).toContain(`another recovery (pid ${self.pid}, since`);
+    expect((await heldNodeLock(folder, self))?.what).toContain(
+      `another recovery (pid ${self.pid}, since`,
+    );
   }
   expect(await taken()).toBe(false);
   first.lock.release();
-  expect(heldNodeLock(folder, self)).toBeUndefined();
+  expect(await heldNodeLock(folder, self)).toBeUndefined();
   expect(await taken()).toBe(true);
 });
 
-test('what cannot be locked is told as an error of the disk', async () => {
-  mkdirSync(join(folder, 'lock'));
-  const answer = await tried(takeNodeLock(folder, self));
-  expect(answer).toMatchObject({ ok: false, why: expect.stringContaining('cannot be locked') });
+test('what is no socket, or one that nobody listens at, keeps nobody from the lock', async () => {
+  mkdirSync(join(folder, 'lock-1'));
+  writeFileSync(join(folder, 'lock-7'), '');
+  expect(await taken()).toBe(true);
+  expect(readdirSync(folder)).toContain('lock-8');
+  expect(await taken()).toBe(false);
+});
+
+test('a folder behind a link of the kernel is locked as well', async () => {
+  const behind = `/proc/self/root${folder}`;
+  const first = await takeNodeLock(folder, self);
+  expect((await takeNodeLock(behind, self)).isTaken).toBe(false);
+  if (first.isTaken) first.lock.release();
+  expect((await takeNodeLock(behind, self)).isTaken).toBe(true);
+  expect(await taken()).toBe(false);
 });
 
 describe('the numbered files of an earlier version', () => {
@@ -105,10 +117,10 @@ describe('the numbered files of an earlier version', () => {
     const answer = await takeNodeLock(folder, self);
     expect(answer).toMatchObject({
       what: `another recovery (pid ${parent.pid}, since 2026-01-02 10:22:33 UTC) is at work on this node`,
-      why: `it holds the lock ${join(folder, 'lock.10')}`,
+      why: `it holds the lock of ${join(folder, 'lock.10')}`,
     });
-    expect(heldNodeLock(folder, self)).toMatchObject({
-      why: `it holds the lock ${join(folder, 'lock.10')}`,
+    expect(await heldNodeLock(folder, self)).toMatchObject({
+      why: `it holds the lock of ${join(folder, 'lock.10')}`,
     });
   });
 
@@ -122,7 +134,7 @@ describe('the numbered files of an earlier version', () => {
     leave(6, {});
     leave(7, changes);
     expect(await taken()).toBe(true);
-    expect(readdirSync(folder)).toEqual(['holder', 'lock']);
+    expect(readdirSync(folder)).toEqual(['holder', 'lock-1']);
   });
 });
 

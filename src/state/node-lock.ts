@@ -2,7 +2,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { type KernelLock, takeKernelLock } from './kernel-lock.ts';
+import { heldKernelLock, type KernelLock, takeKernelLock } from './kernel-lock.ts';
 import { LOCK_BYTES_MAX } from './limits.ts';
 import { emptyIfWritable, fieldsIn, prepareFolder, textIfThere } from './state-folder.ts';
 import type { Actor } from './this-process.ts';
@@ -32,8 +32,8 @@ const RECOVERY: HolderWords = {
 };
 
 /**
- * The kernel holds the lock on the file `lock` for as long as its holder lives, in whichever PID
- * namespace. The file `holder` only says who that is, for messages: it may be out of date.
+ * The lock ends with its holder, in whichever PID namespace. The file `holder` only says who that is,
+ * for messages: it may be out of date.
  */
 export async function takeNodeLock(
   folder: string,
@@ -41,9 +41,9 @@ export async function takeNodeLock(
   words: HolderWords = RECOVERY,
 ): Promise<LockAnswer> {
   await prepareFolder(folder);
-  const [path, holder] = [join(folder, 'lock'), join(folder, 'holder')];
-  const kernel = takeKernelLock(path);
-  if (!kernel) return { isTaken: false, ...troubleOf(path, holderIn(holder), self, words) };
+  const holder = join(folder, 'holder');
+  const kernel = await takeKernelLock(folder);
+  if (!kernel) return { isTaken: false, ...troubleOf(folder, holderIn(holder), self, words) };
   const earlier = earlierHolder(folder, self);
   if (earlier) {
     kernel.release();
@@ -62,12 +62,12 @@ export async function takeNodeLock(
 }
 
 /** Who has the lock now, as a refusal; undefined when it could be taken. Changes nothing. */
-export function heldNodeLock(folder: string, self: Actor): Trouble | undefined {
-  const path = join(folder, 'lock');
-  const kernel = existsSync(path) ? takeKernelLock(path) : 'nobody has taken it yet';
-  if (!kernel) return troubleOf(path, holderIn(join(folder, 'holder')), self, RECOVERY);
-  if (typeof kernel === 'object') kernel.release();
-  const earlier = existsSync(folder) ? earlierHolder(folder, self) : undefined;
+export async function heldNodeLock(folder: string, self: Actor): Promise<Trouble | undefined> {
+  if (!existsSync(folder)) return undefined;
+  if ((await heldKernelLock(folder)) !== undefined) {
+    return troubleOf(folder, holderIn(join(folder, 'holder')), self, RECOVERY);
+  }
+  const earlier = earlierHolder(folder, self);
   return earlier && troubleOf(earlier.path, earlier, self, RECOVERY);
 }
 
@@ -98,7 +98,7 @@ function troubleOf(path: string, holder: Holder, self: Actor, words: HolderWords
   const isElsewhere = isKnown && pidNamespace !== self.pidNamespace;
   return {
     what: `${words.who}${isKnown ? ` (pid ${pid}, since ${time} UTC)` : ''} ${words.does}`,
-    why: `it holds the lock ${path}${isElsewhere ? '; its pid is that of another PID namespace' : ''}`,
+    why: `it holds the lock of ${path}${isElsewhere ? '; its pid is that of another PID namespace' : ''}`,
     todo: words.todo,
   };
 }
