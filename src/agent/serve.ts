@@ -189,7 +189,7 @@ async function stand(
     // It ends with the last step that it had begun.
     await running;
   } finally {
-    // Whoever asks a server whose runner is dead would take it for healthy.
+    // A server that answers while its runner is dead looks healthy.
     await server.close();
     store.close();
   }

@@ -43,7 +43,7 @@ export function refuseUnsaved(
   return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
 }
 
-/** With the word that a person gave; whoever performs an action sees whether it names what it must. */
+/** With the word that a person gave. The handler of each action checks that it names the right pod. */
 export function actionsOf(
   fault: AnyFault,
   finding: Finding,

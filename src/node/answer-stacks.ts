@@ -1,18 +1,10 @@
-import {
-  closeSync,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  readSync,
-} from 'node:fs';
+import { closeSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ByteSource } from '../go/byte-source.ts';
 import { type Elf, readElf } from '../go/elf.ts';
 import { type PcLineTable, readPcLineTable } from '../go/pc-line-table.ts';
 import { runningProgram } from '../go/program.ts';
 import { type WalkedStack, walkStack } from '../go/stack-walk.ts';
+import { fileSource } from './file-source.ts';
 import { STACKS_APART_MS, STACKS_MS, THREADS_MAX } from './limits.ts';
 import { ReadError } from './node-reader.ts';
 import { pathInRoot } from './path-in-root.ts';
@@ -100,7 +92,7 @@ function walkerOf(
   pid: number,
   { folder, file, memory }: { folder: string; file: number; memory: ProcessMemory },
 ): Walker {
-  const elf = readElf(sourceOf(file));
+  const elf = readElf(fileSource(file));
   const bias = elf && biasOf(folder, elf);
   const program =
     elf && bias !== undefined
@@ -186,16 +178,6 @@ function stackOf(
     return { ...about, path: null, waitedMs: 0, frames: [], brokenBy };
   }
   return { ...about, path, waitedMs, ...stack };
-}
-
-function sourceOf(file: number): ByteSource {
-  return {
-    sizeBytes: fstatSync(file).size,
-    read: (offset, length) => {
-      const bytes = Buffer.allocUnsafe(length);
-      return bytes.subarray(0, readSync(file, bytes, 0, length, offset));
-    },
-  };
 }
 
 /** Empty when the thread has ended. What is not ours to read must not look like a thread at rest. */

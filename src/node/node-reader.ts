@@ -49,7 +49,7 @@ export interface Questions {
   };
   /**
    * The Go stacks of those threads of a process that are blocked in a system call, and of no others.
-   * Nothing of the memory of the process is told but return addresses, by name, and the path.
+   * Of the memory of the process, only function names and the path are returned.
    */
   readonly stacks: {
     readonly ask: { readonly stacksOf: number };

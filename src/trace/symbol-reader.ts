@@ -1,6 +1,6 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
-import type { ByteSource } from '../go/byte-source.ts';
+import { closeSync, openSync } from 'node:fs';
 import { readSymbolTable } from '../go/symbol-table.ts';
+import { fileSource } from '../node/file-source.ts';
 
 /** Places of one file whose functions are wanted. */
 export interface SymbolQuestion {
@@ -26,21 +26,11 @@ function namesOf({ file, offsets }: SymbolQuestion): readonly (string | null)[] 
   let opened: number | undefined;
   try {
     opened = openSync(file, 'r');
-    const table = readSymbolTable(sourceOf(opened));
+    const table = readSymbolTable(fileSource(opened));
     return offsets.map((offset) => table?.nameAt(offset) ?? null);
   } catch {
     return nothing; // The process is gone, and its files with it.
   } finally {
     if (opened !== undefined) closeSync(opened);
   }
-}
-
-function sourceOf(file: number): ByteSource {
-  return {
-    sizeBytes: fstatSync(file).size,
-    read: (offset, length) => {
-      const bytes = Buffer.allocUnsafe(length);
-      return bytes.subarray(0, readSync(file, bytes, 0, length, offset));
-    },
-  };
 }
