@@ -2,6 +2,9 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { TestOrder } from './tools/test-order.ts';
 
+/** Modules are loaded once in a worker, not once for each file: no module of ours keeps a state. */
+const isolate = false;
+
 export default defineConfig({
   test: {
     sequence: { sequencer: TestOrder },
@@ -9,6 +12,7 @@ export default defineConfig({
       {
         test: {
           name: 'unit',
+          isolate,
           include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['kernel', 'runtime', 'trace', 'cluster'].map(
             (suite) => `**/*.${suite}.test.ts`,
@@ -24,6 +28,7 @@ export default defineConfig({
         // Asks the real kernel, in private namespaces: one file after another.
         test: {
           name: 'kernel',
+          isolate,
           include: ['src/**/*.kernel.test.ts'],
           fileParallelism: false,
           testTimeout: 60_000,
@@ -34,6 +39,7 @@ export default defineConfig({
         // The executable on practice nodes, each a world of its own; most of the time they wait.
         test: {
           name: 'journeys',
+          isolate,
           include: ['test/**/*.kernel.test.ts'],
           maxWorkers: 3,
           testTimeout: 90_000,
@@ -44,6 +50,7 @@ export default defineConfig({
         // Asks a real containerd and runc.
         test: {
           name: 'runtime',
+          isolate,
           include: ['src/**/*.runtime.test.ts', 'test/**/*.runtime.test.ts'],
           fileParallelism: false,
           testTimeout: 120_000,
@@ -54,6 +61,7 @@ export default defineConfig({
         // Watches the whole machine with a real bpftrace, which takes a second or more to begin.
         test: {
           name: 'trace',
+          isolate,
           include: ['test/**/*.trace.test.ts'],
           fileParallelism: false,
           testTimeout: 90_000,
@@ -65,10 +73,10 @@ export default defineConfig({
         // All files run in one process, one after another, and so can share clusters (docs/cluster.md).
         test: {
           name: 'cluster',
+          isolate,
           include: ['test/**/*.cluster.test.ts'],
           globalSetup: 'test/cluster/setup.ts',
           fileParallelism: false,
-          isolate: false,
           testTimeout: 300_000,
           hookTimeout: 300_000,
         },

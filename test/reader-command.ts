@@ -1,8 +1,8 @@
-import { join } from 'node:path';
 import type { ReaderCommand } from '../src/node/reader-process.ts';
+import { EXECUTABLE } from './rig/run-kubediag.ts';
 
-/** The reader, run from the sources. */
+/** The reader of the built executable. */
 export const readerCommand: ReaderCommand = {
-  program: process.execPath,
-  arguments: [join(import.meta.dirname, '../src/main.ts'), 'reader'],
+  program: EXECUTABLE,
+  arguments: ['reader'],
 };

@@ -8,8 +8,6 @@ import { promisify } from 'node:util';
 export interface Suite {
   readonly name: string;
   readonly needs: readonly Need[];
-  /** Runs the executable, which is built first. */
-  readonly needsBuild?: true;
   /** Whether it wants both processors for itself, or waits most of the time, beside others that do. */
   readonly lane: 'alone' | 'node' | 'cluster';
 }
@@ -119,26 +117,21 @@ export const suites: readonly Suite[] = [
   {
     name: 'kernel',
     needs: [root, namespaces, fuse, python, shells],
-    needsBuild: true,
     lane: 'node',
   },
   {
     name: 'runtime',
     needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
-    needsBuild: true,
     lane: 'node',
   },
   {
     name: 'trace',
     needs: [root, namespaces, containerRuntime, bpftrace],
-    needsBuild: true,
     lane: 'node',
   },
-  { name: 'journeys', needs: [root, namespaces, fuse, python], needsBuild: true, lane: 'node' },
   {
     name: 'cluster',
     needs: [root, namespaces, fuse, kubernetes, bpftrace],
-    needsBuild: true,
     lane: 'cluster',
   },
 ];

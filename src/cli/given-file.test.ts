@@ -11,8 +11,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
 
-const MAIN = join(import.meta.dirname, '../main.ts');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-given-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 const at = (name: string) => join(scratch, name);
@@ -30,7 +30,7 @@ writeFileSync(at('given.pprof'), PROFILE);
 const ENDS_MS = 20_000;
 
 function kubediag(...words: readonly string[]) {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [MAIN, ...words], {
+  const { status, signal, stdout, stderr } = spawnSync(EXECUTABLE, words, {
     timeout: ENDS_MS,
     killSignal: 'SIGKILL',
   });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
 import { type LintReport, lintManifests } from './lint-manifests.ts';
 
 const linted = (text: string) => lintManifests([{ name: 'a.yaml', text }]);
@@ -234,7 +235,7 @@ describe('kubediag lint', () => {
   afterAll(() => rmSync(scratch, { recursive: true }));
 
   const run = (words: readonly string[], input = '') =>
-    spawnSync(process.execPath, ['src/main.ts', 'lint', ...words], { input, encoding: 'utf8' });
+    spawnSync(EXECUTABLE, ['lint', ...words], { input, encoding: 'utf8' });
 
   test('reads folders, and ends with 0 when there are only notes', () => {
     const { status, stdout } = run(['-f', scratch]);

@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
+import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
 
 function told(...words: readonly string[]): string {
-  const all = ['--no-warnings', 'src/main.ts', 'operations', ...words];
-  const { status, stdout } = spawnSync(process.execPath, all, { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(EXECUTABLE, ['operations', ...words], { encoding: 'utf8' });
   expect(status).toBe(0);
   return stdout;
 }

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { chain, object } from '../../test/made-manifests.ts';
+import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
 
 interface Diagnosis {
   readonly metadata: { readonly name: string; readonly uid: string; readonly labels: object };
@@ -63,7 +64,7 @@ async function run(
   const file = join(folder, 'all.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   const rest = ['run', '-f', file, '--node-name', 'my-node', '-o', 'json', ...words];
-  const child = spawn(process.execPath, ['--no-warnings', 'src/main.ts', ...rest], {
+  const child = spawn(EXECUTABLE, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   if (stopping) {

