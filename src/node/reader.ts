@@ -14,6 +14,9 @@ import {
   type ToReader,
 } from './reader-protocol.ts';
 
+/** Few answers are so long, and none on a small node. */
+const LONG_BYTES = 128 * 1024;
+
 /**
  * The disposable reader: a child process that touches the node on behalf of the live world. When a
  * path hangs, it hangs with it, is left behind, and nothing else is lost. It ends with whoever asks.
@@ -21,9 +24,6 @@ import {
 export function runReader(): void {
   // The kernel shows it: a later run finds those that this one had to leave behind.
   process.title = READER_NAME;
-  // It keeps nothing of what it reads, so little of its memory is worth keeping: swept early, it needs
-  // a fifth less. Not given at its start, where it would cost the code that was compiled ahead of time.
-  setFlagsFromString('--optimize-for-size');
   const parser = new FrameParser<ToReader>();
   let answerer: Answerer | undefined;
   let turn = Promise.resolve();
@@ -68,12 +68,22 @@ async function answer(
 
 function sayAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buffer[]): void {
   const parts = partsOf(header, payload);
-  if (bytesIn(parts) <= FRAME_BYTES_MAX) {
+  const bytes = bytesIn(parts);
+  if (bytes > LONG_BYTES) sweepEarly();
+  if (bytes <= FRAME_BYTES_MAX) {
     sayParts(parts);
   } else {
     const detail = `the answer has more than ${FRAME_BYTES_MAX} bytes`;
     say({ say: 'failure', id: header.id, failure: 'too-large', detail });
   }
+}
+
+/**
+ * It keeps nothing of what it reads, so little of its memory is worth keeping: swept early, a reader of long
+ * answers needs a fifth less. Others are not told: from then on Node loads nothing that was compiled ahead of time.
+ */
+function sweepEarly(): void {
+  setFlagsFromString('--optimize-for-size');
 }
 
 function say(header: FromReader): void {
