@@ -224,6 +224,19 @@ describe('a question', () => {
     });
   });
 
+  test('behind a busy one waits for it, for another reader would make the node busier', async () => {
+    const reader = madeReader(`
+      if (asked.say === 'settings') { say({ say: 'ready' }); continue; }
+      say({ say: 'begin', id: asked.id });
+      const until = performance.now() + (asked.question.path === '/busy' ? 1000 : 0);
+      while (performance.now() < until);
+      say({ say: 'answer', id: asked.id, value: String(process.pid) });`);
+    await withNode(reader, async (node) => {
+      const busy = node.ask('link', { path: '/busy' });
+      expect(await node.ask('link', { path: '/quick' })).toBe(await busy);
+    });
+  });
+
   test('that waits when the node is closed is answered', async () => {
     const node = new LiveNode(readerCommand, { hostRoot: '/' });
     const asked = [node.ask('version', slow), node.ask('file', plain)];

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { type Companion, startCompanion } from '../process/companion.ts';
 import { PATIENT_MS, QUESTION_MS, READER_QUIET_MS, READER_START_MS } from './limits.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from './node-reader.ts';
@@ -30,7 +31,7 @@ export interface Waiting {
 
 interface ReaderEvents {
   readonly onAnswer: (reader: ReaderProcess) => void;
-  /** It has said nothing for a while, and others wait behind its latest question. */
+  /** It has said nothing for a while, does nothing, and others wait behind its latest question. */
   readonly onQuiet: (reader: ReaderProcess) => void;
   /** A time limit has passed, so its latest question hangs. */
   readonly onHang: (reader: ReaderProcess) => void;
@@ -189,7 +190,7 @@ export class ReaderProcess {
     this.#quiet = setTimeout(() => {
       this.#quiet = undefined;
       setImmediate(() => {
-        if (this.isQuiet && this.#isBlocked()) this.#events.onQuiet(this);
+        if (this.isQuiet && this.#isBlocked() && !isRunning(this.pid)) this.#events.onQuiet(this);
         if (!this.#quiet) this.#listen();
       });
     }, READER_QUIET_MS);
@@ -210,6 +211,19 @@ export class ReaderProcess {
     this.#waiting.delete(id);
     // An idle reader must not keep the program from ending.
     if (this.#waiting.size === 0) this.#companion.hold(false);
+  }
+}
+
+/**
+ * Whether its first thread runs, or would if it got a processor: on a busy node it is late then, but nothing
+ * holds it, and another reader would only make the node busier.
+ */
+function isRunning(pid: number): boolean {
+  try {
+    // 812 (kubediag-reader) R 1 812 812 0 ...
+    return /\) R \d+ [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return false; // It has just ended, which is told elsewhere.
   }
 }
 
