@@ -1,35 +1,54 @@
+import { createInterface } from 'node:readline';
+import { dieWithParent } from '../process/die-with-parent.ts';
 import { messageOf } from '../std/message-of.ts';
 import { openNode } from './open-node.ts';
 
 /** As the command line tells of what was refused. */
 const NOT_DONE = 3;
 
+/** What a session answers to one request. */
+export type SessionAnswer = { readonly result?: unknown } | { readonly error: string };
+
 /** What the lab does on its practice node and is done with: the words come from outside. */
-export async function runInside([command = '', ...words]: readonly string[]): Promise<void> {
+export async function runInside(words: readonly string[]): Promise<void> {
+  if (words[0] === 'session') return runSession();
+  const answer = await answerTo(words);
+  if (!('error' in answer)) return;
+  process.stderr.write(`${answer.error}\n`);
+  process.exitCode = NOT_DONE;
+}
+
+/** One request per line, an array of words; one answer per line. Ends with its input (`node-session.ts`). */
+async function runSession(): Promise<void> {
+  dieWithParent();
+  for await (const line of createInterface({ input: process.stdin })) {
+    const answer = await answerTo(JSON.parse(line) as readonly string[]);
+    process.stdout.write(`${JSON.stringify(answer)}\n`);
+  }
+}
+
+async function answerTo([command = '', ...words]: readonly string[]): Promise<SessionAnswer> {
+  // For each request anew: the one before may have restarted the runtime.
   const node = openNode();
   try {
     switch (command) {
       case 'furnish':
         (await import('./baseline.ts')).writeBaseline();
         await (await import('./furnish.ts')).furnish(node);
-        break;
+        return {};
       case 'break':
         await (await import('./make-break.ts')).makeBreak(node, words);
-        break;
+        return {};
       case 'heal':
         await (await import('./heal.ts')).heal(node);
-        break;
-      case 'snapshot': {
-        const { snapshotOf } = await import('./exam/snapshot.ts');
-        process.stdout.write(JSON.stringify(await snapshotOf(node)));
-        break;
-      }
+        return {};
+      case 'snapshot':
+        return { result: await (await import('./exam/snapshot.ts')).snapshotOf(node) };
       default:
         throw new Error(`nothing is called "${command}" on a practice node`);
     }
   } catch (error) {
-    process.stderr.write(`${messageOf(error)}\n`);
-    process.exitCode = NOT_DONE;
+    return { error: messageOf(error) };
   } finally {
     node.runtime.close();
   }

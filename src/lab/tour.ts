@@ -7,7 +7,7 @@ import { type Ran, runOnNode } from './enter.ts';
 import { caseName } from './exam/cases.ts';
 import { checkNode } from './exam/check-node.ts';
 import { judgeCheck } from './exam/judge.ts';
-import { labNode } from './exam/lab-node.ts';
+import { type LabNode, labNode } from './exam/lab-node.ts';
 import { LOOK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverWords } from './exam/recover-words.ts';
 import type { StandingLab } from './known-labs.ts';
@@ -34,6 +34,7 @@ export interface TourOptions extends BorrowOptions {
 
 interface Walk {
   readonly lab: StandingLab;
+  readonly node: LabNode;
   readonly terminal: LabTerminal;
   /** Gives a person the time to read; tells whether they want to go on. */
   readonly rest: () => Promise<'on' | 'enough'>;
@@ -54,12 +55,14 @@ export async function tour(
     return pause('\npress Enter to go on, or q to leave: ', stop);
   };
   const walk = async () => {
-    const end = await walkTour({ lab: borrowed.lab(), terminal, rest });
+    const lab = borrowed.lab();
+    const node = labNode(lab);
+    const end = await walkTour({ lab, node, terminal, rest }).finally(node.close);
     if (stop.aborted) return INTERRUPTED;
     if (end === 'enough') return 0;
     if (options.serve) {
       terminal.out('\n');
-      await serveLab(borrowed.lab(), { listen: options.listen, orElsewhere: true }, terminal, stop);
+      await serveLab(lab, { listen: options.listen, orElsewhere: true }, terminal, stop);
     }
     return end === 'as told' ? 0 : 1;
   };
@@ -81,7 +84,7 @@ const INTERRUPTED = 130;
 
 /** Shows each fault in turn on a practice node that stands. */
 async function walkTour(walk: Walk): Promise<StopEnd> {
-  const { terminal, lab } = walk;
+  const { terminal, lab, node } = walk;
   let shown = 0;
   let seen = 0;
   terminal.out(introLines(lab.settings, TOUR_STOPS.length, terminal));
@@ -97,7 +100,7 @@ async function walkTour(walk: Walk): Promise<StopEnd> {
     shown += 1;
     terminal.out(kubeletLines(each.kubelet, lab.settings, terminal));
     const end = await walkStop(each, walk);
-    await labNode(lab).heal();
+    await node.heal();
     if (end === 'enough') {
       terminal.out('\nThe tour ends here.\n');
       return end;
@@ -123,7 +126,7 @@ async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   if ((await rest()) === 'enough') return 'enough';
   await showBreak(made, walk);
   // The code of what is shown tells that something is wrong; this tells that it is this, and this alone.
-  const { problems } = judgeCheck(made, await checkNode(labNode(walk.lab)));
+  const { problems } = judgeCheck(made, await checkNode(walk.node));
   if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
   const codes: number[] = [];
   // No stop asks for a word that only a report knows, so none is made before the one that is shown.
@@ -165,11 +168,11 @@ async function showSettled(words: readonly string[], walk: Walk): Promise<number
 
 const whole = (text: string) => `${text.trimEnd()}\n`;
 
-async function showBreak(made: Break, { lab, terminal }: Walk): Promise<void> {
+async function showBreak(made: Break, { lab, node, terminal }: Walk): Promise<void> {
   const words = `kubediag lab break ${made.fault} --variant ${made.variant} --name ${lab.name}`;
   terminal.out(commandLines('# ', words, terminal));
   terminal.progress('breaking it ...');
-  await labNode(lab).make(caseName(made));
+  await node.make(caseName(made));
   terminal.out(storyLines(`The practice node is broken: ${made.about}.`, terminal));
 }
 

@@ -11,11 +11,11 @@ import { caseName, chooseCases } from './cases.ts';
 import { changesBetween } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
 import { examJunit } from './junit.ts';
-import { labNode } from './lab-node.ts';
+import { type LabNode, labNode } from './lab-node.ts';
 import { CHECK_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
 import { type ExamResult, isPerfect } from './result.ts';
-import { sitAll } from './sit-all.ts';
+import { type ExamPlace, sitAll } from './sit-all.ts';
 import { examTable } from './table.ts';
 
 export interface ExamOptions extends BorrowOptions {
@@ -71,14 +71,16 @@ async function sitExam(
     return why === undefined ? [] : [{ name: caseName(each), why }];
   });
   const toSit = asked.filter((each) => !leftOut.some(({ name }) => name === caseName(each)));
-  const places = labs.map(({ lab, remake }) => ({
-    node: () => labNode(lab()),
-    ...(remake ? { remake } : {}),
-  }));
-  const sit = async () => ({
-    runtime: await runtimeOn(places[0]?.node()),
-    cases: await sitAll(toSit, places, { stop, onProgress: terminal.progress }),
-  });
+  const places = labs.map(placeOn);
+  const sit = async () => {
+    try {
+      const runtime = await runtimeOn(places[0]?.node());
+      const watch = { stop, onProgress: terminal.progress };
+      return { runtime, cases: await sitAll(toSit, places, watch) };
+    } finally {
+      for (const each of places) each.close();
+    }
+  };
   const stopped = { runtime: '', cases: [] };
   const end = () => endAll(labs, terminal);
   const { runtime, cases } = await duringLab({ end }, sit, stop, stopped);
@@ -94,6 +96,27 @@ async function sitExam(
     kubelet: settings ? kubeletOf(settings) : '',
     runtime: `${runtime} (${settings?.runtime.kind === 'containerd' ? settings.runtime.containerd : 'stand-in'})`,
     tookMs: Math.round(performance.now() - begun),
+  };
+}
+
+/** The same `LabNode` for as long as its practice node stands. */
+function placeOn({ lab, remake }: BorrowedLab): ExamPlace & Pick<LabNode, 'close'> {
+  let node: LabNode | undefined;
+  const close = () => {
+    node?.close();
+    node = undefined;
+  };
+  const remakeIt = async () => {
+    close();
+    await remake?.();
+  };
+  return {
+    node: () => {
+      node ??= labNode(lab());
+      return node;
+    },
+    close,
+    ...(remake ? { remake: remakeIt } : {}),
   };
 }
 

@@ -4,15 +4,14 @@ import { EXECUTABLE, runProgram } from '../../../test/rig/run-kubediag.ts';
 import { standingLab } from '../enter.ts';
 import { WEB_POD } from '../healthy-pods.ts';
 import { changesBetween, type Snapshot } from './compare.ts';
-import type { ExamNode } from './exam-node.ts';
-import { labNode } from './lab-node.ts';
+import { type LabNode, labNode } from './lab-node.ts';
 import { YOUNG_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
 
 const NAME = `snapshot-${process.pid}`;
 const SILENT = '/var/lib/kubelet/plugins/silent';
 
-let node: ExamNode;
+let node: LabNode;
 let baseline: Snapshot;
 
 const lab = (command: string, ...words: readonly string[]) =>
@@ -35,6 +34,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
+  node.close();
   await lab('down');
 });
 
