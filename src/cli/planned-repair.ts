@@ -52,3 +52,18 @@ export function actionsOf(
   const { actions = [] } = fault.recover?.(finding) ?? {};
   return given === undefined ? actions : actions.map((action) => ({ ...action, confirmed: given }));
 }
+
+export function isAllRepaired(ends: ReadonlyMap<string, FindingEnd>): boolean {
+  return [...ends.values()].every((end) => end === 'repaired');
+}
+
+export const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
+
+/** Nobody would do what is waited for. */
+export function cannotWait(
+  { isKubeletUp }: PlannedRepair,
+  { err }: Pick<Terminal, 'err'>,
+): boolean {
+  if (!isKubeletUp) err(`not waiting: ${ASLEEP}\n`);
+  return !isKubeletUp;
+}

@@ -9,7 +9,9 @@ import { EXIT } from './exit-codes.ts';
 import { nodeInHand, openNode } from './open-node.ts';
 import {
   actionsOf,
+  cannotWait,
   endsOf,
+  isAllRepaired,
   type PlannedRepair,
   refuseAll,
   refuseUnsaved,
@@ -82,11 +84,15 @@ async function tryOut(
         const outcome = await opened.check({ action, fault: fault.id, finding: id });
         if (!outcome || outcome.state === 'done') continue;
         showOutcome(outcome, terminal, { finding: id });
-        ends.set(id, 'refused');
+        ends.set(id, outcome.state === 'failed' ? 'failed' : 'refused');
         break;
       }
     }
-    return { ends, code: EXIT.clear };
+    const [again] = await looked.judgeAgain(opened.after);
+    const expected = again ? { expected: again.verdict } : {};
+    const isWaiting = options.wait && isAllRepaired(ends);
+    const code = isWaiting && cannotWait(planned, terminal) ? EXIT.notDone : EXIT.clear;
+    return { ends, code, ...expected };
   } finally {
     node.close();
     await tellAbandoned(node, terminal);

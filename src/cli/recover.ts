@@ -1,4 +1,4 @@
-import { findingId } from '../checkup/check-up.ts';
+import { findingId, type Judged } from '../checkup/check-up.ts';
 import { faults } from '../faults/index.ts';
 import { dryRunOn, handsOn } from '../host/hands-on.ts';
 import type { AnyFault } from '../model/fault.ts';
@@ -38,7 +38,8 @@ export async function recover(
   }
   const again = await checkAgain(results, run);
   const totals = totalsOf(ended, again?.left ?? 0);
-  const codes = again ? [...ended.map(settledCode), { code: again.code }] : ended;
+  const before = again && !options.dryRun ? ended.map(settledCode) : ended;
+  const codes = again ? [...before, { code: again.code }] : before;
   terminal.out(totalsText(totals, options.dryRun ?? false));
   if (options.dryRun) terminal.err('dry run: nothing was changed\n');
   const open = asked.filter((fault) => !results.has(fault)).map(({ id }) => id);
@@ -118,12 +119,12 @@ async function checkAgain(
   const isChanged = [...results.values()].some(({ ends }) =>
     [...ends.values()].includes('repaired'),
   );
-  if (options.dryRun || run.stop?.aborted || !isChanged) return undefined;
-  const checked = await checkFor([...results.keys()], run);
-  if ('advice' in checked) return { left: 0, code: EXIT.unknown };
+  if (run.stop?.aborted || !isChanged) return undefined;
+  const judged = options.dryRun ? expectedOf(results) : await judgedNow(results, run);
+  if (!judged) return { left: 0, code: EXIT.unknown };
   let count = 0;
   let code: number = EXIT.clear;
-  for (const { fault, verdict } of checked.judged) {
+  for (const { fault, verdict } of judged) {
     const { ends, code: codeBefore } = results.get(fault) ?? {};
     const isLeft = (finding: Finding) => {
       const end = ends?.get(findingId(fault, finding));
@@ -145,4 +146,19 @@ async function checkAgain(
     code = EXIT.unknown;
   }
   return { left: count, code };
+}
+
+/** A dry run changes nothing that could be checked again. */
+function expectedOf(results: ReadonlyMap<AnyFault, FaultResult>): readonly Judged[] {
+  return [...results].flatMap(([fault, { expected }]) =>
+    expected ? [{ fault, verdict: expected }] : [],
+  );
+}
+
+async function judgedNow(
+  results: ReadonlyMap<AnyFault, FaultResult>,
+  run: RecoveryRun,
+): Promise<readonly Judged[] | undefined> {
+  const checked = await checkFor([...results.keys()], run);
+  return 'advice' in checked ? undefined : checked.judged;
 }

@@ -1,3 +1,4 @@
+import type { Verdict } from '../model/verdict.ts';
 import { EXIT } from './exit-codes.ts';
 
 /** What became of one finding. Left: nobody tried to repair it, or something of it is still there. */
@@ -9,6 +10,8 @@ export interface FaultResult {
   readonly ends: ReadonlyMap<string, FindingEnd>;
   /** What these do not tell: that the fault is unknown, or that its effect was not seen to end. */
   readonly code: number;
+  /** What a dry run expects a check afterwards to find. */
+  readonly expected?: Verdict;
   /** The same would happen with every other fault, so none is tried. */
   readonly isOver?: boolean;
 }
@@ -37,7 +40,8 @@ export function exitCodeOf(
 export function totalsText({ repaired, refused, failed, left }: Totals, isDryRun: boolean): string {
   if (repaired + refused + failed + left === 0) return '';
   const remaining = left > 0 ? `, ${left} left` : '';
+  const failing = failed > 0 ? `, ${failed} would fail` : '';
   return isDryRun
-    ? `${repaired} would be repaired, ${refused} would be refused${remaining}\n`
+    ? `${repaired} would be repaired, ${refused} would be refused${failing}${remaining}\n`
     : `${repaired} repaired, ${refused} refused, ${failed} failed${remaining}\n`;
 }

@@ -10,8 +10,11 @@ import { EXIT } from './exit-codes.ts';
 import { nodeInHand, openNode } from './open-node.ts';
 import { lookSettingsOf } from './options.ts';
 import {
+  ASLEEP,
   actionsOf,
+  cannotWait,
   endsOf,
+  isAllRepaired,
   type PlannedRepair,
   refuseAll,
   refuseUnsaved,
@@ -61,12 +64,8 @@ export async function repairFindings(
     run.hasSettled = true;
     // Whoever only watches keeps nobody else from acting.
     const ends = await performAll(planned, opened, { words, stop }, terminal).finally(opened.close);
-    const isDone = [...ends.values()].every((end) => end === 'repaired');
-    if (!isDone || !options.wait) return { ends, code: EXIT.clear };
-    if (!planned.isKubeletUp) {
-      terminal.err(`not waiting: ${ASLEEP}\n`);
-      return { ends, code: EXIT.notDone };
-    }
+    if (!isAllRepaired(ends) || !options.wait) return { ends, code: EXIT.clear };
+    if (cannotWait(planned, terminal)) return { ends, code: EXIT.notDone };
     const settings = lookSettingsOf(options);
     const hasHealed = await awaitHealing(planned, () => lookAt(node, settings), stop, terminal);
     return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
@@ -100,8 +99,6 @@ async function confirmedWords(
   }
   return words;
 }
-
-const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
 
 /** One action at a time. The actions of a finding build on each other; findings do not. */
 async function performAll(

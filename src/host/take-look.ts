@@ -4,7 +4,7 @@ import { makeReport } from '../checkup/make-report.ts';
 import { nodeFacts } from '../checkup/node-facts.ts';
 import type { Report } from '../checkup/report.ts';
 import { redactAnswer, redactDetail } from '../evidence/redact.ts';
-import type { LookSettings } from '../model/evidence.ts';
+import type { Look, LookSettings } from '../model/evidence.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Bundle } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
@@ -20,6 +20,8 @@ import { VERSION } from './product-version.ts';
 export interface Looked {
   readonly report: Report;
   readonly judged: readonly Judged[];
+  /** Judges what was seen once more, with this change; nothing is read again. */
+  readonly judgeAgain: (change: (look: Look) => Look) => Promise<readonly Judged[]>;
   /** All that was asked and answered, as it was. */
   readonly recording: Recording;
   /** The same without what is private. Made when it is wanted: it is large. */
@@ -62,6 +64,7 @@ export async function takeLook(
   return {
     report: makeReport({ ...facts, tookMs }, judged),
     judged,
+    judgeAgain: (change) => checkUp(asked.faults, change(look), asked.only),
     recording: recorder.recording,
     bundle: () => ({
       recording: { clock, answers: redacted(answers) },

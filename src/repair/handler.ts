@@ -13,6 +13,8 @@ export interface Handler<K extends ActionKind> {
    * when nothing stands against it. Already done is no objection, it is `done`.
    */
   refuse(action: Action<K>, look: Look, writer: NodeWriter): Promise<Outcome | undefined>;
+  /** What would stay undone although nothing stands against the rest; only a dry run asks. */
+  shortfall?(action: Action<K>, look: Look): Promise<Trouble | undefined>;
   /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
   act(
     action: Action<K>,

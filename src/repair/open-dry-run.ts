@@ -1,7 +1,6 @@
-import { type MountTable, mountTable } from '../evidence/mount-table.ts';
-import { type UnloggedContainers, unloggedContainers } from '../evidence/unlogged-containers.ts';
+import { lookAfter } from '../evidence/look-after.ts';
 import type { Action, Outcome, Trouble } from '../model/action.ts';
-import type { Evidence, Look } from '../model/evidence.ts';
+import type { Look } from '../model/evidence.ts';
 import { heldNodeLock } from '../state/node-lock.ts';
 import { checkFolder, tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
@@ -20,6 +19,8 @@ export type OpenDryRun =
        * before it count as performed.
        */
       readonly check: (intent: Intent) => Promise<Outcome | undefined>;
+      /** A look as it would be after the actions that passed. */
+      readonly after: (look: Look) => Look;
       /** Journal entries that a crash left open, and a real run would settle first. */
       readonly unfinished: readonly number[];
     }
@@ -42,46 +43,14 @@ export async function openDryRun(options: HandsOptions): Promise<OpenDryRun> {
   const writer = new LiveWriter(options);
   const journal = new FileJournal({ folder: stateFolder, actor });
   const passed: Action[] = [];
+  const after = (now: Look) => lookAfter(passed, now);
   const check = async (intent: Intent) => {
     const { action } = withEarlierProof(intent, journal);
     const objection =
       notPermitted(action, permitted) ??
-      (await objectionTo(action, lookAfter(passed, look()), writer));
+      (await objectionTo(action, after(look()), writer, { isDryRun: true }));
     if (!objection) passed.push(action);
     return objection;
   };
-  return { isOpen: true, check, unfinished };
-}
-
-/** A look without what these actions would have taken away, for those that build on them. */
-function lookAfter(actions: readonly Action[], look: Look): Look {
-  const gone = new Set(actions.map(subjectOf));
-  const changes = new Map<string, unknown>([
-    [
-      mountTable.id,
-      (table: MountTable) => ({
-        ...table,
-        mounts: table.mounts.filter(({ id }) => !gone.has(id)),
-      }),
-    ],
-    [
-      unloggedContainers.id,
-      (unlogged: UnloggedContainers) => ({
-        ...unlogged,
-        containers: unlogged.containers.filter(({ id }) => !gone.has(id)),
-      }),
-    ],
-  ]);
-  const of = async <T>(evidence: Evidence<T>): Promise<T> => {
-    const value = await look.of(evidence);
-    const change = changes.get(evidence.id) as ((value: T) => T) | undefined;
-    return change ? change(value) : value;
-  };
-  return { ...look, of };
-}
-
-/** What an action takes away, where another action may wait for that. */
-function subjectOf(action: Action): number | string | undefined {
-  if (action.kind === 'unmount' || action.kind === 'force-unmount') return action.id;
-  return action.kind === 'remove-container' ? action.container : undefined;
+  return { isOpen: true, check, after, unfinished };
 }

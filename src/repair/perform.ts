@@ -68,10 +68,14 @@ export async function objectionTo(
   action: Action,
   look: Look,
   writer: NodeWriter,
+  { isDryRun = false } = {},
 ): Promise<Outcome | undefined> {
   const handler: Handler<ActionKind> = handlers[action.kind];
   try {
-    return await handler.refuse(action, look, writer);
+    const objection = await handler.refuse(action, look, writer);
+    if (objection || !isDryRun) return objection;
+    const shortfall = await handler.shortfall?.(action, look);
+    return shortfall && { state: 'failed', ...shortfall };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
     const todo =

@@ -5,13 +5,13 @@ import { type MountNamespaces, mountNamespaces } from '../evidence/mount-namespa
 import { mountsOnPaths } from '../evidence/mount-places.ts';
 import { mountTable } from '../evidence/mount-table.ts';
 import { keptNamespaces } from '../evidence/open-mounts.ts';
-import type { Action, Outcome } from '../model/action.ts';
+import type { Action, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import type { Entry } from '../node/node-reader.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import { usersOf } from './folder-users.ts';
-import type { Handler, Mishap } from './handler.ts';
+import type { Handler } from './handler.ts';
 import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
 import { FIRST_PROCESS, type ProcessPins } from './node-writer.ts';
 import { type PinnedFolder, pinnedFolder } from './removal.ts';
@@ -39,6 +39,11 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
       todo: 'see to what keeps them; then run kubediag check again',
       byHand: byHand(sight),
     };
+  },
+
+  async shortfall(action, look) {
+    const sight = await sightOf(action, look);
+    return shortfallOf(await objections(action, sight), sight);
   },
 
   async act(action, writer, look, { freshLook, onProgress, stop }) {
@@ -72,7 +77,8 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
         onProgress?.({ done: start, total: pinned.length });
       }
     }
-    return mishapOf(kept, { broken, isUnending, sight });
+    const shortfall = shortfallOf(kept, sight, broken);
+    return shortfall && { ...shortfall, isUnending };
   },
 
   async isDone(action, look, before) {
@@ -235,18 +241,18 @@ async function tiedHands(sight: Sight, why: string | undefined): Promise<Outcome
   return { state: 'refused', what, why, todo, byHand: byHand(sight) };
 }
 
-function mishapOf(
+function shortfallOf(
   kept: ReadonlyMap<string, string | null>,
-  { broken, isUnending, sight }: { broken: string | undefined; isUnending: boolean; sight: Sight },
-): Mishap | undefined {
+  sight: Sight,
+  broken?: string,
+): Trouble | undefined {
   const told = reasonsTold(kept);
   if (broken === undefined && told === '') return undefined;
   return {
-    what: 'not all of the left-over folders were removed',
+    what: 'not all of the left-over folders could be removed',
     why: [broken, told].filter(Boolean).join('; '),
     todo: 'see to what keeps them; then run kubediag check again',
     byHand: byHand(sight),
-    isUnending,
   };
 }
 

@@ -237,7 +237,7 @@ test('a busy mount is a failure that names who holds it, and is never forced', a
   expect(outcome).toMatchObject({
     state: 'failed',
     what: 'the mount is in use, and is not taken away by force',
-    why: 'the kernel calls it busy; held by tail (pid 77, fd/5), java (pid 80, maps)',
+    why: 'held by tail (pid 77, fd/5), java (pid 80, maps)',
     byHand: { commands: [umount] },
   });
   expect(made.log.at(-1)).toBe('failed');

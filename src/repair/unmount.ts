@@ -5,7 +5,7 @@ import type { Action, ByHand, Outcome, Trouble } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import type { Handler } from './handler.ts';
-import { holdersOf } from './holders.ts';
+import { type Holders, holdersOf } from './holders.ts';
 import { FIRST_PROCESS, type MountPins, type NodeWriter, type ProcessPins } from './node-writer.ts';
 import { isPinned, objectionTo, unmountMishap } from './pinned-mount.ts';
 import { unmountUnderWay } from './under-way.ts';
@@ -26,11 +26,17 @@ export const unmount: Handler<'unmount'> = {
     );
   },
 
+  async shortfall({ target }, look) {
+    const { pid } = await sightOf(look);
+    const held = await holdersOf(target, pid, look);
+    return held.holders.length > 0 ? busy(target, pid, held) : undefined;
+  },
+
   async act(action, writer, look, { note }) {
     const { target } = action;
     const { process, pid } = await sightOf(look);
     const deed = await writer.unmount(pinsOf(action), process);
-    if (deed.state === 'busy') return busy(target, pid, look);
+    if (deed.state === 'busy') return busy(target, pid, await holdersOf(target, pid, look));
     if (deed.state !== 'did') return unmountMishap(deed, byHand(target, pid));
     if (deed.note !== undefined) note?.(deed.note);
     return undefined;
@@ -150,13 +156,12 @@ async function tiedHands(
   return { state: 'refused', what, why, todo, byHand: byHand(target, pid) };
 }
 
-async function busy(target: string, pid: number, look: Look): Promise<Trouble> {
-  const { holders, isWhole } = await holdersOf(target, pid, look);
+function busy(target: string, pid: number, { holders, isWhole }: Holders): Trouble {
   const more = isWhole ? '' : '; there may be more, the search reached its limit';
   const nobody = 'none was seen: it ended meanwhile, or lives in another mount namespace';
   return {
     what: 'the mount is in use, and is not taken away by force',
-    why: `the kernel calls it busy; held by ${holders.join(', ') || nobody}${more}`,
+    why: `held by ${holders.join(', ') || nobody}${more}`,
     todo: 'let those processes end, then recover again',
     byHand: byHand(target, pid),
   };

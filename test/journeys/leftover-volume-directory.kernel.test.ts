@@ -145,12 +145,43 @@ describe('folders that a failed teardown left behind', () => {
     expect(fault.findings).toMatchObject([{ reason: 'LeftoverHoldsData', actions: [] }]);
     expect(fault.findings[0]?.otherCures[0]).toContain('find ');
     leave(node, 'b.deleting~2', { hours: 0 });
-    const ended = await node.kubediag('recover', FAULT, '--yes', '--min-age', '1ms');
-    expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 1 });
-    expect(ended.stdout).toMatch(/^no automatic repair for \w+ finding [0-9a-f]{6}$/m);
-    expect(ended.stdout).toMatch(/^1 repaired, 0 refused, 0 failed, 1 left$/m);
+    for (const words of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, '--yes', '--min-age', '1ms', ...words);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 1 });
+      expect(ended.stdout).toMatch(/^no automatic repair for \w+ finding [0-9a-f]{6}$/m);
+      expect(ended.stdout).toMatch(/^1 (would be )?repaired, .*, 1 left$/m);
+    }
     expect(readdirSync(node.see(volumes(node)))).toEqual(['a.deleting~1']);
     expect(readFileSync(node.see(join(filled, 'data')), 'utf8')).toBe('left\n');
+  });
+});
+
+describe('a dry run foresees', () => {
+  it('that a folder somebody works in stays, and so the whole cannot be done', async () => {
+    const { node } = await makeNode();
+    await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
+    const [used = ''] = leaveMany(node, 3);
+    await node.startHere(['sh', '-c', 'cd "$0" && echo ready && sleep 600', used]).hasSaid('ready');
+    for (const words of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, '--yes', ...words);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
+      expect(ended.stdout).toMatch(/^failed {2}not all of the left-over folders could be removed/m);
+      expect(oneLine(ended.stdout)).toMatch(/1 stays, for process \d+ uses it \(cwd\)/);
+      const left = words.length > 0 ? 3 : 1;
+      expect(readdirSync(node.see(volumes(node)))).toHaveLength(left);
+    }
+  });
+
+  it('that nobody does the rest for whom --wait could wait', async () => {
+    const { node } = await makeNode();
+    leaveMany(node, 10);
+    const asleep = ['--kubelet-root', node.root, '--latent', '--yes', '--wait'];
+    for (const words of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, ...asleep, ...words);
+      expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
+      expect(ended.stderr).toContain('not waiting: the kubelet does not run');
+      expect(ended.stdout).toMatch(/^1 (would be )?repaired, 0 (would be )?refused/m);
+    }
   });
 });
 

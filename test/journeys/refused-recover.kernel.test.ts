@@ -81,6 +81,10 @@ describe('a recovery does nothing', () => {
     expect(stdout).toMatch(/held by sh \(pid \d+, fd\/9\)/);
     expect(stdout).toMatch(/^ {2}hand {2}.*umount --no-canonicalize .*\/app\/1$/m);
     expect(stdout).toContain('never add -f or -l');
+    const foreseen = await expectRefused(node, '--yes', '--dry-run');
+    expect(foreseen.stdout).toContain('failed  the mount is in use');
+    expect(foreseen.stdout).toMatch(/held by sh \(pid \d+, fd\/9\)/);
+    expect(foreseen.stdout).toContain('0 would be repaired, 0 would be refused, 1 would fail\n');
   });
 
   it('with another mount over it', async () => {

@@ -4,7 +4,7 @@ import { parseMountTable } from '../../evidence/mount-table.ts';
 import { teardownFailures } from '../../evidence/teardown-failures.ts';
 import { diagnose } from './diagnose.ts';
 import { leftoverVolumeDirectory } from './fault.ts';
-import { recover } from './recover.ts';
+import { hasHealed, recover } from './recover.ts';
 
 describeFault(leftoverVolumeDirectory, import.meta.dirname);
 
@@ -94,4 +94,16 @@ test('twenty thousand names of usual length are one action; longer ones are seve
   expect(nested.actions.length).toBeGreaterThan(1);
   const names = nested.actions.flatMap((action) => ('leftovers' in action ? action.leftovers : []));
   expect(new Set(names).size).toBe(20_000);
+});
+
+test.each([
+  ['none is left', [], true],
+  ['one with data is left, which a recovery leaves', [false], true],
+  ['an empty one is there again', [false, true], false],
+])('it has healed or not where %s', (_, areEmpty, healed) => {
+  const status = { type: 'folder', inode: '12' };
+  const left = areEmpty.map((isEmpty) => ({ status, isEmpty }));
+  const folders = [{ path: FOLDER, leftovers: left }];
+  const seen = { leftovers: { known: true, value: { folders } }, log: unseen } as never;
+  expect(hasHealed({ pins: { path: FOLDER } } as never, seen)).toBe(healed);
 });

@@ -1,3 +1,4 @@
+import type { Leftover } from '../../evidence/leftover-folders.ts';
 import type { Action } from '../../model/action.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -49,12 +50,14 @@ function inPieces(names: readonly string[]): readonly (readonly string[])[] {
   return pieces;
 }
 
-/** None of those that were removed has come back, and no other has taken their place. */
+/** None of those that were removed has come back, and no other has taken their place. What holds data stays. */
 export function hasHealed(
   { pins }: Finding<LeftoverVolumeDirectory>,
   { leftovers }: Seen,
 ): boolean {
   if (!leftovers.known) return false;
   const here = leftovers.value.folders.find(({ path }) => path === pins.path);
-  return !here || here.leftovers.every(({ status }) => status?.type !== 'folder');
+  const isRemovable = ({ status, isEmpty }: Leftover) =>
+    status?.type === 'folder' && isEmpty !== false;
+  return !here?.leftovers.some(isRemovable);
 }

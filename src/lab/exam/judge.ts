@@ -120,6 +120,15 @@ export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'
     : [`recover ended with code ${ran.code}, and should end with ${code}`];
 }
 
+/** A dry run is there to be believed: it says by its code how the repair will end. */
+export function judgeDryRun(
+  foreseen: Pick<Recovered, 'code'>,
+  { code }: Pick<Recovered, 'code'>,
+): readonly string[] {
+  if (foreseen.code === code) return [];
+  return [`recover --dry-run ended with code ${foreseen.code}, and recover with ${code}`];
+}
+
 interface FaultSeen {
   readonly name: string;
   readonly verdict: Seen['verdict'];

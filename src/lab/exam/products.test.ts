@@ -24,6 +24,8 @@ interface Product {
   readonly checkChanges?: readonly string[];
   readonly recover?: 'only says done' | 'says that there is nothing';
   readonly recoverChanges?: readonly string[];
+  /** With which code its dry run ends. */
+  readonly foresees?: number;
 }
 
 /** The node of a case, as far as the exam sees it, with such a program on it. */
@@ -56,6 +58,12 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     );
     return said(CODES[worst ?? 'clear'], JSON.stringify({ faults }));
   };
+  const doneCode = afterwards.includes(fault) ? CODES.found : CODES.clear;
+  const dryRun = () => {
+    if (product.foresees !== undefined) return said(product.foresees, '');
+    if (product.recover === 'says that there is nothing') return said(0, '');
+    return said(repair === 'refused' ? 3 : doneCode, '');
+  };
   const recover = () => {
     change(product.recoverChanges ?? []);
     if (product.recover === 'says that there is nothing') return said(0, 'nothing to do\n');
@@ -65,7 +73,7 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     // What goes and comes again is another one then, though a line of both begins alike.
     const deeds = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
     if (product.recover !== 'only says done') change(deeds);
-    return said(afterwards.includes(fault) ? CODES.found : CODES.clear, 'done  repaired\n');
+    return said(doneCode, 'done  repaired\n');
   };
   return {
     settleMs: 0,
@@ -77,7 +85,10 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
       things = AT_REST;
     },
     snapshot: async () => things,
-    kubediag: async ([command]) => (command === 'recover' ? recover() : check()),
+    kubediag: async ([command, ...words]) => {
+      if (command !== 'recover') return check();
+      return words.includes('--dry-run') ? dryRun() : recover();
+    },
   };
 }
 
@@ -106,6 +117,15 @@ test('a program that does all as it should passes everywhere', async () => {
 
 test('one that only says that it is done fails wherever something had to be', async () => {
   expect(await failedOf({ recover: 'only says done' }, breaks)).toEqual(namesOf(repaired));
+});
+
+test('one whose dry run promises what does not come fails wherever something stays', async () => {
+  const staying = breaks.filter(
+    ({ fault, expected: { repair, afterwards = [] } }) =>
+      repair === 'refused' || (repair === 'done' && afterwards.includes(fault)),
+  );
+  expect(staying.length).toBeGreaterThan(3);
+  expect(await failedOf({ foresees: 0 }, breaks)).toEqual(namesOf(staying));
 });
 
 test('one that sees nothing fails at every fault', async () => {

@@ -35,7 +35,8 @@ function madeNode(wish: { slip?: string; remains?: string; failsToBreak?: boolea
       things = ['mount /', 'process kubelet', ...(wish.remains ? [wish.remains] : [])];
     },
     snapshot: async () => things,
-    kubediag: async ([command]) => {
+    kubediag: async ([command, ...words]) => {
+      if (words.includes('--dry-run')) return said(0, '1 would be repaired\n');
       if (command === 'recover') {
         things = [
           ...things.filter((thing) => !thing.startsWith('mount /pods')),
@@ -75,6 +76,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
     'compare',
     'check',
     'compare',
+    'dry run',
     'repair',
     'verify',
     'compare',

@@ -12,7 +12,7 @@ import {
   unchanged,
 } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
-import { judgeAfterwards, judgeCheck, judgeRepair, repairOf } from './judge.ts';
+import { judgeAfterwards, judgeCheck, judgeDryRun, judgeRepair, repairOf } from './judge.ts';
 import { LOOK_AGAIN_MS, RECOVER_MS, YOUNG_MS } from './limits.ts';
 import { recoverWords } from './recover-words.ts';
 import type { CaseResult } from './result.ts';
@@ -122,6 +122,10 @@ async function answersOf(
   const looked = await time('compare', () => compared(node, broken, { announced: ours, healthy }));
 
   const words = recoverWords(asked, checked.report);
+  const foreseen =
+    expected.repair === 'none'
+      ? undefined
+      : await time('dry run', () => node.kubediag([...words, '--dry-run'], RECOVER_MS));
   const ran = await time('repair', () => node.kubediag(words, RECOVER_MS));
   const recovered = { code: ran.code, text: `${ran.stdout}${ran.stderr}` };
   const isVerified = expected.repair !== 'none';
@@ -140,6 +144,7 @@ async function answersOf(
     problems: [
       ...problems,
       ...judgeRepair(asked, recovered),
+      ...(foreseen ? judgeDryRun(foreseen, recovered) : []),
       ...wrong,
       ...repaired.missing.map((start) => `recover changed nothing that begins with "${start}"`),
       ...(expected.repair === 'done' && must.length === 0 ? [UNTOLD] : []),
