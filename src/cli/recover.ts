@@ -33,7 +33,7 @@ export async function recover(
   }
   const ended = [...results.values()];
   if (!options.dryRun && !run.hasSettled) {
-    const isRefused = run.hasPlanned || run.stop?.aborted || ended.some(({ isOver }) => isOver);
+    const isRefused = run.hasPlanned || ended.some(({ isOver }) => isOver);
     await (isRefused ? reportEarlier(run) : settleEarlier(run));
   }
   const again = await checkAgain(results, run);

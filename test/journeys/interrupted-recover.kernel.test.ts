@@ -124,25 +124,42 @@ describe('a recovery that is interrupted', () => {
 });
 
 describe('a recovery that is not allowed to act', () => {
+  const open = 'journal entry 1 of an earlier run is open; the next repair settles it first\n';
+
+  it('because there is no kubelet leaves open what an earlier one left so', async () => {
+    const { node, target } = await interruptAt('before', 'SIGKILL');
+    await untilGone(node, target);
+    await node.stopKubelet();
+    const ended = await node.kubediag(...RECOVER);
+    expect(ended.code, ended.stdout + ended.stderr).toBe(2);
+    expect(ended.stderr).toMatch(/^There is no kubelet/);
+    expect(ended.stderr).toContain(open);
+    expect(await journalOf(node)).toEqual(['unfinished']);
+  });
+
   it('reports what an earlier one left open, and leaves it open', async () => {
     const { node, target, subpath } = await interruptAt('before', 'SIGKILL');
     await untilGone(node, target);
     await subpath.bind();
     subpath.update();
-    const open = 'journal entry 1 of an earlier run is open; the next repair settles it first\n';
     const noTerminal = await expectUntouched(node, () => node.kubediag('recover', FAULT));
     expect(noTerminal.code).toBe(3);
     expect(noTerminal.stderr).toContain('so nothing was changed');
     expect(noTerminal.stderr).toContain(open);
     expect(await journalOf(node)).toEqual(['unfinished']);
 
-    const declined = atTerminal(node, ['recover', FAULT]);
-    await declined.hasSaid('[y/N] ');
-    declined.child.stdin?.write('n\r');
-    const { stdout } = await declined.end;
-    expect(stdout).toContain('declined; nothing was changed');
-    expect(stdout.replaceAll('\r', '')).toContain(open);
-    expect(await journalOf(node)).toEqual(['unfinished']);
+    for (const [key, word] of [
+      ['n\r', 'declined'],
+      ['\x03', 'stopped'],
+    ] as const) {
+      const asking = atTerminal(node, ['recover', FAULT]);
+      await asking.hasSaid('[y/N] ');
+      asking.child.stdin?.write(key);
+      const { stdout } = await asking.end;
+      expect(stdout).toContain(`${word}; nothing was changed`);
+      expect(stdout.replaceAll('\r', '')).toContain(open);
+      expect(await journalOf(node)).toEqual(['unfinished']);
+    }
 
     expect((await node.kubediag(...RECOVER)).code).toBe(0);
     expect(await journalOf(node)).toEqual(['done', 'done']);
