@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { status } from '@grpc/grpc-js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { listenAt } from '../../test/rig/socket-servers.ts';
 import { type Calls, serveCalls } from '../lab/runtime/serve-calls.ts';
 import { connectRuntime, type RuntimeConnection } from './client.ts';
@@ -190,6 +190,46 @@ describe('a runtime that answers with an error', () => {
   it('is late when it does not answer', async () => {
     const socket = await serve('runtime.v1.RuntimeService', { Version: () => {} });
     expect((await failureOf(connect(socket).version())).failure).toBe('timeout');
+  });
+});
+
+describe('a clock that is set during a call', () => {
+  const HOUR_MS = 3_600_000;
+
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() });
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Knows v1 no more, and v1alpha2 as told; the clock is set between the two. */
+  async function changing(setByMs: number, calls: Calls): Promise<RuntimeConnection> {
+    const socket = join(folder, 'runtime.sock');
+    const unimplemented: Calls = {
+      Version: (_request, reply) => {
+        vi.setSystemTime(Date.now() + setByMs);
+        reply({ code: status.UNIMPLEMENTED, details: 'unknown service' });
+      },
+    };
+    const services = {
+      'runtime.v1.RuntimeService': unimplemented,
+      'runtime.v1alpha2.RuntimeService': calls,
+    };
+    undo.push(await serveCalls(socket, services));
+    return connect(socket);
+  }
+
+  it('back does not make the call longer', async () => {
+    const connection = await changing(-HOUR_MS, { Version: () => {} });
+    const started = performance.now();
+    expect((await failureOf(connection.version())).failure).toBe('timeout');
+    expect(performance.now() - started).toBeLessThan(LIMIT_MS * 5);
+  });
+
+  it('forward does not end it', async () => {
+    const connection = await changing(HOUR_MS, sayVersion);
+    expect((await connection.version()).criVersion).toBe('v1alpha2');
   });
 });
 
