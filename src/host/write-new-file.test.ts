@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  type linkSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -58,12 +59,41 @@ const PLANTED: readonly (readonly [string, (path: string) => void])[] = [
   ['a link to a device', (path) => symlinkSync('/dev/full', path)],
 ];
 
-test.each(PLANTED)('%s in its place stays as it is', (what, plant) => {
+/** As FAT answers, and a filesystem of FUSE that does not know the call. */
+const NO_LINKS = ['EPERM', 'ENOSYS'];
+
+function noLinks(code: string): () => never {
+  return () => {
+    throw Object.assign(new Error(code), { code });
+  };
+}
+
+test.each(NO_LINKS)('on a filesystem without hard links (%s) it is the same', (code) => {
+  writeNewFile(at('new'), BYTES, noLinks(code));
+  expect(readFileSync(at('new')).equals(BYTES)).toBe(true);
+  expect(statSync(at('new')).mode & 0o777).toBe(0o600);
+  expect(readdirSync(scratch)).toEqual(['new']);
+});
+
+test('any other failure of the link is told, and leaves nothing', () => {
+  expect(() => writeNewFile(at('new'), BYTES, noLinks('EROFS'))).toThrow('EROFS');
+  expect(readdirSync(scratch)).toEqual([]);
+});
+
+const LINKS: readonly (readonly [string, typeof linkSync | undefined])[] = [
+  ['with hard links', undefined],
+  ['without hard links', noLinks('EPERM')],
+];
+const PLACES = PLANTED.flatMap(([what, plant]) =>
+  LINKS.map(([where, link]) => ({ what, where, plant, link })),
+);
+
+test.each(PLACES)('$what in its place stays as it is, $where', ({ what, plant, link }) => {
   plant(at('planted'));
   const before = readdirSync(scratch);
   const why = what === 'a folder' ? 'it is a folder' : 'the file exists';
   expect(() => refuseExisting(at('planted'))).toThrow(why);
-  expect(() => writeNewFile(at('planted'), BYTES)).toThrow(why);
+  expect(() => writeNewFile(at('planted'), BYTES, link)).toThrow(why);
   expect(readdirSync(scratch)).toEqual(before);
   const status = lstatSync(at('planted'));
   if (status.isFile()) expect(readFileSync(at('planted'), 'utf8')).toBe('theirs');

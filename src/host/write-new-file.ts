@@ -16,16 +16,17 @@ import { dirname, join } from 'node:path';
  * or a file of somebody else: root follows nobody's link, and waits for nobody. The file has its
  * name only when it is whole, and nobody else can read it. Throws an error with a code.
  */
-export function writeNewFile(path: string, bytes: Uint8Array): void {
+export function writeNewFile(path: string, bytes: Uint8Array, link = linkSync): void {
   const unfinished = join(dirname(path), `.kubediag-${randomBytes(8).toString('hex')}`);
   writeExclusively(unfinished, bytes);
   try {
     // Unlike rename, link fails where something is.
-    linkSync(unfinished, path);
+    link(unfinished, path);
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw existing(path);
     if (!NO_LINKS.includes(code)) throw error;
+    refuseExisting(path);
     writeExclusively(path, bytes);
   } finally {
     rmSync(unfinished, { force: true });
