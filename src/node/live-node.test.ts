@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readerCommand } from '../../test/reader-command.ts';
 import { listenAt } from '../../test/rig/socket-servers.ts';
-import { QUESTION_MS, READERS_DEAD_MAX, TABLES_IN_LINE_MAX } from './limits.ts';
+import { QUESTION_MS, READER_KEPT_MS, READERS_DEAD_MAX, TABLES_IN_LINE_MAX } from './limits.ts';
 import { LiveNode } from './live-node.ts';
 import type { ReaderCommand } from './reader-process.ts';
 import { frameOf } from './reader-protocol.ts';
@@ -103,6 +103,35 @@ describe('a reader that dies', () => {
   });
 });
 
+describe('a reader without work', () => {
+  test('waits a moment for the next who looks at the same node', async () => {
+    const command = noted('kept', readerCommand);
+    const look = (hostRoot: string) => {
+      const node = new LiveNode(command, { hostRoot });
+      return node.ask('file', plain).finally(() => node.close());
+    };
+    await look('/');
+    await look('/');
+    expect(startsIn('kept')).toHaveLength(1);
+    await look('/proc/self/root');
+    expect(startsIn('kept')).toHaveLength(2);
+    const [first = 0] = startsIn('kept');
+    await expect.poll(() => isAlive(first), { timeout: READER_KEPT_MS + 10_000 }).toBe(false);
+    await look('/');
+    expect(startsIn('kept')).toHaveLength(3);
+  });
+
+  test('that ends meanwhile is replaced without a word', async () => {
+    const command = noted('kept-and-killed', readerCommand);
+    await withNode(command, async (node) => void (await node.ask('file', plain)));
+    const [first = 0] = startsIn('kept-and-killed');
+    process.kill(first, 'SIGKILL');
+    await withNode(command, async (node) => {
+      expect(await node.ask('file', plain)).toBe('healthy\n');
+    });
+  });
+});
+
 describe('many mount tables at once', () => {
   const ours = { path: '/proc/self/mountinfo' };
   const many = (node: LiveNode, count: number) =>
@@ -117,7 +146,8 @@ describe('many mount tables at once', () => {
       expect(new Set(tables).size).toBe(1);
       expect(tables[0]).toContain(' / ');
     });
-    await expect.poll(() => startsIn('shared').filter(isAlive)).toEqual([]);
+    const left = () => startsIn('shared').filter(isAlive);
+    await expect.poll(left, { timeout: READER_KEPT_MS + 10_000 }).toEqual([]);
   });
 
   test('are all answered when the second reader has died since it was asked last', async () => {

@@ -3,6 +3,7 @@ import { JOURNAL_FOLDER } from './journal-folders.ts';
 import {
   PATIENT_MS,
   READER_DEATH_MS,
+  READER_KEPT_MS,
   READERS_ABANDONED_MAX,
   READERS_DEAD_MAX,
   READERS_ON_PATHS_MAX,
@@ -18,7 +19,12 @@ import {
   sourceOf,
 } from './node-reader.ts';
 import { isLongTable, liesOn, reachOf } from './reach.ts';
-import { type ReaderCommand, ReaderProcess, type Waiting } from './reader-process.ts';
+import {
+  type ReaderCommand,
+  type ReaderEvents,
+  ReaderProcess,
+  type Waiting,
+} from './reader-process.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 
 /** A reader that we had to leave behind, named so that it can be found again. */
@@ -26,6 +32,13 @@ export interface AbandonedReader {
   readonly pid: number;
   /** What it waits for. */
   readonly source: string;
+}
+
+interface KeptReader {
+  readonly reader: ReaderProcess;
+  readonly isFor: string;
+  readonly timer: NodeJS.Timeout;
+  readonly end: () => void;
 }
 
 /**
@@ -45,6 +58,8 @@ export class LiveNode implements NodeReader {
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
   /** Those of every node that this program has opened: a plan and its deeds look one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
+  /** One without work, of the node that was closed last: a recovery looks several times in a row. */
+  static #kept: KeptReader | undefined;
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
@@ -90,6 +105,7 @@ export class LiveNode implements NodeReader {
 
   /** Lets the readers go, and with them what they were asked. A later question starts another. */
   close(): void {
+    if (this.#reader?.isIdle) this.#keep(this.#reader);
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('failed', source, 'nobody waited for the answer'));
     }
@@ -136,13 +152,44 @@ export class LiveNode implements NodeReader {
   }
 
   #started(): ReaderProcess {
-    return new ReaderProcess(this.#command, this.#settings, {
+    const events: ReaderEvents = {
       onAnswer: (reader) => this.#relieve(reader),
       onQuiet: (reader) => this.#passBy(reader),
       onHang: (reader) => this.#replace(reader),
       onDeath: (reader, why) => this.#bury(reader, why),
       onGone: (reader) => this.#forget(reader),
-    });
+    };
+    const kept = LiveNode.#kept;
+    if (kept?.isFor !== this.#name) return new ReaderProcess(this.#command, this.#settings, events);
+    clearTimeout(kept.timer);
+    LiveNode.#kept = undefined;
+    kept.reader.events = events;
+    return kept.reader;
+  }
+
+  #keep(reader: ReaderProcess): void {
+    const end = () => {
+      clearTimeout(timer);
+      if (LiveNode.#kept?.reader === reader) LiveNode.#kept = undefined;
+      reader.abandon();
+    };
+    const timer = setTimeout(end, READER_KEPT_MS).unref();
+    const nobody = () => {};
+    reader.events = {
+      onAnswer: nobody,
+      onQuiet: nobody,
+      onHang: nobody,
+      onDeath: end,
+      onGone: nobody,
+    };
+    this.#reader = undefined;
+    LiveNode.#kept?.end();
+    LiveNode.#kept = { reader, isFor: this.#name, timer, end };
+  }
+
+  /** The same for every reader that answers the same. */
+  get #name(): string {
+    return JSON.stringify([this.#command, this.#settings]);
   }
 
   #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {

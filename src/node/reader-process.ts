@@ -29,7 +29,7 @@ export interface Waiting {
   readonly reject: (error: ReadError) => void;
 }
 
-interface ReaderEvents {
+export interface ReaderEvents {
   readonly onAnswer: (reader: ReaderProcess) => void;
   /** It has said nothing for a while, does nothing, and others wait behind its latest question. */
   readonly onQuiet: (reader: ReaderProcess) => void;
@@ -43,7 +43,7 @@ interface ReaderEvents {
 /** One disposable reader: its pipe, and a clock for every question it has begun. */
 export class ReaderProcess {
   readonly #companion: Companion;
-  readonly #events: ReaderEvents;
+  #events: ReaderEvents;
   readonly #parser = new FrameParser<FromReader>();
   readonly #waiting = new Map<number, Waiting>();
   /** In the order in which they were begun. */
@@ -61,15 +61,20 @@ export class ReaderProcess {
       { ...command, diesWithUs: true },
       {
         onOutput: (chunk) => this.#hear(chunk),
-        onEnd: (why) => events.onDeath(this, `the reader process is gone: ${why}`),
-        onGone: () => events.onGone(this),
+        onEnd: (why) => this.#events.onDeath(this, `the reader process is gone: ${why}`),
+        onGone: () => this.#events.onGone(this),
       },
     );
     this.#start = setTimeout(
-      () => events.onDeath(this, 'the reader process did not start within its time limit'),
+      () => this.#events.onDeath(this, 'the reader process did not start within its time limit'),
       READER_START_MS,
     );
     this.#companion.write(frameOf({ say: 'settings', settings }));
+  }
+
+  /** From now on somebody else is told. */
+  set events(events: ReaderEvents) {
+    this.#events = events;
   }
 
   get pid(): number {

@@ -140,15 +140,18 @@ async function bringUp(
   await until('the node is ready', () => isReady(cluster));
 }
 
+/** It is told of a change instead of asking all the time, but not for so long that a part's end goes unseen. */
+const WAIT = ['wait', '--timeout=3s'];
+
 async function isReady(cluster: RunningCluster): Promise<boolean> {
-  const condition = '{.items[*].status.conditions[?(@.type=="Ready")].status}';
-  // Without its account no pod can be made, and a controller makes it when it comes to it.
-  const account = ['get', 'serviceaccount', 'default', '-o=name'];
-  const [ready, name] = await Promise.all([
-    cluster.kubectl('get', 'nodes', `-o=jsonpath=${condition}`),
-    cluster.kubectl(...account),
-  ]).catch(() => []);
-  return ready === 'True' && name !== undefined;
+  try {
+    // Without its account no pod can be made, and a controller makes it when it comes to it.
+    await cluster.kubectl(...WAIT, '--for=create', 'serviceaccount/default');
+    await cluster.kubectl(...WAIT, '--for=condition=Ready', 'node', '--all');
+    return true;
+  } catch {
+    return false; // Not yet, or there is no node yet.
+  }
 }
 
 async function waitUntil(
