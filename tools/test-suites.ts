@@ -8,8 +8,8 @@ import { promisify } from 'node:util';
 export interface Suite {
   readonly name: string;
   readonly needs: readonly Need[];
-  /** Whether it wants both processors for itself, or waits most of the time, beside others that do. */
-  readonly lane: 'alone' | 'node' | 'cluster';
+  /** Suites of one lane run one after another; the lanes run side by side. */
+  readonly lane: 'sources' | 'node' | 'cluster';
 }
 
 /** What is missing and what to do about it, or nothing. */
@@ -109,31 +109,20 @@ async function kubernetes(): Promise<string | undefined> {
 }
 
 /**
- * In the order in which they run. What runs alone comes first; then the lanes run side by side, each
- * suite after the one before it in its lane. More at once made tests fail that wait for a limit of ours.
+ * In the order in which they run in their lanes. Most tests wait most of the time, so the lanes leave each other
+ * enough of two processors.
  */
 export const suites: readonly Suite[] = [
-  { name: 'unit', needs: [], lane: 'alone' },
-  {
-    name: 'kernel',
-    needs: [root, namespaces, fuse, python, shells],
-    lane: 'node',
-  },
+  { name: 'unit', needs: [], lane: 'sources' },
+  { name: 'trace', needs: [root, namespaces, containerRuntime, bpftrace], lane: 'sources' },
   {
     name: 'runtime',
     needs: [root, namespaces, fuse, containerRuntime, journal, tcpdump],
-    lane: 'node',
+    lane: 'sources',
   },
-  {
-    name: 'trace',
-    needs: [root, namespaces, containerRuntime, bpftrace],
-    lane: 'node',
-  },
-  {
-    name: 'cluster',
-    needs: [root, namespaces, fuse, kubernetes, bpftrace],
-    lane: 'cluster',
-  },
+  { name: 'kernel', needs: [root, namespaces, fuse, python, shells], lane: 'node' },
+  { name: 'journeys', needs: [root, namespaces, fuse, python], lane: 'node' },
+  { name: 'cluster', needs: [root, namespaces, fuse, kubernetes, bpftrace], lane: 'cluster' },
 ];
 
 /** Asks for one need after the other, so that nothing is fetched for a suite that cannot run. */
