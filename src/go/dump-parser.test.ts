@@ -57,6 +57,13 @@ main.main()
     expect(dump.groups[0]?.frames.map((frame) => frame.function)).toEqual(BUSY.functions);
   });
 
+  test('that ends between two lines of its last stack is cut', () => {
+    const text = countedDump([{ ...BUSY, functions: ['os.Stat', 'main.main'] }]);
+    const cut = text.slice(0, text.indexOf('\n', text.indexOf('os.Stat')) + 1);
+    expect(parseGoroutineDump(cut)).toMatchObject({ total: 1, isCut: true });
+    expect(parseGoroutineDump(text)).toMatchObject({ total: 1, isCut: false });
+  });
+
   test.each([
     ['journald', journalOf(eachDump([IDLE, BUSY]))],
     ['a container log', prefixed('2026-11-15T14:12:00.123456789Z stderr F ')],

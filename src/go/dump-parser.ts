@@ -43,7 +43,9 @@ export class DumpParser {
   finish(): GoroutineDump {
     // Every form ends its last line.
     const isOpenEnded = this.#lines.finish();
-    const isOpenStack = this.#groups.head !== undefined && !this.#groups.isWhole();
+    // An empty line ends each stack that is counted; of others a log may have dropped it.
+    const isOpenStack =
+      this.#groups.head !== undefined && (this.#announced > 0 || !this.#groups.isWhole());
     if (isOpenEnded || isOpenStack || this.#isFileNext) this.#isCut = true;
     this.#endStack();
     const { groups, total, left } = this.#groups;
