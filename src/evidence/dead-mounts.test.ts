@@ -186,6 +186,20 @@ describe('whether a pod lives', () => {
     expect((await lifeOn(made(name))).state).toBe(state);
   });
 
+  test.each([
+    ['S', 'live'],
+    ['Z', 'orphan'],
+    ['X', 'orphan'],
+  ])('a process of state %s in its cgroup means: %s', async (state, life) => {
+    const maker = made('pod-lives-in-its-cgroup');
+    for (const [key, value] of maker.answers) {
+      if (!key.startsWith('["processes"') || !('answer' in value)) continue;
+      const answer = (value.answer as object[]).map((process) => ({ ...process, state }));
+      maker.answers.set(key, { answer } as unknown as typeof value);
+    }
+    expect((await lifeOn(maker)).state).toBe(life);
+  });
+
   test('a list that holds no pod of the API server does not vouch for anything', async () => {
     expect(await lifeOn(made('latent-list-of-static-pods-only'))).toMatchObject({
       state: 'orphan',

@@ -3,6 +3,7 @@ import type { NodeMaker } from '../../test/made-node.ts';
 import { madeNodes, ORPHAN } from '../../tools/fixtures/dead-volume-mount.ts';
 import { lookAt } from '../checkup/look.ts';
 import { blockedThreads } from './blocked-threads.ts';
+import { deadMountStacks } from './dead-mount-stacks.ts';
 import { orphanPods } from './orphan-pods.ts';
 import { redactAnswer } from './redact.ts';
 import { loopOn, threadStacks } from './thread-stacks.ts';
@@ -41,6 +42,20 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
     expect(await lifeOn(maker, ORPHAN.replace(/11$/, '12'))).toHaveProperty('needsWord');
   });
 
+  test('says nothing of another pod at which a thread waits for something else', async () => {
+    const maker = made('active-by-the-stack-of-its-thread');
+    const other = ORPHAN.replace(/11$/, '12');
+    for (const [key, value] of maker.answers) {
+      if (!key.startsWith('["threads"') || !('answer' in value)) continue;
+      const text = JSON.stringify(value.answer).replaceAll(ORPHAN, other);
+      const answer = [...(value.answer as object[]), ...(JSON.parse(text) as object[])];
+      maker.answers.set(key, { answer } as unknown as typeof value);
+    }
+    const { threads } = await lookAt(maker.build()).of(blockedThreads);
+    expect(threads.map(({ podUid }) => podUid)).toEqual([ORPHAN, other]);
+    expect(await lifeOn(maker, other)).toHaveProperty('needsWord');
+  });
+
   test('says nothing of a static pod, which comes back under the same uid', async () => {
     const uid = '0123456789abcdef0123456789abcdef';
     const maker = made('active-by-the-stack-of-its-thread');
@@ -55,10 +70,10 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
   });
 });
 
-test('where no thread waits at a pod, the memory of the kubelet is not asked for', async () => {
-  const maker = made('latent-nobody-waits');
+/** A look at this node, and the kinds of questions that it asked. */
+function countingLook(name: string) {
   const asked: string[] = [];
-  const node = maker.build();
+  const node = made(name).build();
   const counting = {
     now: () => node.now(),
     ask: ((kind, question) => {
@@ -66,7 +81,17 @@ test('where no thread waits at a pod, the memory of the kubelet is not asked for
       return node.ask(kind, question);
     }) as typeof node.ask,
   };
-  const look = lookAt(counting);
+  return { look: lookAt(counting), asked };
+}
+
+test('where every mount answers, the memory of the kubelet is not asked for', async () => {
+  const { look, asked } = countingLook('only-slow');
+  expect(await look.of(deadMountStacks)).toEqual({ threads: [] });
+  expect(asked).not.toContain('stacks');
+});
+
+test('where no thread waits at a pod, it is not either', async () => {
+  const { look, asked } = countingLook('latent-nobody-waits');
   const { lifeOf } = await look.of(orphanPods);
   await lifeOf(ORPHAN);
   expect((await look.of(blockedThreads)).threads).toEqual([]);

@@ -45,7 +45,16 @@ test('what stays within the limits is read, stars in texts among it', () => {
   expect(read(text).map((document) => document.toJS() as unknown)).toEqual([
     { a: [1, '*x'], b: [1, '*x'], c: '*one\n*two\n*three\n', d: '*' },
   ]);
+  expect(read('--- |\n*one\n'.repeat(3)).map((document) => document.toJS() as unknown)).toEqual(
+    Array(3).fill('*one\n'),
+  );
   expect(read(`${'['.repeat(98)}${']'.repeat(98)}`)).toHaveLength(1);
+});
+
+test('what the library only warns of is no error', () => {
+  const text = '[!x 1, !x 2, !x 3, !x 4]\n';
+  expect(messagesIn(text)).toEqual([]);
+  expect(read(text)[0]?.warnings).toEqual([]);
 });
 
 test('a key that comes twice is told, among as many as there are', () => {

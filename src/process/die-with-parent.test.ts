@@ -75,3 +75,9 @@ test('a child that fails ends by itself, and its parent is told', async () => {
   const [said] = (await once(parent.stdout, 'data')) as [Buffer];
   expect(said.toString()).toBe('it ended with code 70');
 });
+
+test('a child that has nothing more to do ends by itself', async () => {
+  const { parent } = await startBoth('');
+  const [said] = (await once(parent.stdout, 'data')) as [Buffer];
+  expect(said.toString()).toBe('it ended with code 0');
+});

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   mkdirSync,
   mkdtempSync,
@@ -8,10 +9,11 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
+import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { startTimeOf } from '../std/start-time-of.ts';
 import { heldNodeLock, takeNodeLock } from './node-lock.ts';
 import { thisProcess } from './this-process.ts';
@@ -93,6 +95,30 @@ test('what is no socket, or one that nobody listens at, keeps nobody from the lo
   writeFileSync(join(folder, 'lock-7'), '');
   expect(await taken()).toBe(true);
   expect(readdirSync(folder)).toContain('lock-8');
+  expect(await taken()).toBe(false);
+});
+
+/** Takes the lock and keeps it. */
+const HOLDER = `
+  import { takeKernelLock } from ${JSON.stringify(join(import.meta.dirname, 'kernel-lock.ts'))};
+  await takeKernelLock(process.argv[1]);
+  console.log('has it');
+  setInterval(() => {}, 1000);
+`;
+
+test('a holder that is stopped, and has no room for another connection, has the lock', async () => {
+  const words = ['--input-type=module-typescript', '--no-warnings', '-e', HOLDER, folder];
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await once(child.stdout, 'data');
+  child.kill('SIGSTOP');
+  const full = Promise.withResolvers<void>();
+  for (let number = 0; number < 2_000; number += 1) {
+    const socket = createConnection(join(folder, 'lock-1'));
+    socket.on('error', () => full.resolve());
+    onTestFinished(() => void socket.destroy());
+  }
+  await full.promise;
   expect(await taken()).toBe(false);
 });
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { connect, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -8,6 +8,7 @@ import { madeTerminal } from '../../test/made-agent.ts';
 import { type MadeServer, madeServer, TOKEN } from '../../test/made-server.ts';
 import { agentClient } from '../cli/agent-client.ts';
 import { isGranted } from '../cli/tell-answer.ts';
+import { Connections } from './connections.ts';
 import { CONNECTIONS_MAX } from './limits.ts';
 
 const TOO_MANY = /^HTTP\/1\.1 503 .*connections are open.*"reason":"ServiceUnavailable"/s;
@@ -83,6 +84,37 @@ test('a connection that has shown a token is not closed for one that has not', a
   await expect.poll(() => late?.received()).toMatch(TOO_MANY);
   expect(known.every(({ socket }) => socket.readyState === 'open')).toBe(true);
   expect(await client.ask('GET', '/version')).toMatchObject({ code: 200 });
+});
+
+test('a connection that makes room in the middle of its talk is closed without another answer', async () => {
+  const { server } = await serverAndClient();
+  const [talking] = await hold(1, server);
+  talking?.socket.write(request('wrong'));
+  await expect.poll(() => talking?.received()).toMatch(/^HTTP\/1\.1 401 /);
+  await hold(CONNECTIONS_MAX, server);
+  await expect.poll(() => talking?.socket.closed).toBe(true);
+  expect(talking?.received()).not.toContain('HTTP/1.1 503');
+});
+
+test('refused connections that their clients keep open do not add up', async () => {
+  const connections = new Connections();
+  const accepted: Socket[] = [];
+  const server = createServer({ allowHalfOpen: true }, (socket) => {
+    accepted.push(socket);
+    connections.add(socket);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const count = CONNECTIONS_MAX * 2 + 1;
+  for (let number = 0; number < count; number += 1) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    socket.on('error', () => {}).resume();
+    onTestFinished(() => void socket.destroy());
+    await once(socket, 'connect');
+  }
+  await expect.poll(() => accepted.length).toBe(count);
+  expect(accepted.slice(0, 3).map(({ destroyed }) => destroyed)).toEqual([true, false, false]);
 });
 
 test('a command that comes too many shows what the agent says', async () => {
