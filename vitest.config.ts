@@ -20,8 +20,8 @@ export default defineConfig({
           // By default one processor would be left idle: two files at a time on a small machine.
           maxWorkers: Math.max(2, availableParallelism() - 1),
           // Other suites run beside it: nothing here takes long, but it may have to wait for its turn.
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -31,8 +31,8 @@ export default defineConfig({
           isolate,
           include: ['src/**/*.kernel.test.ts'],
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -42,8 +42,8 @@ export default defineConfig({
           isolate,
           include: ['test/**/*.kernel.test.ts'],
           maxWorkers: 3,
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -53,8 +53,8 @@ export default defineConfig({
           isolate,
           include: ['src/**/*.runtime.test.ts', 'test/**/*.runtime.test.ts'],
           fileParallelism: false,
-          testTimeout: 120_000,
-          hookTimeout: 120_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {
@@ -64,8 +64,8 @@ export default defineConfig({
           isolate,
           include: ['test/**/*.trace.test.ts'],
           fileParallelism: false,
-          testTimeout: 90_000,
-          hookTimeout: 90_000,
+          testTimeout: 180_000,
+          hookTimeout: 180_000,
         },
       },
       {

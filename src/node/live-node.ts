@@ -37,7 +37,8 @@ export interface AbandonedReader {
 interface KeptReader {
   readonly reader: ReaderProcess;
   readonly isFor: string;
-  readonly timer: NodeJS.Timeout;
+  /** Whoever takes it sees to its end from now on. */
+  readonly release: () => void;
   readonly end: () => void;
 }
 
@@ -161,19 +162,24 @@ export class LiveNode implements NodeReader {
     };
     const kept = LiveNode.#kept;
     if (kept?.isFor !== this.#name) return new ReaderProcess(this.#command, this.#settings, events);
-    clearTimeout(kept.timer);
-    LiveNode.#kept = undefined;
+    kept.release();
     kept.reader.events = events;
     return kept.reader;
   }
 
   #keep(reader: ReaderProcess): void {
-    const end = () => {
+    const release = () => {
       clearTimeout(timer);
-      if (LiveNode.#kept?.reader === reader) LiveNode.#kept = undefined;
+      process.off('exit', end);
+      LiveNode.#kept = undefined;
+    };
+    const end = () => {
+      release();
       reader.abandon();
     };
     const timer = setTimeout(end, READER_KEPT_MS).unref();
+    // It would notice our end by itself, but a moment later.
+    process.once('exit', end);
     const nobody = () => {};
     reader.events = {
       onAnswer: nobody,
@@ -184,7 +190,7 @@ export class LiveNode implements NodeReader {
     };
     this.#reader = undefined;
     LiveNode.#kept?.end();
-    LiveNode.#kept = { reader, isFor: this.#name, timer, end };
+    LiveNode.#kept = { reader, isFor: this.#name, release, end };
   }
 
   /** The same for every reader that answers the same. */

@@ -6,7 +6,7 @@ import type { Report } from '../../src/checkup/report.ts';
 export const EXECUTABLE = join(import.meta.dirname, '../../dist/kubediag');
 
 /** Nothing a test runs takes so long; it is killed then, and the test sees the signal. */
-const RUN_MS = 50_000;
+const RUN_MS = 120_000;
 
 export interface Ended {
   readonly code: number | null;
