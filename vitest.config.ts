@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { TestOrder } from './tools/test-order.ts';
 
-/** Modules are loaded once in a worker, not once for each file: no module of ours keeps a state. */
+/** Modules are loaded once in a worker, not once for each file. */
 const isolate = false;
+/** What is waited for comes later on a busy machine. */
+const expect = { poll: { timeout: 20_000 } };
 
 export default defineConfig({
   test: {
@@ -13,6 +15,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           isolate,
+          expect,
           include: ['src/**/*.test.ts', 'tools/**/*.test.ts', 'test/**/*.test.ts'],
           exclude: ['kernel', 'runtime', 'trace', 'cluster'].map(
             (suite) => `**/*.${suite}.test.ts`,
@@ -29,6 +32,7 @@ export default defineConfig({
         test: {
           name: 'kernel',
           isolate,
+          expect,
           include: ['src/**/*.kernel.test.ts'],
           maxWorkers: 2,
           testTimeout: 180_000,
@@ -40,6 +44,7 @@ export default defineConfig({
         test: {
           name: 'journeys',
           isolate,
+          expect,
           include: ['test/**/*.kernel.test.ts'],
           maxWorkers: 3,
           testTimeout: 180_000,
@@ -51,6 +56,7 @@ export default defineConfig({
         test: {
           name: 'runtime',
           isolate,
+          expect,
           include: ['src/**/*.runtime.test.ts', 'test/**/*.runtime.test.ts'],
           fileParallelism: false,
           testTimeout: 180_000,
@@ -62,6 +68,7 @@ export default defineConfig({
         test: {
           name: 'trace',
           isolate,
+          expect,
           include: ['test/**/*.trace.test.ts'],
           fileParallelism: false,
           testTimeout: 180_000,
@@ -74,6 +81,7 @@ export default defineConfig({
         test: {
           name: 'cluster',
           isolate,
+          expect,
           include: ['test/**/*.cluster.test.ts'],
           globalSetup: 'test/cluster/setup.ts',
           fileParallelism: false,

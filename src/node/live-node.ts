@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { JOURNAL_FOLDER } from './journal-folders.ts';
+import { keepReader, takeReader } from './kept-reader.ts';
 import {
   PATIENT_MS,
   READER_DEATH_MS,
-  READER_KEPT_MS,
   READERS_ABANDONED_MAX,
   READERS_DEAD_MAX,
   READERS_ON_PATHS_MAX,
@@ -34,14 +34,6 @@ export interface AbandonedReader {
   readonly source: string;
 }
 
-interface KeptReader {
-  readonly reader: ReaderProcess;
-  readonly isFor: string;
-  /** Whoever takes it sees to its end from now on. */
-  readonly release: () => void;
-  readonly end: () => void;
-}
-
 /**
  * The node as it is now, read through a disposable child process. A question that hangs costs its
  * time limit and one child; the others are asked of a new one, and need not wait for that limit.
@@ -59,8 +51,6 @@ export class LiveNode implements NodeReader {
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
   /** Those of every node that this program has opened: a plan and its deeds look one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
-  /** One without work, of the node that was closed last: a recovery looks several times in a row. */
-  static #kept: KeptReader | undefined;
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
@@ -106,7 +96,10 @@ export class LiveNode implements NodeReader {
 
   /** Lets the readers go, and with them what they were asked. A later question starts another. */
   close(): void {
-    if (this.#reader?.isIdle) this.#keep(this.#reader);
+    if (this.#reader?.isIdle) {
+      keepReader(this.#reader, this.#name);
+      this.#reader = undefined;
+    }
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('failed', source, 'nobody waited for the answer'));
     }
@@ -160,37 +153,10 @@ export class LiveNode implements NodeReader {
       onDeath: (reader, why) => this.#bury(reader, why),
       onGone: (reader) => this.#forget(reader),
     };
-    const kept = LiveNode.#kept;
-    if (kept?.isFor !== this.#name) return new ReaderProcess(this.#command, this.#settings, events);
-    kept.release();
-    kept.reader.events = events;
-    return kept.reader;
-  }
-
-  #keep(reader: ReaderProcess): void {
-    const release = () => {
-      clearTimeout(timer);
-      process.off('exit', end);
-      LiveNode.#kept = undefined;
-    };
-    const end = () => {
-      release();
-      reader.abandon();
-    };
-    const timer = setTimeout(end, READER_KEPT_MS).unref();
-    // It would notice our end by itself, but a moment later.
-    process.once('exit', end);
-    const nobody = () => {};
-    reader.events = {
-      onAnswer: nobody,
-      onQuiet: nobody,
-      onHang: nobody,
-      onDeath: end,
-      onGone: nobody,
-    };
-    this.#reader = undefined;
-    LiveNode.#kept?.end();
-    LiveNode.#kept = { reader, isFor: this.#name, release, end };
+    const kept = takeReader(this.#name);
+    if (!kept) return new ReaderProcess(this.#command, this.#settings, events);
+    kept.events = events;
+    return kept;
   }
 
   /** The same for every reader that answers the same. */

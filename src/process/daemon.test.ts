@@ -24,9 +24,9 @@ test('one that says that it is ready runs on, in a session of its own', async ()
   const start = await shell('echo ready; echo told >&2; exec sleep 60');
   if (!start.started) throw new Error(start.why);
   const [session] = readFileSync(`/proc/${start.pid}/stat`, 'utf8').split(' ').slice(5, 6);
+  await expect.poll(() => readFileSync(logFile, 'utf8'), { timeout: 10_000 }).toContain('told\n');
   process.kill(start.pid, 'SIGKILL');
   expect(session).toBe(String(start.pid));
-  await expect.poll(() => readFileSync(logFile, 'utf8')).toContain('told\n');
 });
 
 test('one that ends before, is late or cannot be started is told, and does not stay', async () => {
