@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline';
 import { styleText } from 'node:util';
 import { styledText, terminalText } from '../std/terminal-text.ts';
 import type { GlobalOptions } from './options.ts';
@@ -74,7 +73,10 @@ export function outData(text: string, { out, isOutTerminal }: Terminal): void {
   out(isOutTerminal ? terminalText(text) : text);
 }
 
-function ask(question: string, stop: AbortSignal): Promise<string> {
+async function ask(question: string, stop: AbortSignal): Promise<string> {
+  // Most commands ask nothing, and each would start later by what this loads.
+  const { createInterface } = await import('node:readline');
+  if (stop.aborted) return '';
   const lines = createInterface({ input: process.stdin, output: process.stderr });
   return new Promise((resolve) => {
     const settle = (answer: string) => {
