@@ -13,8 +13,9 @@ import { dirname, join } from 'node:path';
 
 /**
  * Writes a file where a person wants one. What is there already stays as it is, also a link, a pipe
- * or a file of somebody else: root follows nobody's link, and waits for nobody. The file has its
- * name only when it is whole, and nobody else can read it. Throws an error with a code.
+ * or a file of somebody else: root follows nobody's link, and waits for nobody. Nobody else
+ * can read the file, and where there are hard links it has its name only when it is whole. Throws an error
+ * with a code.
  */
 export function writeNewFile(path: string, bytes: Uint8Array, link = linkSync): void {
   const unfinished = join(dirname(path), `.kubediag-${randomBytes(8).toString('hex')}`);

@@ -6,7 +6,7 @@ import { stacksOf } from './answer-stacks.ts';
 import { threadsOf } from './answer-threads.ts';
 import { logLines } from './answerer-log.ts';
 import { statusOf } from './file-status.ts';
-import { getFromKubelet } from './kubelet-http.ts';
+import { forgetMutePorts, getFromKubelet } from './kubelet-http.ts';
 import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
 import { FOLDER_NAMES_MAX, SERVICE_MS, VERSION_BYTES_MAX } from './limits.ts';
 import {
@@ -36,6 +36,7 @@ export class Answerer {
 
   constructor(settings: ReaderSettings) {
     this.#settings = settings;
+    forgetMutePorts();
   }
 
   async close(): Promise<void> {

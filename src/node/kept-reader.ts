@@ -3,7 +3,7 @@ import type { ReaderProcess } from './reader-process.ts';
 
 interface KeptReader {
   readonly reader: ReaderProcess;
-  /** Whoever asks by the same name gets the same answers of it. */
+  /** How it was started and with which settings: readers with the same name answer alike. */
   readonly name: string;
   readonly release: () => void;
   readonly end: () => void;
@@ -12,7 +12,7 @@ interface KeptReader {
 /** One is enough: a recovery looks several times, but one look after another. */
 let kept: KeptReader | undefined;
 
-/** Keeps a reader that has nothing to do for the next who looks, but not for long, and not after our end. */
+/** Keeps an idle reader for the next look of this run. It ends when none comes soon, and when we end. */
 export function keepReader(reader: ReaderProcess, name: string): void {
   kept?.end();
   const release = () => {
@@ -27,18 +27,11 @@ export function keepReader(reader: ReaderProcess, name: string): void {
   const timer = setTimeout(end, READER_KEPT_MS).unref();
   // It would notice our end by itself, but a moment later.
   process.once('exit', end);
-  const nobody = () => {};
-  reader.events = {
-    onAnswer: nobody,
-    onQuiet: nobody,
-    onHang: nobody,
-    onDeath: end,
-    onGone: nobody,
-  };
+  reader.rest(end);
   kept = { reader, name, release, end };
 }
 
-/** The reader that is kept under this name: from now on it is the caller's. */
+/** The reader that is kept under this name, if there is one; the caller has to end it. */
 export function takeReader(name: string): ReaderProcess | undefined {
   if (kept?.name !== name) return undefined;
   const { reader, release } = kept;

@@ -27,6 +27,11 @@ export function getFromKubelet(
  */
 const mute = new Map<string, number>();
 
+/** Another look begins: a kubelet that was paused may have been resumed. */
+export function forgetMutePorts(): void {
+  mute.clear();
+}
+
 /** The same, with the answer read as it comes, all within the time limit. */
 export async function fromKubelet<T>(
   question: KubeletPage,

@@ -56,11 +56,14 @@ export const READERS_ABANDONED_MAX = 8;
 /** So many of them on paths of disks and servers; the rest is kept for the memory of processes. */
 export const READERS_ON_PATHS_MAX = 6;
 
-/** A reader without work waits so long for the next who looks at the same node: to start one takes processor time. */
+/** An idle reader is kept for so long, so that the next look of the same run need not start one. */
 export const READER_KEPT_MS = 2_000;
 
 /** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
 export const READER_QUIET_MS = 250;
+
+/** One that uses the processor meanwhile is waited for, up to this time. */
+export const READER_BUSY_MS = 2_000;
 
 /** Files that wait for one reader before tables are asked of a second: its start must pay. */
 export const TABLES_IN_LINE_MAX = 64;

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { readerCommand } from '../../test/reader-command.ts';
 import { listenAt } from '../../test/rig/socket-servers.ts';
 import { QUESTION_MS, READER_KEPT_MS, READERS_DEAD_MAX, TABLES_IN_LINE_MAX } from './limits.ts';
 import { LiveNode } from './live-node.ts';
+import type { ReadError } from './node-reader.ts';
 import type { ReaderCommand } from './reader-process.ts';
 import { frameOf } from './reader-protocol.ts';
 
@@ -113,12 +115,51 @@ describe('a reader without work', () => {
     await look('/');
     await look('/');
     expect(startsIn('kept')).toHaveLength(1);
-    await look('/proc/self/root');
-    expect(startsIn('kept')).toHaveLength(2);
     const [first = 0] = startsIn('kept');
     await expect.poll(() => isAlive(first), { timeout: READER_KEPT_MS + 10_000 }).toBe(false);
     await look('/');
+    expect(startsIn('kept')).toHaveLength(2);
+    await look('/proc/self/root');
     expect(startsIn('kept')).toHaveLength(3);
+  });
+
+  test('remembers nothing of the look before', async () => {
+    // It takes the connection, and never says a word.
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const { port } = silent.address() as AddressInfo;
+    const page = { scheme: 'https', address: '127.0.0.1', port, path: '/healthz' } as const;
+    const command = noted('forgetful', readerCommand);
+    const look = () =>
+      withNode(command, async (node) => {
+        const why = () =>
+          node.ask('kubelet', page).then(
+            () => 'answered',
+            ({ detail, failure }: ReadError) => detail ?? failure,
+          );
+        expect(await why()).toBe('timeout');
+        expect(await why()).toContain('a moment ago');
+      });
+    await look();
+    await look();
+    expect(startsIn('forgetful')).toHaveLength(1);
+    silent.close();
+  });
+
+  test('is killed when we end, and need not notice it by itself', async () => {
+    const command = noted('ended', readerCommand);
+    const code = `
+      import { LiveNode } from ${JSON.stringify(join(import.meta.dirname, 'live-node.ts'))};
+      const node = new LiveNode(${JSON.stringify(command)}, { hostRoot: '/' });
+      await node.ask('file', ${JSON.stringify(plain)});
+      node.close();`;
+    const words = ['--no-warnings', '--input-type=module', '-e', code];
+    await once(spawn(process.execPath, words, { stdio: 'ignore' }), 'exit');
+    const [reader = 0] = startsIn('ended');
+    expect(reader).toBeGreaterThan(0);
+    expect(isAlive(reader) ? readFileSync(`/proc/${reader}/status`, 'utf8') : 'gone').toMatch(
+      /gone|State:\s+[ZX]|ShdPnd:\s+\w*1\w\w\n/,
+    );
   });
 
   test('that ends meanwhile is replaced without a word', async () => {

@@ -94,7 +94,7 @@ export class LiveNode implements NodeReader {
     }
   }
 
-  /** Lets the readers go, and with them what they were asked. A later question starts another. */
+  /** Lets the readers go, and with them what they were asked; an idle one is kept for a moment. */
   close(): void {
     if (this.#reader?.isIdle) {
       keepReader(this.#reader, this.#name);
@@ -155,7 +155,7 @@ export class LiveNode implements NodeReader {
     };
     const kept = takeReader(this.#name);
     if (!kept) return new ReaderProcess(this.#command, this.#settings, events);
-    kept.events = events;
+    kept.beginLook(events);
     return kept;
   }
 

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { type Companion, startCompanion } from '../process/companion.ts';
-import { PATIENT_MS, QUESTION_MS, READER_QUIET_MS, READER_START_MS } from './limits.ts';
+import {
+  PATIENT_MS,
+  QUESTION_MS,
+  READER_BUSY_MS,
+  READER_QUIET_MS,
+  READER_START_MS,
+} from './limits.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from './node-reader.ts';
 import { isPathKind } from './reach.ts';
 import {
@@ -48,7 +54,8 @@ export class ReaderProcess {
   readonly #waiting = new Map<number, Waiting>();
   /** In the order in which they were begun. */
   readonly #clocks = new Map<number, NodeJS.Timeout>();
-  readonly #start: NodeJS.Timeout;
+  readonly #settings: ReaderSettings;
+  #start: NodeJS.Timeout | undefined;
   #quiet: NodeJS.Timeout | undefined;
   #chunksHeard = 0;
   #lastHeardMs = performance.now();
@@ -57,6 +64,7 @@ export class ReaderProcess {
 
   constructor(command: ReaderCommand, settings: ReaderSettings, events: ReaderEvents) {
     this.#events = events;
+    this.#settings = settings;
     this.#companion = startCompanion(
       { ...command, diesWithUs: true },
       {
@@ -65,16 +73,23 @@ export class ReaderProcess {
         onGone: () => this.#events.onGone(this),
       },
     );
+    this.beginLook(events);
+  }
+
+  /** It forgets what it remembers of an earlier look, and tells these listeners from now on. */
+  beginLook(events: ReaderEvents): void {
+    this.#events = events;
     this.#start = setTimeout(
       () => this.#events.onDeath(this, 'the reader process did not start within its time limit'),
       READER_START_MS,
     );
-    this.#companion.write(frameOf({ say: 'settings', settings }));
+    this.#companion.write(frameOf({ say: 'settings', settings: this.#settings }));
   }
 
-  /** From now on somebody else is told. */
-  set events(events: ReaderEvents) {
-    this.#events = events;
+  /** Nobody asks it anything for now. */
+  rest(onDeath: () => void): void {
+    const ignore = () => {};
+    this.#events = { onAnswer: ignore, onQuiet: ignore, onHang: ignore, onDeath, onGone: ignore };
   }
 
   get pid(): number {
@@ -195,10 +210,15 @@ export class ReaderProcess {
     this.#quiet = setTimeout(() => {
       this.#quiet = undefined;
       setImmediate(() => {
-        if (this.isQuiet && this.#isBlocked() && !isRunning(this.pid)) this.#events.onQuiet(this);
+        if (this.isQuiet && this.#isBlocked() && !this.#isAtWork()) this.#events.onQuiet(this);
         if (!this.#quiet) this.#listen();
       });
     }, READER_QUIET_MS);
+  }
+
+  /** A reader may have much to do, but not for ever. */
+  #isAtWork(): boolean {
+    return performance.now() - this.#lastHeardMs < READER_BUSY_MS && isRunning(this.pid);
   }
 
   /** Services are asked side by side, so waiting for one of them alone keeps nobody else. */
@@ -220,8 +240,8 @@ export class ReaderProcess {
 }
 
 /**
- * Whether its first thread runs, or would if it got a processor: on a busy node it is late then, but nothing
- * holds it, and another reader would only make the node busier.
+ * Whether its first thread runs, or would if it got a processor. On a busy node it is late then, but no
+ * path holds it, and another reader would only make the node busier.
  */
 function isRunning(pid: number): boolean {
   try {

@@ -14,7 +14,7 @@ import {
   type ToReader,
 } from './reader-protocol.ts';
 
-/** Few answers are so long, and none on a small node. */
+/** Answers of a node with few pods are shorter. */
 const LONG_BYTES = 128 * 1024;
 
 /**
@@ -32,6 +32,8 @@ export function runReader(): void {
   process.stdin.on('data', (chunk: Buffer) => {
     for (const { header } of parser.push(chunk)) {
       if (header.say === 'settings') {
+        // Of an earlier look: a runtime that was away then may be there now.
+        void answerer?.close();
         answerer = new Answerer(header.settings);
         say({ say: 'ready' });
       } else if (answerer) {
@@ -69,7 +71,7 @@ async function answer(
 function sayAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buffer[]): void {
   const parts = partsOf(header, payload);
   const bytes = bytesIn(parts);
-  if (bytes > LONG_BYTES) sweepEarly();
+  if (bytes > LONG_BYTES) saveMemory();
   if (bytes <= FRAME_BYTES_MAX) {
     sayParts(parts);
   } else {
@@ -78,12 +80,15 @@ function sayAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buf
   }
 }
 
+let savesMemory = false;
+
 /**
- * It keeps nothing of what it reads, so little of its memory is worth keeping: swept early, a reader of long
- * answers needs a fifth less. Others are not told: from then on Node loads nothing that was compiled ahead of time.
+ * A reader keeps nothing of what it reads, so garbage is better collected early: with long answers it
+ * needs a fifth less memory. Not from its start on, for then Node compiles anew whatever it loads.
  */
-function sweepEarly(): void {
-  setFlagsFromString('--optimize-for-size');
+function saveMemory(): void {
+  if (!savesMemory) setFlagsFromString('--optimize-for-size');
+  savesMemory = true;
 }
 
 function say(header: FromReader): void {

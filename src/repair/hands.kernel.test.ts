@@ -147,15 +147,16 @@ test.each([
   });
 });
 
-// Whoever else mounts something on this machine at that moment may get the id.
-test('a mount that was remade is left alone, although the kernel gave it the same id', {
-  retry: 9,
-}, () => {
-  expect(inNamespaces('remade')).toMatchObject({
-    ...untouched,
-    isSameId: true,
-    result: { outcome: { state: 'refused', what: 'the mount changed since it was diagnosed' } },
-  });
+test('a mount that was remade is left alone, although the kernel gave it the same id', () => {
+  const what = 'the mount changed since it was diagnosed';
+  const refused = { ...untouched, result: { outcome: { state: 'refused', what } } };
+  let seen = inNamespaces('remade');
+  // Whoever else mounts something on this machine at that moment may get the id.
+  for (let tries = 1; tries < 10 && !(seen as { isSameId: boolean }).isSameId; tries += 1) {
+    expect(seen).toMatchObject(refused);
+    seen = inNamespaces('remade');
+  }
+  expect(seen).toMatchObject({ ...refused, isSameId: true });
 });
 
 test('a disk that is full before the intent means no act', () => {

@@ -36,7 +36,10 @@ export const unmount: Handler<'unmount'> = {
     const { target } = action;
     const { process, pid } = await sightOf(look);
     const deed = await writer.unmount(pinsOf(action), process);
-    if (deed.state === 'busy') return busy(target, pid, await holdersOf(target, pid, look));
+    if (deed.state === 'busy') {
+      const { why, ...trouble } = busy(target, pid, await holdersOf(target, pid, look));
+      return { ...trouble, why: `the kernel calls it busy; ${why}` };
+    }
     if (deed.state !== 'did') return unmountMishap(deed, byHand(target, pid));
     if (deed.note !== undefined) note?.(deed.note);
     return undefined;

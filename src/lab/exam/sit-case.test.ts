@@ -21,7 +21,9 @@ const asked: Break = {
 };
 
 /** A node that can be broken in one way; the wish says what goes wrong with it. */
-function madeNode(wish: { slip?: string; remains?: string; failsToBreak?: boolean } = {}) {
+function madeNode(
+  wish: { slip?: string; trace?: string; remains?: string; failsToBreak?: boolean } = {},
+) {
   let things = ['mount /', 'process kubelet'];
   const has = (word: string) => things.some((thing) => thing.startsWith(word));
   const said = (code: number, stdout: string): Ran => ({ code, stdout, stderr: '' });
@@ -36,7 +38,10 @@ function madeNode(wish: { slip?: string; remains?: string; failsToBreak?: boolea
     },
     snapshot: async () => things,
     kubediag: async ([command, ...words]) => {
-      if (words.includes('--dry-run')) return said(0, '1 would be repaired\n');
+      if (words.includes('--dry-run')) {
+        things = [...things, ...(wish.trace ? [wish.trace] : [])];
+        return said(0, '1 would be repaired\n');
+      }
       if (command === 'recover') {
         things = [
           ...things.filter((thing) => !thing.startsWith('mount /pods')),
@@ -77,6 +82,7 @@ test('a fault that is found, repaired and gone has passed', async () => {
     'check',
     'compare',
     'dry run',
+    'compare',
     'repair',
     'verify',
     'compare',
@@ -92,6 +98,12 @@ test('a change that nobody announced is a side effect', async () => {
     passed: false,
     isAtRest: true,
   });
+});
+
+test('whatever a dry run changes is a side effect, also what a repair may write', async () => {
+  const trace = 'file /var/lib/kubediag/journal.jsonl';
+  const result = await sitCase(asked, madeNode({ trace }), atRest);
+  expect(result).toMatchObject({ sideEffects: [`+ ${trace} (by the dry run)`], passed: false });
 });
 
 test('what is left after healing is a side effect, and the node is not at rest', async () => {

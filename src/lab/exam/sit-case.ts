@@ -126,6 +126,9 @@ async function answersOf(
     expected.repair === 'none'
       ? undefined
       : await time('dry run', () => node.kubediag([...words, '--dry-run'], RECOVER_MS));
+  const tried =
+    foreseen &&
+    (await time('compare', () => compared(node, looked.now, { announced: ours, healthy })));
   const ran = await time('repair', () => node.kubediag(words, RECOVER_MS));
   const recovered = { code: ran.code, text: `${ran.stdout}${ran.stderr}` };
   const isVerified = expected.repair !== 'none';
@@ -140,7 +143,11 @@ async function answersOf(
     ...(state === undefined ? {} : { state }),
     repair: repairOf(recovered),
     verified: isVerified ? (wrong.length === 0 ? 'yes' : 'no') : 'none',
-    sideEffects: [...looked.strange.map((line) => `${line} (by check)`), ...repaired.strange],
+    sideEffects: [
+      ...looked.strange.map((line) => `${line} (by check)`),
+      ...(tried?.strange ?? []).map((line) => `${line} (by the dry run)`),
+      ...repaired.strange,
+    ],
     problems: [
       ...problems,
       ...judgeRepair(asked, recovered),
