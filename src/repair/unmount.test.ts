@@ -237,10 +237,20 @@ test('a busy mount is a failure that names who holds it, and is never forced', a
   expect(outcome).toMatchObject({
     state: 'failed',
     what: 'the mount is in use, and is not taken away by force',
-    why: 'held by tail (pid 77, fd/5), java (pid 80, maps)',
+    why: 'the kernel calls it busy; held by tail (pid 77, fd/5), java (pid 80, maps)',
     byHand: { commands: [umount] },
   });
   expect(made.log.at(-1)).toBe('failed');
+});
+
+test('a busy mount that no process is seen to hold says so', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'busy', why: 'target is busy' };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({
+    state: 'failed',
+    why: expect.stringMatching(/^the kernel calls it busy; no process was seen that holds it/),
+  });
 });
 
 test('an unmount that failed because the mount had just gone is done', async () => {

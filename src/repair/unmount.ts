@@ -161,10 +161,11 @@ async function tiedHands(
 
 function busy(target: string, pid: number, { holders, isWhole }: Holders): Trouble {
   const more = isWhole ? '' : '; there may be more, the search reached its limit';
-  const nobody = 'none was seen: it ended meanwhile, or lives in another mount namespace';
+  const nobody =
+    'no process was seen that holds it: it ended meanwhile, or lives in another mount namespace';
   return {
     what: 'the mount is in use, and is not taken away by force',
-    why: `held by ${holders.join(', ') || nobody}${more}`,
+    why: `${holders.length > 0 ? `held by ${holders.join(', ')}` : nobody}${more}`,
     todo: 'let those processes end, then recover again',
     byHand: byHand(target, pid),
   };
