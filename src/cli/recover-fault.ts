@@ -94,7 +94,7 @@ async function tryOut(
     const code = isWaiting && cannotWait(planned, terminal) ? EXIT.notDone : EXIT.clear;
     return { ends, code, ...expected };
   } finally {
-    node.close();
+    node.pause();
     await tellAbandoned(node, terminal);
   }
 }

@@ -3,6 +3,7 @@ import { faults } from '../faults/index.ts';
 import { dryRunOn, handsOn } from '../host/hands-on.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
+import { endKeptReader } from '../node/kept-reader.ts';
 import { faultNamed, inRepairOrder } from './choose-faults.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
@@ -37,6 +38,7 @@ export async function recover(
     await (isRefused ? reportEarlier(run) : settleEarlier(run));
   }
   const again = await checkAgain(results, run);
+  endKeptReader();
   const totals = totalsOf(ended, again?.left ?? 0);
   const before = again && !options.dryRun ? ended.map(settledCode) : ended;
   const codes = again ? [...before, { code: again.code }] : before;

@@ -58,7 +58,7 @@ export async function checkFor(
   const { presence, notes = [] } = looked.report.node.kubelet;
   const advice =
     presence === 'absent' && (await adviceWithoutKubelet(node, options.hostRoot, notes));
-  node.close();
+  node.pause();
   await tellAbandoned(node, terminal);
   return advice ? { advice } : looked;
 }

@@ -70,7 +70,7 @@ export async function repairFindings(
     const hasHealed = await awaitHealing(planned, () => lookAt(node, settings), stop, terminal);
     return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
   } finally {
-    node.close();
+    node.pause();
     await tellAbandoned(node, terminal);
   }
 }

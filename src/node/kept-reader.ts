@@ -12,7 +12,7 @@ interface KeptReader {
 /** One is enough: a recovery looks several times, but one look after another. */
 let kept: KeptReader | undefined;
 
-/** Keeps an idle reader for the next look of this run. It ends when none comes soon, and when we end. */
+/** Keeps an idle reader for the next look of this run. It ends when none comes soon, and with us. */
 export function keepReader(reader: ReaderProcess, name: string): void {
   kept?.end();
   const release = () => {
@@ -29,6 +29,11 @@ export function keepReader(reader: ReaderProcess, name: string): void {
   process.once('exit', end);
   reader.rest(end);
   kept = { reader, name, release, end };
+}
+
+/** No look follows. */
+export function endKeptReader(): void {
+  kept?.end();
 }
 
 /** The reader that is kept under this name, if there is one; the caller has to end it. */

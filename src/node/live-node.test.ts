@@ -110,7 +110,7 @@ describe('a reader without work', () => {
     const command = noted('kept', readerCommand);
     const look = (hostRoot: string) => {
       const node = new LiveNode(command, { hostRoot });
-      return node.ask('file', plain).finally(() => node.close());
+      return node.ask('file', plain).finally(() => node.pause());
     };
     await look('/');
     await look('/');
@@ -139,6 +139,7 @@ describe('a reader without work', () => {
           );
         expect(await why()).toBe('timeout');
         expect(await why()).toContain('a moment ago');
+        node.pause();
       });
     await look();
     await look();
@@ -152,7 +153,7 @@ describe('a reader without work', () => {
       import { LiveNode } from ${JSON.stringify(join(import.meta.dirname, 'live-node.ts'))};
       const node = new LiveNode(${JSON.stringify(command)}, { hostRoot: '/' });
       await node.ask('file', ${JSON.stringify(plain)});
-      node.close();`;
+      node.pause();`;
     const words = ['--no-warnings', '--input-type=module', '-e', code];
     await once(spawn(process.execPath, words, { stdio: 'ignore' }), 'exit');
     const [reader = 0] = startsIn('ended');
@@ -164,7 +165,10 @@ describe('a reader without work', () => {
 
   test('that ends meanwhile is replaced without a word', async () => {
     const command = noted('kept-and-killed', readerCommand);
-    await withNode(command, async (node) => void (await node.ask('file', plain)));
+    await withNode(command, async (node) => {
+      await node.ask('file', plain);
+      node.pause();
+    });
     const [first = 0] = startsIn('kept-and-killed');
     process.kill(first, 'SIGKILL');
     await withNode(command, async (node) => {

@@ -94,12 +94,17 @@ export class LiveNode implements NodeReader {
     }
   }
 
-  /** Lets the readers go, and with them what they were asked; an idle one is kept for a moment. */
-  close(): void {
+  /** As `close`, before another look of the same run: an idle reader is kept for that, for a moment. */
+  pause(): void {
     if (this.#reader?.isIdle) {
       keepReader(this.#reader, this.#name);
       this.#reader = undefined;
     }
+    this.close();
+  }
+
+  /** Lets the readers go, and with them what they were asked. A later question starts another. */
+  close(): void {
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('failed', source, 'nobody waited for the answer'));
     }
