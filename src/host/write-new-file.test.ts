@@ -75,7 +75,7 @@ test.each(NO_LINKS)('on a filesystem without hard links (%s) it is the same', (c
   expect(readdirSync(scratch)).toEqual(['new']);
 });
 
-test('any other failure of the link is told, and leaves nothing', () => {
+test('any other failure of the link is reported, and leaves nothing', () => {
   expect(() => writeNewFile(at('new'), BYTES, noLinks('EROFS'))).toThrow('EROFS');
   expect(readdirSync(scratch)).toEqual([]);
 });

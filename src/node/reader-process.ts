@@ -248,7 +248,7 @@ function isRunning(pid: number): boolean {
     // 812 (kubediag-reader) R 1 812 812 0 ...
     return /\) R \d+ [^)]*$/.test(readFileSync(`/proc/${pid}/stat`, 'latin1'));
   } catch {
-    return false; // It has just ended, which is told elsewhere.
+    return false; // It has just ended: `onEnd` reports that.
   }
 }
 

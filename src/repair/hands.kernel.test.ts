@@ -151,7 +151,7 @@ test('a mount that was remade is left alone, although the kernel gave it the sam
   const what = 'the mount changed since it was diagnosed';
   const refused = { ...untouched, result: { outcome: { state: 'refused', what } } };
   let seen = inNamespaces('remade');
-  // Whoever else mounts something on this machine at that moment may get the id.
+  // Another process that mounts something at that moment may get the id.
   for (let tries = 1; tries < 10 && !(seen as { isSameId: boolean }).isSameId; tries += 1) {
     expect(seen).toMatchObject(refused);
     seen = inNamespaces('remade');

@@ -23,7 +23,7 @@ export interface KernelLock {
  * A lock that ends with its holder, however that ends and in whichever namespace it lives: the kernel
  * connects to a Unix socket for as long as somebody listens there. Undefined when somebody does.
  *
- * The socket listens before it gets its number, and only whoever has the highest number holds the lock.
+ * The socket listens before it gets its number, and only the process with the highest number holds the lock.
  * Numbers are removed only below a higher one: who was too slow always finds that one, and gives up.
  */
 export async function takeKernelLock(folder: string): Promise<KernelLock | undefined> {
@@ -116,7 +116,7 @@ function numbersIn(folder: string): readonly number[] {
 
 function listeningAt(path: string): Promise<Server> {
   return new Promise((resolve, reject) => {
-    // Whoever connects only wants to know that we live.
+    // A connection only asks whether we are alive.
     const server = createServer((socket) => void socket.destroy());
     server.once('error', reject);
     server.listen(path, () => {
