@@ -67,9 +67,10 @@ export const forceUnmount: Handler<'force-unmount'> = {
   },
 
   async isDone(action, look) {
+    // Before the table is read: one that ends in between has done it, and the table shows that.
+    const at = await unmountUnderWay(action.target, look);
     const { table, pid, root } = await sightOf(look);
     if (table.mounts.some((mount) => isPinned(mount, action))) {
-      const at = await unmountUnderWay(action.target, look);
       const seen = 'the mount is still there';
       return at === undefined
         ? { isDone: false, seen }

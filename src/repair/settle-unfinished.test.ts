@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { DEAD_TARGET, FORCE, halfForced, holds, withMounts } from '../../test/made-dead-volume.ts';
-import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../test/made-hands.ts';
+import { INTENT, KUBELET_PID, MadeHands, STALE_LINE, TARGET } from '../../test/made-hands.ts';
 import { lookAt } from '../checkup/look.ts';
 import type { ActionKind } from '../model/action.ts';
-import type { OpenFile } from '../node/node-reader.ts';
+import type { NodeReader, OpenFile } from '../node/node-reader.ts';
 import { thisProcess } from '../state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
@@ -66,6 +66,27 @@ test.each(['acted', 'looked afterwards'] as const)(
     expect(made.log).toEqual([`unmount ${TARGET} in ${KUBELET_PID}`]);
   },
 );
+
+test('an unmount that comes through while it is looked at is concluded as done', async () => {
+  const made = new MadeHands();
+  await crashAfter(made, 'intent written');
+  made.node
+    .folder('/proc', ['1', String(KUBELET_PID), '900', 'sys'])
+    .set('file', { path: '/proc/900/comm' }, { failure: 'missing' })
+    .set('file', { path: '/proc/900/status' }, { failure: 'missing' });
+  const { hands } = made;
+  const ask: NodeReader['ask'] = async (kind, question) => {
+    // The umount that was left behind is listed, and has ended when it is looked at.
+    if ('path' in question && question.path === '/proc/900/comm') {
+      made.lines = made.lines.filter((line) => line !== STALE_LINE);
+    }
+    return hands.look().node.ask(kind, question);
+  };
+  const look = () => lookAt({ ask, now: () => new Date() }, { kubeletPid: KUBELET_PID });
+  expect(await settleUnfinished(folder, { ...hands, look, journal: fileJournal() })).toMatchObject([
+    { outcome: { state: 'done', note: `${BEGUN} the mount is gone` } },
+  ]);
+});
 
 test('a line that does not say who wrote it is settled like any other', async () => {
   const made = new MadeHands();

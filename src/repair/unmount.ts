@@ -46,6 +46,8 @@ export const unmount: Handler<'unmount'> = {
   },
 
   async isDone(action, look, before) {
+    // Before the table is read: one that ends in between has done it, and the table shows that.
+    const pid = await unmountUnderWay(action.target, look);
     const { table, root } = await sightOf(look);
     const isDone = !table.mounts.some((mount) => isPinned(mount, action));
     const seen = isDone ? 'the mount is gone' : 'the mount is still there';
@@ -54,11 +56,10 @@ export const unmount: Handler<'unmount'> = {
       .filter((mount) => subpathTarget(mount.target, root) && !isPinned(mount, action))
       .filter((mount) => !now.has(lineOf(mount)))
       .map(({ target }) => target);
-    const pid = isDone ? undefined : await unmountUnderWay(action.target, look);
     return {
       isDone,
       seen,
-      ...(pid === undefined ? {} : { underWay: `process ${pid} still unmounts it` }),
+      ...(isDone || pid === undefined ? {} : { underWay: `process ${pid} still unmounts it` }),
       ...(lost.length === 0
         ? {}
         : { beside: `meanwhile these changed too, not by us: ${lost.join(', ')}` }),
