@@ -7,6 +7,8 @@ export interface ProgramWish {
   readonly foreignBytes?: number;
   /** Bytes of the frame of each function, once its first four bytes have made it; none without. */
   readonly frames?: readonly number[];
+  /** Linked by C's linker: moduledata lies among other data, behind what looks like the beginning of one. */
+  readonly isLinkedByC?: boolean;
   /** The list of sections is cut away. */
   readonly isBare?: boolean;
 }
@@ -17,6 +19,7 @@ export const TEXT_OFFSET = 0x1000;
 const TEXT_ADDRESS = 0x401000;
 const TABLE_OFFSET = 0x2000;
 const MODULE_OFFSET = 0x3000;
+const DECOY_OFFSET = MODULE_OFFSET - 0x20;
 const SECTIONS_OFFSET = 0x4000;
 const NAMES_OFFSET = 0x4800;
 const SIZE = 0x5000;
@@ -43,6 +46,8 @@ export function madeProgram(wish: ProgramWish): Uint8Array {
   writeTable(view, wish, textStart);
   if (wish.layout === '1.26') {
     long(MODULE_OFFSET, 0x400000 + TABLE_OFFSET);
+    long(MODULE_OFFSET + 8, 0x400000 + TABLE_OFFSET + NAMES_AT);
+    if (wish.isLinkedByC) long(DECOY_OFFSET, 0x400000 + TABLE_OFFSET);
     long(MODULE_OFFSET + 22 * 8, textStart);
   }
   if (!wish.isBare) writeSections(view, file, wish);
@@ -66,7 +71,7 @@ function writeTable(view: DataView, wish: ProgramWish, textStart: number): void 
   const base = wish.layout === '1.2' ? at : rowsAt;
   const recordsAt = at + 0x400;
   let nameAt = at + 0x800;
-  const namesBase = wish.layout === '1.2' ? at : at + 0x700;
+  const namesBase = wish.layout === '1.2' ? at : at + NAMES_AT;
   if (wish.layout === '1.16') {
     long(at + 24, namesBase - at);
     long(at + 48, FRAMES_AT);
@@ -102,11 +107,18 @@ function writeTable(view: DataView, wish: ProgramWish, textStart: number): void 
   number(rowsAt + count * 2 * width, first + count * FUNCTION_BYTES);
 }
 
-/** Where the sizes of frames lie in the table. */
+/** Where the names and the sizes of frames lie in the table. */
+const NAMES_AT = 0x700;
 const FRAMES_AT = 0xa00;
 
 function varint(value: number): readonly number[] {
   return value < 0x80 ? [value] : [(value & 0x7f) | 0x80, ...varint(value >>> 7)];
+}
+
+function moduleSection({ isLinkedByC = false }: ProgramWish) {
+  const name = isLinkedByC ? '.data' : '.go.module';
+  const offset = isLinkedByC ? DECOY_OFFSET : MODULE_OFFSET;
+  return { name, address: 0x400000 + offset, offset };
 }
 
 function writeSections(view: DataView, file: Uint8Array, wish: ProgramWish): void {
@@ -116,9 +128,7 @@ function writeSections(view: DataView, file: Uint8Array, wish: ProgramWish): voi
     { name: '.gopclntab', address: 0x400000 + TABLE_OFFSET, offset: TABLE_OFFSET },
     { name: '.shstrtab', address: 0, offset: NAMES_OFFSET },
     ...(wish.foreignBytes ? [{ name: '.init', address: 0x400500, offset: 0x500 }] : []),
-    ...(wish.layout === '1.26'
-      ? [{ name: '.go.module', address: 0x400000 + MODULE_OFFSET, offset: MODULE_OFFSET }]
-      : []),
+    ...(wish.layout === '1.26' ? [moduleSection(wish)] : []),
   ];
   view.setBigUint64(40, BigInt(SECTIONS_OFFSET), true);
   view.setUint16(60, sections.length, true);

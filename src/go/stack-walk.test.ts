@@ -132,6 +132,12 @@ test('where C comes first and nothing says where Go begins, no function is named
   expect(maybeTableOf({ layout: '1.26' }, isLost)?.functionAt(inside(1))?.name).toBe('os.Stat');
 });
 
+test("where C's linker has put the description among other data, both of its pointers tell it", () => {
+  const wish = { layout: '1.26', foreignBytes: FUNCTION_BYTES, isLinkedByC: true } as const;
+  const found = tableOf(wish).functionAt(inside(1) + FUNCTION_BYTES);
+  expect(found?.name).toBe('os.Stat');
+});
+
 const BIAS = 0x7f0000000000;
 
 /** The same program as a process has it in memory, with these pointers moved. */
