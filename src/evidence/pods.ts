@@ -61,8 +61,9 @@ export async function readPodItems<T>(
   if (here.presence !== 'running') {
     throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
   }
-  const failures: string[] = [];
-  for (const door of doorsOf(here)) {
+  const doors = doorsOf(here);
+  const failures: string[] = doors.length === 0 ? ['all its ports are switched off'] : [];
+  for (const door of doors) {
     const answered = await attempt(askPods(look, door, each));
     if (answered.known) return answered.value;
     failures.push(answered.why);

@@ -5,6 +5,7 @@ import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { podObject, podOnNode } from './pod-on-node.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { withRuntimeStates } from './runtime-states.ts';
 import { withoutSecrets } from './without-secrets.ts';
@@ -20,8 +21,8 @@ export function collectPodList(_: StepInput, { look }: ProcessorHost): Promise<O
 const DETAIL = 'collector.kubernetes.pod.detail';
 
 /**
- * The pod of the Diagnosis, with the states that its containers have by now. Where the runtime is
- * silent it is told as the kubelet has it, and that it is, under a key beside it.
+ * The pod of the Diagnosis, with the states that its containers have by now. What is missing because
+ * the kubelet or the runtime did not answer is said under a key beside it.
  */
 export async function collectPodDetail(
   input: StepInput,
@@ -32,31 +33,18 @@ export async function collectPodDetail(
     return failedWith('no pod is named: give the Diagnosis a podReference');
   }
   const seen = look();
-  const pod = await attempt(askedPod(seen, namespace, name));
-  if (!pod.known) return failedWith(pod.why);
-  const merged = await attempt(withRuntimeStates(pod.value, seen));
-  const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : pod.value));
-  const doubt = merged.known
-    ? {}
-    : { [`${DETAIL}.doubt`]: `the states of its containers may be old: ${merged.why}` };
+  const found = await podOnNode(seen, namespace, name);
+  if (found.state !== 'found') return failedWith(`pod ${namespace}/${name}: ${found.why}`);
+  const merged = await attempt(withRuntimeStates(found.pod, seen));
+  const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : found.pod));
+  const doubts = [
+    ...(found.onlyInRuntime === undefined
+      ? []
+      : [`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`]),
+    ...(merged.known ? [] : [`the states of its containers may be old: ${merged.why}`]),
+  ];
+  const doubt = doubts.length === 0 ? {} : { [`${DETAIL}.doubt`]: doubts.join('; ') };
   return { succeeded: true, results: { [DETAIL]: detail, ...doubt } };
-}
-
-async function askedPod(look: Look, namespace: string, name: string): Promise<object> {
-  const { items, origin } = await readPodItems(look, (item) =>
-    textAt(item, 'metadata', 'namespace') === namespace && textAt(item, 'metadata', 'name') === name
-      ? podObject(item)
-      : undefined,
-  );
-  const pod = items.find((item) => item !== undefined);
-  if (pod) return pod;
-  const why = 'it is not on this node, or the kubelet was just started and has not heard of it yet';
-  throw new ReadError('failed', `pod ${namespace}/${name} in ${origin}`, why);
-}
-
-/** The kubelet's list says once what all of it are. */
-function podObject(item: unknown): object {
-  return { kind: 'Pod', apiVersion: 'v1', ...(item as object) };
 }
 
 /** The containers that run, as the runtime has them. */

@@ -1,9 +1,15 @@
 import { expect, test } from 'vitest';
-import { type MadeContainer, madeWorker, POD_UID } from '../../test/made-worker.ts';
+import {
+  type MadeContainer,
+  type MadeWorker,
+  madeWorker,
+  POD_UID,
+} from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
 import { collectPodDetail, collectPodList } from './node-collectors.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
+const DETAIL = 'collector.kubernetes.pod.detail';
 const ID = (id: string) => `containerd://${id.padEnd(64, 'c')}`;
 const SPEC = { containers: [{ name: 'app' }] };
 const FINISHED = '2026-05-28T20:26:40Z';
@@ -152,6 +158,62 @@ test('with a silent runtime the pod is told as the kubelet has it, and that it i
   expect(pod).toMatchObject({ kind: 'Pod', status: { containerStatuses: [told(running)] } });
   expect(doubt).toContain('the states of its containers may be old: ');
   expect((await detailOf({ statuses: [told(running)] })).doubt).toBeUndefined();
+});
+
+/** Its ports are closed, so there is no list of pods. */
+function hostWithoutKubelet(worker: Partial<MadeWorker>) {
+  const maker = madeWorker({ mounts: [], ...worker });
+  return { look: () => lookAt(maker.build()) } as ProcessorHost;
+}
+
+const SANDBOX = { podUid: POD_UID, podName: 'web-0', podNamespace: 'default' };
+const INPUT = { 'pod.namespace': 'default', 'pod.name': 'web-0' };
+
+test('with a kubelet that cannot be asked, the answer is what the runtime knows, and says so', async () => {
+  const containers = [{ ...exited, id: 'b', attempt: 2 }];
+  const host = hostWithoutKubelet({ sandboxes: [SANDBOX], containers });
+  const result = await collectPodDetail(INPUT, host);
+  expect(result).toMatchObject({ succeeded: true });
+  const { [DETAIL]: detail = '', [`${DETAIL}.doubt`]: doubt } = result.results ?? {};
+  expect(JSON.parse(detail)).toEqual({
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: { name: 'web-0', namespace: 'default', uid: POD_UID },
+    spec: { containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+    status: {
+      containerStatuses: [
+        expect.objectContaining({ name: 'app', state: { terminated: terminated('b') } }),
+      ],
+    },
+  });
+  expect(doubt).toMatch(/^this is only what the runtime knows of the pod; the kubelet's pod list/);
+});
+
+test('of a pod that was created again the runtime tells the sandbox that is ready', async () => {
+  const sandboxes = [
+    { ...SANDBOX, id: 'old', podUid: 'old', isReady: false },
+    { ...SANDBOX, id: 'new', isReady: true },
+  ];
+  const result = await collectPodDetail(INPUT, hostWithoutKubelet({ sandboxes }));
+  const pod = JSON.parse(result.results?.[DETAIL] ?? '{}') as object;
+  expect(pod).toMatchObject({ metadata: { uid: POD_UID } });
+});
+
+test('a pod that nobody has is told with what was asked', async () => {
+  const elsewhere = [{ ...SANDBOX, podName: 'other' }];
+  const closed = await collectPodDetail(INPUT, hostWithoutKubelet({ sandboxes: elsewhere }));
+  expect(closed).toMatchObject({
+    succeeded: false,
+    message: expect.stringMatching(
+      /^pod default\/web-0: the kubelet's pod list cannot be read: .*; the runtime has no sandbox of it$/,
+    ),
+  });
+  const open = hostWithoutKubelet({ sandboxes: elsewhere, pods: [] });
+  expect(await collectPodDetail(INPUT, open)).toMatchObject({
+    succeeded: false,
+    message:
+      'pod default/web-0: GET http://127.0.0.1:10255/pods does not list it; the runtime has no sandbox of it',
+  });
 });
 
 test('secrets of a pod reach neither its detail nor the list of pods', async () => {

@@ -31,9 +31,10 @@ export const processors: readonly OwnProcessor[] = [
     does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
     details:
       'The kubelet holds where it speaks of the same container in the same state, and for why one waits ' +
-      'and whether it is ready; else the runtime wins. Where the runtime is silent, ' +
-      '`collector.kubernetes.pod.detail.doubt` says so. Secrets in words of commands and in the ' +
-      'environment are withheld.',
+      'and whether it is ready; else the runtime wins. Where the kubelet cannot be asked, or does not ' +
+      'list the pod, the answer is what the runtime knows: name, namespace, uid, containers and their ' +
+      'states. `collector.kubernetes.pod.detail.doubt` says so, and says where the runtime is silent. ' +
+      'Secrets in words of commands and in the environment are withheld.',
     reads: ['pod.namespace', 'pod.name'],
     writes: ['collector.kubernetes.pod.detail'],
     repairs: false,

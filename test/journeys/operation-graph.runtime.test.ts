@@ -104,4 +104,21 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     await volume.bind();
     await sick.startAttempt();
   });
+
+  it('repairs the pod also with the ports of the kubelet closed, by what the runtime knows', async () => {
+    await sick.makeStale();
+    await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
+    await sick.closeKubeletPorts();
+    const line = sick.staleLine();
+    const { ended, diagnosis } = await run('--yes');
+    expect(ended.code, ended.stderr).toBe(0);
+    const key = 'collector.kubernetes.pod.detail';
+    const { [`${key}.doubt`]: doubt, ...operationResults } = diagnosis.status.operationResults;
+    expect(doubt).toContain('this is only what the runtime knows of the pod');
+    const status = { ...diagnosis.status, operationResults };
+    const detail = expectPrintedStatus({ ...diagnosis, status }, line);
+    const { metadata } = POD;
+    expect(JSON.parse(detail)).toMatchObject({ kind: 'Pod', apiVersion: 'v1', metadata });
+    expect(sick.staleLine()).toBe('');
+  });
 });

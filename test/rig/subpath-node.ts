@@ -72,6 +72,14 @@ export class SubpathNode {
     return new SubpathNode(node, containerd, { pod, volume });
   }
 
+  /** Starts the kubelet again with its ports closed: nobody can ask it for its pods. */
+  async closeKubeletPorts(): Promise<void> {
+    await this.node.stopKubelet();
+    const says = { version: 'v1.18.8' };
+    const { socket } = this.#containerd;
+    await this.node.startKubelet({ socket, says, flags: ['--read-only-port=0'] });
+  }
+
   /** Rejects with what the runtime says when the container cannot start. */
   async startAttempt(): Promise<void> {
     this.#attempt += 1;

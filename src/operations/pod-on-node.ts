@@ -1,0 +1,68 @@
+import { type Containers, containers } from '../evidence/containers.ts';
+import { readPodItems } from '../evidence/pods.ts';
+import type { Look } from '../model/evidence.ts';
+import { attempt } from '../node/attempt.ts';
+import { textAt } from '../std/json.ts';
+
+/** What is known of a pod on this node. */
+export type PodOnNode =
+  | {
+      readonly state: 'found';
+      /** As the API server has it; of the runtime's only what the runtime knows. */
+      readonly pod: object;
+      /** Why the kubelet's list does not have it; absent when it does. */
+      readonly onlyInRuntime?: string;
+    }
+  /** The kubelet's list was read, and neither it nor the runtime has the pod. */
+  | { readonly state: 'absent'; readonly why: string }
+  | { readonly state: 'unknown'; readonly why: string };
+
+/**
+ * Looks for a pod in the kubelet's list, then in the runtime: a kubelet that cannot be asked, or that
+ * was just started and has not heard of its pods yet, must not hide a pod whose containers are there.
+ */
+export async function podOnNode(look: Look, namespace: string, name: string): Promise<PodOnNode> {
+  const listed = await attempt(
+    readPodItems(look, (item) =>
+      textAt(item, 'metadata', 'namespace') === namespace &&
+      textAt(item, 'metadata', 'name') === name
+        ? podObject(item)
+        : undefined,
+    ),
+  );
+  const pod = listed.known ? listed.value.items.find((item) => item !== undefined) : undefined;
+  if (pod) return { state: 'found', pod };
+  const why = listed.known
+    ? `${listed.value.origin} does not list it`
+    : `the kubelet's pod list cannot be read: ${listed.why}`;
+  const seen = await attempt(look.of(containers));
+  const inRuntime = seen.known ? runtimePod(seen.value, namespace, name) : undefined;
+  if (inRuntime) return { state: 'found', pod: inRuntime, onlyInRuntime: why };
+  const runtimeWhy = seen.known
+    ? 'the runtime has no sandbox of it'
+    : `the runtime cannot be asked: ${seen.why}`;
+  return { state: listed.known ? 'absent' : 'unknown', why: `${why}; ${runtimeWhy}` };
+}
+
+/** The kubelet's list gives kind and apiVersion once for all of its items. */
+export function podObject(item: unknown): object {
+  return { kind: 'Pod', apiVersion: 'v1', ...(item as object) };
+}
+
+/** A pod that was created again under its name has several sandboxes; one that is ready is the newest. */
+function runtimePod(
+  { containers: all, sandboxes }: Containers,
+  namespace: string,
+  name: string,
+): object | undefined {
+  const own = sandboxes.filter((each) => each.podNamespace === namespace && each.podName === name);
+  const { podUid } = own.find(({ isReady }) => isReady) ?? own[0] ?? {};
+  if (podUid === undefined) return undefined;
+  const images = new Map(
+    all.filter((each) => each.podUid === podUid).map((each) => [each.name, each.image]),
+  );
+  return podObject({
+    metadata: { name, namespace, uid: podUid },
+    spec: { containers: [...images].map(([container, image]) => ({ name: container, image })) },
+  });
+}
