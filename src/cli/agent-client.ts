@@ -71,7 +71,8 @@ export async function agentClient(
 
 const START_ONE = 'start one with `kubediag serve`, or name its folder with --state-dir';
 
-function placeIn(address: string): Place | undefined {
+/** The address of an agent, as `--server` takes it; undefined when it is none. */
+export function placeIn(address: string): Place | undefined {
   const server = URL.parse(address);
   if (server?.protocol !== 'http:') return undefined;
   return { host: server.hostname.replace(/^\[|\]$/g, ''), port: server.port || 80 };

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { diagnosisIn } from '../diagnosis/purpose.ts';
 import { recordedWords } from '../operations/action-words.ts';
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
@@ -30,7 +31,11 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   if (options.output === 'json') terminal.out(`${jsonText(entries, 2)}\n`);
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
-  else if (troubles.length === 0) terminal.out(`Nothing was done on this node yet (${folder}).\n`);
+  else if (troubles.length === 0) {
+    // Whoever mistyped the name of the folder sees it here.
+    const where = existsSync(folder) ? folder : `${folder} does not exist`;
+    terminal.out(`Nothing was done on this node yet (${where}).\n`);
+  }
   // A journal of which no line can be read may tell of anything.
   return entries.length === 0 && troubles.length > 0 ? EXIT.unknown : EXIT.clear;
 }

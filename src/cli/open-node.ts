@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import type { NodeInHand } from '../host/hands-on.ts';
 import { type NodeAccess, openLiveNode } from '../host/open-live-node.ts';
 import type { LiveNode } from '../node/live-node.ts';
@@ -11,10 +12,15 @@ export function openNode(options: NodeOptions): LiveNode {
 function nodeAccessOf(options: NodeOptions): NodeAccess {
   return {
     hostRoot: absolute('--host-root', options.hostRoot),
-    kubeletTokenFile: options.kubeletTokenFile,
-    kubeletCertificateFile: options.kubeletCert,
-    kubeletKeyFile: options.kubeletKey,
+    kubeletTokenFile: fromHere(options.kubeletTokenFile),
+    kubeletCertificateFile: fromHere(options.kubeletCert),
+    kubeletKeyFile: fromHere(options.kubeletKey),
   };
+}
+
+/** The reader, which opens it, works in another folder. */
+function fromHere(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path);
 }
 
 /** The node that the options name, with our folder on it. */

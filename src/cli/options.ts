@@ -48,7 +48,7 @@ function msOf(text: string): number {
   return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
-function wholeNumber(option: string, text: string): number {
+export function wholeNumber(option: string, text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${option} takes a number, not "${text}"`);
   return Number(text);
 }

@@ -4,6 +4,7 @@ import { commands } from './commands.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Lab } from './lab.ts';
 import { withCommandApart } from './lab-commands.ts';
+import { namedIn } from './named-options.ts';
 import type { Serve, ServeOptions } from './serve.ts';
 import { systemTerminal, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -32,6 +33,10 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
+    if (namedIn(options).length > 0) {
+      const { checkOptions } = await import('./check-options.ts');
+      await checkOptions(command, { ...options }, terminal);
+    }
     code = await runAny(command, given, options, terminal, others);
   });
   for (const command of withThoseIn(program)) command.exitOverride();

@@ -241,7 +241,8 @@ function runtimeSocket(look: Look, told: string | undefined): string | undefined
 // unix:///run/containerd/containerd.sock, unix:/run/crio/crio.sock, /run/containerd/containerd.sock
 const SOCKET = /^(?:unix:(?:\/\/)?)?(\/[\s\S]*)$/;
 
-function socketOf(endpoint: string): string | undefined {
+/** The path in an endpoint; undefined when it names no Unix socket. */
+export function socketOf(endpoint: string): string | undefined {
   const path = SOCKET.exec(endpoint)?.[1];
   return path === undefined ? undefined : cleanPath(path);
 }

@@ -211,6 +211,22 @@ describe('a busy node', () => {
     expect(await readersOf(node)).toBeLessThanOrEqual(READERS_ABANDONED_MAX);
   });
 
+  it('whose named log and kubelet root hang is looked at all the same: that is no wrong usage', async () => {
+    const sick = await makeNode();
+    const { node } = sick;
+    const server = join(import.meta.dirname, '../rig/hung-fuse.ts');
+    const root = join(node.scratch, 'dead');
+    mkdirSync(root);
+    const hung = node.startHere([process.execPath, server, root]);
+    await hung.hasSaid('ready');
+    const named = ['--kubelet-log', join(root, 'log'), '--kubelet-root', join(root, 'kubelet')];
+    const { ended, fault } = await check(node, '--timeout', '8s', ...named);
+    expect(ended).toMatchObject({ code: 2, signal: null });
+    expect(ended.tookMs).toBeLessThan(20_000);
+    expect(fault.verdict).toBe('unknown');
+    expect(oneLine(ended.stderr)).toMatch(/left behind: reader process \d+ waits for .*dead/);
+  });
+
   /** How many readers are left on the node. */
   async function readersOf(node: PracticeNode): Promise<number> {
     const words = await node.inside.run('sh', '-c', 'cat /proc/[0-9]*/cmdline | tr "\\0" "\\n"');
