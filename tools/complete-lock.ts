@@ -1,10 +1,15 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
 /**
+ * Run it after `npm install`: it completes the lock file, so that `npm ci` prints no warning.
+ *
  * Programs come as one optional package per platform. A mirror may carry only some of them; then
  * `npm install` leaves the others out of the lock file, and `npm ci` refuses that file for being
  * incomplete. This adds them by the version their owner asks for, without a checksum, which only a
- * registry that has them can give: run it after `npm install`.
+ * registry that has them can give.
+ *
+ * Packages say which Node they need (`engines`), and npm compares that with the Node that it runs on.
+ * Ours run on the Node of the package `node-bin`, so the comparison is left to `npm-ci.test.ts`.
  */
 
 export interface LockFile {
@@ -19,6 +24,7 @@ interface Locked {
   readonly os?: readonly string[];
   readonly libc?: readonly string[];
   readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly engines?: Readonly<Record<string, string>>;
 }
 
 // @oxc-parser/binding-linux-arm-gnueabihf, @biomejs/cli-win32-x64, @rolldown/binding-wasm32-wasi
@@ -64,10 +70,19 @@ function platformOf(name: string): Locked {
   };
 }
 
+/** The same lock file, in which only the project itself says which Node it needs. */
+export function withoutEngines(lock: LockFile): LockFile {
+  const packages = Object.entries(lock.packages).map(([path, { engines, ...locked }]) => [
+    path,
+    path === '' && engines ? { ...locked, engines } : locked,
+  ]);
+  return { ...lock, packages: Object.fromEntries(packages) as LockFile['packages'] };
+}
+
 if (import.meta.main) {
   const lock = JSON.parse(readFileSync('package-lock.json', 'utf8')) as LockFile;
   const missing = missingPlatforms(lock);
-  const packages = Object.entries({ ...lock.packages, ...missing });
+  const packages = Object.entries({ ...withoutEngines(lock).packages, ...missing });
   const sorted = packages.toSorted(([left], [right]) => left.localeCompare(right, 'en'));
   const completed = { ...lock, packages: Object.fromEntries(sorted) };
   writeFileSync('package-lock.json', `${JSON.stringify(completed, null, 2)}\n`);
