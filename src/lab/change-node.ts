@@ -3,12 +3,14 @@ import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { titleOf } from './broken-mark.ts';
 import { enterAndRun, standingLab } from './enter.ts';
-import { WRITTEN } from './heal.ts';
+import { type Healed, WRITTEN } from './heal.ts';
 import type { StandingLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { FURNISH_MS } from './limits.ts';
+import { openSession } from './node-session.ts';
 import { Refusal, WrongWords } from './refusal.ts';
+import { stoppedParts, stoppedWords } from './stopped-parts.ts';
 
 export interface BreakOptions extends NameOption {
   readonly variant?: string;
@@ -29,9 +31,10 @@ export async function breakNode(
   const { name } = options;
   const lab = await standingLab(name);
   checkPossible(breaks, chosen, lab);
+  await checkRuns(lab);
   terminal.progress(`breaking: ${chosen.about}`);
   const { kind, fault, variant } = chosen;
-  await change(`practice node ${name} is not broken`, name, () =>
+  await change(`practice node ${name} is not broken`, lab, () =>
     enterAndRun(lab, ['break', kind, fault, variant], FURNISH_MS),
   );
   terminal.progress('');
@@ -50,6 +53,17 @@ export function nextSteps({ kind, fault }: Pick<Break, 'kind' | 'fault'>, name: 
       : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
         '             It must not take this for a fault, and there is nothing to cure.\n';
   return `${steps}  undo it    kubediag lab heal${of}\n`;
+}
+
+/** Without them nothing comes of a break, and it would wait in vain. */
+async function checkRuns(lab: StandingLab): Promise<void> {
+  const stopped = await stoppedParts(lab);
+  if (stopped.length === 0) return;
+  throw new Refusal(
+    `practice node ${lab.name} is not broken`,
+    stoppedWords(stopped),
+    `heal it first: kubediag lab heal --name ${lab.name}`,
+  );
 }
 
 /** A real kubelet is as old as it is: what it cannot have is refused, with what it can. */
@@ -78,15 +92,34 @@ export function checkPossible(
  * `kubediag lab heal`: takes away what a break can have left. It does not know what else a person has
  * changed, and says so.
  */
-export async function healNode({ name }: NameOption, terminal: LabTerminal): Promise<number> {
+export async function healNode(
+  { name }: NameOption,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
   const lab = await standingLab(name);
+  const stopped = await stoppedParts(lab);
+  if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedWords(stopped)}\n`);
+  // Halfway the node has neither kubelet nor runtime: whoever wants us to end waits until it has.
+  stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
   terminal.progress('healing');
-  await change(`practice node ${name} is not healed`, name, () =>
-    enterAndRun(lab, ['heal'], FURNISH_MS),
-  );
-  terminal.progress('');
-  terminal.out(`${healed(name)}\n`);
-  return 0;
+  const session = openSession(lab);
+  try {
+    const { agents } = (await change(`practice node ${name} is not healed`, lab, () =>
+      session.request(['heal'], FURNISH_MS),
+    )) as Healed;
+    terminal.progress('');
+    terminal.out(`${healed(name)}\n${agents.map(keptAgent).join('')}`);
+    return 0;
+  } finally {
+    session.close();
+  }
+}
+
+const FINISHED_FIRST = 'finishing first: an unfinished heal leaves no kubelet and no runtime\n';
+
+function keptAgent({ pid, stateFolder }: Healed['agents'][number]): string {
+  return `The agent (process ${pid} there) goes on, and its folder ${stateFolder} was kept.\n`;
 }
 
 /** In lines that fit on every screen. */
@@ -106,11 +139,14 @@ export function healed(name: string): string {
 const HALF = 4;
 
 /** What does not come about on the node is told with a way out: it can always be made anew. */
-async function change(what: string, name: string, act: () => Promise<void>): Promise<void> {
-  await act().catch((error: unknown) => {
+async function change<T>(what: string, lab: StandingLab, act: () => Promise<T>): Promise<T> {
+  return act().catch(async (error: unknown) => {
+    const { name } = lab;
+    const stopped = await stoppedParts(lab).catch(() => []);
+    const state = stopped.length === 0 ? '' : `; ${stoppedWords(stopped)}`;
     throw new Refusal(
       what,
-      messageOf(error),
+      `${messageOf(error)}${state}`,
       `heal it first: kubediag lab heal --name ${name}; or make it anew: kubediag lab down --name ${name}`,
     );
   });

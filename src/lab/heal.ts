@@ -7,6 +7,7 @@ import { mountPoints } from './mount-points.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
+import { type RunningAgent, runningAgents } from './running-agents.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
 
 /** What a node writes while it runs. Each is a filesystem of its own, and empty when it begins. */
@@ -27,26 +28,37 @@ const KUBELETS_CGROUP = '/kubepods';
 const TOLD_MAX = 10;
 
 /** What stays: which lab this is, and what it was at first. */
-const KEPT = [PLACES.lab, ...['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name))];
+const KEPT = ['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name));
+
+/** What a heal left as it was. */
+export interface Healed {
+  readonly agents: readonly Pick<RunningAgent, 'pid' | 'stateFolder'>[];
+}
 
 /**
  * Takes the node back to what it was when it was made, whatever was done to it: everything that runs
  * on it is ended, what was mounted and written is taken away, and it is furnished once more. Nothing
- * of it depends on what the break was.
+ * of it depends on what the break was. An agent goes on, with its own folder: somebody is using it.
  */
-export async function heal(node: PracticeNode): Promise<void> {
+export async function heal(node: PracticeNode): Promise<Healed> {
   const baseline = readBaseline();
-  await endDaemons();
+  // While all still runs: a node that cannot be healed is left as it is.
+  checkMounts(without(baseline.mountPoints, mountPoints()), '-');
+  const agents = runningAgents();
+  await endDaemons(agents.flatMap(({ family }) => family));
   for (const cgroup of [labCgroup(node.settings.name), KUBELETS_CGROUP])
     await removeCgroupTree(cgroup);
   await unmountOthers(node, baseline);
-  checkMounts(baseline);
+  checkMounts(without(mountPoints(), baseline.mountPoints), '+');
+  checkMounts(without(baseline.mountPoints, mountPoints()), '-');
   restoreBin(baseline);
   for (const name of readdirSync('/')) {
     if (!baseline.names.includes(name)) rmSync(join('/', name), { recursive: true });
   }
-  for (const folder of WRITTEN) empty(folder);
+  const kept = [...KEPT, ...agents.map(({ stateFolder }) => stateFolder)];
+  for (const folder of WRITTEN) empty(folder, kept);
   await furnish(node);
+  return { agents: agents.map(({ pid, stateFolder }) => ({ pid, stateFolder })) };
 }
 
 function restoreBin({ bin }: Baseline): void {
@@ -71,16 +83,11 @@ async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<vo
  * What is deleted next is deleted with all below it. So before that the mounts must be those that we
  * know, each of them: through any other the deletion could go on in somebody else's files.
  */
-function checkMounts(baseline: Baseline): void {
-  const now = mountPoints();
-  const signed = (sign: string, points: readonly string[]) => points.map((each) => sign + each);
-  const changes = [
-    ...signed('+', without(now, baseline.mountPoints)),
-    ...signed('-', without(baseline.mountPoints, now)),
-  ];
-  if (changes.length === 0) return;
+function checkMounts(others: readonly string[], sign: '+' | '-'): void {
+  if (others.length === 0) return;
+  const changes = others.slice(0, TOLD_MAX).map((each) => sign + each);
   throw new Error(
-    `its mounts are not those that it was made with (${changes.slice(0, TOLD_MAX).join(' ')}), so ` +
+    `its mounts are not those that it was made with (${changes.join(' ')}), so ` +
       'nothing is deleted there',
   );
 }
@@ -95,10 +102,11 @@ function without(points: readonly string[], taken: readonly string[]): readonly 
   });
 }
 
-function empty(folder: string): void {
+function empty(folder: string, kept: readonly string[]): void {
+  if (kept.includes(folder)) return;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    if (!KEPT.includes(path)) rmSync(path, { recursive: true, force: true });
-    else if (path === PLACES.lab) empty(path);
+    if (kept.some((each) => each.startsWith(`${path}/`))) empty(path, kept);
+    else if (!kept.includes(path)) rmSync(path, { recursive: true, force: true });
   }
 }

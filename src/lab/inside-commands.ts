@@ -40,8 +40,7 @@ async function answerTo([command = '', ...words]: readonly string[]): Promise<Se
         await (await import('./make-break.ts')).makeBreak(node, words);
         return {};
       case 'heal':
-        await (await import('./heal.ts')).heal(node);
-        return {};
+        return { result: await (await import('./heal.ts')).heal(node) };
       case 'snapshot':
         return { result: await (await import('./exam/snapshot.ts')).snapshotOf(node) };
       default:

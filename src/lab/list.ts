@@ -1,22 +1,28 @@
 import { type LabState, labNames, stateOf } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { checkRoot } from './requirements.ts';
+import { stoppedParts, stoppedWords } from './stopped-parts.ts';
 
 /** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
 export async function list(terminal: LabTerminal): Promise<number> {
   checkRoot('the practice nodes of this machine cannot be listed');
   const names = await labNames();
   if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');
-  for (const name of names) terminal.out(`${name.padEnd(16)}${words(await stateOf(name))}\n`);
+  for (const name of names) terminal.out(`${name.padEnd(16)}${await words(await stateOf(name))}\n`);
   return 0;
 }
 
-function words(state: LabState): string {
+async function words(state: LabState): Promise<string> {
   if (state.is !== 'up') {
     return state.is === 'begun'
       ? 'is just being made, or its maker was killed'
       : 'is dead; clear what is left of it: kubediag lab down';
   }
-  const { runtime, kubelet } = state.lab.settings;
-  return `is up; runtime: ${runtime.kind}; kubelet: ${kubelet.kind} ${kubelet.version}`;
+  const { name, settings } = state.lab;
+  const { runtime, kubelet } = settings;
+  const kinds = `runtime: ${runtime.kind}; kubelet: ${kubelet.kind} ${kubelet.version}`;
+  const stopped = await stoppedParts(state.lab);
+  return stopped.length === 0
+    ? `is up; ${kinds}`
+    : `is up, but ${stoppedWords(stopped)}; start them: kubediag lab heal --name ${name}; ${kinds}`;
 }

@@ -6,12 +6,13 @@ import { killIfThere } from './process-mark.ts';
 /**
  * Ends everything that was started to stay on the practice node on which we are: the runtime with its
  * containers, the kubelet, what a break left behind. That has a session of its own, while the first
- * process, and whoever entered from outside, have one that cannot be seen from here.
+ * process, and whoever entered from outside, have one that cannot be seen from here. Those that are to
+ * be kept go on.
  */
-export async function endDaemons(): Promise<void> {
+export async function endDaemons(kept: readonly number[] = []): Promise<void> {
   const deadline = Date.now() + END_MS;
   for (;;) {
-    const left = daemons();
+    const left = daemons().filter((pid) => !kept.includes(pid));
     if (left.length === 0) return;
     if (Date.now() > deadline) throw new Error(`processes ${left.join(', ')} do not end`);
     for (const pid of left) killIfThere(pid);

@@ -61,6 +61,10 @@ async function runCommand(
     case 'break':
       return (await import('./change-node.ts')).breakNode(words[0], options as never, terminal);
     default:
-      return (await import('./change-node.ts')).healNode(options as never, terminal);
+      return (await import('./change-node.ts')).healNode(
+        options as never,
+        terminal,
+        stopOnSignal(),
+      );
   }
 }

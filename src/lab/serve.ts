@@ -55,7 +55,7 @@ export async function serveLab(
   if (stop.aborted) return 0;
   throw new Refusal(
     `the practice node "${lab.name}" is ${start === 'serving' ? 'no longer' : 'not'} served`,
-    door.said().trim() || 'its agent has ended',
+    door.errors().trim() || 'its agent has ended',
     `see whether it still stands: kubediag lab list; and who else serves there: kubediag lab run --name ${lab.name} -- ps ax`,
   );
 }
@@ -65,7 +65,8 @@ interface Door {
   /** The agent answers. */
   readonly serving: Promise<'serving'>;
   readonly ended: Promise<string>;
-  readonly said: () => string;
+  /** What the agent wrote as errors. */
+  readonly errors: () => string;
   close(): void;
 }
 
@@ -78,11 +79,10 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
   const { address, port } = server.address() as { readonly address: string; readonly port: number };
   const serving = Promise.withResolvers<'serving'>();
   const ended = Promise.withResolvers<string>();
-  let said = '';
-  const hear = (chunk: Buffer) => {
-    said = `${said}${chunk.toString()}`.slice(-SAID_CHARACTERS_MAX);
-    if (/^serving node /m.test(said)) serving.resolve('serving');
-  };
+  let greeting = '';
+  let errors = '';
+  const last = (text: string, chunk: Buffer) =>
+    `${text}${chunk.toString()}`.slice(-SAID_CHARACTERS_MAX);
   const way = openWayIn(lab);
   const door = startCompanion(
     {
@@ -91,7 +91,18 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
       environment: { PATH: NODE_PATH, LC_ALL: 'C' },
       files: [fileOf(server)],
     },
-    { onOutput: hear, onErrorOutput: hear, onEnd: ended.resolve, onGone: () => {} },
+    {
+      // Its greeting is never shown: it speaks of the token, and is no reason for anything.
+      onOutput: (chunk) => {
+        greeting = last(greeting, chunk);
+        if (/^serving node /m.test(greeting)) serving.resolve('serving');
+      },
+      onErrorOutput: (chunk) => {
+        errors = last(errors, chunk);
+      },
+      onEnd: ended.resolve,
+      onGone: () => {},
+    },
   );
   // From here on the part inside has it; who calls is not to be answered twice.
   server.close();
@@ -99,7 +110,7 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
     serving: serving.promise,
     ended: ended.promise.finally(way.close),
-    said: () => said,
+    errors: () => errors,
     close: () => door.endInput(),
   };
 }

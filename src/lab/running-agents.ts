@@ -1,0 +1,44 @@
+import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { PLACES } from './places.ts';
+
+/** A `kubediag serve` on the practice node on which we are. */
+export interface RunningAgent {
+  readonly pid: number;
+  /** It, and who started it: an agent on a terminal ends with that. */
+  readonly family: readonly number[];
+  readonly stateFolder: string;
+}
+
+const STATE_FOLDER = '/var/lib/kubediag';
+
+export function runningAgents(): readonly RunningAgent[] {
+  const pids = readdirSync('/proc').map(Number);
+  return pids.filter((pid) => pid > 1).flatMap((pid) => agentAt(pid) ?? []);
+}
+
+function agentAt(pid: number): RunningAgent | undefined {
+  try {
+    if (readlinkSync(`/proc/${pid}/exe`) !== PLACES.executable) return undefined;
+    // kubediag serve --state-dir /tmp/state
+    const [, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    if (words.find((word) => !word.startsWith('-')) !== 'serve') return undefined;
+    const folder = resolve(readlinkSync(`/proc/${pid}/cwd`), stateFolderIn(words));
+    return { pid, family: familyOf(pid), stateFolder: folder };
+  } catch {
+    return undefined; // It has ended meanwhile.
+  }
+}
+
+function stateFolderIn(words: readonly string[]): string {
+  const option = '--state-dir';
+  const at = words.indexOf(option);
+  const joined = words.find((word) => word.startsWith(`${option}=`));
+  return joined?.slice(option.length + 1) ?? (at < 0 ? undefined : words[at + 1]) ?? STATE_FOLDER;
+}
+
+function familyOf(pid: number): readonly number[] {
+  // PPid:	812
+  const parent = Number(/^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return parent > 1 ? [pid, ...familyOf(parent)] : [pid];
+}

@@ -1,0 +1,36 @@
+import { readFile, readlink } from 'node:fs/promises';
+import { allProcesses, isRunning, type ProcessMark } from './process-mark.ts';
+
+/** What a practice node needs to be a node. */
+type Part = 'kubelet' | 'runtime';
+
+/** As the kernel calls their processes; a real containerd has its own name. */
+export const RUNTIME_COMM = 'lab-runtime';
+const PARTS: Readonly<Record<string, Part>> = {
+  kubelet: 'kubelet',
+  [RUNTIME_COMM]: 'runtime',
+  containerd: 'runtime',
+};
+
+/**
+ * Which parts of a practice node do not run, as the machine sees it. Only the kernel is asked: a file of
+ * the node may be on a server that does not answer.
+ */
+export async function stoppedParts({ pid }: ProcessMark): Promise<readonly Part[]> {
+  const namespace = await readlink(`/proc/${pid}/ns/pid`);
+  const running = await Promise.all(
+    (await allProcesses()).map(async (each) => {
+      const theirs = await readlink(`/proc/${each}/ns/pid`).catch(() => '');
+      if (theirs !== namespace || !isRunning(each)) return undefined;
+      const comm = await readFile(`/proc/${each}/comm`, 'utf8').catch(() => '');
+      return PARTS[comm.trim()];
+    }),
+  );
+  return (['kubelet', 'runtime'] as const).filter((part) => !running.includes(part));
+}
+
+/** "its kubelet and its runtime are stopped" */
+export function stoppedWords(stopped: readonly Part[]): string {
+  const names = stopped.map((part) => `its ${part}`).join(' and ');
+  return `${names} ${stopped.length === 1 ? 'is' : 'are'} stopped`;
+}
