@@ -27,7 +27,7 @@ export async function examine(
   terminal: Terminal,
 ): Promise<number> {
   const begun = performance.now();
-  const read = await readGiven(paths);
+  const read = await readGiven(paths, terminal.hint);
   const [first] = read.unread;
   if (read.files.length === 0 && first) {
     throw new UsageError(`${first.name} cannot be read: ${first.why}`);

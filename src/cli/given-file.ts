@@ -1,9 +1,10 @@
-import { createReadStream, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
 import { refuseExisting, writeNewFile } from '../host/write-new-file.ts';
 import { textOf } from '../node/text-codec.ts';
+import { type Hint, piecesGiven } from './given-stream.ts';
 import { outData, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -12,23 +13,32 @@ import { UsageError } from './usage-error.ts';
 const UNPACKED_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Reads a file, or with "-" what comes in, piece by piece. */
-export async function readGiven(path: string, take: (chunk: Uint8Array) => void): Promise<void> {
-  const stream = path === '-' ? process.stdin : createReadStream(path, { highWaterMark: 1 << 18 });
+export async function readGiven(
+  path: string,
+  take: (chunk: Uint8Array) => void,
+  { bytesMax, hint }: { readonly bytesMax: number; readonly hint?: Hint },
+): Promise<void> {
+  let total = 0;
   try {
-    for await (const chunk of stream as AsyncIterable<Buffer>) take(chunk);
+    for await (const chunk of await piecesGiven(path, hint)) {
+      total += chunk.length;
+      if (total > bytesMax) {
+        const name = path === '-' ? 'standard input' : path;
+        throw new UsageError(`${name} has more than ${bytesMax} bytes`);
+      }
+      take(chunk);
+    }
   } catch (error) {
     throw adviceOf(error, path, 'cannot be read');
   }
 }
 
 /** The same, as a whole. */
-export async function bytesGiven(path: string, bytesMax: number): Promise<Uint8Array> {
+export async function bytesGiven(path: string, bytesMax: number, hint?: Hint): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  let total = 0;
-  await readGiven(path, (chunk) => {
-    total += chunk.length;
-    if (total > bytesMax) throw new UsageError(`${path} has more than ${bytesMax} bytes`);
-    chunks.push(chunk);
+  await readGiven(path, (chunk) => void chunks.push(chunk), {
+    bytesMax,
+    ...(hint ? { hint } : {}),
   });
   return Buffer.concat(chunks);
 }

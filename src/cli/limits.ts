@@ -17,3 +17,12 @@ export const ANSWER_MS = 60_000;
 
 /** A token and an address are one line each. */
 export const TOKEN_BYTES_MAX = 1_024;
+
+/** Input that is silent for so long is told of: a person may not know that we wait for it. */
+export const INPUT_WAIT_MS = 2_000;
+
+/** Of a log that is too large, this much of its end: some days of a kubelet that says much. */
+export const LOG_END_BYTES = 128 * 1024 * 1024;
+
+/** A shorter end of a log is not worth to be judged. */
+export const LOG_END_BYTES_MIN = 1024 * 1024;

@@ -32,7 +32,7 @@ export async function profile(options: ProfileOptions, terminal: Terminal): Prom
     terminal.err(adviceFor(withAdvice(asked.error), terminal));
     return EXIT.unknown;
   }
-  const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX));
+  const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX, terminal.hint));
   // Kept before it is read: whatever is wrong with it, it need not be made again.
   if (save !== undefined) writeGiven(save, bytes, terminal);
   const name = file ?? 'kubelet';

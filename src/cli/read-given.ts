@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { type FileHandle, readdir, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import type { GivenFile } from '../examine/given-file.ts';
@@ -9,6 +8,8 @@ import { functionsOf } from '../go/profile-top.ts';
 import { textOf } from '../node/text-codec.ts';
 import { messageOf } from '../std/message-of.ts';
 import { readTar } from '../std/tar.ts';
+import { type Hint, openGiven } from './given-stream.ts';
+import { LOG_END_BYTES, LOG_END_BYTES_MIN } from './limits.ts';
 
 /** A file that could not be read, and why: that is told beside those that could. */
 export interface UnreadFile {
@@ -22,16 +23,17 @@ export interface ReadFiles {
 }
 
 /** Reads whatever a person names: files, folders of them, archives, compressed or not, or "-". */
-export async function readGiven(paths: readonly string[]): Promise<ReadFiles> {
+export async function readGiven(paths: readonly string[], hint?: Hint): Promise<ReadFiles> {
   const files: GivenFile[] = [];
   const unread: UnreadFile[] = [];
   let bytesLeft = TEXTS_BYTES_MAX;
   for (const path of paths) {
     try {
       for (const name of await filesAt(path)) {
-        const plain = unpacked(await bytesAt(name, bytesLeft), bytesLeft);
+        const read = await bytesAt(name, bytesLeft, hint);
+        const plain = unpacked(read.bytes, bytesLeft);
         bytesLeft -= plain.length;
-        const texts = textsIn(name === '-' ? 'stdin' : name, plain);
+        const texts = read.cut === undefined ? textsIn(nameOf(name), plain) : [endOf(name, read)];
         if (files.length + texts.length > FILES_MAX)
           throw new Error(`more than ${FILES_MAX} files`);
         files.push(...texts);
@@ -41,6 +43,10 @@ export async function readGiven(paths: readonly string[]): Promise<ReadFiles> {
     }
   }
   return { files, unread };
+}
+
+function nameOf(path: string): string {
+  return path === '-' ? 'stdin' : path;
 }
 
 /** The path itself, or the files of the folder that it is, in their order. */
@@ -53,17 +59,58 @@ async function filesAt(path: string): Promise<readonly string[]> {
     .toSorted();
 }
 
-async function bytesAt(path: string, bytesMax: number): Promise<Buffer> {
-  if (path === '-') return bytesOf(process.stdin, bytesMax);
-  // A pipe that somebody names, as shells do for <(command), is read like one.
-  const file = await open(path, constants.O_RDONLY | constants.O_NOCTTY);
+interface ReadBytes {
+  readonly bytes: Buffer;
+  /** Where only the end was read: how much of how much. */
+  readonly cut?: string;
+}
+
+async function bytesAt(path: string, bytesMax: number, hint: Hint | undefined): Promise<ReadBytes> {
+  const given = await openGiven(path, hint);
+  if ('pieces' in given) return { bytes: await bytesOf(given.pieces, bytesMax) };
+  const { file, sizeBytes } = given;
   try {
-    const status = await file.stat();
-    if (status.isFile() && status.size > bytesMax) throw tooLarge();
-    return await bytesOf(file.createReadStream({ autoClose: false }), bytesMax);
+    if (sizeBytes > bytesMax) return await endOfLog(file, sizeBytes, bytesMax);
+    // Files that the kernel makes up claim to be empty.
+    if (sizeBytes > 0) return { bytes: await bytesFrom(file, 0, sizeBytes) };
+    return { bytes: await bytesOf(file.createReadStream({ autoClose: false }), bytesMax) };
   } finally {
     await file.close();
   }
+}
+
+/**
+ * Of a log only the end matters: what is wrong now is written there. What is packed or binary makes no
+ * sense without its beginning. Half of what may be read is left for the files that follow.
+ */
+async function endOfLog(file: FileHandle, sizeBytes: number, bytesMax: number): Promise<ReadBytes> {
+  const length = Math.min(LOG_END_BYTES, Math.floor(bytesMax / 2));
+  const beginning = await bytesFrom(file, 0, TAR_HEADER_BYTES);
+  const isText = !isZipped(beginning) && !isTar(beginning) && !isBinary(beginning);
+  if (!isText || length < LOG_END_BYTES_MIN) throw tooLarge();
+  const bytes = await bytesFrom(file, sizeBytes - length, length);
+  const nextLine = bytes.indexOf('\n') + 1;
+  const cut = `only its last ${mebibytes(length)} of ${mebibytes(sizeBytes)} MiB were read`;
+  return { bytes: bytes.subarray(nextLine), cut };
+}
+
+async function bytesFrom(file: FileHandle, start: number, length: number): Promise<Buffer> {
+  const bytes = Buffer.alloc(length);
+  let filled = 0;
+  for (let more = 1; more > 0 && filled < length; filled += more) {
+    const { bytesRead } = await file.read(bytes, filled, length - filled, start + filled);
+    more = bytesRead;
+  }
+  return bytes.subarray(0, filled);
+}
+
+function mebibytes(bytes: number): number {
+  return Math.round(bytes / 2 ** 20);
+}
+
+/** Its lines are counted from where the reading began, and its name says so. */
+function endOf(path: string, { bytes, cut = '' }: ReadBytes): GivenFile {
+  return { name: `${basename(path)} (end)`, text: plainText(bytes), cut };
 }
 
 async function bytesOf(stream: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
@@ -78,13 +125,16 @@ async function bytesOf(stream: AsyncIterable<unknown>, bytesMax: number): Promis
 }
 
 function unpacked(bytes: Buffer, bytesMax: number): Buffer {
-  const isZipped = bytes[0] === 0x1f && bytes[1] === 0x8b;
-  if (!isZipped) return bytes;
+  if (!isZipped(bytes)) return bytes;
   try {
     return gunzipSync(bytes, { maxOutputLength: bytesMax });
   } catch (error) {
     throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : error;
   }
+}
+
+function isZipped(bytes: Buffer): boolean {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
 }
 
 function tooLarge(): Error {
@@ -139,6 +189,8 @@ function profileIn(bytes: Buffer): string | undefined {
     throw error;
   }
 }
+
+const TAR_HEADER_BYTES = 512;
 
 function isTar(bytes: Buffer): boolean {
   return bytes.toString('latin1', 257, 262) === 'ustar';

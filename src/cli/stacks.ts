@@ -11,6 +11,7 @@ import { hasSyncLoop, syncLoopIn } from '../evidence/sync-loop.ts';
 import { loopOn, type ThreadStacks, threadStacks } from '../evidence/thread-stacks.ts';
 import { DumpParser } from '../go/dump-parser.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
+import { DUMP_BYTES_MAX } from '../node/limits.ts';
 import type { ReadError } from '../node/node-reader.ts';
 import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
@@ -33,7 +34,7 @@ export interface StacksOptions extends NodeOptions {
 export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
   const asked = options.file === undefined ? await askKubelet(options, terminal) : undefined;
   if (asked && 'threads' in asked) return showThreads(asked, options, terminal);
-  const { dump, origin } = asked ?? (await dumpIn(options.file ?? '-'));
+  const { dump, origin } = asked ?? (await dumpIn(options.file ?? '-', terminal));
   if (dump.format === 'none') {
     terminal.err(NO_DUMP.replace('FILE', printable(origin)));
     return EXIT.usage;
@@ -51,9 +52,9 @@ const NO_DUMP = `FILE holds no goroutine dump
   do        kubectl get --raw "/api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2"
 `;
 
-async function dumpIn(file: string): Promise<Goroutines> {
+async function dumpIn(file: string, { hint }: Terminal): Promise<Goroutines> {
   const parser = new DumpParser();
-  await readGiven(file, (chunk) => parser.push(chunk));
+  await readGiven(file, (chunk) => parser.push(chunk), { bytesMax: DUMP_BYTES_MAX, hint });
   return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
 }
 

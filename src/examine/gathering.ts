@@ -79,13 +79,14 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
 }
 
 async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
-  const { name, text, takenFor } = file;
+  const { name, text, takenFor, cut } = file;
   if (takenFor !== undefined) return { name, takenFor: [takenFor] };
-  const origin = originOf(text);
+  const origin: Origin = cut === undefined ? originOf(text) : { text, extent: 'cut' };
   const special = takeCollected(origin, draft);
   if (special !== undefined) return { name, takenFor: [special] };
   const { documents, rest, unread } = documentsIn(origin.text);
   const words = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
+  if (cut !== undefined) words.add(cut);
   for (const each of unread) words.add(each);
   for (const document of documents) {
     const kind = documentKind(document.value);

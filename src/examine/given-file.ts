@@ -4,6 +4,8 @@ export interface GivenFile {
   readonly text: string;
   /** What it is, where that shows in its bytes and not in any text. */
   readonly takenFor?: string;
+  /** What was left out of it, in words, where only its end was read. */
+  readonly cut?: string;
 }
 
 /** What a file was taken for: each kind of thing that stands in it, in words. */
