@@ -19,9 +19,10 @@ test('what has ended and what steps took is counted under the names of every Kub
   const store = openMemoryStore();
   const numbers = new Numbers();
   const made = await store.create(diagnosis('a'));
-  const done = await store.updateStatus({ ...made, status: { phase: 'Succeeded' } });
+  const status = { phase: 'Succeeded', result: 'Repaired' };
+  const done = await store.updateStatus({ ...made, status });
   numbers.ended(done);
-  numbers.ended({ ...done, status: { phase: 'Failed' } });
+  numbers.ended({ ...done, status: { phase: 'Failed', result: 'NothingFound' } });
   const succeed = numbers.timed(async () => ({ succeeded: true, results: {} }));
   const fail = numbers.timed(async () => ({ succeeded: false, message: 'no' }));
   await succeed(step('a'));
@@ -33,14 +34,16 @@ test('what has ended and what steps took is counted under the names of every Kub
     'diagnosis_total_count 2',
     'diagnosis_total_success_count 1',
     'diagnosis_total_fail_count 1',
+    'kubediag_diagnoses_ended_total{result="Repaired"} 1',
+    'kubediag_diagnoses_ended_total{result="NothingFound"} 1',
     'diagnosis_agent_queued_count 1',
     'kubediag_diagnoses_in_flight 2',
     'executor_operation_success_counter 2',
     'executor_operation_fail_counter 1',
     'kubediag_operation_duration_seconds_count{operation="a"} 2',
     'kubediag_http_request_duration_seconds_sum{code="200"} 0.5',
-    'kubediag_diagnoses{phase="Succeeded"} 1',
-    'diagnosis_info{name="a",operationset="set",phase="Succeeded",namespace="default"} 1',
+    'kubediag_diagnoses{phase="Succeeded",result="Repaired"} 1',
+    'diagnosis_info{name="a",operationset="set",phase="Succeeded",namespace="default",result="Repaired"} 1',
   ]) {
     expect(text.split('\n')).toContain(line);
   }
@@ -55,7 +58,7 @@ test('neither many Diagnoses nor many Operations make it grow without end', asyn
   for (let index = 0; index < OPERATIONS_COUNTED_MAX + 5; index += 1) await run(step(`o${index}`));
   const text = await numbers.text(store, IDLE);
   expect(text.match(/^diagnosis_info\{/gm)).toHaveLength(DIAGNOSES_LISTED_MAX);
-  expect(text).toContain(`kubediag_diagnoses{phase=""} ${many.length}\n`);
+  expect(text).toContain(`kubediag_diagnoses{phase="",result=""} ${many.length}\n`);
   expect(text).toContain('kubediag_operation_duration_seconds_count{operation="other"} 5\n');
 });
 

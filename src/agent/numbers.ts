@@ -22,6 +22,7 @@ export class Numbers {
   readonly #counts = { succeeded: 0, failed: 0, stepSucceeded: 0, stepFailed: 0, stepWaits: 0 };
 
   readonly #taken = new Map<string, number>();
+  readonly #results = new Map<string, number>();
 
   answered(code: number, tookMs: number): void {
     add(this.#requests, code, tookMs);
@@ -32,9 +33,11 @@ export class Numbers {
     this.#taken.set(key, (this.#taken.get(key) ?? 0) + 1);
   }
 
-  ended({ status }: StoredObject): void {
-    if (status?.phase === 'Succeeded') this.#counts.succeeded += 1;
+  ended(object: StoredObject): void {
+    if (object.status?.phase === 'Succeeded') this.#counts.succeeded += 1;
     else this.#counts.failed += 1;
+    const result = textAt(object, 'status', 'result') ?? '';
+    this.#results.set(result, (this.#results.get(result) ?? 0) + 1);
   }
 
   /** The same step, counted and timed. */
@@ -58,8 +61,14 @@ export class Numbers {
     const { succeeded, failed, stepSucceeded, stepFailed, stepWaits } = this.#counts;
     return metricsText([
       counter('diagnosis_total_count', 'Diagnoses that ended here.', succeeded + failed),
-      counter('diagnosis_total_success_count', 'Those that succeeded.', succeeded),
-      counter('diagnosis_total_fail_count', 'Those that failed.', failed),
+      counter('diagnosis_total_success_count', 'Those whose phase is Succeeded.', succeeded),
+      counter('diagnosis_total_fail_count', 'Those whose phase is Failed.', failed),
+      counterBy(
+        'kubediag_diagnoses_ended_total',
+        'Diagnoses that ended here, by status.result: a healthy node is NothingFound, and no failure.',
+        'result',
+        this.#results,
+      ),
       gauge('diagnosis_agent_queued_count', 'Diagnoses that wait for their turn.', queued),
       gauge('kubediag_diagnoses_in_flight', 'Diagnoses that are driven now.', inFlight),
       counter('executor_operation_success_counter', 'Steps that succeeded.', stepSucceeded),
@@ -105,6 +114,16 @@ function counter(name: string, help: string, value: number): Metric {
   return { name, type: 'counter', help, samples: [{ value }] };
 }
 
+function counterBy(
+  name: string,
+  help: string,
+  label: string,
+  counts: ReadonlyMap<string, number>,
+): Metric {
+  const samples = [...counts].map(([each, value]) => ({ labels: { [label]: each }, value }));
+  return { name, type: 'counter', help, samples };
+}
+
 function gauge(name: string, help: string, value: number): Metric {
   return { name, type: 'gauge', help, samples: [{ value }] };
 }
@@ -120,21 +139,27 @@ function takenBy<K>(name: string, help: string, label: string, map: ReadonlyMap<
   return { name, type: 'summary', help, samples };
 }
 
+type Counted = Metric['samples'][number];
+
 /** What the store holds. Of many Diagnoses each is counted, and the first are named. */
 async function kept(store: Store): Promise<readonly Metric[]> {
-  const phases = new Map<string, number>();
+  const phases = new Map<string, Counted>();
   const listed: Metric['samples'][number][] = [];
   for await (const object of inTurns(store, 'Diagnosis')) {
     const phase = textAt(object, 'status', 'phase') ?? '';
-    phases.set(phase, (phases.get(phase) ?? 0) + 1);
+    const result = textAt(object, 'status', 'result') ?? '';
+    const key = `${phase} ${result}`;
+    const { value = 0 } = phases.get(key) ?? {};
+    phases.set(key, { labels: { phase, result }, value: value + 1 });
     if (listed.length >= DIAGNOSES_LISTED_MAX) continue;
     const operationset = textAt(object, 'spec', 'operationSet') ?? '';
     const { name, namespace = '' } = object.metadata;
-    listed.push({ labels: { name, operationset, phase, namespace }, value: 1 });
+    listed.push({ labels: { name, operationset, phase, namespace, result }, value: 1 });
   }
-  const counted = [...phases].map(([phase, value]) => ({ labels: { phase }, value }));
   return [
-    info('kubediag_diagnoses', 'Diagnoses that are kept, by phase.', counted),
+    info('kubediag_diagnoses', 'Diagnoses that are kept, by phase and result.', [
+      ...phases.values(),
+    ]),
     info('diagnosis_info', `The first ${DIAGNOSES_LISTED_MAX} Diagnoses, by name.`, listed),
     info('operation_info', 'Operations by name.', await named(store, 'Operation')),
     info('operationset_info', 'OperationSets by name.', await named(store, 'OperationSet')),

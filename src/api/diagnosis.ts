@@ -15,6 +15,7 @@ import {
 import { KEPT_SECONDS_MAX, PLAN_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { graphNode, graphPaths } from './operation-set.ts';
+import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './results.ts';
 import { ruled } from './rules.ts';
 
 export const diagnosisSpec = ruled(
@@ -91,6 +92,11 @@ const step = z.looseObject({
   nodeIndex: count,
   operation: text,
   outcome: z.enum(['Succeeded', 'Failed', 'NotRun']),
+  reason: text
+    .describe(
+      `Why a built-in step failed, where that is not an error. ${meaningsOf(STEP_REASONS)}.`,
+    )
+    .exactOptional(),
   message: text.exactOptional(),
   startTime: time
     .describe('When it was the turn of this step; it may have waited before it was run.')
@@ -143,6 +149,12 @@ const action = z.looseObject({
 
 export const diagnosisStatus = z.looseObject({
   phase: z.enum(PHASES).exactOptional(),
+  result: z
+    .enum(Object.keys(RESULTS) as DiagnosisResult[])
+    .describe(
+      `Result of the Diagnosis; absent until it ends or waits for approval. ${meaningsOf(RESULTS)}.`,
+    )
+    .exactOptional(),
   conditions: z.array(condition).exactOptional(),
   startTime: time.exactOptional(),
   endTime: time.describe('When it succeeded or failed.').exactOptional(),

@@ -75,6 +75,7 @@ export const kinds: readonly Kind[] = [
       column('PodName', '.spec.podReference.name'),
       column('PodContainer', '.spec.podReference.container'),
       column('Phase', '.status.phase'),
+      column('Result', '.status.result'),
       age,
     ],
   },

@@ -48,7 +48,7 @@ export const CONDITION_REASONS = {
   },
   AllPathsFailed: {
     type: 'Failed',
-    message: 'All NAME paths have failed; status.steps says at which step',
+    message: 'NAME failed; status.steps says at which step',
     means: 'Every path was tried, and each failed at a step.',
   },
   TargetNotFound: {

@@ -62,7 +62,7 @@ test('a person is told what it is about, and asked', async () => {
       'leaves all else\nGo on? [y/N] ',
   );
   const no = await asked({ recovery: 'Approval' }, { isThere: true, says: false });
-  expect(no.consent).toEqual({ given: 'none', why: 'refused by who was asked' });
+  expect(no.consent).toEqual({ given: 'none', why: 'refused: declined at the prompt' });
 });
 
 test('nobody there is no yes, but --yes is', async () => {

@@ -32,6 +32,8 @@ export function consentOf(
       terminal.err(`${line}\n`);
     }
     const isAgreed = await terminal.confirm('Go on? [y/N] ', stop);
-    return isAgreed ? { given: 'to-act' } : { given: 'none', why: 'refused by who was asked' };
+    return isAgreed
+      ? { given: 'to-act' }
+      : { given: 'none', why: 'refused: declined at the prompt' };
   };
 }

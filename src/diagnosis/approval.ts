@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { withReason } from '../graph/conditions.ts';
+import { isPlanWaiting } from '../graph/result-of.ts';
 import { actionRecord } from '../operations/action-record.ts';
 import type { StepRecord } from '../operations/operation-result.ts';
 import { withRecord } from './with-record.ts';
@@ -59,12 +60,8 @@ export function waitingFor(
 }
 
 /** Why it waits, when nobody has approved of its plan yet. */
-export function waitsForApproval(
-  { recovery, approvedPlan, dryRun }: DiagnosisSpec,
-  { plan }: DiagnosisStatus,
-): string | undefined {
-  if (plan === undefined || recovery !== 'Approval' || dryRun) return undefined;
-  return plan === approvedPlan ? undefined : `plan ${plan} waits to be approved`;
+export function waitsForApproval(spec: DiagnosisSpec, status: DiagnosisStatus): string | undefined {
+  return isPlanWaiting(spec, status) ? `plan ${status.plan} waits to be approved` : undefined;
 }
 
 /** Whether a step that repairs may act by now, or only tell what it would do. */

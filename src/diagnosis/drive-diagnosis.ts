@@ -3,6 +3,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
+import { withResult } from '../graph/result-of.ts';
 import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
 import { type Asking, waitingFor, waitsForApproval } from './approval.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
@@ -174,9 +175,10 @@ function interrupted(error: StoreError, { shutdown, onTrouble }: DriveWorld): 'i
 /** The object as it is on disk then; or somebody else has changed it, and all is to be decided anew. */
 async function save(
   object: StoredObject,
-  { spec, status, hash }: Pick<Next, 'spec' | 'status' | 'hash'>,
+  { spec, status: decided, hash }: Pick<Next, 'spec' | 'status' | 'hash'>,
   world: DriveWorld,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
+  const status = withResult(spec, decided);
   const { labels } = object.metadata;
   const writes: ((current: StoredObject) => Promise<StoredObject>)[] = [];
   if (hash !== labels?.[HASH_LABEL] || spec !== object.spec) {

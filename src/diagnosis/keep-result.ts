@@ -2,6 +2,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { afterStep } from '../graph/after-step.ts';
 import { failedFor, withoutPlan } from '../graph/conditions.ts';
 import type { GraphPath } from '../graph/paths.ts';
+import { withResult } from '../graph/result-of.ts';
 import { failedWith, type OperationResult } from '../operations/operation-result.ts';
 import { boundedResults } from './bounded-results.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
@@ -39,7 +40,8 @@ export async function keepResult(
     const status = await ways[way]?.(current);
     if (!status) return 'interrupted';
     const ended = result.succeeded ? status : cutShort(current, status, now(), stop.aborted);
-    const observed = { ...ended, observedGeneration: current.metadata.generation };
+    const { spec, metadata } = current;
+    const observed = withResult(spec, { ...ended, observedGeneration: metadata.generation });
     const answer = await patiently(
       () => store.updateStatus({ ...current, status: observed }),
       patienceOf(world),
@@ -79,13 +81,13 @@ function cutShort(
 
 /** The end of a Diagnosis for which there is no more room. */
 export function bareFailure(
-  { status }: StoredObject,
+  { spec, status }: StoredObject,
   now: Date,
   words = 'there is no room for its status beside its spec; give it a smaller spec',
 ): DiagnosisStatus {
   const { startTime, checkpoint } = (status ?? {}) as DiagnosisStatus;
   const bare = { ...(startTime ? { startTime } : {}), ...(checkpoint ? { checkpoint } : {}) };
-  return failedFor(bare, 'SyncDiagnosisFailed', now, words);
+  return withResult(spec, failedFor(bare, 'SyncDiagnosisFailed', now, words));
 }
 
 async function afterResult(

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { withResult } from '../graph/result-of.ts';
 import type { Store, StoredObject } from './store.ts';
 import { answerOf } from './store-answer.ts';
 import { hasEnded } from './time-left.ts';
@@ -27,6 +28,7 @@ export function isUnobserved(object: StoredObject): boolean {
 
 /** Whoever is faster has changed it again, and is seen next. */
 export async function observe(object: StoredObject, store: Store): Promise<void> {
-  const status = { ...object.status, observedGeneration: object.metadata.generation };
+  const { spec, metadata } = object;
+  const status = withResult(spec, { ...object.status, observedGeneration: metadata.generation });
   await answerOf(store.updateStatus({ ...object, status }));
 }

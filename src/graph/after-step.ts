@@ -1,4 +1,5 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { StepReason } from '../api/results.ts';
 import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX, STEPS_LISTED_MAX } from './limits.ts';
 import type { GraphPath } from './paths.ts';
@@ -9,6 +10,7 @@ export type StepResult =
   | {
       readonly succeeded: false;
       readonly message: string;
+      readonly reason?: StepReason;
       readonly results?: Readonly<Record<string, string>>;
     };
 
@@ -43,7 +45,8 @@ export function afterStep(
         outcome: 'NotRun',
       }),
     );
-    const listed = withSteps(status, [{ ...step, outcome: 'Failed', message }, ...rest]);
+    const why = result.reason === undefined ? {} : { reason: result.reason };
+    const listed = withSteps(status, [{ ...step, outcome: 'Failed', ...why, message }, ...rest]);
     const { results } = result;
     const found = results ? { operationResults: { ...status.operationResults, ...results } } : {};
     return afterFailure({ ...listed, ...found }, paths, pathIndex, now);
@@ -72,7 +75,8 @@ function afterFailure(
   if (pathIndex + 1 < paths.length) {
     return atStep(failed, paths, { pathIndex: pathIndex + 1, nodeIndex: 0 }, now);
   }
-  return failedFor(failed, 'AllPathsFailed', now, String(paths.length));
+  const which = paths.length === 1 ? 'The only path' : `All ${paths.length} paths`;
+  return failedFor(failed, 'AllPathsFailed', now, which);
 }
 
 /** The status of a Diagnosis that has come to this step, for all to see before it is run. */

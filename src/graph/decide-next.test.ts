@@ -152,7 +152,7 @@ test('when all paths have failed, a condition says so', () => {
   expect(status).toMatchObject({ phase: 'Failed', failedPaths: pathsOf(BRANCHED) });
   expect(status.succeededPath).toBeUndefined();
   expect(conditionsOf(status)).toEqual(['Accepted DiagnosisAccepted', 'Failed AllPathsFailed']);
-  expect(status.conditions?.[1]?.message).toContain('All 2 paths have failed');
+  expect(status.conditions?.[1]?.message).toContain('All 2 paths failed');
   expect(status.steps?.[2]).toMatchObject({ outcome: 'Failed', message: 'it answered 204' });
 });
 

@@ -2,7 +2,13 @@ import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { ReadError } from '../node/node-reader.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
-import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const ASKED = 'param.diagnoser.runtime.core_file_profiler';
@@ -30,11 +36,11 @@ export async function collectCoreFiles(
   if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
   if (type === 'gcore') {
     const why = 'to make a core file stops the process and reads all of its memory';
-    return failedWith(`refused: ${why}; a person may: gcore PID on the node, or kubectl debug`);
+    return refusedWith(`${why}; a person may: gcore PID on the node, or kubectl debug`);
   }
   if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
   const folders = foldersFor(input, filepath);
-  if ('refused' in folders) return failedWith(`refused: ${folders.refused}`);
+  if ('refused' in folders) return refusedWith(folders.refused);
   const here = look();
   const listed = await attempt(
     Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),

@@ -1,3 +1,4 @@
+import type { StepReason } from '../api/results.ts';
 import { findingId } from '../checkup/check-up.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { type Finding, hurtsNow } from '../model/finding.ts';
@@ -5,7 +6,12 @@ import type { Verdict } from '../model/verdict.ts';
 import { type FaultSteps, stepsOf } from './fault-steps.ts';
 import { findingRecord } from './finding-record.ts';
 import { FINDINGS_KEPT_MAX } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  type OperationResult,
+  type StepInput,
+  type StepRecord,
+} from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { podOfStep } from './step-input.ts';
 
@@ -22,9 +28,7 @@ export async function diagnoseFault(
 ): Promise<OperationResult> {
   const pod = podOfStep(input);
   const { verdict } = await judge(fault, pod);
-  const seen = verdict.findings.filter(({ state }) => state !== 'benign');
-  const findings = seen.slice(0, FINDINGS_KEPT_MAX).map((each) => findingRecord(fault, each));
-  const record = findings.length === 0 ? undefined : { findings };
+  const { seen, record, reason } = seenIn(fault, verdict);
   const urgent = seen.filter(hurtsNow);
   if (urgent.length > 0) {
     const results = resultsOf(fault, urgent, verdict);
@@ -33,7 +37,23 @@ export async function diagnoseFault(
   const about = pod
     ? `pod ${pod.namespace}/${pod.name} (leave podReference out to ask about the whole node)`
     : 'this node';
-  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}`, record);
+  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}`, record, reason);
+}
+
+/** What a verdict puts on record, and why a step fails that finds nothing active. */
+export function seenIn(
+  fault: AnyFault,
+  verdict: Verdict,
+): {
+  readonly seen: readonly Finding[];
+  readonly record: StepRecord | undefined;
+  readonly reason: StepReason;
+} {
+  const seen = verdict.findings.filter(({ state }) => state !== 'benign');
+  const findings = seen.slice(0, FINDINGS_KEPT_MAX).map((each) => findingRecord(fault, each));
+  const record = findings.length === 0 ? undefined : { findings };
+  const reason = verdict.state === 'clear' ? 'NothingFound' : 'Unknown';
+  return { seen, record, reason: record ? 'NotActive' : reason };
 }
 
 function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {

@@ -1,4 +1,5 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { StepReason } from '../api/results.ts';
 
 /** What all steps so far found and were given: one flat map of texts. */
 export type StepInput = Readonly<Record<string, string>>;
@@ -16,6 +17,8 @@ export type OperationResult =
   | {
       readonly succeeded: false;
       readonly message: string;
+      /** Where it is no error. */
+      readonly reason?: StepReason;
       readonly results?: Readonly<Record<string, string>>;
       readonly record?: StepRecord;
     };
@@ -25,6 +28,19 @@ export function needed(key: string, fix: string): string {
   return `this step needs ${key}, and nobody gave it: ${fix}`;
 }
 
-export function failedWith(message: string, record?: StepRecord): OperationResult {
-  return { succeeded: false, message, ...(record ? { record } : {}) };
+export function failedWith(
+  message: string,
+  record?: StepRecord,
+  reason?: StepReason,
+): OperationResult {
+  return {
+    succeeded: false,
+    message,
+    ...(reason ? { reason } : {}),
+    ...(record ? { record } : {}),
+  };
+}
+
+export function refusedWith(message: string, record?: StepRecord): OperationResult {
+  return failedWith(`refused: ${message}`, record, 'Refused');
 }

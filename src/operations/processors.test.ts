@@ -72,6 +72,7 @@ test('what is not known is neither diagnosed nor acted on', async () => {
   expect(await run('subpathRemountDiagnoser', COLLECTED, doubtful)).toEqual({
     succeeded: false,
     message: 'pod shop/web-0: it is not known: the runtime is silent',
+    reason: 'Unknown',
   });
   const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, doubtful);
   expect(recover).toHaveProperty('message', expect.stringMatching(/^refused: a new look does not/));

@@ -9,6 +9,7 @@ import {
   failedWith,
   needed,
   type OperationResult,
+  refusedWith,
   type StepInput,
   type StepRecord,
 } from './operation-result.ts';
@@ -40,7 +41,7 @@ export async function recoverFault(
     return failedWith(`${what}: hand on what ${keys.diagnoser} answers, as it is`);
   }
   const before = await doneBefore(fault, host);
-  if (!before.isKnown) return failedWith(before.why);
+  if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
   const judgement = await host.judge(fault, podOfStep(input));
   const { verdict } = judgement;
   const found = verdict.findings
@@ -50,7 +51,7 @@ export async function recoverFault(
   const missing = wanted.filter((id) => found.every((each) => each.id !== id));
   const deedsFor = (id: string) => before.deeds.filter(({ finding }) => finding === id);
   const begun = missing.filter((id) => deedsFor(id).length > 0);
-  if (found.length + begun.length === 0) return failedWith(goneWords(fault, wanted, verdict));
+  if (found.length + begun.length === 0) return refusedWith(goneWords(fault, wanted, verdict));
   const ended: Ended[] = [];
   for (const id of begun) {
     const recovered = await finishRecovery(fault, id, deedsFor(id), judgement, host);
@@ -87,7 +88,7 @@ function goneWords(fault: AnyFault, wanted: readonly string[], verdict: Verdict)
     .map((finding) => `${findingId(fault, finding)} (${finding.state})`);
   const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? doubts : 'it is clear';
   const why = 'it may be cured, or be another thing by now';
-  return `refused: a new look does not find that ${shown(wanted)} hurts: ${seen}; ${why}`;
+  return `a new look does not find that ${shown(wanted)} hurts: ${seen}; ${why}`;
 }
 
 function resultOf(key: string, ended: readonly Ended[], gone: readonly string[]): OperationResult {
@@ -106,11 +107,10 @@ function resultOf(key: string, ended: readonly Ended[], gone: readonly string[])
     .filter(([, list]) => list.length > 0)
     .map(([what, list]) => `${what} ${shown(list)}`)
     .join('; ');
-  const refusals = ended.flatMap((each) =>
-    each.state === 'not-done' ? [`${each.id}: ${each.why}`] : [],
-  );
+  const refusals = ended.flatMap((each) => ('why' in each ? [`${each.id}: ${each.why}`] : []));
   if (refusals.length === 0) return { succeeded: true, results: { [key]: words }, record };
-  return failedWith([...refusals, words].filter((text) => text !== '').join('; '), record);
+  const reason = ended.some(({ state }) => state === 'refused') ? 'Refused' : undefined;
+  return failedWith([...refusals, words].filter((text) => text !== '').join('; '), record, reason);
 }
 
 function joined<K extends 'plannedActions' | 'actions'>(name: K, ended: readonly Ended[]) {

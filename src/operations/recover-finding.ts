@@ -10,7 +10,12 @@ import type { Judgement, ProcessorHost } from './processor-host.ts';
 
 export type Recovered =
   | { readonly state: 'done' | 'planned'; readonly record: StepRecord }
-  | { readonly state: 'not-done'; readonly why: string; readonly record: StepRecord };
+  /** Refused, unless one of its actions was begun and did not come about. */
+  | {
+      readonly state: 'refused' | 'failed';
+      readonly why: string;
+      readonly record: StepRecord;
+    };
 
 /** Carries out what a fault wants to be done about a finding, one action after another. */
 export async function recoverFinding(
@@ -20,18 +25,18 @@ export async function recoverFinding(
   host: ProcessorHost,
 ): Promise<Recovered> {
   const recovery = fault.recover?.(finding);
-  if (!recovery) return { state: 'not-done', why: `${fault.id} has no recovery`, record: {} };
+  if (!recovery) return { state: 'refused', why: `${fault.id} has no recovery`, record: {} };
   const { actions } = recovery;
   const id = findingId(fault, finding);
   const purpose = { fault: fault.id, finding: id };
   const record = { plannedActions: actions.map((action) => actionRecord(action, purpose)) };
   const refusal = refusalOf(fault, finding, recovery);
-  if (refusal !== undefined) return { state: 'not-done', why: `refused: ${refusal}`, record };
+  if (refusal !== undefined) return { state: 'refused', why: `refused: ${refusal}`, record };
   const consent = await host.consent(recovery, finding, { fault: fault.id, id });
   if (consent.given === 'to-plan') return { state: 'planned', record };
-  if (consent.given === 'none') return { state: 'not-done', why: consent.why, record };
+  if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
   const kept = await keepEvidence(id);
-  if ('trouble' in kept) return { state: 'not-done', why: unsaved(kept.trouble), record };
+  if ('trouble' in kept) return { state: 'refused', why: unsaved(kept.trouble), record };
   return performed({ fault, id, actions, isTold: false }, host);
 }
 
@@ -61,14 +66,14 @@ export async function finishRecovery(
     const kept = await keepEvidence(id);
     const ended: Recovered =
       'trouble' in kept
-        ? { state: 'not-done', why: unsaved(kept.trouble), record: {} }
+        ? { state: 'refused', why: unsaved(kept.trouble), record: {} }
         : await performed({ fault, id, actions, isTold: true }, host);
     return withDeeds(deeds, ended);
   }
   const left = actions.map((action) => actionRecord(action, { fault: fault.id, finding: id }));
   const record = { plannedActions: left, ...actionsOf(deeds) };
   if (consent.given === 'to-plan') return { state: 'planned', record };
-  return { state: 'not-done', why: consent.why, record };
+  return { state: 'refused', why: consent.why, record };
 }
 
 /** What became of a recovery, with what an earlier attempt has done for it. */
@@ -112,7 +117,7 @@ async function performed(
   { openHands, purpose, stop }: ProcessorHost,
 ): Promise<Recovered> {
   const hands = await openHands();
-  if (!hands.isOpen) return { state: 'not-done', why: words('refused', hands), record: {} };
+  if (!hands.isOpen) return { state: 'refused', why: words('refused', hands), record: {} };
   const done: ActionRecord[] = [];
   let isTold = wasTold;
   try {
@@ -129,7 +134,8 @@ async function performed(
       };
       if (outcome.state !== 'done') {
         const why = words(outcome.state, outcome);
-        return { state: 'not-done', why, record: { actions: [...done, { ...deed, why }] } };
+        const state = outcome.state === 'refused' ? 'refused' : 'failed';
+        return { state, why, record: { actions: [...done, { ...deed, why }] } };
       }
       done.push(deed);
     }

@@ -5,7 +5,12 @@ import { type FileStatus, type ProcessEntry, ReadError } from '../node/node-read
 import { sendSignal } from '../process/send-signal.ts';
 import { keepFile } from '../state/kept-files.ts';
 import { DUMP_LOOK_MS, DUMP_WAIT_MS } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const NAME = 'containerd';
@@ -27,7 +32,7 @@ export async function runContainerdGoroutines(
   const { entry, file, owner } = found.value;
   const before = await attempt(here.node.ask('status', { path: file }));
   if (before.known && before.value.type !== 'file') {
-    return failedWith(`refused: ${file} is no plain file; move it away: somebody else made it`);
+    return refusedWith(`${file} is no plain file; move it away: somebody else made it`);
   }
   const trouble = sendSignal(entry, 'SIGUSR1');
   if (trouble !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${trouble}`);

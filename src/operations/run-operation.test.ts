@@ -52,6 +52,7 @@ function run(
 
 const own = (name: string) => ({ httpServer: { path: `/processor/${name}` } });
 const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+const refusing = (words: string) => ({ ...saying(words), reason: 'Refused' });
 
 describe('an Operation as its manifest says it', () => {
   test('without path, scheme and time it has the usual ones, and is an answer', async () => {
@@ -109,7 +110,7 @@ describe('an Operation as its manifest says it', () => {
       { function: { runtime: 'Python3', codeSource: { 'function.py': '' } } },
       { httpServer: { address: '127.0.0.1', port: 1 } },
     ]) {
-      expect(await run(written, {}, dry)).toEqual(saying('dry run: '));
+      expect(await run(written, {}, dry)).toEqual(refusing('dry run: '));
     }
   });
 
@@ -174,7 +175,7 @@ describe('what somebody made up', () => {
     const recover = (path: string) =>
       run(own('subpathRemountRecover'), { [DESTINATION]: path }, { host });
     for (const path of ['/', `${target}0`, target.slice(0, -1), `-l ${target}`, `${target}/..`]) {
-      expect(await recover(path)).toEqual(saying('refused: a new look does not find'));
+      expect(await recover(path)).toEqual(refusing('refused: a new look does not find'));
     }
     expect(asked).toEqual([]);
     expect(await recover(target)).toMatchObject({ succeeded: true });

@@ -40,7 +40,10 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const known = processors.map(({ path }) => path).join(', ');
     return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
   }
-  if (isDryRun) return failedWith('dry run: nobody knows what it would change, so it was not run');
+  if (isDryRun) {
+    const why = 'dry run: nobody knows what it would change, so it was not run';
+    return failedWith(why, undefined, 'Refused');
+  }
   const { stop } = host;
   if (processor.way === 'script') {
     return runScript({ script: processor, name, input, timeoutMs, stop });

@@ -157,7 +157,10 @@ describe('TLS', () => {
     const stranger = { ...wish, address: `${address},${elsewhere.address}` };
     expect(await search(stranger)).toEqual(saying('is not for http://127.0.0.1:'));
     const blind = { ...wish, insecure_skip_tls_verify: 'true' };
-    expect(await search(blind)).toEqual(saying('only to a server that has proved who it is'));
+    expect(await search(blind)).toEqual({
+      ...saying('only to a server that has proved who it is'),
+      reason: 'Refused',
+    });
     expect([seen.length, elsewhere.seen.length]).toEqual([1, 0]);
   });
 

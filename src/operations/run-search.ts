@@ -2,7 +2,12 @@ import { jsonValue } from '../evidence/text-value.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { keptCredential } from './kept-credential.ts';
 import { ADDRESSES_MAX } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange, type ServerTrust } from './run-exchange.ts';
@@ -41,7 +46,7 @@ async function runSearch(input: StepInput, host: ProcessorHost): Promise<Operati
   const trust = trustIn(input);
   if (trust.isBlind && input[`${PARAM}.credential`]) {
     const why = 'a credential of the node is shown only to a server that has proved who it is';
-    return failedWith(`refused: ${why}; give ${PARAM}.ca_bundle instead`);
+    return refusedWith(`${why}; give ${PARAM}.ca_bundle instead`);
   }
   const limits = exchangeLimits(host.timeoutMs, host.stop);
   const lost: string[] = [];

@@ -88,7 +88,10 @@ test('no file of anybody is moved, and none outside its folder is read', async (
     [results, join(stateFolder, 'secret.yaml')],
     [`${stateFolder}/sonobuoy-other`, 'secret.yaml'],
   ] as const) {
-    expect(await diagnose(folder, file)).toEqual(saying('refused: only results below'));
+    expect(await diagnose(folder, file)).toEqual({
+      ...saying('refused: only results below'),
+      reason: 'Refused',
+    });
   }
 });
 

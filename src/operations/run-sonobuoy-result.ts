@@ -4,7 +4,12 @@ import { textIfThere } from '../state/state-folder.ts';
 import { listAt, textAt } from '../std/json.ts';
 import { messageOf } from '../std/message-of.ts';
 import { E2E_BYTES_MAX } from './limits.ts';
-import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import {
+  failedWith,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
@@ -39,9 +44,7 @@ async function runSonobuoyResult(
   const path = resolve(place, file);
   const isBelow = (each: string, above: string) => each.startsWith(`${above}/`);
   if (!isBelow(place, home) || !isBelow(path, place)) {
-    return failedWith(
-      `refused: only results below ${home} are read: let Sonobuoy write them there`,
-    );
+    return refusedWith(`only results below ${home} are read: let Sonobuoy write them there`);
   }
   const text = textOrWhy(path);
   if ('why' in text) return failedWith(text.why);

@@ -5,11 +5,13 @@ import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { Verdict } from '../model/verdict.ts';
 import { textAt } from '../std/json.ts';
+import { seenIn } from './diagnose-fault.ts';
 import { findingRecord } from './finding-record.ts';
 import {
   failedWith,
   needed,
   type OperationResult,
+  refusedWith,
   type StepInput,
   type StepRecord,
 } from './operation-result.ts';
@@ -40,7 +42,10 @@ export async function diagnoseSubpathRemount(
   const fault = staleSubpathMount();
   const { verdict } = await host.judge(fault, { namespace, name });
   const [found] = activeIn(fault, verdict);
-  if (!found) return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`);
+  if (!found) {
+    const { record, reason } = seenIn(fault, verdict);
+    return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`, record, reason);
+  }
   const { finding, mount } = found;
   return {
     succeeded: true,
@@ -63,7 +68,7 @@ export async function recoverSubpathRemount(
   if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
   const fault = staleSubpathMount();
   const before = await doneBefore(fault, host);
-  if (!before.isKnown) return failedWith(before.why);
+  if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
   const judgement = await host.judge(fault, podOfStep(input));
   const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
   const deeds = before.deeds.filter(
@@ -71,11 +76,14 @@ export async function recoverSubpathRemount(
   );
   if (!found && deeds.length > 0) return unmounted(target, actionsOf(deeds));
   if (!found) {
-    const why = 'refused: a new look does not find that a container is held up by this mount';
-    return failedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
+    const why = 'a new look does not find that a container is held up by this mount';
+    return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
   }
   const recovered = await recoverFinding(fault, found.finding, judgement, host);
-  if (recovered.state === 'not-done') return failedWith(recovered.why, recovered.record);
+  if ('why' in recovered) {
+    const reason = recovered.state === 'refused' ? 'Refused' : undefined;
+    return failedWith(recovered.why, recovered.record, reason);
+  }
   const { state, record } = recovered;
   if (state === 'done') return unmounted(target, record);
   const words = `Would umount ${target} on host; nothing was changed`;

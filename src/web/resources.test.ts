@@ -227,7 +227,7 @@ test('kubectl gets the rows that it shows', async () => {
   expect(table).toMatchObject({
     kind: 'Table',
     // The last is its age: on a busy machine more than a second may pass.
-    rows: [{ cells: ['a', 'set', 'my-node', '', '', '', '', expect.stringMatching(/^\d+s$/)] }],
+    rows: [{ cells: ['a', 'set', 'my-node', '', '', '', '', '', expect.stringMatching(/^\d+s$/)] }],
   });
 });
 

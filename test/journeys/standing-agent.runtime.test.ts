@@ -127,7 +127,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     expect(again.stdout.match(/ unchanged\n/g)).toHaveLength(6);
     expect((await entries()).map(({ outcome }) => outcome.state)).toEqual(['done']);
     const metrics = await agent.ask('GET', '/metrics');
-    expect(metrics.text).toContain('kubediag_diagnoses{phase="Succeeded"} 1\n');
+    expect(metrics.text).toContain('kubediag_diagnoses{phase="Succeeded",result="Repaired"} 1\n');
   });
 
   it('does what was approved, once the plan that was seen is named', async () => {

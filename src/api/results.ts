@@ -1,0 +1,33 @@
+/**
+ * The results of a Diagnosis. The phase only says whether a path of its graph succeeded: on a healthy
+ * node it is Failed, because the step that looks for the fault fails.
+ */
+export const RESULTS = {
+  Repaired: 'every action succeeded, and a check afterwards confirmed it',
+  Found: 'something was found, and not repaired',
+  NothingFound: 'every fault that was looked for is absent',
+  Completed: 'the graph ran to its end, and no step of it judges a fault',
+  WaitingForApproval: 'nothing is changed until spec.approvedPlan names status.plan',
+  Refused: 'a step or an action was refused',
+  Error: 'a step or an action failed, the deadline passed, or an object is missing',
+  Cancelled: 'spec.cancel or Ctrl-C ended it',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type DiagnosisResult = keyof typeof RESULTS;
+
+/** Why a step of ours failed, where that is no error. */
+export const STEP_REASONS = {
+  NothingFound: 'the fault is absent',
+  NotActive: 'something was found that does no harm now, so no repair follows',
+  Unknown: 'the fault could not be judged',
+  Refused: 'KubeDiag refused to do what the step asks for',
+} as const satisfies Readonly<Record<string, string>>;
+
+export type StepReason = keyof typeof STEP_REASONS;
+
+/** "Repaired: every action ...; Found: something ...", for the description of a field. */
+export function meaningsOf(words: Readonly<Record<string, string>>): string {
+  return Object.entries(words)
+    .map(([word, meaning]) => `${word}: ${meaning}`)
+    .join('. ');
+}

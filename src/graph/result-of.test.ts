@@ -1,0 +1,195 @@
+import { expect, test } from 'vitest';
+import { type DiagnosisResult, RESULTS } from '../api/results.ts';
+import { resultOf, withResult } from './result-of.ts';
+
+const is = (reason: string, status = 'True') => ({ type: 'any', status, reason });
+const failed = (reason?: string, message = '') => ({ outcome: 'Failed', reason, message });
+const DONE = { state: 'done' };
+const FINDING = { fault: 'a-fault', id: '3f9a1c', state: 'active' };
+const ALL_FAILED = { phase: 'Failed', conditions: [is('AllPathsFailed')] };
+const WALKED = { phase: 'Succeeded', conditions: [is('DiagnosisComplete')] };
+const CUT = { phase: 'Failed', conditions: [is('DeadlineExceeded')] };
+const CANCELLED = { phase: 'Failed', conditions: [is('DiagnosisCancelled')] };
+const ASKING = { phase: 'Running', plan: 'abc' };
+const APPROVAL = { recovery: 'Approval' };
+
+type Row = readonly [string, DiagnosisResult | undefined, object, object?];
+
+const ROWS: readonly Row[] = [
+  // On its way.
+  ['has not begun', undefined, {}],
+  ['waits for its turn', undefined, { phase: 'Pending' }],
+  ['runs', undefined, { phase: 'Running', findings: [FINDING], actions: [DONE] }],
+  ['has the phase that nobody writes', undefined, { phase: 'Unknown' }],
+  ['asks for approval', 'WaitingForApproval', ASKING, APPROVAL],
+  [
+    'asks while another plan is approved',
+    'WaitingForApproval',
+    ASKING,
+    { ...APPROVAL, approvedPlan: 'b' },
+  ],
+  ['was approved and acts', undefined, ASKING, { ...APPROVAL, approvedPlan: 'abc' }],
+  ['asked before it was made a dry run', undefined, ASKING, { ...APPROVAL, dryRun: true }],
+  ['asked before it was told never to act', undefined, ASKING, { recovery: 'Never' }],
+  // Ended before its graph.
+  ['was cancelled', 'Cancelled', CANCELLED],
+  [
+    'was cancelled after it repaired',
+    'Cancelled',
+    { ...CANCELLED, findings: [FINDING], actions: [DONE] },
+  ],
+  [
+    'was cancelled instead of approved',
+    'Cancelled',
+    { ...CANCELLED, ...{ plan: 'abc' } },
+    APPROVAL,
+  ],
+  ['was too late', 'Error', CUT],
+  ['was too late with what it found', 'Error', { ...CUT, findings: [FINDING], actions: [DONE] }],
+  ['has no OperationSet', 'Error', { phase: 'Failed', conditions: [is('OperationSetNotFound')] }],
+  ['has no pod', 'Error', { phase: 'Failed', conditions: [is('PodNotFound')] }],
+  ['has no node', 'Error', { phase: 'Failed', conditions: [is('TargetNotFound')] }],
+  ['broke off', 'Error', { phase: 'Failed', conditions: [is('SyncDiagnosisFailed')] }],
+  ['failed under a KubeDiag that wrote no condition', 'Error', { phase: 'Failed' }],
+  // Walked to its end.
+  ['repaired', 'Repaired', { ...WALKED, findings: [FINDING], actions: [DONE] }],
+  [
+    'repaired before a later step failed',
+    'Repaired',
+    { ...ALL_FAILED, actions: [DONE], steps: [failed()] },
+  ],
+  ['did an action in vain', 'Error', { ...ALL_FAILED, actions: [DONE, { state: 'no-effect' }] }],
+  [
+    'failed at an action',
+    'Error',
+    { ...ALL_FAILED, actions: [{ state: 'failed' }], steps: [failed()] },
+  ],
+  [
+    'repaired one and was refused another',
+    'Refused',
+    { ...ALL_FAILED, actions: [DONE], steps: [failed('Refused')] },
+  ],
+  [
+    'was refused an action',
+    'Refused',
+    { ...ALL_FAILED, findings: [FINDING], actions: [{ state: 'refused' }] },
+  ],
+  [
+    'was refused on one path, and went another',
+    'Refused',
+    { ...WALKED, steps: [failed('Refused')] },
+  ],
+  [
+    'found something in a dry run',
+    'Found',
+    { ...WALKED, findings: [FINDING], plannedActions: [{}] },
+  ],
+  [
+    'found what is not active',
+    'Found',
+    { ...ALL_FAILED, findings: [FINDING], steps: [failed('NotActive')] },
+  ],
+  [
+    'found nothing',
+    'NothingFound',
+    { ...ALL_FAILED, steps: [failed('NothingFound'), { outcome: 'NotRun' }] },
+  ],
+  [
+    'found nothing on each path',
+    'NothingFound',
+    { ...ALL_FAILED, steps: [failed('NothingFound'), failed('NothingFound')] },
+  ],
+  [
+    'found nothing, and then told somebody',
+    'NothingFound',
+    { ...WALKED, steps: [failed('NothingFound'), { outcome: 'Succeeded' }] },
+  ],
+  [
+    'could not judge one of two',
+    'Error',
+    { ...ALL_FAILED, steps: [failed('NothingFound'), failed('Unknown')] },
+  ],
+  ['could not ask a server', 'Error', { ...ALL_FAILED, steps: [failed()] }],
+  [
+    'has more steps than its status lists',
+    'Error',
+    { ...ALL_FAILED, stepsNotListed: 1, steps: [failed('NothingFound')] },
+  ],
+  ['gave no verdict', 'Completed', { ...WALKED, steps: [{ outcome: 'Succeeded' }] }],
+  [
+    'gave no verdict after a path that failed',
+    'Completed',
+    { ...WALKED, steps: [failed('Unknown'), { outcome: 'Succeeded' }] },
+  ],
+  // Written by an earlier version: its steps have messages, and no reasons.
+  [
+    'was clear before',
+    'NothingFound',
+    { ...ALL_FAILED, steps: [failed(undefined, 'this node: it is clear of dead-volume-mount')] },
+  ],
+  [
+    'was clear of it for a pod before',
+    'NothingFound',
+    {
+      ...ALL_FAILED,
+      steps: [
+        failed(
+          undefined,
+          'pod a/b (leave podReference out to ask about the whole node): it is clear of x',
+        ),
+      ],
+    },
+  ],
+  [
+    'was clear before, for the old diagnoser',
+    'NothingFound',
+    {
+      ...ALL_FAILED,
+      steps: [failed(undefined, 'pod a/b: it has no subPath mount of a deleted file')],
+    },
+  ],
+  [
+    'was refused before',
+    'Refused',
+    { ...ALL_FAILED, steps: [failed(undefined, 'refused: spec.recovery is Never')] },
+  ],
+  [
+    'was refused one finding before',
+    'Refused',
+    { ...ALL_FAILED, steps: [failed(undefined, '3f9a1c: refused: only a person')] },
+  ],
+  [
+    'asked a server that only sounds like it',
+    'Error',
+    { ...ALL_FAILED, steps: [failed(undefined, 'http://a/: it is clear of x')] },
+  ],
+  // Not of our form.
+  [
+    'is damaged',
+    'Error',
+    { phase: 'Failed', conditions: 'x', steps: 7, actions: {}, findings: null },
+  ],
+  [
+    'is damaged in its lists',
+    'Error',
+    { ...ALL_FAILED, steps: [null, 7], actions: [[]], findings: 'x' },
+  ],
+];
+
+test.each(ROWS)('a Diagnosis that %s: %s', (_, result, status, spec = {}) => {
+  expect(resultOf(spec, status)).toBe(result);
+});
+
+test('every result can come about', () => {
+  expect(new Set(ROWS.map(([, result]) => result))).toEqual(
+    new Set([undefined, ...Object.keys(RESULTS)]),
+  );
+});
+
+test('a result is set, taken back, and does not follow from itself', () => {
+  const asking = { phase: 'Running', plan: 'abc' } as const;
+  const waiting = withResult(APPROVAL, asking);
+  expect(waiting).toEqual({ ...asking, result: 'WaitingForApproval' });
+  expect(withResult(APPROVAL, waiting)).toBe(waiting);
+  expect(withResult({ ...APPROVAL, approvedPlan: 'abc' }, waiting)).toEqual(asking);
+});

@@ -1,0 +1,83 @@
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { DiagnosisResult } from '../api/results.ts';
+import { fieldAt, listAt, textAt } from '../std/json.ts';
+
+/**
+ * What a Diagnosis came to; undefined while it is on its way. It follows from the rest of the object
+ * alone. That may have been written by an earlier version or by somebody else, so nothing of its form
+ * is taken for granted.
+ *
+ * The first rule that fits counts:
+ *
+ * 1. It has not ended: WaitingForApproval while its plan waits, else nothing.
+ * 2. It was cancelled: Cancelled.
+ * 3. It ended before its graph did (deadline, missing object, no room): Error.
+ * 4. An action failed or had no effect: Error.
+ * 5. A step or an action was refused: Refused.
+ * 6. An action is done: Repaired.
+ * 7. There are findings: Found.
+ * 8. Steps looked for faults, found none, and no other step failed: NothingFound.
+ * 9. A path succeeded: Completed.
+ * 10. Error.
+ */
+export function resultOf(spec: unknown, status: unknown): DiagnosisResult | undefined {
+  const phase = textAt(status, 'phase');
+  if (phase !== 'Succeeded' && phase !== 'Failed') {
+    return isPlanWaiting(spec, status) ? 'WaitingForApproval' : undefined;
+  }
+  const reasons = (listAt(status, 'conditions') ?? [])
+    .filter((each) => textAt(each, 'status') === 'True')
+    .map((each) => textAt(each, 'reason'));
+  if (phase === 'Failed') {
+    if (reasons.includes('DiagnosisCancelled')) return 'Cancelled';
+    if (!reasons.includes('AllPathsFailed')) return 'Error';
+  }
+  return walkedTo(status) ?? (phase === 'Succeeded' ? 'Completed' : 'Error');
+}
+
+/** The same status with its result beside the phase. */
+export function withResult(spec: unknown, status: DiagnosisStatus): DiagnosisStatus {
+  const { result: before, ...rest } = status;
+  const result = resultOf(spec, status);
+  if (result === before) return status;
+  return result === undefined ? rest : { ...rest, result };
+}
+
+/** Whether the plan of the status waits until spec.approvedPlan names it. */
+export function isPlanWaiting(spec: unknown, status: unknown): boolean {
+  const plan = textAt(status, 'plan');
+  if (plan === undefined || textAt(spec, 'recovery') !== 'Approval') return false;
+  return fieldAt(spec, 'dryRun') !== true && plan !== textAt(spec, 'approvedPlan');
+}
+
+/** What a graph that was walked to its end tells of the node; undefined when it tells nothing. */
+function walkedTo(status: unknown): DiagnosisResult | undefined {
+  const actions = (listAt(status, 'actions') ?? []).map((each) => textAt(each, 'state'));
+  const failed = (listAt(status, 'steps') ?? []).filter(
+    (each) => textAt(each, 'outcome') === 'Failed',
+  );
+  const reasons = failed.map((each) => textAt(each, 'reason') ?? reasonBefore(each));
+  if (actions.includes('failed') || actions.includes('no-effect')) return 'Error';
+  if (actions.includes('refused') || reasons.includes('Refused')) return 'Refused';
+  if (actions.includes('done')) return 'Repaired';
+  if ((listAt(status, 'findings') ?? []).length > 0) return 'Found';
+  const isWhole = fieldAt(status, 'stepsNotListed') === undefined;
+  const isClear = reasons.length > 0 && reasons.every((reason) => reason === 'NothingFound');
+  return isWhole && isClear ? 'NothingFound' : undefined;
+}
+
+// this node: it is clear of dead-volume-mount
+// pod shop/web-0 (leave podReference out to ask about the whole node): it is clear of dead-volume-mount
+// pod shop/web-0: it has no subPath mount of a deleted file
+const CLEAR =
+  /^(this node|pod \S+( \(leave [^)]*\))?): (it is clear of |it has no subPath mount of a deleted file$)/;
+// refused: spec.recovery is Never
+// 3f9a1c: refused: only a person can confirm it
+const REFUSED = /^([\da-f]+: )?refused\b/;
+
+/** A step that an earlier version wrote down has no reason, only its message. */
+function reasonBefore(step: unknown): string | undefined {
+  const message = textAt(step, 'message') ?? '';
+  if (CLEAR.test(message)) return 'NothingFound';
+  return REFUSED.test(message) ? 'Refused' : undefined;
+}
