@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { checkResource } from './check-resource.ts';
-import { placeText } from './problem.ts';
+import { placeIn, placeText } from './problem.ts';
+import type { FieldValidation } from './unknown-fields.ts';
 
 const apiVersion = 'diagnosis.kubediag.org/v1';
 const made = (kind: string, spec: object, name = 'one') => ({
@@ -13,8 +14,8 @@ const operation = (processor: object) => made('Operation', { processor });
 const diagnosis = (spec: object) => made('Diagnosis', { operationSet: 'set', ...spec });
 const trigger = (spec: object) => made('Trigger', { operationSet: 'set', ...spec });
 
-function told(value: unknown): readonly string[] {
-  return checkResource(value).problems.map(
+function told(value: unknown, validation?: FieldValidation): readonly string[] {
+  return checkResource(value, validation).problems.map(
     ({ severity, place, what, fix }) => `${severity} ${placeText(place)}: ${what}: ${fix}`,
   );
 }
@@ -101,20 +102,6 @@ describe('manifests that exist are taken as they are', () => {
     expect(checkResource(value).resource).toBeDefined();
   });
 
-  test('an unknown field is kept, and noted with the name that was meant', () => {
-    const value = operation({ path: '/a', timeoutSecond: 60 });
-    expect(told(value)).toEqual([
-      'note spec.processor.timeoutSecond: no such field is known; it is kept, and nothing reads it: did you mean "timeoutSeconds"?',
-    ]);
-    expect(checkResource(value).resource?.spec).toMatchObject({ processor: { timeoutSecond: 60 } });
-  });
-
-  test('a field that every object of JavaScript has is unknown all the same', () => {
-    expect(told(operation({ path: '/a', constructor: {} }))).toEqual([
-      expect.stringContaining('note spec.processor.constructor: no such field is known'),
-    ]);
-  });
-
   test('our own fields are optional, and known', () => {
     const additions = {
       recovery: 'Approval',
@@ -132,6 +119,56 @@ describe('manifests that exist are taken as they are', () => {
       problems: [],
     });
   });
+});
+
+describe('an unknown field', () => {
+  const mistyped = diagnosis({ nodeName: 'a', Recovery: 'Approval' });
+
+  test('is refused, with the name that was meant in any case', () => {
+    expect(told(mistyped)).toEqual([
+      'problem spec.Recovery: unknown field: did you mean "recovery"?',
+    ]);
+    expect(checkResource(mistyped).resource).toBeUndefined();
+  });
+
+  test.each([
+    ['in a list', { spec: { processor: { path: '/' }, dependenses: [] } }, 'spec.dependenses'],
+    ['in metadata', { metadata: { name: 'one', lables: {} } }, 'metadata.lables'],
+    ['at the top', { Status: {} }, 'Status'],
+    [
+      'that every object of JavaScript has',
+      { spec: { processor: { path: '/', constructor: {} } } },
+      'spec.processor.constructor',
+    ],
+  ])('is refused %s', (_, more, place) => {
+    expect(told({ ...operation({ path: '/' }), ...more })).toEqual([
+      expect.stringContaining(`problem ${place}: unknown field: `),
+    ]);
+  });
+
+  test('is dropped with a warning, or without one, where that is asked for', () => {
+    expect(told(mistyped, 'Warn')).toEqual([
+      'note spec.Recovery: unknown field, dropped: did you mean "recovery"?',
+    ]);
+    expect(told(mistyped, 'Ignore')).toEqual([]);
+    for (const validation of ['Warn', 'Ignore'] as const) {
+      const { resource } = checkResource(mistyped, validation);
+      expect(resource?.spec).toEqual({ operationSet: 'set', nodeName: 'a' });
+    }
+  });
+
+  test('is none in what an API server or a controller has written', () => {
+    const metadata = { name: 'one', uid: 'u', resourceVersion: '7', managedFields: [{}] };
+    const read = { ...diagnosis({ nodeName: 'a' }), metadata, status: { ofOurOwn: 1 } };
+    expect(told(read)).toEqual([]);
+  });
+});
+
+test('a place is read as it is written', () => {
+  for (const place of [['spec', 'adjacencyList', 2, 'to', 0], ['spec', 'parameters', 'a.b'], []]) {
+    expect(placeIn(placeText(place))).toEqual(place);
+  }
+  expect(placeIn("spec.parameters['a.b']")).toEqual(['spec', 'parameters', 'a.b']);
 });
 
 test('defaults are filled in', () => {
@@ -241,6 +278,11 @@ describe('what is wrong is told with its place and the way out', () => {
       diagnosis({ nodeName: 'a', recovery: 'Maybe' }),
       'spec.recovery: "Maybe" is none of the words',
     ],
+    [
+      'a way to recover in other letters',
+      diagnosis({ nodeName: 'a', recovery: 'approval' }),
+      'spec.recovery: "approval" is none of the words that are known here: did you mean "Approval"?',
+    ],
     ['no source', trigger({ sourceTemplate: {} }), 'spec.sourceTemplate: it waits for nothing'],
     [
       'a schedule of four fields',
@@ -298,7 +340,7 @@ describe('an object has a limit, and so has what is said of it', () => {
 
   test('notes that nobody reads do not hide the problem behind them', () => {
     const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`a${at}`, 1]));
-    const all = told(diagnosis({ ...unknown, nodeName: 'A B' }));
+    const all = told(diagnosis({ ...unknown, nodeName: 'A B' }), 'Warn');
     expect(all).toHaveLength(102);
     expect(all[0]).toContain('problem spec.nodeName');
     expect(all.at(-1)).toBe(

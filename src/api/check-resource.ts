@@ -1,15 +1,16 @@
 import * as z from 'zod';
 import type { CommonEventSpec } from './common-event.ts';
 import type { DiagnosisSpec } from './diagnosis.ts';
-import { metadata } from './fields.ts';
+import { METADATA_FIELDS, metadata } from './fields.ts';
 import { API_VERSION, GROUP, type Kind, type KindName, kinds } from './kinds.ts';
 import { NESTING_MAX, VALUES_MAX } from './limits.ts';
 import type { OperationSpec } from './operation.ts';
 import type { OperationSetSpec } from './operation-set.ts';
 import { listed, type Problem } from './problem.ts';
 import { problemOf } from './problem-of-issue.ts';
-import { type StructuralSchema, structuralSchema, unknownFields } from './structural-schema.ts';
+import { type StructuralSchema, structuralSchema } from './structural-schema.ts';
 import type { TriggerSpec } from './trigger.ts';
+import { type FieldValidation, unknownFields } from './unknown-fields.ts';
 
 interface Specs {
   readonly Operation: OperationSpec;
@@ -36,9 +37,13 @@ export interface CheckedResource {
 
 /**
  * Checks one object of a manifest against the form of its kind. What is not of our API group has no
- * problems and is no resource: manifests hold other people's objects as well.
+ * problems and is no resource: manifests hold other people's objects as well. Unknown fields are
+ * dropped where they are no problem.
  */
-export function checkResource(value: unknown): CheckedResource {
+export function checkResource(
+  value: unknown,
+  validation: FieldValidation = 'Strict',
+): CheckedResource {
   if (!isObject(value)) return refused([], 'it is no object', 'begin with apiVersion and kind');
   const { apiVersion, kind: name } = value;
   if (typeof apiVersion !== 'string' || typeof name !== 'string') {
@@ -66,7 +71,7 @@ export function checkResource(value: unknown): CheckedResource {
     const what = `it holds ${size} values, of at most ${VALUES_MAX}`;
     return refused([], what, 'leave out what is not needed, or split it');
   }
-  return checkedAs(kind, withoutNulls(value));
+  return checkedAs(kind, withoutNulls(value), validation);
 }
 
 const OLD_GROUP = 'diagnosis.netease.com/v1';
@@ -75,14 +80,18 @@ const OLD_GROUP_WORDS = [
   `write Operations, an OperationSet and a Diagnosis of ${API_VERSION} instead`,
 ] as const;
 
-function checkedAs(kind: Kind, value: Readonly<Record<string, unknown>>): CheckedResource {
+function checkedAs(
+  kind: Kind,
+  value: Readonly<Record<string, unknown>>,
+  validation: FieldValidation,
+): CheckedResource {
   const { form, fields } = formOf(kind);
   const parsed = form.safeParse(value);
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value));
   const problems = listed([
     ...wrong,
     ...namelessness(kind, value.metadata),
-    ...unknownFields(fields, value.spec, ['spec']),
+    ...unknownFields(fields, value, validation),
   ]);
   const isRight = problems.every(({ severity }) => severity === 'note');
   if (!parsed.success || !isRight) return { problems };
@@ -100,12 +109,20 @@ const forms = new Map<Kind, Form>();
 
 function formOf(kind: Kind): Form {
   const form = forms.get(kind) ?? {
-    form: z.looseObject({ metadata, spec: kind.spec }),
-    fields: structuralSchema(kind.spec),
+    form: z.object({ metadata, spec: kind.spec }),
+    fields: { properties: { ...HEAD, spec: structuralSchema(kind.spec) } },
   };
   forms.set(kind, form);
   return form;
 }
+
+/** Beside the spec. A status in a manifest is dropped whole, so its fields are not looked at. */
+const HEAD: Readonly<Record<string, StructuralSchema>> = {
+  apiVersion: {},
+  kind: {},
+  metadata: { properties: Object.fromEntries(METADATA_FIELDS.map((field) => [field, {}])) },
+  status: {},
+};
 
 /** A name of our own making will do for a Diagnosis: nobody refers to it. */
 function namelessness({ kind }: Kind, given: unknown): readonly Problem[] {

@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { count, flag, text, textMap, time } from './fields.ts';
 
-export const commonEventSpec = z.looseObject({
+export const commonEventSpec = z.object({
   summary: text,
   source: text,
   severity: text,
@@ -12,7 +12,7 @@ export const commonEventSpec = z.looseObject({
   customDetails: textMap.exactOptional(),
 });
 
-export const commonEventStatus = z.looseObject({
+export const commonEventStatus = z.object({
   count: count.describe('How often it was received.').exactOptional(),
   resolved: flag.exactOptional(),
   diagnosed: flag.exactOptional(),

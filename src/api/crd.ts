@@ -49,7 +49,5 @@ function resourceSchema({ description, spec, status }: Kind) {
       spec: structuralSchema(spec),
       ...(status ? { status: structuralSchema(status) } : {}),
     },
-    // As the API group always had it: what is not known here is somebody else's, and is kept.
-    'x-kubernetes-preserve-unknown-fields': true,
   };
 }

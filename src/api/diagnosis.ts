@@ -19,7 +19,7 @@ import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './resul
 import { ruled } from './rules.ts';
 
 export const diagnosisSpec = ruled(
-  z.looseObject({
+  z.object({
     operationSet: givenName('The OperationSet that is walked.'),
     nodeName: objectName('The node that is looked at.').exactOptional(),
     podReference: podReference.exactOptional(),
@@ -76,7 +76,7 @@ export const diagnosisSpec = ruled(
 /** The words of every KubeDiag; the last is known to all of them and was never written. */
 const PHASES = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
-const checkpoint = z.looseObject({
+const checkpoint = z.object({
   pathIndex: count,
   nodeIndex: count,
   desired: count.exactOptional(),
@@ -87,7 +87,7 @@ const checkpoint = z.looseObject({
 });
 
 /** One step as it went: the record that tells what passed, failed or never ran. */
-const step = z.looseObject({
+const step = z.object({
   pathIndex: count,
   nodeIndex: count,
   operation: text,
@@ -105,7 +105,7 @@ const step = z.looseObject({
 });
 
 /** What a finding is about; every field that applies. */
-const subject = z.looseObject({
+const subject = z.object({
   namespace: text.exactOptional(),
   pod: text.exactOptional(),
   podUid: text.exactOptional(),
@@ -115,13 +115,13 @@ const subject = z.looseObject({
   path: text.exactOptional(),
 });
 
-const proof = z.looseObject({
+const proof = z.object({
   claim: text.describe('What the line shows.'),
   text: text.describe('The line itself; the claim may be the whole of it.').exactOptional(),
   origin: text.describe('Where it was read.'),
 });
 
-const finding = z.looseObject({
+const finding = z.object({
   fault: text,
   id: text,
   state: text,
@@ -134,7 +134,7 @@ const finding = z.looseObject({
     .exactOptional(),
 });
 
-const action = z.looseObject({
+const action = z.object({
   kind: text,
   fault: text.exactOptional(),
   finding: text.exactOptional(),
@@ -144,10 +144,12 @@ const action = z.looseObject({
   state: text.exactOptional(),
   endTime: time.exactOptional(),
   journalEntry: count.describe('Its number in the journal of the node.').exactOptional(),
+  plan: text.describe('The plan that it waits in for approval.').exactOptional(),
+  digest: text.describe('Hash of all its arguments: the approval covers them too.').exactOptional(),
   why: text.exactOptional(),
 });
 
-export const diagnosisStatus = z.looseObject({
+export const diagnosisStatus = z.object({
   phase: z.enum(PHASES).exactOptional(),
   result: z
     .enum(Object.keys(RESULTS) as DiagnosisResult[])
@@ -164,19 +166,19 @@ export const diagnosisStatus = z.looseObject({
     .exactOptional(),
   checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
   currentStep: z
-    .looseObject({ operation: text, startTime: time })
+    .object({ operation: text, startTime: time })
     .describe('The step that it is at, and since when; gone once it has ended.')
     .exactOptional(),
   succeededPath: z.array(graphNode).exactOptional(),
   failedPaths: graphPaths.exactOptional(),
   operationResults: results.describe('What all steps found; the last writer wins.').exactOptional(),
   largeResults: z
-    .array(z.looseObject({ key: text, bytes: count, file: text }))
+    .array(z.object({ key: text, bytes: count, file: text }))
     .describe('Results that are too large for a status: kept beside it, and handed on whole.')
     .exactOptional(),
   nodeNames: z.array(text).exactOptional(),
   context: z
-    .looseObject({
+    .object({
       parameters: results.exactOptional(),
       operations: z.record(z.string(), z.record(z.string(), results)).exactOptional(),
     })

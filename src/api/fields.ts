@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { NAME_CHARACTERS_MAX, PAIRS_MAX, TARGETS_MAX } from './limits.ts';
 import { patterned } from './rules.ts';
 
-/** Parts that several resources have. Objects are loose: what we do not know is kept. */
+/** Parts that several resources have. A field that no schema names is dropped, if it is not refused. */
 
 export const text = z.string();
 export const flag = z.boolean();
@@ -44,18 +44,18 @@ export const givenName = (description: string) =>
   patterned(name, OBJECT_NAME, NAME).describe(description);
 
 export const podReference = z
-  .looseObject({
+  .object({
     namespace: givenName('Namespace of the pod.'),
     name: givenName('Name of the pod.'),
     container: objectName('One container of it; all of them when it is absent.').exactOptional(),
   })
   .describe('The pod that is looked at.');
 
-const labelSelector = z.looseObject({
+const labelSelector = z.object({
   matchLabels: textMap.exactOptional(),
   matchExpressions: z
     .array(
-      z.looseObject({
+      z.object({
         key: text.min(1),
         operator: z.enum(['In', 'NotIn', 'Exists', 'DoesNotExist']),
         values: z.array(text).exactOptional(),
@@ -65,7 +65,7 @@ const labelSelector = z.looseObject({
 });
 
 export const targetSelector = z
-  .looseObject({
+  .object({
     nodeSelector: labelSelector.describe('Nodes by their labels.').exactOptional(),
     nodeNames: z.array(givenName('A node.')).max(TARGETS_MAX).exactOptional(),
     podSelector: labelSelector.describe('The nodes of all pods with these labels.').exactOptional(),
@@ -73,7 +73,7 @@ export const targetSelector = z
   })
   .describe('Which nodes are looked at. The first member that is not empty counts.');
 
-export const condition = z.looseObject({
+export const condition = z.object({
   type: text,
   status: z.enum(['True', 'False', 'Unknown']),
   lastTransitionTime: time.exactOptional(),
@@ -84,10 +84,29 @@ export const condition = z.looseObject({
 export type Condition = z.output<typeof condition>;
 
 /** Of our own objects' metadata only what we use; the API server checks the rest. */
-export const metadata = z.looseObject({
+export const metadata = z.object({
   name: givenName('').exactOptional(),
   generateName: text.exactOptional(),
   namespace: givenName('').exactOptional(),
   labels: textMap.exactOptional(),
   annotations: textMap.exactOptional(),
 });
+
+/** The fields of metadata that Kubernetes has. */
+export const METADATA_FIELDS: readonly string[] = [
+  'name',
+  'generateName',
+  'namespace',
+  'labels',
+  'annotations',
+  'uid',
+  'resourceVersion',
+  'generation',
+  'creationTimestamp',
+  'deletionTimestamp',
+  'deletionGracePeriodSeconds',
+  'ownerReferences',
+  'finalizers',
+  'managedFields',
+  'selfLink',
+];

@@ -8,7 +8,7 @@ import { ruled } from './rules.ts';
 const nodeNumber = z.int().min(-2_147_483_648).max(2_147_483_647);
 const nodeNumbers = z.array(nodeNumber).max(NODES_MAX);
 
-export const graphNode = z.looseObject({
+export const graphNode = z.object({
   id: nodeNumber
     .describe('The position in the list; what is written here is not read.')
     .exactOptional(),
@@ -17,7 +17,7 @@ export const graphNode = z.looseObject({
     .exactOptional(),
   operation: objectName('The Operation of this step; the start node has none.').exactOptional(),
   dependences: nodeNumbers
-    .describe('Nodes that should come before. It is kept, and nothing reads it.')
+    .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
     .exactOptional(),
 });
 
@@ -53,11 +53,11 @@ const adjacencyList = ruled(
   [],
 ).meta({ 'x-kubernetes-validations': SEEN_BY_THE_SERVER });
 
-export const operationSetSpec = z.looseObject({ adjacencyList });
+export const operationSetSpec = z.object({ adjacencyList });
 
 export const graphPaths = z.array(z.array(graphNode));
 
-export const operationSetStatus = z.looseObject({
+export const operationSetStatus = z.object({
   ready: flag.describe('Whether paths are those of the present spec.').exactOptional(),
   paths: graphPaths
     .describe('Every way from the start to an end, in the order in which they are tried.')

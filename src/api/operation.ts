@@ -47,7 +47,7 @@ const caBundle = patterned(text.max(CA_BUNDLE_CHARACTERS_MAX), CERTIFICATES, {
 }).describe('Who may vouch for the server, in base64; those whom the system trusts when absent.');
 
 const httpServer = z
-  .looseObject({
+  .object({
     address: address.exactOptional(),
     port: port.describe('The port; that of the agent when it is absent.').exactOptional(),
     path: path.default('/'),
@@ -68,7 +68,7 @@ const httpServer = z
   .describe('Asks a server: POST of one flat JSON object, whose answer must be one too.');
 
 const scriptRunner = z
-  .looseObject({
+  .object({
     script: text.describe(
       'The text of a shell script. Every account of the node can read it while it runs.',
     ),
@@ -116,7 +116,7 @@ const codeSource = ruled(
 ).meta({ maxProperties: CODE_FILES_MAX });
 
 const functionRunner = z
-  .looseObject({
+  .object({
     codeSource,
     runtime: z
       .enum(['Python3', 'python3', 'golang-http'])
@@ -164,7 +164,7 @@ const rules: readonly Rule<object>[] = [
 ];
 
 const processor = ruled(
-  z.looseObject({
+  z.object({
     timeoutSeconds,
     httpServer: httpServer.exactOptional(),
     scriptRunner: scriptRunner.exactOptional(),
@@ -180,17 +180,17 @@ const processor = ruled(
   rules,
 );
 
-const hostPath = z.looseObject({ path: text });
+const hostPath = z.object({ path: text });
 
-export const operationSpec = z.looseObject({
+export const operationSpec = z.object({
   processor,
   dependences: z
     .array(text)
-    .describe('Operations that should have run earlier. It is kept, and nothing reads it.')
+    .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
     .exactOptional(),
   storage: z
-    .looseObject({ hostPath: hostPath.exactOptional() })
-    .describe('It is kept, and nothing reads it.')
+    .object({ hostPath: hostPath.exactOptional() })
+    .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
     .exactOptional(),
 });
 

@@ -1,4 +1,5 @@
 import type * as z from 'zod';
+import { isNearly } from '../std/is-nearly.ts';
 import type { Place, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
@@ -16,10 +17,7 @@ function wordsOf(issue: Issue, value: unknown): Words {
     case 'invalid_type':
       return typeWords(issue.expected, value);
     case 'invalid_value':
-      return {
-        what: `${JSON.stringify(value)} is none of the words that are known here`,
-        fix: `use ${issue.values.map((word) => JSON.stringify(word)).join(' or ')}`,
-      };
+      return choiceWords(issue.values, value);
     case 'too_small':
       return boundWords('at least', issue.origin, issue.minimum, value);
     case 'too_big':
@@ -29,6 +27,13 @@ function wordsOf(issue: Issue, value: unknown): Words {
     default:
       return { what: issue.message, fix: 'see the description of the field in the CRD' };
   }
+}
+
+function choiceWords(values: readonly unknown[], value: unknown): Words {
+  const what = `${JSON.stringify(value)} is none of the words that are known here`;
+  const near = values.find((word) => isNearly(String(word), String(value)));
+  if (near !== undefined) return { what, fix: `did you mean ${JSON.stringify(near)}?` };
+  return { what, fix: `use ${values.map((word) => JSON.stringify(word)).join(' or ')}` };
 }
 
 function typeWords(expected: string, value: unknown): Words {

@@ -24,6 +24,15 @@ export function placeText(place: Place): string {
     .join('');
 }
 
+/** The other way round. A header of HTTP has single quotes in place of double ones. */
+export function placeIn(text: string): Place {
+  // adjacencyList, [2], ["param.size"]
+  const steps = text.matchAll(/\[(?<index>\d+)\]|\[(?<quote>["'])(?<key>.*?)\k<quote>\]|[\w-]+/g);
+  return Array.from(steps, ({ 0: step, groups: { index, key } = {} }) =>
+    index === undefined ? (key ?? step) : Number(index),
+  );
+}
+
 /** The first of them; of the others how many there are, so that a large object has no larger answer. */
 export function listed(problems: Iterable<Problem>): readonly Problem[] {
   const kept: Problem[] = [];

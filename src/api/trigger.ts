@@ -7,8 +7,8 @@ import { patterned, ruled } from './rules.ts';
 const pattern = text.describe('A pattern (RE2) that may match anywhere; an empty one matches all.');
 const patterns = z.record(z.string(), text).describe('A pattern for each of these keys.');
 
-const prometheusAlertTemplate = z.looseObject({
-  regexp: z.looseObject({
+const prometheusAlertTemplate = z.object({
+  regexp: z.object({
     alertName: pattern.exactOptional(),
     labels: patterns.exactOptional(),
     annotations: patterns.exactOptional(),
@@ -23,21 +23,21 @@ const prometheusAlertTemplate = z.looseObject({
   parameterInjectionLabels: z.array(text).exactOptional(),
 });
 
-const kubernetesEventTemplate = z.looseObject({
-  regexp: z.looseObject({
+const kubernetesEventTemplate = z.object({
+  regexp: z.object({
     name: pattern.exactOptional(),
     namespace: pattern.exactOptional(),
     reason: pattern.exactOptional(),
     message: pattern.exactOptional(),
     source: z
-      .looseObject({ component: pattern.exactOptional(), host: pattern.exactOptional() })
+      .object({ component: pattern.exactOptional(), host: pattern.exactOptional() })
       .exactOptional(),
   }),
 });
 
-const commonEventTemplate = z.looseObject({
+const commonEventTemplate = z.object({
   regexp: z
-    .looseObject({
+    .object({
       source: pattern.exactOptional(),
       severity: pattern.exactOptional(),
       class: pattern.exactOptional(),
@@ -51,7 +51,7 @@ const commonEventTemplate = z.looseObject({
 const SCHEDULE =
   /^(@(yearly|annually|monthly|weekly|daily|midnight|hourly)|@every\s+[0-9a-zµ.]+|(\S+\s+){4}\S+)$/;
 
-const cronTemplate = z.looseObject({
+const cronTemplate = z.object({
   schedule: patterned(text.max(SCHEDULE_CHARACTERS_MAX), SCHEDULE, {
     what: 'it is no schedule',
     fix: 'write five fields as in crontab, or a word such as "@hourly" or "@every 1h30m"',
@@ -66,7 +66,7 @@ const SOURCES = [
 ] as const;
 
 const sourceTemplate = ruled(
-  z.looseObject({
+  z.object({
     prometheusAlertTemplate: prometheusAlertTemplate.exactOptional(),
     kubernetesEventTemplate: kubernetesEventTemplate.exactOptional(),
     commonEventTemplate: commonEventTemplate.exactOptional(),
@@ -84,7 +84,7 @@ const sourceTemplate = ruled(
 );
 
 export const triggerSpec = ruled(
-  z.looseObject({
+  z.object({
     operationSet: givenName('The OperationSet of the Diagnosis that is made.'),
     parameters: textMap.exactOptional(),
     recovery: diagnosisSpec.shape.recovery,
@@ -102,6 +102,6 @@ export const triggerSpec = ruled(
   ],
 );
 
-export const triggerStatus = z.looseObject({ lastScheduleTime: time.exactOptional() });
+export const triggerStatus = z.object({ lastScheduleTime: time.exactOptional() });
 
 export type TriggerSpec = z.output<typeof triggerSpec>;

@@ -134,3 +134,6 @@ export const METADATA_AGE_MS = 60_000;
 
 /** Loop devices of a node; the kernel's usual limit is 256. */
 export const LOOP_DEVICES_MAX = 1_024;
+
+/** Of a key of YAML that an error names. */
+export const KEY_CHARACTERS_MAX = 80;

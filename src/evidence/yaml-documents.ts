@@ -12,7 +12,13 @@ import {
   visit,
   YAMLParseError,
 } from 'yaml';
-import { YAML_DEPTH_MAX, YAML_DOCUMENTS_MAX, YAML_TOKENS_MAX } from './limits.ts';
+import { cutText } from '../std/cut-text.ts';
+import {
+  KEY_CHARACTERS_MAX,
+  YAML_DEPTH_MAX,
+  YAML_DOCUMENTS_MAX,
+  YAML_TOKENS_MAX,
+} from './limits.ts';
 
 /** Why a text is not read to its end, and where that shows. */
 export class YamlLimitError extends Error {
@@ -138,6 +144,11 @@ function limitErrors(composer: Composer, budget: Budget): void {
   };
 }
 
+/** In the words of kubectl. */
+function duplicateKey(key: unknown): string {
+  return `key "${cutText(String(key), KEY_CHARACTERS_MAX)}" already set in map`;
+}
+
 function checkKeys(document: Document.Parsed, budget: Budget): void {
   const report = (range: readonly number[] | null | undefined, message: string) => {
     const [start = 0] = range ?? [];
@@ -151,7 +162,7 @@ function checkKeys(document: Document.Parsed, budget: Budget): void {
       for (const { key } of items) {
         if (isCollection(key)) report(key.range, 'A map key must not be a list or a map');
         if (!isScalar(key)) continue;
-        if (known.has(key.value)) report(key.range, 'Map keys must be unique');
+        if (known.has(key.value)) report(key.range, duplicateKey(key.value));
         known.add(key.value);
       }
     },

@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import { API_VERSION, GROUP, type Kind } from '../api/kinds.ts';
 import { type Problem, placeText } from '../api/problem.ts';
+import { type FieldValidation, UNKNOWN_FIELD } from '../api/unknown-fields.ts';
 import type { NewObject, StoredObject } from '../diagnosis/store.ts';
 import { createdObject, textOf, withVersion } from '../diagnosis/stored-object.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
@@ -9,6 +10,7 @@ import { checkGraph } from '../graph/check-graph.ts';
 import { pathsOf } from '../graph/paths.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
+import type { ResourceTarget } from './resource-target.ts';
 import { StatusError } from './status-error.ts';
 
 /** An object that may be kept, with what its sender should know all the same. */
@@ -18,7 +20,11 @@ export interface Admitted {
 }
 
 /** Checks an object against the form of its kind, and then its graph or its patterns. */
-export function admit(given: unknown, kind: Kind, namespace: string | undefined): Admitted {
+export function admit(
+  given: unknown,
+  { kind, namespace }: Pick<ResourceTarget, 'kind' | 'namespace'>,
+  fieldValidation: FieldValidation,
+): Admitted {
   const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
   if (apiVersion !== API_VERSION || name !== kind.kind) {
     const words = `this is the place of ${API_VERSION} ${kind.kind}, and the object says ${String(apiVersion)} ${String(name)}`;
@@ -29,7 +35,7 @@ export function admit(given: unknown, kind: Kind, namespace: string | undefined)
     const words = `it says namespace "${told}" and was sent to "${namespace}": make them the same`;
     throw new StatusError('BadRequest', words);
   }
-  const { resource, problems } = checkResource(placed(given, namespace));
+  const { resource, problems } = checkResource(placed(given, namespace), fieldValidation);
   const all = [...problems, ...deeper(resource)];
   const refused = all.filter(({ severity }) => severity === 'problem');
   if (!resource || refused.length > 0) throw invalid(kind, given, refused);
@@ -95,12 +101,18 @@ function invalid({ kind }: Kind, given: unknown, problems: readonly Problem[]): 
   const list = causes.map(({ field, message }) =>
     field === '' ? message : `${field}: ${message}`,
   );
-  const text = `${kind}.${GROUP} "${name}" is invalid: ${list.join('; ')}`;
-  return new StatusError('Invalid', text, { kind, name, causes });
+  const details = { kind, name, causes };
+  const words = `${kind}.${GROUP} "${name}" is invalid`;
+  // The code and the words of an API server, which clients know.
+  if (problems.some(({ what }) => what === UNKNOWN_FIELD)) {
+    const text = `${words}: strict decoding error: ${list.join('; ')}`;
+    return new StatusError('BadRequest', text, details);
+  }
+  return new StatusError('Invalid', `${words}: ${list.join('; ')}`, details);
 }
 
 function warningOf({ place, what, fix }: Problem): string {
-  return `${placeText(place)}: ${what}; ${fix}`;
+  return [placeText(place), what, fix].filter((part) => part !== '').join(': ');
 }
 
 /** What follows from the spec of an OperationSet that was admitted; undefined for other kinds. */

@@ -4,6 +4,7 @@ import { lateChanges } from '../diagnosis/late-change.ts';
 import type { NewObject, Store, StoredObject } from '../diagnosis/store.ts';
 import { StoreError } from '../diagnosis/store.ts';
 import { answerOf } from '../diagnosis/store-answer.ts';
+import { createdObject, updatedObject } from '../diagnosis/stored-object.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { type Admitted, admit, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
@@ -17,6 +18,7 @@ import { StatusError } from './status-error.ts';
 import { piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
 import { warningHeaders } from './warning-headers.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
+import { isDryRunOf, type WriteOptions, writeOptionsIn } from './write-options.ts';
 
 export interface ResourceDoor {
   readonly store: Store;
@@ -104,10 +106,11 @@ async function create(
     const words = `a ${kind.kind} has a namespace: send it to namespaces/NAMESPACE/${kind.plural}`;
     throw new StatusError('MethodNotAllowed', words);
   }
+  const options = writeOptionsIn(request);
   const given = await jsonIn(request, ['application/json']);
-  const admitted = await checked(door, withName(given), target);
+  const admitted = await checked(door, withName(given), target, options);
   const headers = warningHeaders(admitted.warnings);
-  if (isDryRun(request)) return json(admitted.object, 201, headers);
+  if (options.isDryRun) return json(await notStored(door.store, admitted.object), 201, headers);
   const made = await settleSet(door.store, await door.store.create(admitted.object));
   return json(made, 201, headers);
 }
@@ -116,9 +119,10 @@ async function create(
 async function checked(
   { adviceOn }: ResourceDoor,
   given: unknown,
-  { kind, namespace }: ResourceTarget,
+  target: ResourceTarget,
+  { fieldValidation }: WriteOptions,
 ): Promise<Admitted> {
-  const { object, warnings } = admit(given, kind, namespace);
+  const { object, warnings } = admit(given, target, fieldValidation);
   return { object, warnings: [...warnings, ...(await adviceOn(object))] };
 }
 
@@ -130,12 +134,17 @@ function withName(given: unknown): unknown {
   return { ...(given as object), metadata: { ...(fieldAt(given, 'metadata') as object), name } };
 }
 
-/** What kubectl asks with `--dry-run=server`: all is checked, and nothing is kept. */
-function isDryRun({ query }: WebRequest): boolean {
-  return query.get('dryRun') === 'All';
+/** What the creation of an object would answer. */
+async function notStored(store: Store, object: NewObject): Promise<StoredObject> {
+  const { kind, metadata } = object;
+  const { name, namespace } = metadata;
+  const key = { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  if (!(await store.get(key))) return createdObject(object, new Date());
+  throw new StatusError('AlreadyExists', `${kind} "${name}" already exists: take another name`);
 }
 
 async function update(door: ResourceDoor, target: ResourceTarget, request: WebRequest) {
+  const options = writeOptionsIn(request);
   const given = await jsonIn(request, ['application/json']);
   const resourceVersion = textAt(given, 'metadata', 'resourceVersion');
   if (!resourceVersion) {
@@ -143,8 +152,15 @@ async function update(door: ResourceDoor, target: ResourceTarget, request: WebRe
       'metadata.resourceVersion must be specified for an update: get it, change it, put it';
     throw new StatusError('Invalid', words);
   }
-  const before = await kept(door.store, target);
-  return replaced(door, target, request, { before, given, resourceVersion });
+  const before = await keptForChange(door.store, target);
+  return replaced(door, target, options, { before, given, resourceVersion });
+}
+
+/** As it would be stored today: an agent of an older version has kept unknown fields. */
+async function keptForChange(store: Store, target: ResourceTarget): Promise<StoredObject> {
+  const object = await kept(store, target);
+  const { data: spec } = target.kind.spec.safeParse(object.spec);
+  return spec === undefined ? object : { ...object, spec: spec as StoredObject['spec'] };
 }
 
 interface Replacing {
@@ -156,12 +172,12 @@ interface Replacing {
 async function replaced(
   door: ResourceDoor,
   target: ResourceTarget,
-  request: WebRequest,
+  options: WriteOptions,
   { before, given, resourceVersion }: Replacing,
 ): Promise<WebAnswer> {
   const { store } = door;
   const key = namedTarget(target);
-  const admitted = await checked(door, given, target);
+  const admitted = await checked(door, given, target, options);
   const { object } = admitted;
   const uid = textAt(given, 'metadata', 'uid') ?? before.metadata.uid;
   if (object.metadata.name !== key.name) {
@@ -175,12 +191,13 @@ async function replaced(
     throw new StatusError('Conflict', words);
   }
   refuseLate(before, object);
-  if (isDryRun(request) || isSame(before, object))
-    return json(before, 200, warningHeaders(admitted.warnings));
+  const headers = warningHeaders(admitted.warnings);
+  if (isSame(before, object)) return json(before, 200, headers);
   const { labels = {}, annotations = {} } = object.metadata;
   const metadata = { ...before.metadata, labels, annotations };
-  const updated = await store.update({ ...before, metadata, spec: object.spec });
-  return json(await settleSet(store, updated), 200, warningHeaders(admitted.warnings));
+  const changed = { ...before, metadata, spec: object.spec };
+  if (options.isDryRun) return json(updatedObject(before, changed), 200, headers);
+  return json(await settleSet(store, await store.update(changed)), 200, headers);
 }
 
 /** What would be taken without a word and never done. */
@@ -207,13 +224,14 @@ async function patch(
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
+  const options = writeOptionsIn(request);
   const change = await jsonIn(request, [MERGE_PATCH]);
   const pinned = textAt(change, 'metadata', 'resourceVersion');
   for (let tries = 1; ; tries += 1) {
-    const before = await kept(door.store, target);
+    const before = await keptForChange(door.store, target);
     const given = mergePatch(before, change);
     const resourceVersion = pinned ?? before.metadata.resourceVersion;
-    const work = replaced(door, target, request, { before, given, resourceVersion });
+    const work = replaced(door, target, options, { before, given, resourceVersion });
     const [done] = await Promise.allSettled([work]);
     if (done.status === 'fulfilled') return done.value;
     const isLost = done.reason instanceof StoreError && done.reason.trouble === 'Conflict';
@@ -239,7 +257,7 @@ async function remove(
   if (uid !== known) {
     throw new StatusError('Conflict', 'it is another object of the same name by now: look again');
   }
-  if (!isDryRun(request)) {
+  if (!isDryRunOf(request, wish)) {
     await store.delete(namedTarget(target), version ?? undefined);
   }
   const details = { name, group: 'diagnosis.kubediag.org', kind: target.kind.plural, uid };

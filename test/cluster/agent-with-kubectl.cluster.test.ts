@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -67,6 +67,24 @@ describe('kubectl on the doors of an agent', () => {
     const deleted = await kubectl('delete', '-f', MANIFEST);
     expect(deleted).toMatchObject({ code: 0 });
     expect((await kubectl('get', 'diag', '-A')).stderr).toContain('No resources found');
+  });
+
+  it('refuses a mistyped field, and changes nothing in a dry run', async () => {
+    const file = join(home, 'mistyped.yaml');
+    const text = 'apiVersion: diagnosis.kubediag.org/v1\nkind: Diagnosis\nmetadata: {name: web}\n';
+    writeFileSync(file, `${text}spec: {operationSet: set, nodeName: a, Recovery: Approval}\n`);
+    const refused = await kubectl('apply', '-f', file);
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('strict decoding error: spec.Recovery: unknown field');
+    const warned = await kubectl('apply', '-f', file, '--validate=warn', '--dry-run=server');
+    expect(warned.stdout, warned.stderr).toContain('web created (server dry run)');
+    expect(warned.stderr).toContain('Warning: spec.Recovery: unknown field, dropped');
+    expect((await kubectl('get', 'diag', 'web')).code).toBe(1);
+    expect((await kubectl('apply', '-f', file, '--validate=ignore')).code).toBe(0);
+    const deleted = await kubectl('delete', 'diag', 'web', '--dry-run=server');
+    expect(deleted.stdout, deleted.stderr).toContain('deleted (server dry run)');
+    expect((await kubectl('get', 'diag', 'web')).code).toBe(0);
+    expect((await kubectl('delete', 'diag', 'web')).code).toBe(0);
   });
 
   it('is told what is wrong, as an API server tells it', async () => {

@@ -7,7 +7,7 @@ export function resourcesPage(): string {
   return [
     '# Resources\n',
     `The resources of ${code(API_VERSION)}. The files in ${code('deploy/crds')} make them known to an API server;\n` +
-      `${code('kubediag lint -f FILE')} checks them without one. Fields that are not listed are kept, and not read.\n`,
+      `${code('kubediag lint -f FILE')} checks them without one. Fields that are not listed are refused.\n`,
     ...kinds.map(kindPart),
   ].join('\n');
 }

@@ -1,0 +1,50 @@
+import { expect, test } from 'vitest';
+import { crd } from './crd.ts';
+import { kinds } from './kinds.ts';
+
+/** Every "a.b.c" that a schema names, lists and maps passed through. */
+function* named(schema: object, path = ''): Generator<string> {
+  const { properties = {}, items } = schema as {
+    readonly properties?: Readonly<Record<string, object>>;
+    readonly items?: object;
+  };
+  if (items) yield* named(items, path);
+  for (const [name, inner] of Object.entries(properties)) {
+    yield `${path}.${name}`;
+    yield* named(inner, `${path}.${name}`);
+  }
+}
+
+const schemas = kinds.flatMap((kind) =>
+  crd(kind).spec.versions.map(({ schema }) => schema.openAPIV3Schema),
+);
+
+test('no definition keeps a field that it does not name', () => {
+  expect(schemas).toHaveLength(kinds.length);
+  expect(JSON.stringify(schemas)).not.toContain('preserve-unknown-fields');
+});
+
+test('the fields of older manifests are named', () => {
+  const all = new Set(schemas.flatMap((schema) => [...named(schema)]));
+  for (const field of [
+    '.spec.processor.externalIP',
+    '.spec.processor.externalAddress',
+    '.spec.processor.externalPort',
+    '.spec.processor.path',
+    '.spec.processor.scheme',
+    '.spec.dependences',
+    '.spec.storage.hostPath.path',
+    '.spec.adjacencyList.dependences',
+    '.spec.targetSelector.podReferences.container',
+    '.status.checkpoint.synchronizedTasks',
+    '.status.context.operations',
+  ]) {
+    expect(all, field).toContain(field);
+  }
+});
+
+test('what an approval is compared by is named, or an API server would drop it', () => {
+  const all = new Set(schemas.flatMap((schema) => [...named(schema)]));
+  expect(all).toContain('.status.plannedActions.plan');
+  expect(all).toContain('.status.plannedActions.digest');
+});
