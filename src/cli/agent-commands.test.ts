@@ -132,8 +132,8 @@ test('what is wrong is told for each, and the rest is applied', async () => {
   expect(code).toBe(3);
   expect(out).toBe(`operationset.${NAMES}/set created\ndiagnosis.${NAMES}/far created\n`);
   expect(err).toContain('the graph goes round in a circle: 1 → 2 → 1');
-  expect(err).toContain(`Warning: there is no Operation 'nobody' yet`);
-  expect(err).toContain('Warning: it is for node elsewhere, and this is my-node');
+  expect(err).toContain(`all.json:1: there is no Operation 'nobody' yet`);
+  expect(err).toContain('all.json:1: it is for node elsewhere, and this is my-node');
   expect(err).toContain('ConfigMap is not kept here: left out');
 });
 

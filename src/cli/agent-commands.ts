@@ -1,5 +1,13 @@
 import { Command, Option } from 'commander';
-import { hostRootOption, stateOption, withNodeOptions } from './command-options.ts';
+import {
+  hostRootOption,
+  recursiveOption,
+  stateOption,
+  validateOption,
+  withManifestOptions,
+  withNodeOptions,
+} from './command-options.ts';
+import { DRY_RUN_MODES } from './dry-run-mode.ts';
 import { GET_FORMATS } from './get-formats.ts';
 
 function serve(): Command {
@@ -18,8 +26,17 @@ function apply(): Command {
     .description(
       'have the agent keep what manifests say: what is new is made, what differs changed',
     )
-    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input');
-  return withAgentOptions(command);
+    .addOption(validateOption())
+    .addOption(
+      new Option(
+        '--dry-run [MODE]',
+        'store nothing and start nothing: check here (client), or let the agent check (server)',
+      )
+        .choices(DRY_RUN_MODES)
+        .default('none')
+        .preset('client'),
+    );
+  return withAgentOptions(withManifestOptions(command));
 }
 
 function get(): Command {
@@ -68,7 +85,8 @@ function remove(): Command {
     )
     .argument('[KIND]', 'diagnosis, operation, operationset, trigger or commonevent')
     .argument('[NAME...]', 'their names')
-    .option('-f, --filename <FILE...>', 'those that these manifests name');
+    .option('-f, --filename <FILE...>', 'those that these manifests name')
+    .addOption(recursiveOption());
   return withAgentOptions(command);
 }
 

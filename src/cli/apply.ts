@@ -1,25 +1,32 @@
-import { GROUP, type Kind } from '../api/kinds.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { GROUP, type Kind, kinds } from '../api/kinds.ts';
+import { placeText } from '../api/problem.ts';
+import type { FieldValidation } from '../api/unknown-fields.ts';
 import { fieldsIn } from '../state/state-folder.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
 import { type AgentClient, type AgentOptions, agentClient } from './agent-client.ts';
 import { applyPatch, LAST_APPLIED } from './apply-patch.ts';
+import type { DryRunMode } from './dry-run-mode.ts';
 import { EXIT } from './exit-codes.ts';
-import { fullName, kindNamed, pathOf } from './kind-named.ts';
-import { manifestsGiven } from './manifests-given.ts';
+import { fullName, pathOf } from './kind-named.ts';
+import { checkObject } from './lint-manifests.ts';
+import { type ManifestOptions, manifestsGiven } from './manifests-given.ts';
 import { parseManifests } from './parse-manifests.ts';
-import { isGranted, tellTrouble } from './tell-answer.ts';
+import { type GivenPlace, isGranted, isGrantedFor, tellAt, tellTrouble } from './tell-answer.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
+import { fieldValidationOf, type ValidateMode } from './validate-mode.ts';
 
-export interface ApplyOptions extends AgentOptions {
-  readonly filename: readonly string[];
+export interface ApplyOptions extends AgentOptions, ManifestOptions {
   readonly namespace: string;
+  readonly validate?: ValidateMode;
+  readonly dryRun?: DryRunMode;
 }
 
 /** `kubediag apply -f FILE...`: makes what the files say so, and changes nothing else. */
 export async function apply(options: ApplyOptions, terminal: Terminal): Promise<number> {
-  const objects = await objectsGiven(options.filename, terminal);
+  const objects = await objectsGiven(options, terminal);
   if (objects.length === 0) {
     throw new UsageError(`there is nothing to apply: no resource of ${GROUP} is given`);
   }
@@ -28,57 +35,89 @@ export async function apply(options: ApplyOptions, terminal: Terminal): Promise<
     tellTrouble(client, terminal);
     return EXIT.notDone;
   }
+  const { namespace, dryRun = 'none' } = options;
+  const applying = { client, namespace, dryRun, validation: fieldValidationOf(options.validate) };
   let isDone = true;
   for (const given of objects) {
-    isDone = (await applyOne(given, options.namespace, client, terminal)) && isDone;
+    isDone = (await applyOne(given, applying, terminal)) && isDone;
   }
   return isDone ? EXIT.clear : EXIT.notDone;
 }
 
-interface GivenObject {
+interface GivenObject extends GivenPlace {
   readonly kind: Kind;
   readonly value: Readonly<Record<string, unknown>>;
 }
 
 /** The objects of our group in these files; what is none of ours is named and left out. */
 export async function objectsGiven(
-  filename: readonly string[],
+  options: ManifestOptions,
   terminal: Terminal,
 ): Promise<readonly GivenObject[]> {
-  const files = await manifestsGiven(filename);
+  const files = await manifestsGiven(options);
   return files.flatMap(({ name: file, text }) => {
     const { objects, errors } = parseManifests(text);
-    const [error] = errors;
-    if (error) throw new UsageError(`${file}:${error.line}: ${error.message}`);
+    if (errors.length > 0) {
+      const lines = errors.map(({ line, message }) => `${file}:${line}: ${message}: correct it`);
+      throw new UsageError(`nothing was done\n${lines.join('\n')}`);
+    }
     return objects.flatMap(({ value, lineOf }) => {
-      const kind = textAt(value, 'kind') ?? '';
+      const name = textAt(value, 'kind') ?? '';
       if (textAt(value, 'apiVersion')?.startsWith(`${GROUP}/`)) {
-        return [{ kind: kindNamed(kind), value: value as GivenObject['value'] }];
+        const kind = kinds.find((each) => each.kind === name);
+        if (!kind) throw unknownKind(`${file}:${lineOf(['kind'])}`, value);
+        return [{ kind, value: value as GivenObject['value'], file, lineOf }];
       }
       const place = `${file}:${lineOf([])}`;
-      terminal.err(printable(`${place}: ${kind || 'an object'} is not kept here: left out`));
+      terminal.err(printable(`${place}: ${name || 'an object'} is not kept here: left out`));
       terminal.err('\n');
       return [];
     });
   });
 }
 
+function unknownKind(where: string, value: unknown): UsageError {
+  const { problems } = checkObject(value, 'Strict');
+  return new UsageError(
+    problems.map(({ what, fix }) => `${where}: kind: ${what}: ${fix}`).join('\n'),
+  );
+}
+
+interface Applying {
+  readonly client: AgentClient;
+  readonly namespace: string;
+  readonly dryRun: DryRunMode;
+  readonly validation: FieldValidation;
+}
+
+/** What kubectl says behind what it would have done. */
+const SAID: Readonly<Record<DryRunMode, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};
+
 async function applyOne(
-  { kind, value }: GivenObject,
-  namespace: string,
-  client: AgentClient,
+  given: GivenObject,
+  { client, namespace, dryRun, validation }: Applying,
   terminal: Terminal,
 ): Promise<boolean> {
+  const { kind, value } = given;
+  if (dryRun === 'client' && !isRightHere(given, validation, terminal)) return false;
   const place = textAt(value, 'metadata', 'namespace') ?? namespace;
   const name = textAt(value, 'metadata', 'name');
   const tell = (done: string, called: string) => {
-    terminal.out(`${printable(fullName(kind, called))} ${done}\n`);
+    terminal.out(`${printable(fullName(kind, called))} ${done}${SAID[dryRun]}\n`);
     return true;
   };
   const wanted = withLastApplied(value);
+  const query = `?fieldValidation=${validation}${dryRun === 'server' ? '&dryRun=All' : ''}`;
   const create = async () => {
-    const made = await client.ask('POST', pathOf(kind, place), { body: wanted });
-    if (!isGranted(made, terminal)) return false;
+    if (dryRun === 'client') {
+      return tell('created', name ?? textAt(value, 'metadata', 'generateName') ?? '');
+    }
+    const made = await client.ask('POST', `${pathOf(kind, place)}${query}`, { body: wanted });
+    if (!isGrantedFor(given, made, terminal)) return false;
     return tell('created', textAt(made.value, 'metadata', 'name') ?? '');
   };
   if (name === undefined) return create();
@@ -86,16 +125,33 @@ async function applyOne(
   const before = await client.ask('GET', path);
   if ('code' in before && before.code === 404) return create();
   if (!isGranted(before, terminal)) return false;
+  if (dryRun === 'client') return tell('configured', name);
   const last = textAt(before.value, 'metadata', 'annotations', LAST_APPLIED);
   const patch = {
     body: applyPatch(fieldsIn(last ?? ''), wanted),
     type: 'application/merge-patch+json',
   };
-  const after = await client.ask('PATCH', path, patch);
-  if (!isGranted(after, terminal)) return false;
+  const after = await client.ask('PATCH', `${path}${query}`, patch);
+  if (!isGrantedFor(given, after, terminal)) return false;
+  return tell(isSame(before.value, after.value, dryRun) ? 'unchanged' : 'configured', name);
+}
+
+/** A dry run writes no new version, so what would be stored is compared. */
+function isSame(before: unknown, after: unknown, dryRun: DryRunMode): boolean {
+  if (dryRun === 'server') return isDeepStrictEqual(before, after);
   const version = (object: unknown) => fieldAt(object, 'metadata', 'resourceVersion');
-  const isSame = version(before.value) === version(after.value);
-  return tell(isSame ? 'unchanged' : 'configured', name);
+  return version(before) === version(after);
+}
+
+/** What `kubediag lint` says of this object. */
+function isRightHere(given: GivenObject, validation: FieldValidation, terminal: Terminal): boolean {
+  const { problems } = checkObject(given.value, validation);
+  for (const { severity, place, what, fix } of problems) {
+    const head = severity === 'problem' ? 'error: ' : 'Warning: ';
+    const words = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
+    tellAt(given, head, words, terminal);
+  }
+  return problems.every(({ severity }) => severity === 'note');
 }
 
 /** As kubectl writes it; what a server or a status says in a file is not what somebody wants. */

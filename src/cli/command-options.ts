@@ -1,6 +1,7 @@
 import { type Command, Option } from 'commander';
 import { STATE_FOLDER } from './options.ts';
 import { REPORT_FORMATS } from './show-report.ts';
+import { VALIDATE_MODES } from './validate-mode.ts';
 
 /** Options that several commands take, each in the same words. */
 
@@ -24,6 +25,26 @@ export function withNodeOptions(command: Command): Command {
     .option('--kubelet-key <FILE>', 'key of that certificate')
     .option('--kubelet-log <FILE>', 'the file the kubelet logs to, when it is not found by itself')
     .option('--min-age <TIME>', 'how old a left-over folder must be to count (default: 10m)');
+}
+
+export function withManifestOptions(command: Command): Command {
+  return command
+    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
+    .addOption(recursiveOption());
+}
+
+export function recursiveOption(): Option {
+  return new Option('-R, --recursive', 'with -f FOLDER: read its subfolders too');
+}
+
+export function validateOption(): Option {
+  return new Option(
+    '--validate [MODE]',
+    'unknown fields: strict (or true) refuses, warn drops them with a warning, ignore (or false) drops them',
+  )
+    .choices(VALIDATE_MODES)
+    .default('strict')
+    .preset('strict');
 }
 
 export function stateOption(): Option {

@@ -4,6 +4,8 @@ import { agentCommands } from './agent-commands.ts';
 import {
   hostRootOption,
   stateOption,
+  validateOption,
+  withManifestOptions,
   withNodeOptions,
   withReportOptions,
 } from './command-options.ts';
@@ -195,25 +197,25 @@ function trace(): Command {
 function runManifests(): Command {
   const command = new Command('run')
     .description('walk the graph of a Diagnosis on this node, and show what came of it')
-    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
     .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
     .option('--set <KEY=VALUE...>', 'parameters of the Diagnosis')
     .option('--dry-run', 'change nothing: tell what a repair would do; no script, no other server')
     .option('--yes', 'do not ask before a step that repairs')
+    .addOption(validateOption())
     .addOption(
       new Option('-o, --output <FORMAT>', 'the Diagnosis with its status')
         .choices(['yaml', 'json'])
         .default('yaml'),
     )
     .addOption(stateOption());
-  return withNodeOptions(command);
+  return withNodeOptions(withManifestOptions(command));
 }
 
 function lint(): Command {
-  return new Command('lint')
+  const command = new Command('lint')
     .description('tell what is wrong with manifests of Operations, OperationSets and Diagnoses')
-    .requiredOption('-f, --filename <FILE...>', 'YAML or JSON, folders of it; "-" is the input')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
+  return withManifestOptions(command);
 }
 
 function operations(): Command {

@@ -11,6 +11,7 @@ import { UsageError } from './usage-error.ts';
 export interface DeleteOptions extends AgentOptions {
   readonly namespace: string;
   readonly filename?: readonly string[];
+  readonly recursive?: boolean;
 }
 
 /** `kubediag delete KIND NAME...`, or what files name. A change of the node that has begun is carried through. */
@@ -36,11 +37,11 @@ export async function deleteObjects(
 
 async function targetsOf(
   [word, ...names]: readonly string[],
-  { filename, namespace }: DeleteOptions,
+  { filename, namespace, ...options }: DeleteOptions,
   terminal: Terminal,
 ) {
   if (filename !== undefined) {
-    const objects = await objectsGiven(filename, terminal);
+    const objects = await objectsGiven({ ...options, filename }, terminal);
     return objects.map(({ kind, value }) => ({
       kind,
       name: textAt(value, 'metadata', 'name') ?? '',

@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from 'node:fs';
+import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
@@ -43,17 +43,29 @@ export async function bytesGiven(path: string, bytesMax: number, hint?: Hint): P
   return Buffer.concat(chunks);
 }
 
-/** The path itself, or those files below the folder that it is whose names match, in their order. */
-export function filesGiven(path: string, names: RegExp): readonly string[] {
+/** The path itself, or the files in the folder that it is whose names match, in their order. */
+export function filesGiven(
+  path: string,
+  { names, recursive }: { readonly names: RegExp; readonly recursive: boolean },
+): readonly string[] {
   try {
     if (path === '-' || !statSync(path).isDirectory()) return [path];
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && names.test(entry.name))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .toSorted();
+    const entries = readdirSync(path, { recursive, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile() && names.test(entry.name));
+    if (files.length === 0) throw noneIn(path, !recursive && entries.some(isFolder));
+    return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
   } catch (error) {
     throw adviceOf(error, path, 'cannot be read');
   }
+}
+
+function isFolder(entry: Dirent): boolean {
+  return entry.isDirectory();
+}
+
+function noneIn(folder: string, hasFolders: boolean): UsageError {
+  const todo = hasFolders ? '; use -R to read its subfolders' : '';
+  return new UsageError(`${folder}: no .yaml, .yml or .json file in this folder${todo}`);
 }
 
 /** Standard output, as a person names it in the place of a file. */

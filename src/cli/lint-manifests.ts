@@ -1,5 +1,6 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import { type Place, type Problem, placeText } from '../api/problem.ts';
+import type { FieldValidation } from '../api/unknown-fields.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { notesOnTargets } from '../graph/left-out.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
@@ -39,6 +40,7 @@ interface Given {
 /** Checks all manifests together: an OperationSet in one may name Operations in another. */
 export function lintManifests(
   files: readonly { readonly name: string; readonly text: string }[],
+  validation: FieldValidation = 'Strict',
 ): LintReport {
   const problems: LintProblem[] = [];
   const given: Given[] = [];
@@ -49,7 +51,8 @@ export function lintManifests(
       problems.push({ severity: 'problem', file, line, what: message, fix });
     }
     for (const object of objects) {
-      if (isOurs(object.value)) given.push({ file, object, ...checked(object.value) });
+      if (isOurs(object.value))
+        given.push({ file, object, ...checkObject(object.value, validation) });
     }
   }
   const together = [...duplicates(given), ...missingNames(given)];
@@ -76,8 +79,12 @@ function isOurs(value: unknown): boolean {
   return typeof apiVersion !== 'string' || /^diagnosis[.](kubediag|netease)[.]/.test(apiVersion);
 }
 
-function checked(value: unknown): Pick<Given, 'resource' | 'problems'> {
-  const { resource, problems } = checkResource(value);
+/** All that can be said of one object without the others. */
+export function checkObject(
+  value: unknown,
+  validation: FieldValidation,
+): Pick<Given, 'resource' | 'problems'> {
+  const { resource, problems } = checkResource(value, validation);
   if (!resource) return { problems };
   return {
     resource,

@@ -207,7 +207,7 @@ describe('what is no manifest', () => {
     const [first] = told(linted(`${OPERATION}---\nkind: [\n`));
     expect(first).toMatch(/^a[.]yaml:\d+ problem undefined: /);
     const [twice] = linted(`${OPERATION}kind: Operation\n`).problems;
-    expect(twice).toMatchObject({ line: 8, what: 'Map keys must be unique' });
+    expect(twice).toMatchObject({ line: 8, what: 'key "kind" already set in map' });
   });
 
   test('neither hangs nor ends us', () => {
@@ -237,11 +237,31 @@ describe('kubediag lint', () => {
   const run = (words: readonly string[], input = '') =>
     spawnSync(EXECUTABLE, ['lint', ...words], { input, encoding: 'utf8' });
 
-  test('reads folders, and ends with 0 when there are only notes', () => {
-    const { status, stdout } = run(['-f', scratch]);
+  test('reads folders with -R, and ends with 0 when there are only notes', () => {
+    const { status, stdout } = run(['-R', '-f', scratch]);
     expect(status).toBe(0);
     expect(stdout).toContain(`${join(scratch, 'deep/set.yml')}:15: note: spec.adjacencyList[2]`);
     expect(stdout).toContain('2 resources in 3 files: no problems, 1 note\n');
+  });
+
+  test('reads a folder without its subfolders, as kubectl does', () => {
+    const { stdout } = run(['-f', scratch]);
+    expect(stdout).toContain('1 resource in 2 files: no problems, no notes\n');
+    rmSync(join(scratch, 'empty'), { recursive: true, force: true });
+    mkdirSync(join(scratch, 'empty/below'), { recursive: true });
+    const empty = run(['-f', join(scratch, 'empty')]);
+    expect(empty).toMatchObject({ status: 64 });
+    expect(empty.stderr).toMatch(/no .yaml, .yml or .json file in this folder; use -R/);
+  });
+
+  test('takes several -f, also with commas between them', () => {
+    const [one, set] = [join(scratch, 'one.yaml'), join(scratch, 'deep/set.yml')];
+    for (const words of [
+      ['-f', one, '-f', set],
+      ['-f', `${one},${set}`],
+    ]) {
+      expect(run(words).stdout).toContain('2 resources in 2 files: no problems, 1 note\n');
+    }
   });
 
   test('reads the input, and ends with 1 when there is a problem', () => {

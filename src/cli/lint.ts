@@ -11,12 +11,14 @@ import { wrapWords } from './wrap.ts';
 
 export interface LintOptions {
   readonly filename: readonly string[];
+  readonly recursive?: boolean;
   readonly output?: 'json';
 }
 
 /** `kubediag lint -f FILE...`: everything that is wrong with manifests, and how to put it right. */
-export async function lint({ filename, output }: LintOptions, terminal: Terminal): Promise<number> {
-  const files = await manifestsGiven(filename);
+export async function lint(options: LintOptions, terminal: Terminal): Promise<number> {
+  const { filename, output } = options;
+  const files = await manifestsGiven(options);
   const report = lintManifests(files);
   if (report.resources === 0 && report.problems.length === 0) {
     const where = filename.join(', ');

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { bytesGiven, filesGiven } from './given-file.ts';
 import { MANIFEST_BYTES_MAX, MANIFEST_FILES_MAX } from './limits.ts';
 import { UsageError } from './usage-error.ts';
@@ -10,11 +11,20 @@ export interface ManifestFile {
 // manifests/subpath-remount.yaml, set.yml, diagnosis.json
 const MANIFEST = /[.](ya?ml|json)$/;
 
+/** What `-f` and `-R` say. */
+export interface ManifestOptions {
+  readonly filename: readonly string[];
+  readonly recursive?: boolean;
+}
+
 /** The manifests that `-f` names: files, folders of them, or what comes in. */
-export async function manifestsGiven(
-  filename: readonly string[],
-): Promise<readonly ManifestFile[]> {
-  const names = filename.flatMap((path) => filesGiven(path, MANIFEST));
+export async function manifestsGiven({
+  filename,
+  recursive = false,
+}: ManifestOptions): Promise<readonly ManifestFile[]> {
+  const names = filename
+    .flatMap(pathsIn)
+    .flatMap((path) => filesGiven(path, { names: MANIFEST, recursive }));
   if (names.length > MANIFEST_FILES_MAX) {
     throw new UsageError(`these are ${names.length} files, of at most ${MANIFEST_FILES_MAX}`);
   }
@@ -28,4 +38,9 @@ export async function manifestsGiven(
     files.push({ name: name === '-' ? 'stdin' : name, text });
   }
   return files;
+}
+
+/** kubectl takes several with commas between them; a file whose own name has one is meant as it is. */
+function pathsIn(word: string): readonly string[] {
+  return existsSync(word) ? [word] : word.split(',').filter((path) => path !== '');
 }

@@ -1,6 +1,7 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { type Processor, processorOf } from '../api/processor-of.ts';
+import type { FieldValidation } from '../api/unknown-fields.ts';
 import { ownOperations } from '../diagnosis/catalogue.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
@@ -28,10 +29,11 @@ export interface RunPlan {
 export function runPlan(
   files: readonly ManifestFile[],
   parameters: Readonly<Record<string, string>>,
+  validation: FieldValidation = 'Strict',
 ): RunPlan {
   const resources = files
     .flatMap(({ text }) => parseManifests(text).objects)
-    .flatMap(({ value }) => checkResource(value).resource ?? []);
+    .flatMap(({ value }) => checkResource(value, validation).resource ?? []);
   const operations = new Map<string, Processor>(ownOperations);
   const sets = new Map<string, readonly GraphNode[]>(
     ownOperationSets.map(({ name, adjacencyList }) => [name, adjacencyList]),

@@ -31,10 +31,13 @@ import { yamlText } from './show-report.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
+import { fieldValidationOf, type ValidateMode } from './validate-mode.ts';
 import { type Walked, walkDiagnosis } from './walk-diagnosis.ts';
 
 export interface RunOptions extends NodeOptions {
   readonly filename: readonly string[];
+  readonly recursive?: boolean;
+  readonly validate?: ValidateMode;
   readonly nodeName?: string;
   readonly set?: readonly string[];
   readonly dryRun?: boolean;
@@ -45,14 +48,15 @@ export interface RunOptions extends NodeOptions {
 
 /** `kubediag run -f FILE...`: walks Diagnoses on this node, and shows what came of them. */
 export async function run(options: RunOptions, terminal: Terminal): Promise<number> {
-  const files = await manifestsGiven(options.filename);
-  const report = lintManifests(files);
+  const files = await manifestsGiven(options);
+  const validation = fieldValidationOf(options.validate);
+  const report = lintManifests(files, validation);
   if (report.problems.some(({ severity }) => severity === 'problem')) {
     showLint(report, terminal.err, terminal);
     terminal.err('nothing was run\n');
     return EXIT.usage;
   }
-  const plan = runPlan(files, parametersIn(options.set ?? []));
+  const plan = runPlan(files, parametersIn(options.set ?? []), validation);
   const repair = repairIn(plan);
   if (repair !== undefined && !options.yes && !options.dryRun && !terminal.isInteractive) {
     terminal.err(
