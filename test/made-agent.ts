@@ -56,6 +56,7 @@ export function madeTerminal(): MadeTerminal {
     out: (text) => void out.push(text),
     err: (text) => void err.push(text),
     width: 100,
+    errWidth: 100,
     isInteractive: false,
     isOutTerminal: false,
     style: (_, text) => text,

@@ -13,6 +13,7 @@ import { schemaPage } from './pages/schema-page.ts';
 import { actionsPage, questionsPage } from './pages/source-pages.ts';
 import { withTranscripts } from './pages/transcripts.ts';
 import { weaknessesPage } from './pages/weaknesses-page.ts';
+import { madeScreens, screensPage } from './screens/made-screens.ts';
 import { filesBelow } from './source-files.ts';
 
 /** Rewrites every file that is derived from another. CI fails when that changes anything. */
@@ -48,6 +49,7 @@ const generators: readonly Generator[] = [
     from: 'tools/pages/weaknesses.ts',
     make: weaknessesPage,
   },
+  { writes: 'docs/screens/README.md', from: 'tools/screens/scenes.ts', make: screensPage },
   ...crdFiles,
   ...operationFiles,
 ];
@@ -60,6 +62,8 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
     const text = withNotice(writes, notice, await make(notice));
     made.set(writes, `${text.trimEnd()}\n`);
   }
+  // As they are on a terminal, without a notice: the page that lists them has it.
+  for (const [path, screen] of await madeScreens()) made.set(path, screen);
   for (const path of ['README.md', ...faultPages()]) {
     made.set(path, await withTranscripts(path, await readFile(path, 'utf8')));
   }

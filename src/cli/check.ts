@@ -4,14 +4,20 @@ import { chooseFaults } from './choose-faults.ts';
 import { EXIT } from './exit-codes.ts';
 import { adviceWithoutKubelet, adviceWithoutRights } from './no-node.ts';
 import { openNode } from './open-node.ts';
-import { durationMs, lookSettingsOf, type NodeOptions, podName } from './options.ts';
-import { type ReportFormat, showReport } from './show-report.ts';
+import {
+  durationMs,
+  type GlobalOptions,
+  lookSettingsOf,
+  type NodeOptions,
+  podName,
+} from './options.ts';
+import { formatOf, type ReportFormat, showReport } from './show-report.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 import { watch } from './watch.ts';
 
-export interface CheckOptions extends NodeOptions {
+export interface CheckOptions extends NodeOptions, GlobalOptions {
   readonly watch?: boolean;
   readonly every: string;
   readonly output?: ReportFormat;
@@ -32,15 +38,29 @@ export async function check(
   };
   const node = openNode(options);
   if (options.watch) return watchNode(node, looking, options, terminal);
-  const { report } = await takeLook(node, looking, terminal);
+  // The answer comes first; what was asked for it, and whom it left behind, is told below it.
+  const asked: (() => string)[] = [];
+  const listener = { ...terminal, detail: (text: () => string) => void asked.push(text) };
+  const { report } = await takeLook(node, looking, listener);
   const advice = await adviceFor(report, options, node);
   node.close();
+  const code = await answer(report, advice, options, terminal);
+  for (const text of asked) terminal.detail(text);
   await tellAbandoned(node, terminal);
+  return code;
+}
+
+async function answer(
+  report: Report,
+  advice: string | undefined,
+  options: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
   if (advice && !options.output) {
     terminal.out(advice);
     return EXIT.unknown;
   }
-  const code = await showReport(report, options.output, terminal);
+  const code = await showReport(report, formatOf(options), terminal);
   if (code === EXIT.unknown) terminal.hint(adviceWithoutRights());
   return code;
 }
@@ -49,7 +69,7 @@ export async function check(
 async function watchNode(
   node: ReturnType<typeof openNode>,
   looking: Looking,
-  { output, every }: CheckOptions,
+  { output, every, verbose = false }: CheckOptions,
   terminal: Terminal,
 ): Promise<number> {
   if (output !== undefined && output !== 'json') {
@@ -62,7 +82,8 @@ async function watchNode(
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => stop.abort());
   }
-  return watch(node, { looking, everyMs, isJson: output === 'json', stop: stop.signal }, terminal);
+  const wanted = { everyMs, isJson: output === 'json', isFull: verbose };
+  return watch(node, { looking, ...wanted, stop: stop.signal }, terminal);
 }
 
 async function adviceFor(

@@ -3,9 +3,8 @@ import type { Looked } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { type Finding, hurtsNow } from '../model/finding.ts';
 import type { Doubt } from '../model/verdict.ts';
-import { printable } from '../std/printable.ts';
+import { groupedAlike } from './alike-findings.ts';
 import { EXIT } from './exit-codes.ts';
-import { wrapWords } from './wrap.ts';
 
 type Seen = Pick<Looked, 'report' | 'judged'>;
 
@@ -27,7 +26,14 @@ export interface ChosenFindings {
   readonly doubts: readonly Doubt[];
 }
 
-type Chosen = ChosenFindings | { readonly nothing: string; readonly code: number };
+/** Nothing was found; with doubts, because it could not be judged. */
+interface NothingFound {
+  readonly nothing: string;
+  readonly doubts: readonly Doubt[];
+  readonly code: number;
+}
+
+type Chosen = ChosenFindings | NothingFound;
 
 /** What to recover from: the named finding, or all that the check found and nobody calls benign. */
 export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Chosen {
@@ -47,9 +53,10 @@ export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Cho
   }
   if (doubts.length > 0) {
     const what = `unknown: ${fault.id} could not be judged, so nothing is done about it`;
-    return { nothing: `${what}\n${doubtLines(doubts)}`, code: EXIT.unknown };
+    return { nothing: `${what}\n`, doubts, code: EXIT.unknown };
   }
-  return { nothing: `${fault.id} is clear on this node: nothing to do\n`, code: EXIT.clear };
+  const nothing = `${fault.id} is clear on this node: nothing to do\n`;
+  return { nothing, doubts, code: EXIT.clear };
 }
 
 /** All but the benign ones, which nobody needs to repair. */
@@ -61,34 +68,18 @@ export function hasRepair(fault: AnyFault, finding: Finding): boolean {
   return (fault.recover?.(finding).actions.length ?? 0) > 0;
 }
 
-export function doubtLines(doubts: readonly Doubt[]): string {
-  return doubts
-    .map(({ why, byHand }) => {
-      const commands = (byHand?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
-      const risk = byHand ? labelled('risk', byHand.risk) : '';
-      return `${labelled('why', why)}${commands.join('')}${risk}`;
-    })
-    .join('');
-}
-
-const COLUMNS = 80;
-
-function labelled(label: string, text: string): string {
-  return wrapWords(text, COLUMNS - 8)
-    .map((line, at) => `  ${(at === 0 ? label : '').padEnd(6)}${line}\n`)
-    .join('');
-}
-
 function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string): Chosen {
   const named = findings.find((finding) => findingId(fault, finding) === name);
-  const placed = isPosition(name) ? findings[Number(name) - 1] : undefined;
+  // The order of the screen, which has those alike together.
+  const shown = groupedAlike(findings, (each) => ({ ...each, isOurs: hasRepair(fault, each) }));
+  const placed = isPosition(name) ? shown.flat()[Number(name) - 1] : undefined;
   const finding = named ?? placed;
   if (finding) {
     const [taken, manual] = hasRepair(fault, finding) ? [[finding], []] : [[], [finding]];
     return { taken, latent: [], manual, doubts: [] };
   }
   const ids = findings.map((each) => findingId(fault, each));
-  return { nothing: noSuchFinding(name, ids, fault.id), code: EXIT.notDone };
+  return { nothing: noSuchFinding(name, ids, fault.id), doubts: [], code: EXIT.notDone };
 }
 
 /** A small number is the position on the screen of `check FAULT`. */

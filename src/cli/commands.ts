@@ -23,7 +23,10 @@ export function commands(run: Run): Command {
   const program = new Command('kubediag')
     .description('Finds, proves and repairs faults of Kubernetes nodes.')
     .option('-q, --quiet', 'no progress, no hints: only the answer')
-    .option('-v, --verbose', 'also tell what was asked of the node, on standard error')
+    .option(
+      '-v, --verbose',
+      'every finding in full; and what was asked of the node, on standard error',
+    )
     .version(`kubediag ${VERSION}`, '--version', 'the version of this program')
     .helpCommand('help [COMMAND]', 'what a command does and which options it takes')
     .showSuggestionAfterError()

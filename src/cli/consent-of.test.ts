@@ -35,6 +35,7 @@ async function asked(
     out: silent,
     err: (text) => void seen.push(text),
     width: 80,
+    errWidth: 80,
     isInteractive: person.isThere,
     isOutTerminal: person.isThere,
     style: (_, text) => text,

@@ -28,7 +28,7 @@ export function consentOf(
       `touches ${touches}`,
       `leaves ${leaves}`,
     ];
-    for (const line of lines.flatMap((each) => wrapWords(each, terminal.width))) {
+    for (const line of lines.flatMap((each) => wrapWords(each, terminal.errWidth))) {
       terminal.err(`${line}\n`);
     }
     const isAgreed = await terminal.confirm('Go on? [y/N] ', stop);

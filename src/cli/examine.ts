@@ -11,12 +11,13 @@ import { faults } from '../faults/index.ts';
 import type { Evidence, Look, Needs } from '../model/evidence.ts';
 import { verdictOf } from '../model/verdict.ts';
 import { attempt } from '../node/attempt.ts';
+import type { GlobalOptions } from './options.ts';
 import { type ReadFiles, readGiven } from './read-given.ts';
-import { type ReportFormat, showReport } from './show-report.ts';
+import { formatOf, type ReportFormat, showReport } from './show-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface ExamineOptions {
+export interface ExamineOptions extends GlobalOptions {
   readonly output?: ReportFormat;
 }
 
@@ -33,7 +34,7 @@ export async function examine(
     throw new UsageError(`${first.name} cannot be read: ${first.why}`);
   }
   const report = await examinedReport(read, begun);
-  return showReport(report, options.output, terminal);
+  return showReport(report, formatOf(options), terminal);
 }
 
 export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {

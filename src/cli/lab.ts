@@ -20,6 +20,7 @@ export type Lab = (
   | { readonly kind: 'wrong-words'; readonly message: string }
 >;
 
+const PAGE_COLUMNS = 80;
 /** "  why   " */
 const LABEL_COLUMNS = 8;
 
@@ -31,11 +32,13 @@ export async function practise(
   options: object,
   terminal: Terminal,
 ): Promise<number> {
-  const end = await lab(command, words, options, terminal);
+  // It draws lines from one end to the other, so it wants an end.
+  const width = Number.isFinite(terminal.width) ? terminal.width : PAGE_COLUMNS;
+  const end = await lab(command, words, options, { ...terminal, width });
   if (end.kind === 'ended') return end.code;
   if (end.kind === 'wrong-words') throw new UsageError(end.message);
   const part = (label: string, text: string) =>
-    wrapWords(text, terminal.width - LABEL_COLUMNS)
+    wrapWords(text, terminal.errWidth - LABEL_COLUMNS)
       .map((line, at) => `  ${(at === 0 ? label : '').padEnd(LABEL_COLUMNS - 2)}${line}\n`)
       .join('');
   terminal.err(`refused: ${end.what}\n${part('why', end.why)}${part('do', end.todo)}`);

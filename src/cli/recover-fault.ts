@@ -19,14 +19,8 @@ import {
 import { checkFor, type RecoveryRun } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import { repairFindings } from './repair-findings.ts';
-import {
-  showDoubts,
-  showLeft,
-  showManual,
-  showOutcome,
-  showPlan,
-  showUnfinished,
-} from './show-recovery.ts';
+import { showLeft, showManual, showPlan } from './show-plan.ts';
+import { doubtLines, showDoubts, showOutcome, showUnfinished } from './show-recovery.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 
 /** Checks for one fault, shows what it would do, asks, does it, and looks whether it worked. */
@@ -41,15 +35,17 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   if (run.stop?.aborted) return { ends: new Map(), code: EXIT.notDone, isOver: true };
   const chosen = chooseFindings(fault, checked, options);
   if ('nothing' in chosen) {
-    terminal.err(chosen.nothing);
+    terminal.err(`${chosen.nothing}${doubtLines(chosen.doubts, terminal.errWidth)}`);
     return { ends: new Map(), code: chosen.code };
   }
   const { taken, latent, manual, doubts } = chosen;
   const isKubeletUp = checked.report.node.kubelet.presence === 'running';
   const planned = { fault, findings: taken, isKubeletUp };
-  if (taken.length > 0) showPlan(planned, checked, terminal);
-  showLeft(fault, latent, 'to repair what is latent too: --yes --latent', terminal);
-  showManual(fault, manual, terminal);
+  const isFull = options.verbose ?? false;
+  if (taken.length > 0) showPlan(planned, checked, terminal, isFull);
+  const latentToo = 'to repair what is latent too: --yes --latent';
+  showLeft({ fault, findings: latent }, latentToo, terminal, isFull);
+  showManual({ fault, findings: manual }, terminal, isFull);
   if (doubts.length > 0) showDoubts(fault, doubts, terminal);
   const left = endsOf({ fault, findings: [...latent, ...manual] }, 'left');
   const known = doubts.length > 0 ? EXIT.unknown : EXIT.clear;

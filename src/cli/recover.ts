@@ -12,7 +12,8 @@ import { nodeInHand, openNode } from './open-node.ts';
 import { recoverFault } from './recover-fault.ts';
 import { beginRun, checkFor, type RecoverOptions, type RecoveryRun } from './recovery-run.ts';
 import { exitCodeOf, type FaultResult, totalsOf, totalsText } from './recovery-totals.ts';
-import { showDoubts, showLeft, showManual, showSettled, showUnfinished } from './show-recovery.ts';
+import { showLeft, showManual } from './show-plan.ts';
+import { showDoubts, showSettled, showUnfinished } from './show-recovery.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -135,12 +136,11 @@ async function checkAgain(
     };
     const left = openFindings(verdict.findings).filter(isLeft);
     const ours = left.filter((finding) => hasRepair(fault, finding));
-    showLeft(fault, ours, `to repair it too: kubediag recover ${fault.id}`, terminal);
-    showManual(
-      fault,
-      left.filter((finding) => !ours.includes(finding)),
-      terminal,
-    );
+    const manual = left.filter((finding) => !ours.includes(finding));
+    const isFull = options.verbose ?? false;
+    const repairToo = `to repair it too: kubediag recover ${fault.id}`;
+    showLeft({ fault, findings: ours }, repairToo, terminal, isFull);
+    showManual({ fault, findings: manual }, terminal, isFull);
     count += left.length;
     const doubts = 'doubts' in verdict ? verdict.doubts : [];
     if (doubts.length === 0 || options.finding !== undefined) continue;

@@ -2,12 +2,18 @@ import { type Looked, takeLook } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode } from './open-node.ts';
-import { durationMs, lookSettingsOf, type NodeOptions, stateFolderOf } from './options.ts';
+import {
+  durationMs,
+  type GlobalOptions,
+  lookSettingsOf,
+  type NodeOptions,
+  stateFolderOf,
+} from './options.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
-export interface RecoverOptions extends NodeOptions {
+export interface RecoverOptions extends NodeOptions, GlobalOptions {
   readonly finding?: string;
   readonly dryRun?: boolean;
   readonly yes?: boolean;

@@ -21,14 +21,8 @@ import {
 } from './planned-repair.ts';
 import { type RecoveryRun, stopOf } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
-import {
-  findingCounts,
-  showNext,
-  showOutcome,
-  showProgress,
-  showSettled,
-  showSteps,
-} from './show-recovery.ts';
+import { findingCounts } from './show-plan.ts';
+import { showNext, showOutcome, showProgress, showSettled, showSteps } from './show-recovery.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 

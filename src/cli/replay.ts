@@ -4,12 +4,12 @@ import { bundleOfFiles } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
 import { bundleFilesAt } from '../node/bundle-folder.ts';
 import { chooseFaults } from './choose-faults.ts';
-import { podName } from './options.ts';
-import { type ReportFormat, showReport } from './show-report.ts';
+import { type GlobalOptions, podName } from './options.ts';
+import { formatOf, type ReportFormat, showReport } from './show-report.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface ReplayOptions {
+export interface ReplayOptions extends GlobalOptions {
   readonly output?: ReportFormat;
   readonly pod?: string;
 }
@@ -25,8 +25,9 @@ export async function replay(
   const only = options.pod === undefined ? undefined : podName(options.pod);
   if (!existsSync(path)) throw new UsageError(`there is no bundle at ${path}`);
   const { report, clock } = await judged(path, faults, only);
+  const code = await showReport(report, formatOf(options), terminal);
   if (!options.output) terminal.hint(`replay of what was recorded at ${clock.toISOString()}\n`);
-  return showReport(report, options.output, terminal);
+  return code;
 }
 
 async function judged(

@@ -1,40 +1,105 @@
 import type { FaultReport, FindingReport, NodeSummary, Report } from '../checkup/report.ts';
 import { FINDING_STATES } from '../model/finding.ts';
 import { printable } from '../std/printable.ts';
+import { count, findingTable, groupedAlike } from './alike-findings.ts';
+import { closing } from './closing.ts';
 import { fileLines, missingLines } from './examined-lines.ts';
+import { excerpt } from './excerpt.ts';
+import { headlineOf } from './headline.ts';
 import type { Terminal } from './terminal.ts';
-import { wrapQuote, wrapWords } from './wrap.ts';
+import { gapBetween, wrapQuote, wrapWords } from './wrap.ts';
 
 const INDENT = '  ';
 const LABEL_COLUMNS = 8;
 const QUOTE_COLUMNS = 10;
-const QUOTE_CHARACTERS_MAX = 2_000;
-/** More than anybody reads; programs get them all. */
-const FINDINGS_SHOWN_MAX = 20;
+const QUOTE_CHARACTERS_MAX = 600;
+const FULL_QUOTE_CHARACTERS_MAX = 2_000;
+/** Lines of the table of findings alike; more are for -v and for programs. */
+const ROWS_SHOWN_MAX = 10;
 const FIRST_SHOWN_MAX = 3;
 
-/** The report as a person reads it: the node in one line, the worst first, then what is well. */
-export function screenOf(report: Report, terminal: Terminal, isWide: boolean): string {
+/** How much is told of a finding; what is left out says how to see it. */
+interface Room {
+  readonly isFull: boolean;
+  readonly proofsMax: number;
+  readonly hasPrevention: boolean;
+}
+
+const FULL: Room = { isFull: true, proofsMax: Number.POSITIVE_INFINITY, hasPrevention: true };
+/** A screen of about fifty lines. */
+const ALONE: Room = { isFull: false, proofsMax: 8, hasPrevention: true };
+const AMONG_OTHERS: Room = { isFull: false, proofsMax: 4, hasPrevention: false };
+
+interface Shown {
+  readonly fault: FaultReport;
+  readonly finding: FindingReport;
+}
+
+/**
+ * The report as a person reads it: the answer in its first line, then the node, the worst first, and
+ * last what is well. Of findings alike one is told, and the others are named, unless all is wanted.
+ */
+export function screenOf(report: Report, terminal: Terminal, isFull: boolean): string {
   const shown = report.faults
     .filter(({ verdict }) => verdict === 'found')
     .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))
-    .filter(({ finding }) => isWide || finding.state !== 'benign')
+    .filter(({ finding }) => isFull || finding.state !== 'benign')
     .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding));
-  const left = shown.length - FINDINGS_SHOWN_MAX;
+  const groups = groupsOf(shown, isFull);
+  const room = isFull ? FULL : groups.length === 1 ? ALONE : AMONG_OTHERS;
   const { examined } = report;
+  const { text, tone } = headlineOf(report);
+  const headline = wrapWords(text, terminal.width)
+    .map((line) => terminal.style(tone, terminal.style('bold', line)))
+    .join('\n');
+  const about = examined ? fileLines(examined, terminal) : nodeLine(report.node, terminal);
   const parts = [
-    ...(examined ? [fileLines(examined, terminal)] : [nodeLine(report.node, terminal)]),
-    ...(isWide && !examined ? [nodeDetails(report.node)] : []),
-    ...shown
-      .slice(0, FINDINGS_SHOWN_MAX)
-      .map(({ fault, finding }) => findingBlock(fault, finding, terminal, isWide)),
-    ...(left > 0
-      ? [`and ${count(left, 'more finding')}; all of them: kubediag check -o json`]
-      : []),
-    closing(report, terminal, isWide),
+    `${headline}\n${about}`,
+    ...(isFull && !examined ? [nodeDetails(report.node)] : []),
+    ...groups.map((group) => groupBlock(group, terminal, room)),
+    closing(report, terminal, isFull),
     ...(examined ? [missingLines(examined, terminal)] : []),
   ];
   return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+function groupsOf(
+  shown: readonly Shown[],
+  isFull: boolean,
+): readonly (readonly [Shown, ...Shown[]])[] {
+  const groups = groupedAlike(shown, ({ fault, finding: { state, reason, actions } }) => ({
+    state,
+    // Faults are free to use the same word for a reason.
+    reason: `${fault.name} ${reason}`,
+    isOurs: actions.length > 0,
+  }));
+  // In the same order, for a person may name a finding by its position.
+  return isFull ? groups.flat().map((each) => [each]) : groups;
+}
+
+function groupBlock(
+  [first, ...rest]: readonly [Shown, ...Shown[]],
+  terminal: Terminal,
+  room: Room,
+): string {
+  const block = findingBlock(first, terminal, room);
+  if (rest.length === 0) return block;
+  const { fault, finding } = first;
+  const rows = rest
+    .slice(0, ROWS_SHOWN_MAX)
+    .map(({ finding: { id, state, subject } }) => ({ id, state, subject }));
+  const left = rest.length - rows.length;
+  const more = left > 0 ? `and ${left} more; ` : '';
+  return [
+    block,
+    '',
+    `${INDENT}${count(rest.length, 'more finding')} like it:`,
+    ...findingTable(rows).map((line) => INDENT + INDENT + line),
+    `${INDENT}${INDENT}${more}-v shows each in full`,
+    ...(finding.actions.length > 0
+      ? labelled('do', [`kubediag recover ${fault.name}   # all of them; it asks first`])
+      : []),
+  ].join('\n');
 }
 
 function rankOf({ state }: FindingReport): number {
@@ -54,8 +119,7 @@ function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
     .map(printable);
   const left = [name, ...facts].join('  ');
   const right = `${(node.tookMs / 1000).toFixed(1)} s`;
-  const gap = ' '.repeat(Math.max(2, width - left.length - right.length));
-  return [style('bold', name), ...facts].join('  ') + gap + right;
+  return [style('bold', name), ...facts].join('  ') + gapBetween(left, right, width) + right;
 }
 
 function kubeletWords({ presence, program, version }: NodeSummary['kubelet']): string {
@@ -78,32 +142,24 @@ function nodeDetails({ kubelet, runtime, time }: NodeSummary): string {
     .join('\n');
 }
 
-function findingBlock(
-  fault: FaultReport,
-  finding: FindingReport,
-  terminal: Terminal,
-  isWide: boolean,
-): string {
+function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room): string {
   const { width, style } = terminal;
   const left = `${finding.state.toUpperCase()}  ${fault.name}`;
   const right = `finding ${finding.id}`;
-  const gap = ' '.repeat(Math.max(2, width - left.length - right.length));
+  const gap = gapBetween(left, right, width);
   const tone = finding.state === 'benign' ? 'green' : finding.state === 'latent' ? 'yellow' : 'red';
   const state = style(tone, style('bold', finding.state.toUpperCase()));
   const lines = [
     `${state}  ${style('bold', fault.name)}${gap}${right}`,
     ...wrapWords(finding.summary, width - INDENT.length).map((line) => INDENT + line),
     '',
-    ...labelled(
-      'why',
-      finding.proof.flatMap((proof) => proofLines(proof, terminal)),
-    ),
+    ...labelled('why', proofsLines(finding.proof, terminal, room)),
     ...labelled('not', sentences(finding.excluded, width)),
-    ...(isWide ? labelled('scope', sentences([finding.blastRadius], width)) : []),
+    ...(room.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('first', whatComesFirst(finding, width)),
     ...labelled('hands', sentences(finding.refusal ? [`off: ${finding.refusal}`] : [], width)),
     ...labelled('do', whatToDo(fault, finding)),
-    ...labelled('avoid', sentences(finding.prevention ?? [], width)),
+    ...(room.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
   ];
   return lines.join('\n');
 }
@@ -137,30 +193,40 @@ function whatToDo(fault: FaultReport, finding: FindingReport): readonly string[]
   ];
 }
 
-function proofLines(proof: FindingReport['proof'][number], { width, style }: Terminal): string[] {
+type Proofs = FindingReport['proof'];
+
+function proofsLines(proofs: Proofs, terminal: Terminal, room: Room): readonly string[] {
+  const shown = proofs.slice(0, room.proofsMax);
+  const left = proofs.length - shown.length;
+  return [
+    ...shown.flatMap((proof) => proofLines(proof, terminal, room.isFull)),
+    ...(left > 0 ? [`and ${count(left, 'more reason')}: -v`] : []),
+  ];
+}
+
+function proofLines(
+  proof: Proofs[number],
+  { width, style }: Terminal,
+  isFull: boolean,
+): readonly string[] {
   const columns = width - LABEL_COLUMNS;
   const claim = printable(proof.claim);
   const origin = printable(proof.origin);
-  const fits = claim.length + 2 + origin.length <= columns;
-  const gap = ' '.repeat(Math.max(2, columns - claim.length - origin.length));
+  const fits = Number.isFinite(columns) && claim.length + 2 + origin.length <= columns;
   const head = fits
-    ? [`${claim}${gap}${style('dim', origin)}`]
+    ? [`${claim}${gapBetween(claim, origin, columns)}${style('dim', origin)}`]
     : [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
-  const quote = wrapQuote(excerpt(proof.text ?? ''), width - QUOTE_COLUMNS);
+  const { text = '' } = proof;
+  const shown = isFull
+    ? excerpt(text, FULL_QUOTE_CHARACTERS_MAX, '-o json')
+    : excerpt(text, QUOTE_CHARACTERS_MAX, '-v');
+  const quote = wrapQuote(shown, width - QUOTE_COLUMNS);
   return [...head, ...quote.map((line) => INDENT + line)];
 }
 
 function originLines(origin: string, columns: number, style: Terminal['style']) {
-  const lines = wrapQuote(`from ${origin}`, columns - INDENT.length);
-  return lines.map((line) => INDENT + style('dim', line));
-}
-
-/** The beginning and the end of a text that would fill the screen: what matters is in one of them. */
-function excerpt(text: string): string {
-  if (text.length <= QUOTE_CHARACTERS_MAX) return text;
-  const half = QUOTE_CHARACTERS_MAX / 2;
-  const left = text.length - QUOTE_CHARACTERS_MAX;
-  return `${text.slice(0, half)} [${left} characters left out: -o json] ${text.slice(-half)}`;
+  const [first = '', ...rest] = wrapQuote(origin, columns - INDENT.length - 'from '.length);
+  return [`from ${first}`, ...rest].map((line) => INDENT + style('dim', line));
 }
 
 function labelled(label: string, lines: readonly string[]): readonly string[] {
@@ -169,49 +235,4 @@ function labelled(label: string, lines: readonly string[]): readonly string[] {
 
 function sentences(texts: readonly string[], width: number): readonly string[] {
   return texts.flatMap((text) => wrapWords(text, width - LABEL_COLUMNS));
-}
-
-function closing({ faults, node }: Report, terminal: Terminal, isWide: boolean): string {
-  const { width, style } = terminal;
-  const clear = faults.filter(({ verdict }) => verdict === 'clear').map(({ name }) => name);
-  const listed = wrapWords(clear.join('  '), width - 9);
-  const lines = listed.map(
-    (line, index) =>
-      `${index === 0 ? style('green', 'clear') : ' '.repeat('clear'.length)}    ${line}`,
-  );
-  const notes = [
-    ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
-    ...faults.flatMap((fault) => benignNotes(fault, terminal, isWide)),
-  ];
-  const doubts = faults.flatMap((fault) => doubtLines(fault, terminal));
-  return [...lines, ...notes, ...doubts].join('\n');
-}
-
-function benignNotes(
-  { name, findings, verdict }: FaultReport,
-  terminal: Terminal,
-  isWide: boolean,
-) {
-  if (isWide && verdict === 'found') return [];
-  const benign = findings.filter(({ state }) => state === 'benign');
-  return benign.flatMap(({ summary }) => paragraph('note', `${name}: ${summary}`, terminal));
-}
-
-function doubtLines({ name, verdict, reason }: FaultReport, terminal: Terminal) {
-  if (!reason) return [];
-  const label = verdict === 'unknown' ? 'unknown' : 'also';
-  return paragraph(label, `${name}: ${reason}`, terminal);
-}
-
-function paragraph(label: string, text: string, { width, style }: Terminal): readonly string[] {
-  const COLUMNS = 9;
-  return wrapWords(text, width - COLUMNS).map((line, index) =>
-    index === 0
-      ? `${style('yellow', label)}${' '.repeat(COLUMNS - label.length)}${line}`
-      : ' '.repeat(COLUMNS) + line,
-  );
-}
-
-function count(value: number, noun: string): string {
-  return `${value} ${noun}${value === 1 ? '' : 's'}`;
 }

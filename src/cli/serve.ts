@@ -65,7 +65,7 @@ export async function serveHere(
     onTrouble: (words) => {
       // Whoever reads it later, in a file, has no other clock.
       const line = `${new Date().toISOString()} ${words}`;
-      terminal.err(`${wrapWords(line, terminal.width).join('\n')}\n`);
+      terminal.err(`${wrapWords(line, terminal.errWidth).join('\n')}\n`);
     },
   });
   if (!trouble) return EXIT.clear;

@@ -7,6 +7,14 @@ import type { Terminal } from './terminal.ts';
 export const REPORT_FORMATS = ['wide', 'json', 'yaml', 'name'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
+/** How a report is wanted: -v alone is -o wide. */
+export function formatOf(options: {
+  readonly output?: ReportFormat;
+  readonly verbose?: boolean;
+}): ReportFormat | undefined {
+  return options.output ?? (options.verbose ? 'wide' : undefined);
+}
+
 /** Writes the report to standard output, and gives the exit code that it means. */
 export async function showReport(
   report: Report,

@@ -94,7 +94,7 @@ function showThreads(
   terminal.err(adviceFor(denial, terminal));
   if (!threads.known) {
     const why = `the stacks of its threads could not be read: ${threads.why}`;
-    terminal.err(`${wrapWords(why, terminal.width).join('\n')}\n`);
+    terminal.err(`${wrapWords(why, terminal.errWidth).join('\n')}\n`);
     return EXIT.unknown;
   }
   if (output === 'json') terminal.out(`${jsonText(jsonOfThreads(threads.value), 2)}\n`);
@@ -118,9 +118,9 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
 }
 
 /** Why the kubelet did not tell, and what a person can do about it. */
-export function adviceFor({ failure, message }: ReadError, { width }: Terminal): string {
+export function adviceFor({ failure, message }: ReadError, { errWidth }: Terminal): string {
   const paragraph = (label: string, text: string) =>
-    wrapWords(text, width - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
+    wrapWords(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
   // What it ends with would send the reader to the command that is speaking.
   const why = message.replaceAll(WHERE_TO_LEARN, '');
   const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];

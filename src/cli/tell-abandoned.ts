@@ -9,8 +9,8 @@ export async function tellAbandoned(
 ): Promise<void> {
   for (const { pid, source } of await node.leftBehind()) {
     const what =
-      `left behind: reader process ${pid} waits for ${source}, which does not answer; ` +
-      'it ends by itself when that does';
-    terminal.err(`${wrapWords(what, terminal.width - 2).join('\n  ')}\n`);
+      `left behind: reader process ${pid} waits for an answer, and ends by itself when it gets ` +
+      `one: ${source}`;
+    terminal.err(`${wrapWords(what, terminal.errWidth - 2).join('\n  ')}\n`);
   }
 }

@@ -16,7 +16,7 @@ export function isGranted(asked: Asked, terminal: Terminal): asked is AgentAnswe
   const reason = textAt(asked.value, 'reason') ?? String(asked.code);
   const message = textAt(asked.value, 'message') ?? 'it gave no reason';
   const text = `Error from server (${reason}): ${message}`;
-  terminal.err(`${wrapWords(text, terminal.width).join('\n')}\n`);
+  terminal.err(`${wrapWords(text, terminal.errWidth).join('\n')}\n`);
   return false;
 }
 

@@ -7,8 +7,10 @@ export interface Terminal {
   /** Lets our own styles pass: what others wrote is escaped before, by `printable` or `outData`. */
   readonly out: (text: string) => void;
   readonly err: (text: string) => void;
-  /** Columns to fill at most. */
+  /** Columns of `out` to fill at most; without end where it is no terminal, so nothing is wrapped. */
   readonly width: number;
+  /** The same of `err`. */
+  readonly errWidth: number;
   readonly isInteractive: boolean;
   /** `out` is a terminal, and not a pipe, a file or a log. */
   readonly isOutTerminal: boolean;
@@ -33,7 +35,6 @@ const WIDTH_MAX = 120;
 
 export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions): Terminal {
   const { stdin, stdout, stderr } = process;
-  const width = Math.min(Math.max(stdout.columns ?? WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
   const err = (text: string) => void stderr.write(stderr.isTTY ? terminalText(text) : text);
   let isLineOpen = false;
   const progress = (text: string) => {
@@ -51,7 +52,8 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
       progress('');
       err(text);
     },
-    width,
+    width: widthOf(stdout),
+    errWidth: widthOf(stderr),
     isInteractive: stdin.isTTY && stderr.isTTY,
     isOutTerminal: stdout.isTTY,
     // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
@@ -66,6 +68,12 @@ export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions
     ask,
     confirm: async (question, stop) => /^y(es)?$/i.test(await ask(question, stop)),
   };
+}
+
+function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  if (!isTTY) return Number.POSITIVE_INFINITY;
+  // A terminal that does not say how wide it is says 0.
+  return Math.min(Math.max(columns || WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
 }
 
 /** Data of others as it is; on a terminal as text that cannot act on it. */

@@ -1,6 +1,7 @@
 import type { Report } from '../checkup/report.ts';
 import { type Looking, takeLook } from '../host/take-look.ts';
 import { jsonText } from '../std/json-text.ts';
+import { subjectText } from './alike-findings.ts';
 import { EXIT } from './exit-codes.ts';
 import type { openNode } from './open-node.ts';
 import { type Change, changesOf } from './report-changes.ts';
@@ -17,6 +18,8 @@ export interface Watching {
   readonly looking: Looking;
   readonly everyMs: number;
   readonly isJson: boolean;
+  /** Every finding of the first report in full. */
+  readonly isFull: boolean;
   readonly stop: AbortSignal;
 }
 
@@ -27,7 +30,7 @@ export interface Watching {
  */
 export async function watch(
   node: ReturnType<typeof openNode>,
-  { looking, everyMs, isJson, stop }: Watching,
+  { looking, everyMs, isJson, isFull, stop }: Watching,
   terminal: Terminal,
 ): Promise<number> {
   const waits = new SeenWaits();
@@ -44,7 +47,7 @@ export async function watch(
     // A look that was broken off says less than the one before.
     if (stop.aborted && before) break;
     code = codeOf(report);
-    if (!before && !isJson) await showReport(report, undefined, terminal);
+    if (!before && !isJson) await showReport(report, isFull ? 'wide' : undefined, terminal);
     else tell(changesOf(before, report), isJson, terminal);
     before = report;
     node.close();
@@ -56,24 +59,38 @@ export async function watch(
 }
 
 function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
-  for (const change of changes) {
-    if (isJson) terminal.out(`${jsonText(change)}\n`);
-    else terminal.out(`${changeLines(change, terminal).join('\n')}\n`);
-  }
+  if (!isJson) terminal.out(changesText(changes, terminal));
+  else for (const change of changes) terminal.out(`${jsonText(change)}\n`);
+}
+
+/** Of changes alike the first is told, and the others have a line each. */
+export function changesText(changes: readonly Change[], terminal: Terminal): string {
+  const told = new Set<string>();
+  const lines = changes.flatMap((each) => {
+    const { fault, change, before, finding } = each;
+    const kind = JSON.stringify([fault, change, before, finding?.state, finding?.reason]);
+    const isTold = finding !== undefined && told.has(kind);
+    told.add(kind);
+    return changeLines(each, terminal, isTold);
+  });
+  return lines.map((line) => `${line}\n`).join('');
 }
 
 /** "10:22:33  stale-subpath-mount  3f9a1c appeared: active", and the sentence for it below. */
-function changeLines(change: Change, { width, style }: Terminal): readonly string[] {
+function changeLines(
+  change: Change,
+  { width, style }: Terminal,
+  isTold: boolean,
+): readonly string[] {
   const { finding, before } = change;
   const what = finding
     ? `${finding.id} ${change.change}${WORDS[change.change](finding.state, before)}`
     : `${before ? `was ${before}, is ` : ''}${change.verdict}`;
   const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
   const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
-  return [
-    `${clock}  ${style('bold', change.fault)}  ${what}`,
-    ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`),
-  ];
+  const line = `${clock}  ${style('bold', change.fault)}  ${what}`;
+  if (isTold && finding) return [`${line}  ${subjectText(finding.subject)}`];
+  return [line, ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
 }
 
 const WORDS: Readonly<

@@ -7,17 +7,20 @@ test('a sentence breaks between words, and fits', () => {
   expect(lines).toEqual(['one two', 'three', 'four']);
 });
 
-test('a quoted line breaks after a slash and loses nothing', () => {
-  const text = '/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/a/b/1';
-  const lines = wrapQuote(text, 30);
-  expect(lines.join('')).toBe(text);
-  expect(lines.every(({ length }) => length <= 30)).toBe(true);
-  expect(lines[0]).toBe('/var/lib/kubelet/pods/');
+const PATH = '/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/a/b/1';
+
+test.each([wrapQuote, wrapWords])('%o never breaks a path or an id', (wrap) => {
+  const text = `mount 216 of ${PATH} is of container 1ca1a8b5, which is gone by now`;
+  const lines = wrap(text, 30);
+  expect(lines.join(' ')).toBe(text);
+  expect(lines).toContain(PATH);
+  expect(lines.filter(({ length }) => length > 30)).toEqual([PATH]);
 });
 
-test('a part that is longer than the line is cut, not lost', () => {
-  const text = 'x'.repeat(100);
-  expect(wrapQuote(text, 30).join('')).toBe(text);
+test('a quoted line keeps its spaces, and breaks nowhere without a limit', () => {
+  const text = `216  27   254:1 ${PATH}  rw`;
+  expect(wrapQuote(text, Number.POSITIVE_INFINITY)).toEqual([text]);
+  expect(wrapQuote(text, 10).join(' ')).toBe(text);
 });
 
 test('a node cannot move the cursor, recolour the screen or turn the text around', () => {

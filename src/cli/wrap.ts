@@ -1,34 +1,32 @@
 import { printable } from '../std/printable.ts';
 
-/** Breaks a sentence between its words; a word that is longer than a line breaks as a path does. */
+/** Breaks a sentence between its words, whatever stands between them. */
 export function wrapWords(text: string, width: number): readonly string[] {
-  const lines: string[] = [];
-  let line = '';
-  const words = printable(text).split(/\s+/).filter(Boolean);
-  for (const word of words.flatMap((each) => wrapQuote(each, width))) {
-    if (line && line.length + 1 + word.length > width) {
-      lines.push(line);
-      line = word;
-    } else {
-      line = line ? `${line} ${word}` : word;
-    }
-  }
-  return line ? [...lines, line] : lines;
+  return wrapQuote(printable(text).split(/\s+/).join(' '), width);
 }
 
 /**
- * Breaks a line that was read from a node, without losing or adding a character: after a space or
- * a slash where it can, so that a path breaks between its parts.
+ * Breaks a line that was read from a node. A line break stands for one space, and for nothing else:
+ * an id or a path that is longer than the line has a line of its own, so that it can be copied.
  */
 export function wrapQuote(text: string, width: number): readonly string[] {
   const lines: string[] = [];
-  let rest = printable(text.trim());
-  while (rest.length > width) {
-    const head = rest.slice(0, width);
-    const at = Math.max(head.lastIndexOf('/'), head.lastIndexOf(' ')) + 1;
-    const cut = at > width / 3 ? at : width;
-    lines.push(rest.slice(0, cut));
-    rest = rest.slice(cut);
+  for (const word of printable(text.trim()).split(' ')) {
+    const line = lines.at(-1);
+    const fits = line !== undefined && line.length + 1 + word.length <= width;
+    if (fits) lines[lines.length - 1] = `${line} ${word}`;
+    else lines.push(word);
   }
-  return rest ? [...lines, rest] : lines;
+  return lines.length === 1 && lines[0] === '' ? [] : lines;
+}
+
+/** Two texts at both ends of a line; side by side where a line has no end. */
+export function apart(left: string, right: string, width: number): string {
+  return `${left}${gapBetween(left, right, width)}${right}`;
+}
+
+/** The spaces of `apart`, for texts that are styled before they are put together. */
+export function gapBetween(left: string, right: string, width: number): string {
+  const free = Number.isFinite(width) ? width - left.length - right.length : 0;
+  return ' '.repeat(Math.max(2, free));
 }

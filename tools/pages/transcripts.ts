@@ -1,6 +1,6 @@
 import { chooseFindings } from '../../src/cli/choose-findings.ts';
 import { totalsText } from '../../src/cli/recovery-totals.ts';
-import { showPlan } from '../../src/cli/show-recovery.ts';
+import { showPlan } from '../../src/cli/show-plan.ts';
 import { showReport } from '../../src/cli/show-report.ts';
 import type { Terminal } from '../../src/cli/terminal.ts';
 import { judgedFixture } from './recorded-nodes.ts';
@@ -71,6 +71,7 @@ function paper(width: number): { readonly terminal: Terminal; readonly shown: ()
     out: (text) => void written.push(text),
     err: () => {},
     width,
+    errWidth: width,
     isInteractive: false,
     isOutTerminal: false,
     style: (_, text) => text,

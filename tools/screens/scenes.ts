@@ -1,0 +1,127 @@
+import type { NodeReader } from '../../src/node/node-reader.ts';
+import { FOLDER, makeFolder, makeProc } from '../../test/made-kubelet.ts';
+import { NodeMaker } from '../../test/made-node.ts';
+import { madeNodeWithVolumes } from '../../test/made-volumes.ts';
+import { KUBELET_ROOT } from '../../test/made-worker.ts';
+import { madeNodes as unloggedNodes } from '../fixtures/container-without-log-path.ts';
+import { madeNodes as deadMountNodes } from '../fixtures/dead-volume-mount.ts';
+import { madeNodes as leftoverNodes } from '../fixtures/leftover-volume-directory.ts';
+import { madeNodes as metadataNodes } from '../fixtures/orphaned-volume-metadata.ts';
+import { madeNodes as staleMountNodes } from '../fixtures/stale-subpath-mount.ts';
+import { DeniedNode } from './denied-node.ts';
+import { LayeredNode } from './layered-node.ts';
+import { SeenByInit } from './seen-by-init.ts';
+
+/** A node that a screen is made of. */
+export interface Scene {
+  readonly name: string;
+  /** What a reader of the list of screens is told. */
+  readonly title: string;
+  readonly node: () => NodeReader;
+  /** How long the check took there. */
+  readonly tookMs: number;
+}
+
+const HEALTHY: readonly NodeMaker[] = [
+  deadMountNodes,
+  leftoverNodes,
+  metadataNodes,
+  unloggedNodes,
+  staleMountNodes,
+].map((madeNodes) => named(madeNodes(), 'healthy'));
+
+function named(nodes: ReadonlyMap<string, NodeMaker>, name: string): NodeMaker {
+  const node = nodes.get(name);
+  if (!node) throw new Error(`there is no made node ${name}`);
+  return node;
+}
+
+/** Whatever these nodes do not say is as on a healthy one. */
+function otherwiseHealthy(...nodes: readonly NodeMaker[]): NodeReader {
+  return new LayeredNode([...nodes, ...HEALTHY].map((maker) => maker.build()));
+}
+
+const PODS_WITH_LEFTOVERS = 42;
+
+/** Failed teardowns have left folders in 42 pods, and of one that is gone its metadata. */
+function manyFindings(): NodeReader {
+  const uids = Array.from({ length: PODS_WITH_LEFTOVERS }, (_, at) => {
+    const digits = String(at).padStart(2, '0');
+    return `5d1f0e3f-9f0e-4c9c-a4d3-2d1f0e3f7a${digits}`;
+  });
+  const pods = uids.map((uid, at) => ({
+    metadata: {
+      name: `web-${at}`,
+      namespace: 'shop',
+      uid,
+      annotations: { 'kubernetes.io/config.source': 'api' },
+    },
+    spec: { restartPolicy: 'Always', containers: [{ name: 'app' }] },
+    status: { phase: 'Running' },
+  }));
+  const volumes = uids.map((podUid, at) => ({
+    podUid,
+    plugin: 'kubernetes.io~nfs',
+    entries: { share: {}, [`share.deleting~${859_156_558 + at}`]: {} },
+  }));
+  const metadata = named(metadataNodes(), 'active-kubelet-complains');
+  const listed = new NodeMaker();
+  listed.clock = metadata.clock;
+  const asked = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/pods' } as const;
+  const body = JSON.stringify({ kind: 'PodList', apiVersion: 'v1', items: pods });
+  listed.set('kubelet', asked, { answer: { status: 200, body } });
+  return otherwiseHealthy(listed, metadata, madeNodeWithVolumes({ mounts: [], volumes, pods }));
+}
+
+/** The kubelet has ended; its folder and its program are there, and all that it mounted. */
+function kubeletDead(): NodeReader {
+  const maker = makeProc(new NodeMaker(), []);
+  makeFolder(maker, '', KUBELET_ROOT);
+  makeFolder(maker, '', '/usr/bin/kubelet', { type: 'file' });
+  maker.set('status', { path: '/' }, { answer: FOLDER });
+  const asked = { program: '/usr/bin/kubelet', arguments: ['--version'] };
+  maker.set('version', asked, { answer: 'Kubernetes v1.34.1\n' });
+  return new LayeredNode([maker.build(), new SeenByInit(otherwiseHealthy())]);
+}
+
+export const SCENES: readonly Scene[] = [
+  { name: 'healthy', title: 'a healthy node', node: () => otherwiseHealthy(), tookMs: 412 },
+  {
+    name: 'one-finding',
+    title: 'one finding',
+    node: () => otherwiseHealthy(named(staleMountNodes(), 'broken-configmap')),
+    tookMs: 431,
+  },
+  {
+    name: 'many-findings',
+    title: '43 findings of two faults',
+    node: manyFindings,
+    tookMs: 655,
+  },
+  {
+    name: 'kubelet-dead',
+    title: 'a node whose kubelet has ended',
+    node: kubeletDead,
+    tookMs: 398,
+  },
+  {
+    name: 'not-root',
+    title: 'a check by somebody who is not root, so that everything is unknown',
+    node: () => new DeniedNode(otherwiseHealthy()),
+    tookMs: 203,
+  },
+  {
+    name: 'hung-mount',
+    title: 'a mount whose server does not answer, and which the kubelet waits for',
+    node: () => otherwiseHealthy(named(deadMountNodes(), 'active-cephfs')),
+    tookMs: 6_412,
+  },
+];
+
+/** What the README shows: a finding that costs a node its /bin, with its proof. */
+export const PICTURE: Scene = {
+  name: 'check',
+  title: 'a container without a log path',
+  node: () => otherwiseHealthy(named(unloggedNodes(), 'active-collector')),
+  tookMs: 417,
+};
