@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { faults } from '../faults/index.ts';
 import { writeBundle } from '../host/save-bundle.ts';
-import { takeLook } from '../host/take-look.ts';
+import { type Looked, takeLook } from '../host/take-look.ts';
 import { EXIT } from './exit-codes.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from './given-file.ts';
 import { openNode } from './open-node.ts';
@@ -24,7 +24,12 @@ export async function bundle(
   const node = openNode(options);
   const looked = await takeLook(node, looking, terminal);
   node.close();
+  const code = save(looked, file, terminal);
   await tellAbandoned(node, terminal);
+  return code;
+}
+
+function save(looked: Looked, file: string | undefined, terminal: Terminal): number {
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');

@@ -25,9 +25,21 @@ export interface ProfileOptions extends NodeOptions {
 /** `kubediag profile kubelet`: where its CPU time goes. */
 export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
   const seconds = secondsOf(options.seconds);
-  const { file, save, flame } = options;
-  checkOutputs(save, flame);
-  const asked = file === undefined ? await askKubelet(options, seconds, terminal) : undefined;
+  checkOutputs(options.save, options.flame);
+  if (options.file !== undefined) return showProfile(undefined, options, terminal);
+  const node = openNode(options);
+  const asked = await askKubelet(node, options, seconds, terminal);
+  const code = await showProfile(asked, options, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+/** Of the kubelet that was asked, or of a file. */
+async function showProfile(
+  asked: Attempt<Uint8Array> | undefined,
+  { file, save, flame }: ProfileOptions,
+  terminal: Terminal,
+): Promise<number> {
   if (asked && !asked.known) {
     terminal.err(adviceFor(withAdvice(asked.error), terminal));
     return EXIT.unknown;
@@ -73,12 +85,12 @@ function secondsOf(text: string): number {
 }
 
 async function askKubelet(
+  node: ReturnType<typeof openNode>,
   options: ProfileOptions,
   seconds: number,
   terminal: Terminal,
 ): Promise<Attempt<Uint8Array>> {
   const limitMs = durationMs('--timeout', options.timeout) + seconds * 1_000;
-  const node = openNode(options);
   const limit = `the time limit of ${limitMs / 1000} s was reached`;
   const timer = setTimeout(() => node.endLook(limit), limitMs);
   const look = lookAt(node, lookSettingsOf(options), (title) =>
@@ -98,6 +110,5 @@ async function askKubelet(
   clearTimeout(timer);
   terminal.progress('');
   node.close();
-  await tellAbandoned(node, terminal);
   return asked.known ? { known: true, value: Buffer.from(asked.value, 'base64') } : asked;
 }

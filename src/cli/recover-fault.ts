@@ -6,7 +6,7 @@ import type { AnyFault } from '../model/fault.ts';
 import { repairedBefore } from './choose-faults.ts';
 import { chooseFindings } from './choose-findings.ts';
 import { EXIT } from './exit-codes.ts';
-import { nodeInHand, openNode } from './open-node.ts';
+import { nodeInHand } from './open-node.ts';
 import {
   actionsOf,
   cannotWait,
@@ -16,12 +16,11 @@ import {
   refuseAll,
   refuseUnsaved,
 } from './planned-repair.ts';
-import { checkFor, type RecoveryRun } from './recovery-run.ts';
+import { checkFor, openFor, type RecoveryRun } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import { repairFindings } from './repair-findings.ts';
 import { showLeft, showManual, showPlan } from './show-plan.ts';
 import { doubtLines, showDoubts, showOutcome, showUnfinished } from './show-recovery.ts';
-import { tellAbandoned } from './tell-abandoned.ts';
 
 /** Checks for one fault, shows what it would do, asks, does it, and looks whether it worked. */
 export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<FaultResult> {
@@ -62,12 +61,13 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
 async function tryOut(
   planned: PlannedRepair,
   looked: Looked,
-  { options, terminal }: RecoveryRun,
+  run: RecoveryRun,
 ): Promise<FaultResult> {
+  const { options, terminal } = run;
   const { fault, findings } = planned;
   const unsaved = await checkSaving(looked.bundle(), options.stateFolder);
   if (unsaved !== undefined) return refuseUnsaved(planned, unsaved, terminal);
-  const node = openNode(options);
+  const node = openFor(run);
   try {
     const opened = await dryRunOn(node, nodeInHand(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
@@ -91,6 +91,5 @@ async function tryOut(
     return { ends, code, ...expected };
   } finally {
     node.pause();
-    await tellAbandoned(node, terminal);
   }
 }

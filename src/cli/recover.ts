@@ -14,6 +14,7 @@ import { beginRun, checkFor, type RecoverOptions, type RecoveryRun } from './rec
 import { exitCodeOf, type FaultResult, totalsOf, totalsText } from './recovery-totals.ts';
 import { showLeft, showManual } from './show-plan.ts';
 import { showDoubts, showSettled, showUnfinished } from './show-recovery.ts';
+import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
@@ -24,6 +25,13 @@ export async function recover(
   terminal: Terminal,
 ): Promise<number> {
   const run = beginRun(options, terminal);
+  const code = await recoverAll(name, run);
+  for (const node of run.nodes) await tellAbandoned(node, terminal);
+  return code;
+}
+
+async function recoverAll(name: string | undefined, run: RecoveryRun): Promise<number> {
+  const { options, terminal } = run;
   const asked = await faultsAsked(name, run);
   if ('code' in asked) return asked.code;
   const results = new Map<AnyFault, FaultResult>();

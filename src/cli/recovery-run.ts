@@ -1,5 +1,6 @@
 import { type Looked, takeLook } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
+import type { LiveNode } from '../node/live-node.ts';
 import { adviceWithoutKubelet } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import {
@@ -10,7 +11,6 @@ import {
   stateFolderOf,
 } from './options.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
-import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
 export interface RecoverOptions extends NodeOptions, GlobalOptions {
@@ -33,11 +33,26 @@ export interface RecoveryRun {
   hasSettled: boolean;
   /** Whether there was anything to repair, also where the person then said no. */
   hasPlanned: boolean;
+  /** Every node that was opened: what it had to leave behind is told at the end. */
+  readonly nodes: LiveNode[];
 }
 
 export function beginRun(options: RecoverOptions, terminal: Terminal): RecoveryRun {
   const stateFolder = stateFolderOf(options);
-  return { options: { ...options, stateFolder }, terminal, hasSettled: false, hasPlanned: false };
+  return {
+    options: { ...options, stateFolder },
+    terminal,
+    hasSettled: false,
+    hasPlanned: false,
+    nodes: [],
+  };
+}
+
+/** The node of a run. */
+export function openFor(run: RecoveryRun): LiveNode {
+  const node = openNode(run.options);
+  run.nodes.push(node);
+  return node;
 }
 
 /** Signals are listened to from the first call on. */
@@ -49,14 +64,15 @@ export function stopOf(run: RecoveryRun): AbortSignal {
 /** Checks the node for these faults; on a machine without a kubelet, says where to go instead. */
 export async function checkFor(
   faults: readonly AnyFault[],
-  { options, terminal, stop }: RecoveryRun,
+  run: RecoveryRun,
 ): Promise<Looked | { readonly advice: string }> {
+  const { options, terminal, stop } = run;
   const looking = {
     faults,
     settings: lookSettingsOf(options),
     timeoutMs: durationMs('--timeout', options.timeout),
   };
-  const node = openNode(options);
+  const node = openFor(run);
   const end = () => node.endLook('you asked to stop');
   stop?.addEventListener('abort', end);
   const looked = await takeLook(node, looking, terminal);
@@ -65,6 +81,5 @@ export async function checkFor(
   const advice =
     presence === 'absent' && (await adviceWithoutKubelet(node, options.hostRoot, notes));
   node.pause();
-  await tellAbandoned(node, terminal);
   return advice ? { advice } : looked;
 }

@@ -7,7 +7,7 @@ import type { Finding } from '../model/finding.ts';
 import type { OpenHands } from '../repair/open-hands.ts';
 import { awaitHealing } from './await-healing.ts';
 import { EXIT } from './exit-codes.ts';
-import { nodeInHand, openNode } from './open-node.ts';
+import { nodeInHand } from './open-node.ts';
 import { lookSettingsOf } from './options.ts';
 import {
   ASLEEP,
@@ -19,11 +19,10 @@ import {
   refuseAll,
   refuseUnsaved,
 } from './planned-repair.ts';
-import { type RecoveryRun, stopOf } from './recovery-run.ts';
+import { openFor, type RecoveryRun, stopOf } from './recovery-run.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 import { findingCounts } from './show-plan.ts';
 import { showNext, showOutcome, showProgress, showSettled, showSteps } from './show-recovery.ts';
-import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Saves the evidence, asks, acts, and looks whether it worked. */
@@ -50,7 +49,7 @@ export async function repairFindings(
   }
   const words = await confirmedWords(planned, run, stop);
 
-  const node = openNode(options);
+  const node = openFor(run);
   try {
     const opened = await handsOn(node, nodeInHand(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
@@ -65,7 +64,6 @@ export async function repairFindings(
     return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
   } finally {
     node.pause();
-    await tellAbandoned(node, terminal);
   }
 }
 

@@ -32,9 +32,22 @@ export interface StacksOptions extends NodeOptions {
 
 /** `kubediag stacks`: what a Go program does, from its goroutine dump, for a person. */
 export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
-  const asked = options.file === undefined ? await askKubelet(options, terminal) : undefined;
-  if (asked && 'threads' in asked) return showThreads(asked, options, terminal);
-  const { dump, origin } = asked ?? (await dumpIn(options.file ?? '-', terminal));
+  if (options.file !== undefined) {
+    return showDump(await dumpIn(options.file, terminal), options, terminal);
+  }
+  const node = openNode(options);
+  const asked = await askKubelet(node, options, terminal);
+  const code =
+    'threads' in asked ? showThreads(asked, options, terminal) : showDump(asked, options, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+function showDump(
+  { dump, origin }: Goroutines,
+  options: StacksOptions,
+  terminal: Terminal,
+): number {
   if (dump.format === 'none') {
     terminal.err(NO_DUMP.replace('FILE', printable(origin)));
     return EXIT.usage;
@@ -65,11 +78,11 @@ interface WithoutKubelet {
 }
 
 async function askKubelet(
+  node: ReturnType<typeof openNode>,
   options: StacksOptions,
   terminal: Terminal,
 ): Promise<Goroutines | WithoutKubelet> {
   const limitMs = durationMs('--timeout', options.timeout);
-  const node = openNode(options);
   const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
   const timer = setTimeout(() => node.endLook(limit), limitMs);
   const look = lookAt(node, lookSettingsOf(options), (title) =>
@@ -82,7 +95,6 @@ async function askKubelet(
   clearTimeout(timer);
   terminal.progress('');
   node.close();
-  await tellAbandoned(node, terminal);
   return answer;
 }
 

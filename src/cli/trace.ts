@@ -78,8 +78,9 @@ export async function trace(
   );
   stop.release();
   node.close();
+  const code = tellEnd(end, { deletions, watched, begun, options }, terminal);
   await tellAbandoned(node, terminal);
-  return tellEnd(end, { deletions, watched, begun, options }, terminal);
+  return code;
 }
 
 interface Watching {

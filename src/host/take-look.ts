@@ -16,6 +16,7 @@ import { RecordingNode } from '../node/recording-node.ts';
 import { fieldAt, numberAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
 import { VERSION } from './product-version.ts';
+import { WaitsShown } from './waits-shown.ts';
 
 export interface Looked {
   readonly report: Report;
@@ -53,11 +54,12 @@ export async function takeLook(
   const limit = `the time limit of ${asked.timeoutMs / 1000} s (--timeout) was reached`;
   const timer = setTimeout(() => node.endLook(limit), asked.timeoutMs);
   const recorder = new RecordingNode(node);
-  const look = lookAt(recorder, asked.settings, (title) => progress(`looking: ${title}`));
+  const shown = new WaitsShown(node, progress);
+  const look = lookAt(recorder, asked.settings, (title) => shown.doing(`looking: ${title}`));
   const judged = await checkUp(asked.faults, look, asked.only);
   const facts = await nodeFacts(look);
   clearTimeout(timer);
-  progress('');
+  shown.end();
   const tookMs = Math.round(performance.now() - begun);
   const { clock, answers } = recorder.recording;
   for (const [key, recorded] of answers) detail(() => `asked ${told(key, recorded)}\n`);

@@ -8,7 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readerCommand } from '../../test/reader-command.ts';
 import { listenAt } from '../../test/rig/socket-servers.ts';
-import { QUESTION_MS, READER_KEPT_MS, READERS_DEAD_MAX, TABLES_IN_LINE_MAX } from './limits.ts';
+import {
+  PATIENT_MS,
+  QUESTION_MS,
+  READER_KEPT_MS,
+  READERS_DEAD_MAX,
+  TABLES_IN_LINE_MAX,
+} from './limits.ts';
 import { LiveNode } from './live-node.ts';
 import type { ReadError } from './node-reader.ts';
 import type { ReaderCommand } from './reader-process.ts';
@@ -63,6 +69,26 @@ async function withNode(command: ReaderCommand, use: (node: LiveNode) => Promise
     node.close();
   }
 }
+
+test.each([
+  [{ path: '/mnt/share' }, 0, QUESTION_MS.status],
+  // Who asks for the second time has waited before.
+  [{ path: '/mnt/share', patience: 'long' }, QUESTION_MS.status, QUESTION_MS.status + PATIENT_MS],
+] as const)(
+  'what is waited for is known, and how long it may take: %j',
+  async (asked, least, limitMs) => {
+    const begins = `if (asked.say === 'ask') say({ say: 'begin', id: asked.id }); else say({ say: 'ready' });`;
+    await withNode(madeReader(begins), async (node) => {
+      expect(node.longestWait).toBeUndefined();
+      const ended = Promise.allSettled([node.ask('status', asked)]);
+      await expect.poll(() => node.longestWait).toMatchObject({ source: '/mnt/share', limitMs });
+      expect(node.longestWait?.waitedMs).toBeGreaterThanOrEqual(least);
+      node.endLook('the test is over');
+      await ended;
+      expect(node.longestWait).toBeUndefined();
+    });
+  },
+);
 
 describe('a reader that dies', () => {
   test('takes the question it worked on with it, and the others are answered', async () => {

@@ -20,6 +20,8 @@ import {
 } from './node-reader.ts';
 import { isLongTable, liesOn, reachOf } from './reach.ts';
 import {
+  type LongWait,
+  longWait,
   type ReaderCommand,
   type ReaderEvents,
   ReaderProcess,
@@ -32,6 +34,10 @@ export interface AbandonedReader {
   readonly pid: number;
   /** What it waits for. */
   readonly source: string;
+}
+
+interface BegunAt {
+  readonly begunMs: number;
 }
 
 /**
@@ -51,6 +57,8 @@ export class LiveNode implements NodeReader {
   readonly #abandoned = new Map<ReaderProcess, Waiting>();
   /** Those of every node that this program has opened: a plan and its deeds look one after another. */
   static readonly #hung = new Map<ReaderProcess, Waiting>();
+  /** Questions that wait for one of these to come back, before they are asked. */
+  readonly #patient = new Set<Pick<Waiting, 'kind' | 'question' | 'source'> & BegunAt>();
   #deadInARow = 0;
   #endedWhy: string | undefined;
 
@@ -63,12 +71,22 @@ export class LiveNode implements NodeReader {
     return [...this.#abandoned].map(([{ pid }, { source }]) => ({ pid, source }));
   }
 
+  /** What is waited for longest now, of all that was begun. */
+  get longestWait(): LongWait | undefined {
+    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
+    const waits = [
+      ...[...this.#slow, ...asked].map((reader) => reader.longestWait),
+      ...[...this.#patient].map((patient) => longWait(patient, patient.begunMs)),
+    ].filter((wait) => wait !== undefined);
+    return waits.toSorted((left, right) => right.waitedMs - left.waitedMs)[0];
+  }
+
   now(): Date {
     return new Date();
   }
 
   async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
-    if ('patience' in question) await this.#patience(placeOf(question));
+    if ('patience' in question) await this.#patience(kind, question);
     return new Promise((resolve, reject) => {
       this.#send({
         kind,
@@ -121,11 +139,15 @@ export class LiveNode implements NodeReader {
   }
 
   /** Nobody is sent after a reader that still waits there; but it may come back meanwhile. */
-  async #patience(place: string): Promise<void> {
+  async #patience(kind: QuestionKind, question: Question<QuestionKind>): Promise<void> {
+    const place = placeOf(question);
+    const patient = { kind, question, source: sourceOf(question), begunMs: performance.now() };
+    this.#patient.add(patient);
     const until = performance.now() + PATIENT_MS;
     const isWaiting = () => [...LiveNode.#hung.values()].some((hung) => liesOn(place, hung.place));
     const isOver = () => this.#endedWhy !== undefined || performance.now() > until;
     while (isWaiting() && !isOver()) await sleep(20);
+    this.#patient.delete(patient);
   }
 
   #send(waiting: Waiting): void {

@@ -35,6 +35,13 @@ export interface Waiting {
   readonly reject: (error: ReadError) => void;
 }
 
+/** A question that is not answered yet, and how long that may go on. */
+export interface LongWait {
+  readonly source: string;
+  readonly waitedMs: number;
+  readonly limitMs: number;
+}
+
 export interface ReaderEvents {
   readonly onAnswer: (reader: ReaderProcess) => void;
   /** It has said nothing for a while, does nothing, and others wait behind its latest question. */
@@ -54,6 +61,7 @@ export class ReaderProcess {
   readonly #waiting = new Map<number, Waiting>();
   /** In the order in which they were begun. */
   readonly #clocks = new Map<number, NodeJS.Timeout>();
+  readonly #begunMs = new Map<number, number>();
   readonly #settings: ReaderSettings;
   #start: NodeJS.Timeout | undefined;
   #quiet: NodeJS.Timeout | undefined;
@@ -113,6 +121,14 @@ export class ReaderProcess {
   /** The questions it was in the middle of. */
   get begun(): ReadonlySet<Waiting> {
     return new Set([...this.#clocks.keys()].flatMap((id) => this.#waiting.get(id) ?? []));
+  }
+
+  /** The question that it works on for longest. */
+  get longestWait(): LongWait | undefined {
+    const [oldest] = this.#clocks.keys();
+    const waiting = oldest === undefined ? undefined : this.#waiting.get(oldest);
+    if (oldest === undefined || !waiting) return undefined;
+    return longWait(waiting, this.#begunMs.get(oldest) ?? performance.now());
   }
 
   /** The question begun last. Paths are touched one at a time, so when it hangs, it hangs there. */
@@ -176,6 +192,7 @@ export class ReaderProcess {
     const waiting = this.#waiting.get(header.id);
     if (!waiting) return;
     if (header.say === 'begin') {
+      this.#begunMs.set(header.id, performance.now());
       this.#startClock(header.id, limitMs(waiting));
       return;
     }
@@ -232,6 +249,7 @@ export class ReaderProcess {
   #settle(id: number): void {
     clearTimeout(this.#clocks.get(id));
     this.#clocks.delete(id);
+    this.#begunMs.delete(id);
     if (this.#waiting.get(id)?.kind === 'file') this.#filesInLine -= 1;
     this.#waiting.delete(id);
     // An idle reader must not keep the program from ending.
@@ -252,7 +270,20 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function limitMs({ kind, question }: Waiting): number {
+/** Who asks a second time, with more patience, has waited for the first time before. */
+export function longWait(
+  { kind, question, source }: Pick<Waiting, 'kind' | 'question' | 'source'>,
+  begunMs: number,
+): LongWait {
+  const beforeMs = 'patience' in question ? QUESTION_MS[kind] : 0;
+  return {
+    source,
+    waitedMs: beforeMs + performance.now() - begunMs,
+    limitMs: beforeMs + limitMs({ kind, question }),
+  };
+}
+
+function limitMs({ kind, question }: Pick<Waiting, 'kind' | 'question'>): number {
   return 'patience' in question ? PATIENT_MS : QUESTION_MS[kind];
 }
 
