@@ -32,13 +32,18 @@ interface Copy {
   readonly namespace: MountNamespace;
 }
 
+/** By the id of a mount, the device of its filesystem: "254:1". */
+export type MountDevices = ReadonlyMap<number, string>;
+
 /**
  * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
  * may use any of them: no pod that lives, no process, no device made from a file on it.
+ * `ownMounts` are those of the input and output of whoever asks, which no table may show.
  */
 export async function filesystemUser(
   { device, podUid, confirmed }: Forced,
   look: Look,
+  ownMounts: MountDevices = new Map(),
 ): Promise<User | undefined> {
   const seen = await look.of(mountNamespaces);
   const [unseen] = [...seen.notSeen, ...(await keptNamespaces(look))];
@@ -48,7 +53,7 @@ export async function filesystemUser(
   const copies = copiesOf(device, seen);
   return (
     (await livePod(copies, look, (uid) => uid === podUid || isNamed(uid, confirmed))) ??
-    (await holder(device, copies, look)) ??
+    (await holder(device, copies, look, ownMounts)) ??
     overlay(copies, seen) ??
     (await backing(copies, look))
   );
@@ -109,12 +114,14 @@ async function holder(
   device: string,
   copies: readonly Copy[],
   look: Look,
+  ownMounts: MountDevices,
 ): Promise<User | undefined> {
   const [{ held }, { namespaces }] = await Promise.all([
     look.of(openMounts),
     look.of(mountNamespaces),
   ]);
-  const ids = new Set(copies.map(({ mount }) => mount.id));
+  const own = [...ownMounts].filter(([, its]) => its === device).map(([id]) => id);
+  const ids = new Set([...copies.map(({ mount }) => mount.id), ...own]);
   const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
     // /data/app.log (deleted): the kernel's mark of an unlinked file.
     const clean = path.replace(/ \(deleted\)$/, '');
@@ -124,12 +131,15 @@ async function holder(
   for (const each of held.filter(({ file }) => isOurs(file))) {
     const doubt = await doubtOfUse(look, { ...each, mount: each.file.mount });
     if (!doubt) continue;
-    return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${doubt.words}` };
+    const beside = own.includes(each.file.mount ?? -1) ? OWN_OUTPUT : doubt.words;
+    return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${beside}` };
   }
   const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
   for (const each of held) {
     const { mount, path } = each.file;
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
+    // Of another filesystem, as our own descriptors on that mount show.
+    if (ownMounts.has(mount)) continue;
     if (await isNew(mount, each.pid, device, look)) continue;
     if (await isOfAnother(each, device, look)) continue;
     const doubt = await doubtOfUse(look, { ...each, mount });
@@ -139,6 +149,9 @@ async function holder(
   }
   return undefined;
 }
+
+const OWN_OUTPUT =
+  ', where the input or output of kubediag lies as well: redirect that to another filesystem';
 
 // /memfd:wayland (deleted), /dev/null of an initial disk, /dev/pts/0 of another machine's terminal
 const KERNEL_MADE =

@@ -47,7 +47,7 @@ function typeOf(status: {
 }
 
 /** The C library packs the two numbers of a device into one; the mount table prints them apart. */
-function deviceText(packed: bigint): string {
+export function deviceText(packed: bigint): string {
   const major = ((packed >> 8n) & 0xfffn) | ((packed >> 32n) & 0xfffff000n);
   const minor = (packed & 0xffn) | ((packed >> 12n) & 0xffffff00n);
   return `${major}:${minor}`;

@@ -12,6 +12,7 @@ import { isFuseType } from '../evidence/suspect-mounts.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
+import { ownMounts } from '../node/own-mounts.ts';
 import { shellCommand } from '../std/shell-command.ts';
 import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
@@ -156,7 +157,7 @@ async function usedElsewhere(
   look: Look,
   { pid }: Sight,
 ): Promise<Outcome | undefined> {
-  const user = await filesystemUser(action, look);
+  const user = await filesystemUser(action, look, ownMounts());
   if (!user) return undefined;
   const { what, why, mustName } = user;
   if (mustName !== undefined) {

@@ -5,7 +5,7 @@ import { childOf } from '../../src/lab/process-mark.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { makeHung, ORPHAN, says, seenBy, until, volumeOf } from '../rig/hung-volume.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
-import { oneLine } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, oneLine, runProgram } from '../rig/run-kubediag.ts';
 import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 
 const RECOVER = ['recover', 'dead-volume-mount', '--yes'];
@@ -70,6 +70,19 @@ describe('a dead filesystem is not forced while somebody uses it', () => {
     );
     expect(await refusedOn(node)).toContain('a process uses this filesystem');
   });
+});
+
+it('our own output on a filesystem that no table of the node shows is no use of the dead one', async () => {
+  const { node, target } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
+  const outside = join(node.scratch, 'outside');
+  mkdirSync(outside);
+  // As a shell outside of the node opens it: in mounts that nobody is in any more, once it has entered.
+  const shell = `mount -t tmpfs outside ${outside} && exec "$@" > ${outside}/output`;
+  const recover = [EXECUTABLE, ...RECOVER, '--state-dir', node.stateFolder];
+  const words = ['unshare', '--mount', 'sh', '-c', shell, 'sh', ...node.inside.enter, ...recover];
+  const ended = await runProgram(words);
+  expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: '' });
+  expect(mountLine(node, target)).toBeUndefined();
 });
 
 it('a recovery that is killed after its first call is finished by the next', async () => {
