@@ -44,6 +44,7 @@ export async function madeServer(
     store,
     watches: new OpenWatches(),
     adviceOn: async () => [],
+    checkHere: () => [],
     productVersion: 'test',
     metrics: async () => '',
     unreadiness: async () => undefined,

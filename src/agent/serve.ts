@@ -11,6 +11,7 @@ import { nodeNameOf } from '../host/node-name.ts';
 import { VERSION } from '../host/product-version.ts';
 import type { StepListener } from '../host/step-host.ts';
 import type { Trouble } from '../model/action.ts';
+import { withoutEffect } from '../operations/without-effect.ts';
 import { handOut } from '../state/handed-out.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { prepareFolder, tried } from '../state/state-folder.ts';
@@ -152,6 +153,7 @@ async function stand(
       handler: routes({
         store,
         watches: new OpenWatches(),
+        checkHere: withoutEffect,
         adviceOn: adviceFor(catalogue, () => standing.nodeName),
         ...processorDoor(node, listener, repairing),
         openKept: (path) => handOut(node.stateFolder, path),

@@ -6,6 +6,7 @@ import { notesOnTargets } from '../graph/left-out.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
 import { sharedVariables, variableOf } from '../operations/script-environment.ts';
+import { withoutEffect } from '../operations/without-effect.ts';
 import { isNearly } from '../std/is-nearly.ts';
 import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
@@ -92,6 +93,7 @@ export function checkObject(
       ...problems,
       ...deeper(resource),
       ...notRunHere(resource),
+      ...withoutEffect(resource),
       ...notesOnScripts(resource),
     ],
   };
@@ -103,26 +105,10 @@ function deeper(resource: Resource): readonly Problem[] {
   return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
 }
 
-/** What is right by the API, and yet ends with a refusal on a node, or never begins there. */
+/** What is right by the API, and yet never begins on a node. */
 function notRunHere(resource: Resource): readonly Problem[] {
   if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
-  if (resource.kind === 'Diagnosis') return notesOnTargets(resource.spec);
-  const code = resource.kind === 'Operation' ? resource.spec.processor.function : undefined;
-  if (!code) return [];
-  const note = (field: string, what: string, fix: string): Problem => ({
-    severity: 'note',
-    place: ['spec', 'processor', 'function', field],
-    what,
-    fix,
-  });
-  if (code.runtime !== 'Python3') {
-    const fix = 'use Python3 with handler(context) in function.py, or a server of your own';
-    return [note('runtime', `${code.runtime} needs an image, and none is built here`, fix)];
-  }
-  if (Object.hasOwn(code.codeSource, 'function.py')) return [];
-  return [
-    note('codeSource', 'it has no function.py', 'define handler(context) in a file of that name'),
-  ];
+  return resource.kind === 'Diagnosis' ? notesOnTargets(resource.spec) : [];
 }
 
 function notesOnScripts(resource: Resource): readonly Problem[] {

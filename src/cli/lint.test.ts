@@ -18,7 +18,7 @@ metadata:
   name: one
 spec:
   processor:
-    path: /a
+    path: /processor/podListCollector
 `;
 
 const SET = `apiVersion: diagnosis.kubediag.org/v1
@@ -56,7 +56,7 @@ describe('manifests', () => {
 
   test('of scripts with arguments, or with keys that share a variable, have a note', () => {
     const script = OPERATION.replace(
-      '    path: /a\n',
+      '    path: /processor/podListCollector\n',
       '    scriptRunner:\n      script: id\n      argKeys: [db.password]\n',
     );
     const diagnosis =
@@ -70,17 +70,17 @@ describe('manifests', () => {
     expect(report.problems[0]?.fix).toContain('KUBEDIAG_PARAM_DB_PASSWORD');
   });
 
-  test('of functions that no node runs have a note', () => {
+  test('of functions that no node runs are told so', () => {
     const manifest = (runtime: string, file: string) =>
       OPERATION.replace(
-        '    path: /a\n',
+        '    path: /processor/podListCollector\n',
         `    function:\n      runtime: ${runtime}\n      codeSource:\n        ${file}: x\n`,
       );
     expect(told(linted(manifest('python3', 'handler.py')))).toEqual([
-      'a.yaml:8 note spec.processor.function.runtime: python3 needs an image, and none is built here',
+      'a.yaml:8 note spec.processor.function.runtime: the step fails: "python3" needs an image, and none is built here',
     ]);
     expect(told(linted(manifest('Python3', 'main.py')))).toEqual([
-      'a.yaml:9 note spec.processor.function.codeSource: it has no function.py',
+      'a.yaml:9 problem spec.processor.function.codeSource: the function cannot run: there is no file function.py',
     ]);
     expect(told(linted(manifest('Python3', 'function.py')))).toEqual([]);
   });
@@ -165,9 +165,11 @@ spec:
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 has no operation',
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 is unreachable from start node',
     ]);
-    expect(told(linted(OPERATION.replace('    path: /a', '    timeoutSeconds: 5')))).toEqual([
-      'a.yaml:6 problem spec.processor: the processor says nothing of how it is run',
-    ]);
+    expect(
+      told(
+        linted(OPERATION.replace('    path: /processor/podListCollector', '    timeoutSeconds: 5')),
+      ),
+    ).toEqual(['a.yaml:6 problem spec.processor: the processor says nothing of how it is run']);
   });
 
   test('may be JSON, and Lists', () => {
@@ -265,7 +267,7 @@ describe('kubediag lint', () => {
   });
 
   test('reads the input, and ends with 1 when there is a problem', () => {
-    const { status, stdout } = run(['-f', '-'], OPERATION.replace('/a', 'a'));
+    const { status, stdout } = run(['-f', '-'], OPERATION.replace('/processor', 'processor'));
     expect(status).toBe(1);
     expect(stdout).toContain('stdin:7: problem: spec.processor.path: it does not begin with "/"\n');
     expect(stdout).toContain('  fix   write the path of the processor');

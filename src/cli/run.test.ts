@@ -195,7 +195,7 @@ describe('what is not run', patient, () => {
     expect(status.conditions.at(-1)?.reason).toBe('DeadlineExceeded');
   });
 
-  test('cancelled, suspended, a function, and an unknown processor of ours', async () => {
+  test('cancelled, suspended, a function, and a step that was removed', async () => {
     const rest = [runs('good', 'true'), chain('good')];
     const cancelled = await run([...rest, diagnosis({ cancel: true })]);
     expect(cancelled.status.conditions.at(-1)?.reason).toBe('DiagnosisCancelled');
@@ -204,12 +204,24 @@ describe('what is not run', patient, () => {
     const code = { codeSource: { 'function.py': '' }, runtime: 'Python3' };
     const others = await run([
       object('Operation', 'code', { processor: { function: code } }),
-      object('Operation', 'ours', { processor: { path: '/processor/nobody' } }),
+      object('Operation', 'ours', { processor: { path: '/processor/commandExecutor' } }),
       graph({ to: [1, 2] }, { operation: 'code' }, { operation: 'ours' }),
       diagnosis(),
     ]);
     expect(others.stderr).toContain('code: it ended with code 1');
-    expect(others.stderr).toContain('there is no processor /processor/nobody here; there are ');
+    expect(others.stderr).toContain('there is no processor /processor/commandExecutor here');
+  });
+
+  test('a graph with a processor that is not there', async () => {
+    const mistyped = { processor: { path: '/processor/podListColector' } };
+    const { code, stderr } = await run([
+      object('Operation', 'ours', mistyped),
+      chain('ours'),
+      diagnosis(),
+    ]);
+    expect(code).toBe(64);
+    expect(stderr).toContain('did you mean "/processor/podListCollector"?');
+    expect(stderr).toContain('nothing was run\n');
   });
 
   test('what Ctrl-C comes before, and the script that it meets is stopped', async () => {

@@ -36,7 +36,7 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
     const result = await (own.repairs ? running : withinTime(running, timeoutMs));
     return bounded(noteUnused(own, input, result));
   }
-  if (processor.way === 'http' && isOurs(processor)) {
+  if (processor.way === 'http' && isOwnPath(processor)) {
     const known = processors.map(({ path }) => path).join(', ');
     return failedWith(`there is no processor ${processor.path} here; there are ${known}`);
   }
@@ -63,12 +63,13 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
 
 /** The processor of ours that an Operation without an address means. */
 export function ownProcessor(processor: Processor): OwnProcessor | undefined {
-  if (processor.way !== 'http' || !isOurs(processor)) return undefined;
+  if (processor.way !== 'http' || !isOwnPath(processor)) return undefined;
   const [path] = processor.path.split('?');
   return processors.find((each) => each.path === path);
 }
 
-function isOurs({ address, port }: HttpProcessor): boolean {
+/** Whether a path is one of ours: no other server is named. */
+export function isOwnPath({ address, port }: HttpProcessor): boolean {
   return !address && port === undefined;
 }
 

@@ -19,11 +19,18 @@ export interface Admitted {
   readonly warnings: readonly string[];
 }
 
+export type CheckHere = (resource: Resource) => readonly Problem[];
+
+interface Checks {
+  readonly fieldValidation: FieldValidation;
+  readonly checkHere: CheckHere;
+}
+
 /** Checks an object against the form of its kind, and then its graph or its patterns. */
 export function admit(
   given: unknown,
   { kind, namespace }: Pick<ResourceTarget, 'kind' | 'namespace'>,
-  fieldValidation: FieldValidation,
+  { fieldValidation, checkHere }: Checks,
 ): Admitted {
   const { apiVersion, kind: name } = (given ?? {}) as Partial<Record<string, unknown>>;
   if (apiVersion !== API_VERSION || name !== kind.kind) {
@@ -36,7 +43,8 @@ export function admit(
     throw new StatusError('BadRequest', words);
   }
   const { resource, problems } = checkResource(placed(given, namespace), fieldValidation);
-  const all = [...problems, ...deeper(resource)];
+  const here = resource ? checkHere(resource) : [];
+  const all = [...problems, ...deeper(resource), ...here];
   const refused = all.filter(({ severity }) => severity === 'problem');
   if (!resource || refused.length > 0) throw invalid(kind, given, refused);
   const object = objectOf(resource, kind, namespace);

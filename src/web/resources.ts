@@ -6,7 +6,7 @@ import { StoreError } from '../diagnosis/store.ts';
 import { answerOf } from '../diagnosis/store-answer.ts';
 import { createdObject, updatedObject } from '../diagnosis/stored-object.ts';
 import { fieldAt, textAt } from '../std/json.ts';
-import { type Admitted, admit, isSame } from './admission.ts';
+import { type Admitted, admit, type CheckHere, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
 import { PATCH_TRIES_MAX } from './limits.ts';
 import { mergePatch } from './merge-patch.ts';
@@ -25,6 +25,8 @@ export interface ResourceDoor {
   readonly watches: OpenWatches;
   /** What whoever applies an object should know of it here, beside what is wrong with it. */
   readonly adviceOn: (object: NewObject) => Promise<readonly string[]>;
+  /** What of a resource whose form is right can never be done here. */
+  readonly checkHere: CheckHere;
 }
 
 /** Answers a request for objects, in the way of an API server of Kubernetes. */
@@ -117,12 +119,12 @@ async function create(
 
 /** Checked, and looked at with what is known here. */
 async function checked(
-  { adviceOn }: ResourceDoor,
+  { adviceOn, checkHere }: ResourceDoor,
   given: unknown,
   target: ResourceTarget,
   { fieldValidation }: WriteOptions,
 ): Promise<Admitted> {
-  const { object, warnings } = admit(given, target, fieldValidation);
+  const { object, warnings } = admit(given, target, { fieldValidation, checkHere });
   return { object, warnings: [...warnings, ...(await adviceOn(object))] };
 }
 

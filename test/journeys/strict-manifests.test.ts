@@ -2,7 +2,13 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { EXECUTABLE, type Running, runProgram, startProgram } from '../rig/run-kubediag.ts';
+import {
+  EXECUTABLE,
+  oneLine,
+  type Running,
+  runProgram,
+  startProgram,
+} from '../rig/run-kubediag.ts';
 
 const NAME = 'diagnosis.diagnosis.kubediag.org/web';
 const SCRIPT = 'operation.diagnosis.kubediag.org/script';
@@ -146,4 +152,36 @@ test('a folder is read with its subfolders when that is asked for, and several f
   ]) {
     expect(await applied(...words), words.join(' ')).toEqual(['below', 'script']);
   }
+});
+
+test('what has no effect is told by lint and by apply, with what was meant', async () => {
+  const file = written(
+    'effect.yaml',
+    `${OPERATION.replace('name: script', 'name: mistyped').replace(/scriptRunner:.*/s, 'path: /processor/podListColector\n')}---
+${OPERATION}  storage:
+    hostPath: {path: /x}
+  dependences: [a]
+---
+apiVersion: diagnosis.kubediag.org/v1
+kind: CommonEvent
+metadata: {name: event}
+spec: {summary: a, source: b, severity: c}
+`,
+  );
+  const linted = await runProgram([EXECUTABLE, 'lint', '-f', file]);
+  expect(linted.code).toBe(1);
+  const applied = await kubediag('apply', '-f', file, '--dry-run=server');
+  expect(applied.code).toBe(3);
+  expect(oneLine(linted.stdout)).toContain('did you mean "/processor/podListCollector"?');
+  expect(applied.stderr).toMatch(
+    new RegExp(
+      `^Error from server [(]Invalid[)]: ${file}:7: .*did you mean "/processor/podListCollector"`,
+    ),
+  );
+  for (const place of [':17: spec.storage', ':19: spec.dependences', ':22: kind']) {
+    expect(applied.stderr).toContain(`Warning: ${file}${place}: no effect: `);
+    const [, line, field] = place.split(':');
+    expect(linted.stdout).toContain(`${file}:${line}: note:${field}: no effect: `);
+  }
+  expect(applied.stdout).not.toContain('mistyped');
 });
