@@ -187,7 +187,18 @@ describe('what is wrong is told with its place and the way out', () => {
     [
       'a mistyped kind',
       made('Operations', {}),
-      'kind: there is no kind "Operations": use one of Operation,',
+      'kind: there is no kind "Operations": did you mean "Operation"?',
+    ],
+    ['a kind that is none', made('Pod', {}), 'kind: there is no kind "Pod": use one of Operation,'],
+    [
+      'another ending of the group',
+      { ...operation(script), apiVersion: 'diagnosis.kubediag.io/v1' },
+      'apiVersion: there is no such API group: write "diagnosis.kubediag.org/v1"',
+    ],
+    [
+      'a mistyped group',
+      { ...operation(script), apiVersion: 'diagnosis.kubdiag.org/v1' },
+      'apiVersion: there is no such API group: write "diagnosis.kubediag.org/v1"',
     ],
     [
       'another version',

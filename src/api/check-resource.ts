@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { isNearly } from '../std/is-nearly.ts';
 import type { CommonEventSpec } from './common-event.ts';
 import type { DiagnosisSpec } from './diagnosis.ts';
 import { METADATA_FIELDS, metadata } from './fields.ts';
@@ -52,16 +53,19 @@ export function checkResource(
     return refused([], `it does not say its ${missing}`, fix);
   }
   if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_WORDS);
-  if (!apiVersion.startsWith(`${GROUP}/`)) return { problems: [] };
+  if (!isMeantForUs(apiVersion)) return { problems: [] };
   if (apiVersion !== API_VERSION) {
-    return refused(['apiVersion'], 'there is no such version', `write "${API_VERSION}"`);
+    const part = apiVersion.startsWith(`${GROUP}/`) ? 'version' : 'API group';
+    return refused(['apiVersion'], `there is no such ${part}`, `write "${API_VERSION}"`);
   }
   // Made by KubeDiag for itself, in a version that was never released.
   if (name === 'Task') return noted(['kind'], 'a Task is not read', 'write a Diagnosis');
   const kind = kinds.find((each) => each.kind === name);
   if (!kind) {
+    const meant = kinds.find((each) => isNearly(each.kind, name));
     const known = kinds.map((each) => each.kind).join(', ');
-    return refused(['kind'], `there is no kind "${name}"`, `use one of ${known}`);
+    const fix = meant ? `did you mean "${meant.kind}"?` : `use one of ${known}`;
+    return refused(['kind'], `there is no kind "${name}"`, fix);
   }
   if (isNestedDeeper(value, NESTING_MAX)) {
     return refused([], `nested more than ${NESTING_MAX} levels deep`, 'write it flatter');
@@ -72,6 +76,12 @@ export function checkResource(
     return refused([], what, 'leave out what is not needed, or split it');
   }
   return checkedAs(kind, withoutNulls(value), validation);
+}
+
+/** Of our API group, or of one that is a slip of the pen away: diagnosis.kubediag.io. */
+export function isMeantForUs(apiVersion: string): boolean {
+  const [group = ''] = apiVersion.split('/');
+  return group.startsWith('diagnosis.kubediag.') || isNearly(GROUP, group);
 }
 
 const OLD_GROUP = 'diagnosis.netease.com/v1';

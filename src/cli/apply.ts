@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import { GROUP, type Kind, kinds } from '../api/kinds.ts';
+import { isMeantForUs } from '../api/check-resource.ts';
+import { API_VERSION, GROUP, type Kind, kinds } from '../api/kinds.ts';
 import { placeText } from '../api/problem.ts';
 import type { FieldValidation } from '../api/unknown-fields.ts';
 import { fieldsIn } from '../state/state-folder.ts';
@@ -63,9 +64,10 @@ export async function objectsGiven(
     }
     return objects.flatMap(({ value, lineOf }) => {
       const name = textAt(value, 'kind') ?? '';
-      if (textAt(value, 'apiVersion')?.startsWith(`${GROUP}/`)) {
+      const apiVersion = textAt(value, 'apiVersion') ?? '';
+      if (isMeantForUs(apiVersion)) {
         const kind = kinds.find((each) => each.kind === name);
-        if (!kind) throw unknownKind(`${file}:${lineOf(['kind'])}`, value);
+        if (!kind || apiVersion !== API_VERSION) throw unknownKind({ file, lineOf }, value);
         return [{ kind, value: value as GivenObject['value'], file, lineOf }];
       }
       const place = `${file}:${lineOf([])}`;
@@ -76,11 +78,12 @@ export async function objectsGiven(
   });
 }
 
-function unknownKind(where: string, value: unknown): UsageError {
+function unknownKind({ file, lineOf }: GivenPlace, value: unknown): UsageError {
   const { problems } = checkObject(value, 'Strict');
-  return new UsageError(
-    problems.map(({ what, fix }) => `${where}: kind: ${what}: ${fix}`).join('\n'),
-  );
+  const lines = problems.map(({ place, what, fix }) => {
+    return `${file}:${lineOf(place)}: ${placeText(place)}: ${what}: ${fix}`;
+  });
+  return new UsageError(`nothing was done\n${lines.join('\n')}`);
 }
 
 interface Applying {

@@ -1,4 +1,4 @@
-import { checkResource, type Resource } from '../api/check-resource.ts';
+import { checkResource, isMeantForUs, type Resource } from '../api/check-resource.ts';
 import { type Place, type Problem, placeText } from '../api/problem.ts';
 import type { FieldValidation } from '../api/unknown-fields.ts';
 import { checkGraph } from '../graph/check-graph.ts';
@@ -77,7 +77,8 @@ function fileAt(files: readonly { readonly name: string }[], { file }: LintProbl
 /** An object that does not say what it is may be meant to be ours; another group's is not. */
 function isOurs(value: unknown): boolean {
   const { apiVersion } = fieldsOf(value);
-  return typeof apiVersion !== 'string' || /^diagnosis[.](kubediag|netease)[.]/.test(apiVersion);
+  if (typeof apiVersion !== 'string') return true;
+  return isMeantForUs(apiVersion) || apiVersion.startsWith('diagnosis.netease.');
 }
 
 /** All that can be said of one object without the others. */

@@ -185,3 +185,16 @@ spec: {summary: a, source: b, severity: c}
   }
   expect(applied.stdout).not.toContain('mistyped');
 });
+
+test.each([
+  ['kind: Diagnosis', 'kind: diagnosis', ':2: kind: .*did you mean "Diagnosis"'],
+  ['kubediag.org', 'kubediag.io', ':1: apiVersion: .*write "diagnosis.kubediag.org/v1"'],
+])('a mistyped head of a manifest is an error: %s as %s', async (right, wrong, said) => {
+  const file = written('head.yaml', `${DIAGNOSIS.replace(right, wrong)}---\n${OPERATION}`);
+  for (const command of ['apply', 'delete']) {
+    const { code, stdout, stderr } = await kubediag(command, '-f', file);
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+    expect(stderr).toMatch(new RegExp(`${file}${said}`));
+  }
+  expect(await runProgram([EXECUTABLE, 'lint', '-f', file])).toMatchObject({ code: 1 });
+});
