@@ -165,7 +165,6 @@ test('what never comes is told when its time is over, though nothing changes any
   const labels = { matchLabels: { a: 'b' } };
   const targets = {
     'nodes-by-label': { nodeSelector: labels },
-    'pods-by-label': { podSelector: labels },
     'other-nodes': { nodeNames: ['worker-1', 'worker-2'] },
   };
   for (const [name, targetSelector] of Object.entries(targets)) {

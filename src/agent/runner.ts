@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import { largeResultsIn } from '../diagnosis/large-results.ts';
-import { stepsOn } from '../diagnosis/run-step.ts';
+import { podLookup } from '../diagnosis/look-for-pod.ts';
+import { type StepNode, stepsOn } from '../diagnosis/run-step.ts';
 import { Runner } from '../diagnosis/runner.ts';
 import type { Store } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
@@ -28,17 +29,16 @@ const nothing = async () => ({ given: 'none', why: 'nothing is to be done' }) as
 /** Drives the Diagnoses of this node's store, and lends the node to each of their steps. */
 export function runnerHere(running: Running): Runner {
   const { store, catalogue, node, nodeName, numbers, repairing, shutdown, listener } = running;
-  const steps = stepsOn({
-    repairing,
-    lend: ({ timeoutMs, ...wish }, use) =>
-      withStepHost({ node, ...wish }, timeoutMs, use, listener),
-  });
+  const lend: StepNode['lend'] = ({ timeoutMs, ...wish }, use) =>
+    withStepHost({ node, ...wish }, timeoutMs, use, listener);
+  const steps = stepsOn({ repairing, lend });
   return new Runner({
     store,
     catalogue,
     largeResults: largeResultsIn(join(node.stateFolder, 'results')),
     targetOf: (spec) => targetHere(spec, nodeName()),
     runStep: numbers.timed(steps),
+    lookForPod: podLookup({ lend }),
     deedsFor: (purpose) => {
       const wish = { node, consent: nothing, stop: shutdown, purpose };
       return withStepHost(wish, DEEDS_MS, ({ deedsBefore }) => deedsBefore(), listener);

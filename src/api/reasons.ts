@@ -12,7 +12,7 @@ export const CONDITION_REASONS = {
     type: 'TargetsLeftOut',
     message: 'Not looked at here: NAME',
     means:
-      'It names several nodes or pods, and this agent has one node: whatever its phase, it is not about the others.',
+      'It names several nodes, and this agent has one node: whatever its phase, it is not about the others.',
   },
   DiagnosisComplete: {
     type: 'Complete',
@@ -55,6 +55,21 @@ export const CONDITION_REASONS = {
     type: 'Failed',
     message: 'It is not known on which node this is to be done: NAME',
     means: 'No node is named, or the pod that is named was not found.',
+  },
+  PodNotFound: {
+    type: 'Failed',
+    message: 'Pod not found on this node: NAME',
+    means: 'Neither the kubelet nor the runtime has the pod that spec names. No step was run.',
+  },
+  ContainerNotFound: {
+    type: 'Failed',
+    message: 'Container not found: NAME',
+    means: 'The pod that spec names has no container of that name. No step was run.',
+  },
+  PodNotVerified: {
+    type: 'PodNotVerified',
+    message: 'The pod of the spec was not verified: NAME',
+    means: 'The kubelet could not be asked for its pods. The steps were run all the same.',
   },
   DeadlineExceeded: {
     type: 'Failed',

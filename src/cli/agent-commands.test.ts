@@ -69,8 +69,8 @@ test('what is applied is made, walked, shown, described and deleted', async () =
 
   const { out } = await me.get(['diagnoses']);
   const [heading = '', row = ''] = out.split('\n');
-  expect(heading).toMatch(/^NAME +OPERATIONSET +NODENAME .* PHASE +AGE$/);
-  expect(row).toMatch(/^d +set +my-node +Succeeded +\d+s$/);
+  expect(heading).toMatch(/^NAME +OPERATIONSET +NODENAME .* PHASE +RESULT +AGE$/);
+  expect(row).toMatch(/^d +set +my-node +Succeeded +Completed +\d+s$/);
   expect((await me.get(['Diagnosis'], { allNamespaces: true })).out).toMatch(/^NAMESPACE +NAME/);
   expect((await me.get(['diag/d'], { output: 'name' })).out).toBe(`diagnosis.${NAMES}/d\n`);
   const yaml = parse((await me.get(['opset', 'set'], { output: 'yaml' })).out) as StoredObject;
@@ -220,7 +220,9 @@ test('a watch shows every change, until the agent is gone', async () => {
     return seen;
   };
   await me.apply(script('a', 'true'), chain('a'), diagnosis('d'));
-  await expect.poll(shown).toMatch(/^NAME .*\nd +set +my-node .*Running.*\n.*Succeeded +\d+s\n$/s);
+  await expect
+    .poll(shown)
+    .toMatch(/^NAME .*\nd +set +my-node .*Running.*\n.*Succeeded +Completed +\d+s\n$/s);
   await me.agent.stop();
   expect(await watching).toBe(3);
   expect(terminal.said().err).toMatch(/no agent answers|being ended/);

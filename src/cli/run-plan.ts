@@ -1,11 +1,13 @@
 import { checkResource, type Resource } from '../api/check-resource.ts';
 import type { GraphNode } from '../api/operation-set.ts';
+import { placeText } from '../api/problem.ts';
 import { type Processor, processorOf } from '../api/processor-of.ts';
 import type { FieldValidation } from '../api/unknown-fields.ts';
 import { ownOperations } from '../diagnosis/catalogue.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import type { SeenSet } from '../graph/decide-next.ts';
+import { refusedTargets } from '../graph/left-out.ts';
 import { pathsOf } from '../graph/paths.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { ownProcessor } from '../operations/run-operation.ts';
@@ -82,6 +84,8 @@ export function repairIn({ diagnoses, operations }: RunPlan): string | undefined
 
 /** The node that a Diagnosis is about, when it is this one. */
 export function targetOf({ spec }: PlannedDiagnosis, here: string): string {
+  const [refused] = refusedTargets(spec);
+  if (refused) throw new UsageError(`${placeText(refused.place)}: ${refused.what}: ${refused.fix}`);
   if (targetHere(spec, here)) return here;
   const { nodeName, targetSelector = {} } = spec;
   const named = nodeName ? [nodeName] : (targetSelector.nodeNames ?? []);

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
-import { stepsOn } from '../diagnosis/run-step.ts';
+import { podLookup } from '../diagnosis/look-for-pod.ts';
+import { type StepNode, stepsOn } from '../diagnosis/run-step.ts';
 import { leftOutOn } from '../graph/left-out.ts';
 import { nodeNameOf } from '../host/node-name.ts';
 import { withStepHost } from '../host/step-host.ts';
@@ -118,9 +119,10 @@ async function walked(
     onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
     onLetGo: (left: LiveNode) => tellAbandoned(left, terminal),
   };
+  const lend: StepNode['lend'] = ({ timeoutMs, ...wish }, use) =>
+    withStepHost({ node, ...wish }, timeoutMs, use, listener);
   const steps = stepsOn({
-    lend: ({ timeoutMs, ...wish }, use) =>
-      withStepHost({ node, ...wish }, timeoutMs, use, listener),
+    lend,
     consent: () => consentOf(asked, terminal),
     isDryRun,
   });
@@ -137,6 +139,7 @@ async function walked(
       terminal.progress(`running ${step.name}`);
       return steps(step);
     },
+    lookForPod: podLookup({ lend }),
     stop,
     onStatus: tellSteps(name, terminal),
   });

@@ -2,6 +2,7 @@ import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { API_VERSION } from '../api/kinds.ts';
 import type { Catalogue } from '../diagnosis/catalogue.ts';
 import { driveDiagnosis } from '../diagnosis/drive-diagnosis.ts';
+import type { DriveWorld } from '../diagnosis/drive-world.ts';
 import { largeResultsInMemory, wholeResults } from '../diagnosis/large-results.ts';
 import type { RunStep } from '../diagnosis/run-step.ts';
 import { openMemoryStore } from '../diagnosis/sqlite-store.ts';
@@ -15,6 +16,7 @@ export interface Walk {
   readonly nodeName: string;
   readonly catalogue: Catalogue;
   readonly runStep: RunStep;
+  readonly lookForPod: NonNullable<DriveWorld['lookForPod']>;
   /** Whoever presses Ctrl-C wants what a cancel does. */
   readonly stop: AbortSignal;
   /** Told after each step, and after a step that could not be run. */
@@ -31,7 +33,7 @@ export interface Walked {
 
 /** Walks a Diagnosis from its start to its end, as an agent does, in a store that ends with us. */
 export async function walkDiagnosis(walk: Walk): Promise<Walked> {
-  const { metadata, spec, nodeName, catalogue, runStep, stop, onStatus } = walk;
+  const { metadata, spec, nodeName, catalogue, runStep, lookForPod, stop, onStatus } = walk;
   const store = openMemoryStore();
   const largeResults = largeResultsInMemory();
   const created = await answerOf(
@@ -47,6 +49,7 @@ export async function walkDiagnosis(walk: Walk): Promise<Walked> {
     // All there is was given.
     arrivalMs: 0,
     runStep,
+    lookForPod,
     shutdown: new AbortController().signal,
     onSaved: ({ status }: StoredObject) => onStatus(status ?? {}),
   };

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
@@ -115,6 +116,7 @@ async function nextOf(
   const asked = stop.aborted && !world.shutdown.aborted ? { ...spec, cancel: true } : spec;
   let status: DiagnosisStatus = { ...before };
   let hash = metadata.labels?.[HASH_LABEL];
+  let pod: SeenPod | undefined;
   for (;;) {
     const ask = stepAt.bind(undefined, world, spec, status);
     const step = await patiently(ask, patienceOf(world));
@@ -127,6 +129,7 @@ async function nextOf(
       hash,
       nodeName,
       set,
+      pod,
       hasOperation: () => processor !== undefined,
       now: decided,
       arrivalMs,
@@ -134,6 +137,11 @@ async function nextOf(
     if (decision.kind === 'save') {
       status = decision.status;
       hash = decision.hash ?? hash;
+      continue;
+    }
+    if (decision.kind === 'look') {
+      pod = await seenPod(decision.pod, restMs(spec, status, decided), world, stop);
+      if (world.shutdown.aborted) return 'interrupted';
       continue;
     }
     const isOver = decision.kind === 'ended';
@@ -152,6 +160,22 @@ async function nextOf(
     }
     return { kind: 'run', node: decision.node, processor, set, spec, status, hash };
   }
+}
+
+async function seenPod(
+  pod: PodReference,
+  leftMs: number,
+  { lookForPod }: DriveWorld,
+  stop: AbortSignal,
+): Promise<SeenPod> {
+  if (!lookForPod) return { state: 'found' };
+  const ending = stopWithin(leftMs, stop);
+  const [seen] = await Promise.allSettled([lookForPod(pod, leftMs, ending)]);
+  if (seen.status === 'fulfilled') return seen.value;
+  // It was stopped while it waited for its turn; what stopped it is decided next.
+  if (ending.aborted)
+    return { state: 'unknown', why: 'it was stopped before the pod was looked for' };
+  throw seen.reason;
 }
 
 /** The graph, and who runs the step that the checkpoint names in it. */

@@ -1,4 +1,5 @@
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
+import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import type { DeedsBefore } from '../operations/processor-host.ts';
 import type { Catalogue } from './catalogue.ts';
 import type { LargeResults } from './large-results.ts';
@@ -15,6 +16,8 @@ export interface DriveWorld {
   /** The node that a Diagnosis is about, when it is served here. */
   readonly targetOf: (spec: DiagnosisSpec) => string | undefined;
   readonly runStep: RunStep;
+  /** Whether the node has a pod. Absent where nobody can say; then it is believed. */
+  readonly lookForPod?: (pod: PodReference, restMs: number, stop: AbortSignal) => Promise<SeenPod>;
   /** For steps that are told results beside the status: those are held whole until the step ends. */
   readonly holdLarge?: Turns;
   /** What was done for a step that a crash cut short, by its purpose. Absent where none outlives us. */

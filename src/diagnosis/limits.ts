@@ -56,6 +56,9 @@ export const OVER_MAX = 100;
 /** Steps of ours that look at the node at once: each starts children of its own. */
 export const LOOKING_STEPS_MAX = 8;
 
+/** How long the kubelet and the runtime may take to say whether a pod is there. */
+export const POD_LOOKUP_MS = 30_000;
+
 /** Scripts and functions at once: nobody knows what each of them takes of the node. */
 export const PROGRAM_STEPS_MAX = 16;
 

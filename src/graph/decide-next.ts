@@ -1,8 +1,9 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { namedPod, type PodReference, type SeenPod } from '../api/named-pod.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 import { afterStep, atStep } from './after-step.ts';
 import { failedFor, timeText, withoutPlan, withReason } from './conditions.ts';
-import { leftOutOn } from './left-out.ts';
+import { leftOutOn, refusedTargets } from './left-out.ts';
 import { ARRIVAL_MS } from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
@@ -21,6 +22,8 @@ export interface SeenDiagnosis {
   /** The node it is about; absent while it is not known, as of a pod that nobody has seen yet. */
   readonly nodeName: string | undefined;
   readonly set: SeenSet;
+  /** What was seen of the pod that it names, once somebody has looked for it. */
+  readonly pod?: SeenPod | undefined;
   readonly hasOperation: (name: string) => boolean;
   readonly now: Date;
   /** How long what is missing may still come; 0 where nobody can bring it. */
@@ -32,6 +35,8 @@ export type Decision =
   | { readonly kind: 'ended' }
   /** Nothing can be done now; ask again when something changes, or after a while. */
   | { readonly kind: 'wait'; readonly why: string }
+  /** Look for this pod, and ask again. */
+  | { readonly kind: 'look'; readonly pod: PodReference }
   /** Save this, and ask again. */
   | { readonly kind: 'save'; readonly status: DiagnosisStatus; readonly hash?: string }
   /** Run this step, then save what `afterStep` makes of its result. */
@@ -74,12 +79,7 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
     const why = targetWords(spec);
     return waitOr(why, () => failedFor(status, 'TargetNotFound', now, why));
   }
-  if (status.phase === 'Pending') {
-    const accepted = withReason(status, 'DiagnosisAccepted', now, nodeName);
-    const leftOut = leftOutOn(nodeName, spec);
-    const told = leftOut ? withReason(accepted, 'TargetsLeftOut', now, leftOut) : accepted;
-    return { kind: 'save', status: { ...told, phase: 'Running' } };
-  }
+  if (status.phase === 'Pending') return decideStart(seen, nodeName);
   if (set.state === 'missing') {
     const { operationSet: name } = spec;
     const failed = () => failedFor(status, 'OperationSetNotFound', now, name);
@@ -104,6 +104,20 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   return decideNode(seen, set.paths, waitedMs < arrivalMs);
 }
 
+/** Nothing is run for a pod that does not exist: that nothing is found of it would say nothing. */
+function decideStart({ spec, status, pod, now }: SeenDiagnosis, nodeName: string): Decision {
+  const named = namedPod(spec);
+  if (named && !pod) return { kind: 'look', pod: named };
+  if (pod?.state === 'absent') {
+    return { kind: 'save', status: failedFor(status, pod.reason, now, pod.why) };
+  }
+  const leftOut = leftOutOn(nodeName, spec);
+  let accepted = withReason(status, 'DiagnosisAccepted', now, nodeName);
+  if (leftOut) accepted = withReason(accepted, 'TargetsLeftOut', now, leftOut);
+  if (pod?.state === 'unknown') accepted = withReason(accepted, 'PodNotVerified', now, pod.why);
+  return { kind: 'save', status: { ...accepted, phase: 'Running' } };
+}
+
 function decideNode(
   { status, hasOperation, now }: SeenDiagnosis,
   paths: readonly GraphPath[],
@@ -124,8 +138,11 @@ function decideNode(
   return { kind: 'save', status: afterStep(told, paths, { succeeded: false, message }, now) };
 }
 
-function targetWords({ nodeName, podReference, targetSelector }: DiagnosisSpec): string {
+function targetWords(spec: DiagnosisSpec): string {
+  const { nodeName, podReference, targetSelector } = spec;
   if (nodeName) return `node ${nodeName} is not served here`;
   if (podReference) return `pod ${podReference.namespace}/${podReference.name} is not found`;
+  const [refused] = refusedTargets(spec);
+  if (refused) return `${refused.what}: ${refused.fix}`;
   return targetSelector ? 'no node fits spec.targetSelector' : 'spec names no node';
 }

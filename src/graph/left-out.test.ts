@@ -1,15 +1,14 @@
 import { expect, test } from 'vitest';
-import { leftOutOn, notesOnTargets } from './left-out.ts';
+import { leftOutOn, notesOnTargets, refusedTargets } from './left-out.ts';
 
 const pod = (name: string) => ({ namespace: 'shop', name });
 const PODS = { podReferences: [pod('web-0'), pod('web-1')] };
+const LABELS = { matchLabels: { app: 'web' } };
 
 test.each([
   ['this node', { nodeNames: ['here'] }, undefined, undefined],
   ['this node twice', { nodeNames: ['here', 'here'] }, undefined, undefined],
   ['others too', { nodeNames: ['there', 'here'] }, 'node there; ', 'nodeNames'],
-  ['one pod', { podReferences: [pod('web-0')] }, undefined, undefined],
-  ['several pods', PODS, 'pod shop/web-0, pod shop/web-1; ', 'podReferences'],
   ['this node and pods', { ...PODS, nodeNames: ['here'] }, undefined, undefined],
   ['nodes by their labels', { ...PODS, nodeSelector: {} }, undefined, undefined],
   [
@@ -25,4 +24,19 @@ test.each([
   else expect(left).toContain(words);
   const places = field === undefined ? [] : [['spec', 'targetSelector', field]];
   expect(notesOnTargets(spec).map(({ place }) => place)).toEqual(places);
+  expect(refusedTargets(spec)).toEqual([]);
+});
+
+test.each([
+  ['one pod', { targetSelector: { podReferences: [pod('web-0')] } }, undefined],
+  ['several pods', { targetSelector: PODS }, 'a Diagnosis is about one pod, and not 2'],
+  ['several pods of a node', { nodeName: 'here', targetSelector: PODS }, 'is about one pod'],
+  ['pods by labels', { targetSelector: { podSelector: LABELS } }, 'does not select pods'],
+  ['a pod, and pods by labels', { podReference: pod('a'), targetSelector: PODS }, undefined],
+])('a Diagnosis that is for %s', (_, more, what) => {
+  const spec = { operationSet: 'set', ...more };
+  const expected = what === undefined ? [] : [expect.stringContaining(what)];
+  expect(refusedTargets(spec).map((each) => each.what)).toEqual(expected);
+  // Whether it is applied to an agent, a check of manifests cannot know.
+  expect(notesOnTargets(spec).map(({ severity }) => severity)).toEqual(expected.map(() => 'note'));
 });

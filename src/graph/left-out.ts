@@ -2,34 +2,51 @@ import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { Problem } from '../api/problem.ts';
 import { LEFT_OUT_NAMED_MAX } from './limits.ts';
 
-const WHY = 'an agent looks at its own node, and a step at one pod at most';
+const WHY = 'an agent looks at its own node';
 const TODO = 'make a Diagnosis for each of them, and apply it to the agent of its node';
 
 /** What a Diagnosis names and nobody looks at when one node has it; undefined when there is nothing. */
 export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined {
-  const { nodes, pods } = severalIn(spec);
-  const others = nodes.filter((name) => name !== here);
-  const names = nodes.length > 0 ? others.map((name) => `node ${name}`) : pods;
+  const names = nodesIn(spec)
+    .filter((name) => name !== here)
+    .map((name) => `node ${name}`);
   if (names.length === 0) return undefined;
   const more =
     names.length > LEFT_OUT_NAMED_MAX ? ` and ${names.length - LEFT_OUT_NAMED_MAX} more` : '';
   return `${names.slice(0, LEFT_OUT_NAMED_MAX).join(', ')}${more}; ${WHY}: ${TODO}`;
 }
 
-/** The same for whoever does not know yet which node will have it. */
+/** The same for whoever does not know yet which node will have it, and what every agent refuses. */
 export function notesOnTargets(spec: DiagnosisSpec): readonly Problem[] {
-  const { nodes, pods } = severalIn(spec);
-  const field = nodes.length > 1 ? 'nodeNames' : pods.length > 0 ? 'podReferences' : undefined;
-  if (field === undefined) return [];
-  const place = ['spec', 'targetSelector', field];
+  const refused = refusedTargets(spec).map((each) => ({ ...each, severity: 'note' as const }));
+  if (nodesIn(spec).length <= 1) return refused;
+  const place = ['spec', 'targetSelector', 'nodeNames'];
   return [{ severity: 'note', place, what: `not all of them are looked at: ${WHY}`, fix: TODO }];
 }
 
-/** The first part that is not empty counts; of pods only several, for one alone is looked at. */
-function severalIn({ targetSelector = {} }: DiagnosisSpec) {
+/** Pods that a Diagnosis means and no step of it would look at: a step is about one pod that is named. */
+export function refusedTargets({
+  podReference,
+  targetSelector,
+}: DiagnosisSpec): readonly Problem[] {
+  if (podReference || !targetSelector) return [];
   const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
-  const nodes = nodeSelector ? [] : [...new Set(nodeNames)];
-  const isByPod = !nodeSelector && nodes.length === 0 && !podSelector;
-  const pods = isByPod ? podReferences.map((each) => `pod ${each.namespace}/${each.name}`) : [];
-  return { nodes, pods: pods.length > 1 ? pods : [] };
+  // The first member that is not empty counts.
+  if (nodeSelector || nodeNames.length > 0) return [];
+  const problem = (field: string, what: string): Problem => ({
+    severity: 'problem',
+    place: ['spec', 'targetSelector', field],
+    what,
+    fix: 'create one Diagnosis for each pod, with the pod in spec.podReference',
+  });
+  if (podSelector) return [problem('podSelector', 'an agent does not select pods by labels')];
+  if (podReferences.length <= 1) return [];
+  return [
+    problem('podReferences', `a Diagnosis is about one pod, and not ${podReferences.length}`),
+  ];
+}
+
+function nodesIn({ targetSelector = {} }: DiagnosisSpec): readonly string[] {
+  const { nodeSelector, nodeNames = [] } = targetSelector;
+  return nodeSelector ? [] : [...new Set(nodeNames)];
 }

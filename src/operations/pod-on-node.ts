@@ -1,8 +1,9 @@
+import type { PodReference, SeenPod } from '../api/named-pod.ts';
 import { type Containers, containers } from '../evidence/containers.ts';
 import { readPodItems } from '../evidence/pods.ts';
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import { textAt } from '../std/json.ts';
+import { listAt, textAt } from '../std/json.ts';
 
 /** What is known of a pod on this node. */
 export type PodOnNode =
@@ -43,6 +44,32 @@ export async function podOnNode(look: Look, namespace: string, name: string): Pr
     : `the runtime cannot be asked: ${seen.why}`;
   return { state: listed.known ? 'absent' : 'unknown', why: `${why}; ${runtimeWhy}` };
 }
+
+/** The same of a reference, with its container. */
+export async function podReferenceOn(
+  look: Look,
+  { namespace, name, container }: PodReference,
+): Promise<SeenPod> {
+  const seen = await podOnNode(look, namespace, name);
+  if (seen.state === 'unknown')
+    return { state: 'unknown', why: `${namespace}/${name}: ${seen.why}` };
+  if (seen.state === 'absent') {
+    return { state: 'absent', reason: 'PodNotFound', why: `${namespace}/${name}: ${seen.why}` };
+  }
+  if (!container) return { state: 'found' };
+  const names = CONTAINER_LISTS.flatMap((list) => listAt(seen.pod, 'spec', list) ?? []).flatMap(
+    (each) => textAt(each, 'name') ?? [],
+  );
+  if (names.includes(container)) return { state: 'found' };
+  const why = `"${container}" in pod ${namespace}/${name}, which has ${names.join(', ') || 'none'}`;
+  // The runtime has only those that were made already.
+  if (seen.onlyInRuntime !== undefined) {
+    return { state: 'unknown', why: `${why}; ${seen.onlyInRuntime}` };
+  }
+  return { state: 'absent', reason: 'ContainerNotFound', why };
+}
+
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
 
 /** The kubelet's list gives kind and apiVersion once for all of its items. */
 export function podObject(item: unknown): object {

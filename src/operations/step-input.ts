@@ -1,4 +1,5 @@
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { namedPod } from '../api/named-pod.ts';
 import type { PodName } from '../checkup/check-up.ts';
 import type { StepInput } from './operation-result.ts';
 
@@ -15,7 +16,7 @@ export interface DiagnosisInHand {
 /** Later ones win, so no parameter passes for something that a step has found. */
 export function stepInput(diagnosis: DiagnosisInHand): StepInput {
   const { spec, status, namespace, name, uid, nodeName } = diagnosis;
-  const pod = podIn(spec);
+  const pod = namedPod(spec);
   return {
     ...spec.parameters,
     ...status.operationResults,
@@ -26,16 +27,6 @@ export function stepInput(diagnosis: DiagnosisInHand): StepInput {
     ...(pod ? { 'pod.namespace': pod.namespace, 'pod.name': pod.name } : {}),
     ...(pod?.container ? { container: pod.container } : {}),
   };
-}
-
-/** The pod that is named, as either generation of the API names it. Of several none is meant more. */
-function podIn({
-  podReference,
-  targetSelector = {},
-}: DiagnosisSpec): DiagnosisSpec['podReference'] {
-  const { nodeSelector, nodeNames = [], podSelector, podReferences = [] } = targetSelector;
-  const isByPod = !nodeSelector && nodeNames.length === 0 && !podSelector;
-  return podReference ?? (isByPod && podReferences.length === 1 ? podReferences[0] : undefined);
 }
 
 /** The pod that a step is about, when its Diagnosis names one. */

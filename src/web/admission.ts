@@ -7,6 +7,7 @@ import type { NewObject, StoredObject } from '../diagnosis/store.ts';
 import { createdObject, textOf, withVersion } from '../diagnosis/stored-object.ts';
 import { adjacencyHash } from '../graph/adjacency-hash.ts';
 import { checkGraph } from '../graph/check-graph.ts';
+import { refusedTargets } from '../graph/left-out.ts';
 import { pathsOf } from '../graph/paths.ts';
 import { fieldAt, textAt } from '../std/json.ts';
 import { checkPatterns } from '../triggers/matcher.ts';
@@ -74,6 +75,8 @@ function deeper(resource: Resource | undefined): readonly Problem[] {
       return checkGraph(resource.spec.adjacencyList);
     case 'Trigger':
       return checkPatterns(resource.spec);
+    case 'Diagnosis':
+      return refusedTargets(resource.spec);
     default:
       return [];
   }
