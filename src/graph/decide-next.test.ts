@@ -59,10 +59,7 @@ function driven(
       seen = { ...seen, status: decision.status, hash: decision.hash ?? seen.hash };
       continue;
     }
-    if (decision.kind === 'look') {
-      seen = { ...seen, pod: { state: 'found' } };
-      continue;
-    }
+    if (decision.kind === 'look') throw new Error('no pod is named');
     const { operation = '' } = decision.node;
     ran.push(operation);
     const paths = seen.set.state === 'ready' ? seen.set.paths : [];
@@ -78,37 +75,6 @@ const good = (operation: string): StepResult => ({
 const bad: StepResult = { succeeded: false, message: 'it answered 204' };
 const conditionsOf = ({ conditions = [] }: DiagnosisStatus) =>
   conditions.map(({ type, reason }) => `${type} ${reason}`);
-
-const POD = { namespace: 'shop', name: 'web-0', container: 'app' };
-const aboutPod = (pod: SeenDiagnosis['pod']) =>
-  driven(seenWith({ spec: { operationSet: 'set', podReference: POD }, pod }), good);
-
-test.each(['PodNotFound', 'ContainerNotFound'] as const)('with %s no step is run', (reason) => {
-  const { ran, status } = aboutPod({ state: 'absent', reason, why: 'shop/web-0: nobody has it' });
-  expect([ran, status.phase, conditionsOf(status)]).toEqual([[], 'Failed', [`Failed ${reason}`]]);
-  expect(status.conditions?.[0]?.message).toContain('shop/web-0: nobody has it');
-});
-
-test('where nobody can say whether the pod is there, a condition says so and the steps are run', () => {
-  const { ran, status } = aboutPod({ state: 'unknown', why: 'the kubelet is silent' });
-  expect(ran).toEqual(['a', 'b', 'c']);
-  expect(status.conditions?.[1]).toMatchObject({
-    type: 'PodNotVerified',
-    message: 'The pod of the spec was not verified: the kubelet is silent',
-  });
-});
-
-test('a pod is looked for once, before the first step, and only where one is named', () => {
-  const asks = (spec: Partial<DiagnosisSpec>, status: DiagnosisStatus) =>
-    decideNext(seenWith({ spec: { operationSet: 'set', ...spec }, status })).kind;
-  const startTime = timeText(new Date(START));
-  const pending: DiagnosisStatus = { phase: 'Pending', startTime };
-  expect(asks({ podReference: POD }, pending)).toBe('look');
-  expect(asks({ targetSelector: { podReferences: [POD] } }, pending)).toBe('look');
-  expect(asks({ nodeName: 'my-node' }, pending)).toBe('save');
-  expect(asks({ podReference: POD, suspend: true }, pending)).toBe('wait');
-  expect(asks({ podReference: POD }, { phase: 'Running', startTime })).not.toBe('look');
-});
 
 test('one that names other nodes too says in its end that they were not looked at', () => {
   const targetSelector = { nodeNames: ['my-node', 'elsewhere'] };
