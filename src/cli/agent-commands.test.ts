@@ -44,9 +44,9 @@ async function person() {
       told(get(words, { ...getOptions, ...more }, terminal)),
     describe: (...words: readonly string[]) => told(describe(words, options, terminal)),
     remove: (...words: readonly string[]) => told(deleteObjects(words, options, terminal)),
-    cancel: (name: string) => told(cancel(name, options, terminal)),
+    cancel: (...names: readonly string[]) => told(cancel(names, options, terminal)),
     approve: (name: string, more: object = {}) =>
-      told(approve(name, { ...options, ...more }, terminal)),
+      told(approve([name], { ...options, ...more }, terminal)),
   };
 }
 
@@ -84,7 +84,9 @@ test('what is applied is made, walked, shown, described and deleted', async () =
   expect(described).not.toContain('last-applied');
 
   expect((await me.cancel('d')).err).toContain('has ended already (Succeeded)');
-  expect(await me.remove('diag', 'd')).toMatchObject({ out: `diagnosis.${NAMES}/d deleted\n` });
+  expect((await me.remove('diag', 'd')).out).toBe(
+    `diagnosis.${NAMES} "d" deleted from default namespace\n`,
+  );
   expect((await me.get(['diag'])).err).toBe('No resources found in default namespace.\n');
   const gone = await me.get(['diag', 'd']);
   expect(gone).toMatchObject({ code: 3, out: '' });
@@ -206,7 +208,7 @@ test('a kind that is none, and a name of all namespaces, cannot be asked for', a
   const me = await person();
   await expect(me.get(['pods'])).rejects.toThrow('there are operations (diagop)');
   const all = me.get(['diag', 'd'], { allNamespaces: true });
-  await expect(all).rejects.toThrow('give -n instead of -A');
+  await expect(all).rejects.toThrow('cannot be retrieved by name across all namespaces');
 });
 
 test('a watch shows every change, until the agent is gone', async () => {

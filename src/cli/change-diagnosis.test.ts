@@ -26,7 +26,7 @@ async function approved(phase: string) {
   const { port } = server.address() as AddressInfo;
   const there = { stateDir, hostRoot: '/', server: `http://127.0.0.1:${port}` };
   const terminal = madeTerminal();
-  const code = await approve('d', { ...there, namespace: 'default', plan: 'abc' }, terminal);
+  const code = await approve(['d'], { ...there, namespace: 'default', plan: 'abc' }, terminal);
   return { code, changes, ...terminal.said() };
 }
 

@@ -3,9 +3,11 @@ import { printable } from '../std/printable.ts';
 import { type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
 import { fullName, kindNamed, pathOf } from './kind-named.ts';
+import { namesOf } from './objects-named.ts';
 import { plannedLines } from './recorded-lines.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
 import type { Terminal } from './terminal.ts';
+import { UsageError } from './usage-error.ts';
 
 export interface ChangeOptions extends AgentOptions {
   readonly namespace: string;
@@ -19,8 +21,28 @@ export interface ApproveOptions extends ChangeOptions {
 const MERGE_PATCH = 'application/merge-patch+json';
 const diagnosis = kindNamed('Diagnosis');
 
-/** `kubediag cancel NAME`: it ends as Failed; a change of the node that has begun is carried through. */
+/** `kubediag cancel NAME...`: each ends as Failed; a change of the node that has begun is carried through. */
 export async function cancel(
+  words: readonly string[],
+  options: ChangeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  return changeEach(namesOf(diagnosis, words, 'cancel'), (name) =>
+    cancelOne(name, options, terminal),
+  );
+}
+
+/** All in turn, also when one cannot be changed: the code then says so. */
+async function changeEach(
+  names: readonly string[],
+  change: (name: string) => Promise<number>,
+): Promise<number> {
+  const codes: number[] = [];
+  for (const name of names) codes.push(await change(name));
+  return Math.max(...codes);
+}
+
+async function cancelOne(
   name: string,
   options: ChangeOptions,
   terminal: Terminal,
@@ -35,8 +57,20 @@ export async function cancel(
   return found.change({ spec: { cancel: true } }, 'cancelled');
 }
 
-/** `kubediag approve NAME`: shows what is planned, and lets exactly that be done. */
+/** `kubediag approve NAME...`: shows what each has planned, and lets exactly that be done. */
 export async function approve(
+  words: readonly string[],
+  options: ApproveOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const names = namesOf(diagnosis, words, 'approve');
+  if (names.length > 1 && options.plan !== undefined) {
+    throw new UsageError('--plan is the plan of one Diagnosis: approve one at a time with it');
+  }
+  return changeEach(names, (name) => approveOne(name, options, terminal));
+}
+
+async function approveOne(
   name: string,
   options: ApproveOptions,
   terminal: Terminal,

@@ -9,7 +9,7 @@ import {
   withNodeOptions,
   withReportOptions,
 } from './command-options.ts';
-import { EXIT_MEANINGS } from './exit-codes.ts';
+import { COMMAND_GROUPS, examplesAndCodes, Program } from './help-page.ts';
 import { lab } from './lab-commands.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
@@ -18,46 +18,43 @@ export type Run = (command: string, words: readonly string[], options: object) =
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
+const GROUPS: readonly (readonly [string, readonly (() => Command)[]])[] = [
+  ['On a sick node', [check, explain, recover, bundle]],
+  [COMMAND_GROUPS.node, [journal, stacks, profile, trace]],
+  [COMMAND_GROUPS.evidence, [replay, examine, collector]],
+  [COMMAND_GROUPS.manifests, [runManifests, lint, operations]],
+  [COMMAND_GROUPS.agent, agentCommands],
+  [COMMAND_GROUPS.practice, [lab]],
+  [COMMAND_GROUPS.other, [version, completion]],
+];
+
 /** The whole command line. Help, completion and the reference page are made from it. */
-export function commands(run: Run): Command {
-  const program = new Command('kubediag')
+export function commands(run: Run): Program {
+  const program = new Program('kubediag');
+  program
     .description('Finds, proves and repairs faults of Kubernetes nodes.')
-    .option('-q, --quiet', 'no progress, no hints: only the answer')
+    .option('-q, --quiet', 'print only the answer: no progress, no hints')
     .option(
       '-v, --verbose',
-      'every finding in full; and what was asked of the node, on standard error',
+      'print every finding in full, and what was asked of the node on standard error',
     )
-    .version(`kubediag ${VERSION}`, '--version', 'the version of this program')
-    .helpCommand('help [COMMAND]', 'what a command does and which options it takes')
-    .showSuggestionAfterError()
-    .addHelpText('after', `\nExit codes:\n${exitCodeLines()}`);
-  for (const define of [
-    check,
-    recover,
-    explain,
-    journal,
-    bundle,
-    replay,
-    examine,
-    collector,
-    stacks,
-    profile,
-    trace,
-    runManifests,
-    lint,
-    operations,
-    ...agentCommands,
-    lab,
-    version,
-    completion,
-  ]) {
-    const definition = define();
-    program.addCommand(definition);
-    for (const each of definition.commands.length > 0 ? definition.commands : [definition]) {
-      each.action(async () => {
-        const words = each.processedArgs.flat().filter((word) => word !== undefined);
-        await run(nameOf(each), words as string[], each.optsWithGlobals());
-      });
+    .version(`kubediag ${VERSION}`, '--version', 'print the version of this program')
+    .addHelpCommand(help())
+    .configureHelp({ subcommandTerm: (command) => command.name() })
+    .showSuggestionAfterError();
+  for (const [group, definitions] of GROUPS) {
+    for (const define of definitions) {
+      const definition = define().helpGroup(group);
+      program.addCommand(definition);
+      for (const each of [definition, ...definition.commands]) {
+        each.addHelpText('after', () => examplesAndCodes(nameOf(each)));
+      }
+      for (const each of definition.commands.length > 0 ? definition.commands : [definition]) {
+        each.action(async () => {
+          const words = each.processedArgs.flat().filter((word) => word !== undefined);
+          await run(nameOf(each), words as string[], each.optsWithGlobals());
+        });
+      }
     }
   }
   return program;
@@ -71,7 +68,7 @@ export function nameOf(command: Command): string {
 
 function check(): Command {
   const command = new Command('check')
-    .description('look at this node once, and tell what is wrong with it and why')
+    .description('Check this node: show what is wrong with it, and why')
     .argument('[FAULT...]', 'only these faults')
     .option('--watch', 'look again and again, and tell only what changes, until Ctrl-C')
     .option('--every <TIME>', 'with --watch: the time between two looks', '30s');
@@ -80,7 +77,7 @@ function check(): Command {
 
 function recover(): Command {
   const command = new Command('recover')
-    .description('repair what check found: shows the plan, asks, acts, looks whether it worked')
+    .description('Repair what a check finds: show the plan, ask, act, check that it worked')
     .argument('[FAULT]', 'the fault to recover from (default: every fault found, one by one)')
     .option('--finding <ID>', 'only this finding: its id, or its position on the screen')
     .option('--dry-run', 'show the plan, check whether it would be refused, change nothing')
@@ -92,33 +89,19 @@ function recover(): Command {
       (word: string, others?: string) => (others === undefined ? word : `${others},${word}`),
     )
     .option('--wait', 'afterwards, wait until the effect is seen (at most 6 min)')
-    .addOption(stateOption())
-    .addHelpText('after', RECOVER_EXAMPLES);
+    .addOption(stateOption());
   return withNodeOptions(command);
 }
 
-const RECOVER_EXAMPLES = `
-Examples:
-  kubediag recover                              ask about every fault found, one by one
-  kubediag recover --yes --latent               repair everything found
-  kubediag recover stale-subpath-mount --dry-run
-
-Exit codes:
-  0   nothing is left to repair
-  1   findings are left: latent, declined, or without an automatic repair
-  2   a fault is unknown, and nothing is left of the others
-  3   refused, failed or stopped
-`;
-
 function explain(): Command {
   return new Command('explain')
-    .description('the page of a fault, or the pages that speak of a symptom or error text')
+    .description('Explain a fault, or find the faults that fit a symptom or an error text')
     .argument('[FAULT|SYMPTOM...]', 'a fault, or words of an error');
 }
 
 function journal(): Command {
   return new Command('journal')
-    .description('what was done on this node, when, and how it ended')
+    .description('Show what was done on this node, when, and how it ended')
     .addOption(
       new Option('-o, --output <FORMAT>', 'wide: with what was acted on').choices([
         'wide',
@@ -132,7 +115,7 @@ function journal(): Command {
 
 function bundle(): Command {
   const command = new Command('bundle')
-    .description('record what a check sees, without secrets, to judge or keep it elsewhere')
+    .description('Record what a check reads, without secrets, to judge or keep it elsewhere')
     .argument(
       '[FILE]',
       'a new file, or - for standard output (default: kubediag-NODE-TIME.tgz here)',
@@ -142,7 +125,7 @@ function bundle(): Command {
 
 function replay(): Command {
   const command = new Command('replay')
-    .description('judge a bundle, on any machine, with the same report')
+    .description('Judge a bundle, on any machine, with the same report')
     .argument('<FILE>', 'the bundle, or the folder it was unpacked to')
     .argument('[FAULT...]', 'only these faults');
   return withReportOptions(command);
@@ -150,7 +133,7 @@ function replay(): Command {
 
 function examine(): Command {
   return new Command('examine')
-    .description('judge loose evidence that somebody sent: logs, mount tables, dumps, listings...')
+    .description('Judge loose evidence that somebody sent: logs, mount tables, dumps, listings')
     .argument(
       '<FILE...>',
       'texts, archives or folders of them, compressed or not; "-" is the input',
@@ -172,7 +155,7 @@ function stacks(): Command {
 
 function profile(): Command {
   const command = new Command('profile')
-    .description('where a program spends its CPU time: the top of it, and a flame graph')
+    .description('Show where a program spends its CPU time, also as a flame graph')
     .addArgument(new Argument('<PROGRAM>', 'whom to profile').choices(['kubelet']))
     .option('--seconds <NUMBER>', 'how long to watch it', '30')
     .option(
@@ -186,7 +169,9 @@ function profile(): Command {
 
 function trace(): Command {
   return new Command('trace')
-    .description('watch who deletes or renames, with process, pod and call stack (needs bpftrace)')
+    .description(
+      'Watch who deletes or renames files, with process, pod and call stack (needs bpftrace)',
+    )
     .addArgument(new Argument('<WHAT>', 'what to watch for').choices(['deletions']))
     .argument('[PATH...]', "with all below (default: entries of / and of the kubelet's folder)")
     .option('--seconds <N>', 'how long to watch', '60')
@@ -199,7 +184,7 @@ function trace(): Command {
 
 function runManifests(): Command {
   const command = new Command('run')
-    .description('walk the graph of a Diagnosis on this node, and show what came of it')
+    .description('Run a Diagnosis on this node without an agent, and show its status')
     .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
     .option('--set <KEY=VALUE...>', 'parameters of the Diagnosis')
     .option('--dry-run', 'change nothing: tell what a repair would do; no script, no other server')
@@ -216,35 +201,37 @@ function runManifests(): Command {
 
 function lint(): Command {
   const command = new Command('lint')
-    .description('tell what is wrong with manifests of Operations, OperationSets and Diagnoses')
+    .description('Check manifests of Operations, OperationSets, Diagnoses and Triggers')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
   return withManifestOptions(command);
 }
 
 function operations(): Command {
   return new Command('operations')
-    .description('list the Operations of our own that a graph may name, with inputs and outputs')
+    .description('List the built-in Operations that a graph may use, with inputs and outputs')
     .addOption(new Option('-o, --output <FORMAT>', 'for programs').choices(['json']));
 }
 
 function collector(): Command {
   return new Command('collector').description(
-    'print a shell script that gathers evidence where this program cannot start',
+    'Print a shell script that collects evidence where this program cannot start',
   );
 }
 
+function help(): Command {
+  return new Command('help')
+    .description('Show what a command does; with --all, list every command')
+    .argument('[COMMAND]')
+    .helpOption(false)
+    .helpGroup(COMMAND_GROUPS.other);
+}
+
 function version(): Command {
-  return new Command('version').description('the version of this program');
+  return new Command('version').description('Print the version of this program');
 }
 
 function completion(): Command {
   return new Command('completion')
-    .description('a script that completes commands and options in your shell')
+    .description('Print a script that completes commands, options and names in your shell')
     .addArgument(new Argument('<SHELL>', 'your shell').choices(SHELLS));
-}
-
-function exitCodeLines(): string {
-  return Object.entries(EXIT_MEANINGS)
-    .map(([code, meaning]) => `  ${code.padEnd(4)}${meaning}\n`)
-    .join('');
 }

@@ -2,11 +2,12 @@ import { ageText } from '../api/columns.ts';
 import { fieldAt, listAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
 import { shellCommand } from '../std/shell-command.ts';
-import { type AgentOptions, agentClient } from './agent-client.ts';
+import { type AgentClient, type AgentOptions, agentClient } from './agent-client.ts';
 import { LAST_APPLIED } from './apply-patch.ts';
 import { EXIT } from './exit-codes.ts';
 import { keptPath } from './kept-path.ts';
-import { kindNamed, pathOf } from './kind-named.ts';
+import { pathOf } from './kind-named.ts';
+import { type MeantOptions, namedOrSelected, objectsMeant } from './objects-meant.ts';
 import { actionLines, findingLines, plannedLines } from './recorded-lines.ts';
 import { yamlText } from './show-report.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
@@ -14,38 +15,51 @@ import type { Terminal } from './terminal.ts';
 import { waitsOf } from './waits-of.ts';
 import { wrapWords } from './wrap.ts';
 
-export interface DescribeOptions extends AgentOptions {
-  readonly namespace: string;
-}
+export interface DescribeOptions extends AgentOptions, MeantOptions {}
 
 const LABEL_COLUMNS = 14;
 /** What is longer than a few lines is read with `get -o yaml`. */
 const RESULT_CHARACTERS_SHOWN = 160;
 const LISTED_MAX = 100;
 
-/** `kubediag describe KIND NAME`: all of one object, for a person. */
+/** `kubediag describe TYPE [NAME...]`: all of each object, for a person. */
 export async function describe(
-  [word = '', name = '']: readonly string[],
+  words: readonly string[],
   options: DescribeOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const kind = kindNamed(word);
+  const named = namedOrSelected(words, options, 'describe');
   const client = await agentClient(options);
   if ('trouble' in client) {
     tellTrouble(client, terminal);
     return EXIT.notDone;
   }
-  const found = await client.ask('GET', pathOf(kind, options.namespace, name));
-  if (!isGranted(found, terminal)) return EXIT.notDone;
-  const waits = kind.kind === 'Diagnosis' ? await waitsOf(found.value, client) : [];
+  const targets = await objectsMeant(named, options, client, terminal);
+  if (targets === undefined) return EXIT.notDone;
+  if (targets.length === 0) terminal.err('No resources found.\n');
+  let isWhole = true;
+  let gap = '';
+  for (const { kind, namespace, name } of targets) {
+    const found = await client.ask('GET', pathOf(kind, namespace, name));
+    if (!isGranted(found, terminal)) {
+      isWhole = false;
+      continue;
+    }
+    terminal.out(`${gap}${await descriptionOf(found.value, client, terminal.width)}`);
+    gap = '\n\n';
+  }
+  return isWhole ? EXIT.clear : EXIT.notDone;
+}
+
+async function descriptionOf(value: unknown, client: AgentClient, width: number): Promise<string> {
+  const waits = textAt(value, 'kind') === 'Diagnosis' ? await waitsOf(value, client) : [];
   const lines = [
-    ...headLines(found.value),
-    ...(await specLines(found.value)),
-    ...sectionOf('Waits for', waits, wordsLines, terminal.width),
-    ...statusLines(found.value, terminal.width),
+    ...headLines(value),
+    ...(await specLines(value)),
+    ...sectionOf('Waits for', waits, wordsLines, width),
+    ...statusLines(value, width),
   ];
-  terminal.out(`${lines.join('\n')}\n`);
-  return EXIT.clear;
+  return `${lines.join('\n')}\n`;
 }
 
 function headLines(value: unknown): readonly string[] {

@@ -5,6 +5,7 @@ import { EXIT } from './exit-codes.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from './given-file.ts';
 import { keptPath } from './kept-path.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
+import { namesOf } from './objects-named.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
 import { outData, type Terminal } from './terminal.ts';
 
@@ -14,16 +15,18 @@ export interface FetchOptions extends AgentOptions {
 
 /** `kubediag fetch NAME KEY [FILE]`: a result whole, also when the status only names where it is kept. */
 export async function fetchResult(
-  [name = '', key = '', given]: readonly string[],
+  [word = '', key = '', given]: readonly string[],
   options: FetchOptions,
   terminal: Terminal,
 ): Promise<number> {
+  const diagnosis = kindNamed('Diagnosis');
+  const [name = ''] = namesOf(diagnosis, [word], 'fetch');
   const client = await agentClient(options);
   if ('trouble' in client) {
     tellTrouble(client, terminal);
     return EXIT.notDone;
   }
-  const found = await client.ask('GET', pathOf(kindNamed('Diagnosis'), options.namespace, name));
+  const found = await client.ask('GET', pathOf(diagnosis, options.namespace, name));
   if (!isGranted(found, terminal)) return EXIT.notDone;
   const result = textAt(found.value, 'status', 'operationResults', key);
   if (result === undefined) {

@@ -75,9 +75,9 @@ test('several kinds are one list for a program, and a name is looked for in each
   expect(missing.err).toContain('Error from server (NotFound)');
   expect(missing.out).toBe('operation.diagnosis.kubediag.org/set\n');
 
-  await expect(me.get(['all'], { watch: true })).rejects.toThrow('one kind');
-  await expect(me.get(['operations,pods'])).rejects.toThrow('there is no kind "pods"');
-  await expect(me.get(['operations,'])).rejects.toThrow('there is no kind ""');
+  await expect(me.get(['all'], { watch: true })).rejects.toThrow('one type');
+  await expect(me.get(['operations,pods'])).rejects.toThrow('resource type "pods"');
+  await expect(me.get(['operations,'])).rejects.toThrow('resource type ""');
 });
 
 test('a Diagnosis that waits says for what', async () => {

@@ -1,31 +1,32 @@
-import type { Kind } from '../api/kinds.ts';
 import { fieldAt, listAt, textAt } from '../std/json.ts';
-import { jsonText } from '../std/json-text.ts';
 import { type AgentClient, type AgentOptions, agentClient } from './agent-client.ts';
 import { EXIT } from './exit-codes.ts';
-import type { GET_FORMATS } from './get-formats.ts';
-import { fullName, kindsNamed, pathOf } from './kind-named.ts';
-import { yamlText } from './show-report.ts';
+import { fullName, pathOf } from './kind-named.ts';
+import { printerOf } from './object-printer.ts';
+import { type Named, objectsNamed } from './objects-named.ts';
+import { type OutputFormat, outputFormat } from './output-format.ts';
+import { queryOf, type SelectorOptions } from './selector-query.ts';
+import { sortedBy } from './sort-objects.ts';
 import { rowsOf, TableLines } from './table-lines.ts';
 import { isGranted, tellTrouble } from './tell-answer.ts';
-import type { Terminal } from './terminal.ts';
+import { outData, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
 
-export interface GetOptions extends AgentOptions {
+export interface GetOptions extends AgentOptions, SelectorOptions {
   readonly namespace: string;
   readonly allNamespaces?: boolean;
-  readonly selector?: string;
-  readonly output: (typeof GET_FORMATS)[number];
+  readonly output?: string;
   readonly watch?: boolean;
+  readonly sortBy?: string;
+  /** Commander makes `--no-headers` of it. */
+  readonly headers?: boolean;
+  readonly showLabels?: boolean;
+  readonly labelColumns?: readonly string[];
+  readonly ignoreNotFound?: boolean;
 }
 
-interface Wanted {
-  readonly kind: Kind;
-  readonly name: string | undefined;
+interface Wanted extends Named {
   readonly namespace: string | undefined;
-  readonly isWide: boolean;
-  /** Whether other kinds are shown beside it. */
-  readonly isOneOfSeveral: boolean;
 }
 
 interface Got {
@@ -35,65 +36,81 @@ interface Got {
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** `kubediag get KIND [NAME]`, in the manner of kubectl. */
+/** `kubediag get TYPE [NAME...]`, in the manner of kubectl. */
 export async function get(
-  [word = '', name]: readonly string[],
+  words: readonly string[],
   options: GetOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const wanted = wantedIn(word, name, options);
-  const isTable = options.output === 'table' || options.output === 'wide';
-  if (options.watch) {
-    if (!isTable) throw new UsageError(`--watch shows rows; not as ${options.output}`);
-    if (wanted.length > 1) throw new UsageError('--watch follows one kind: name that one');
-  }
+  const wanted = wantedIn(words, options);
+  const format = await outputFormat(options.output ?? 'table');
   const client = await agentClient(options);
   if ('trouble' in client) {
     tellTrouble(client, terminal);
     return EXIT.notDone;
   }
   const [first] = wanted;
-  if (options.watch && first) return follow(first, options, client, terminal);
+  if (options.watch && first) return follow(first, format, options, client, terminal);
   const got: Got[] = [];
+  let isWhole = true;
   for (const each of wanted) {
-    const path = `${pathOf(each.kind, each.namespace, each.name)}${queryOf(options)}`;
-    const answer = await client.ask('GET', path, isTable ? { accept: AS_TABLE } : {});
+    const path = pathOf(each.kind, each.namespace, each.name);
+    // To sort rows by any field, their objects are needed.
+    const more = options.sortBy === undefined ? {} : { includeObject: 'Object' };
+    const query = each.name === undefined ? queryOf(options, more) : queryOf({}, more);
+    const answer = await client.ask(
+      'GET',
+      `${path}${query}`,
+      isTable(format) ? { accept: AS_TABLE } : {},
+    );
+    if (options.ignoreNotFound && 'code' in answer && answer.code === 404) continue;
     if (isGranted(answer, terminal)) got.push({ wanted: each, value: answer.value });
+    else isWhole = false;
   }
-  if (isTable) showTables(got, terminal);
-  else if (got.length > 0) terminal.out(await textOf(got, options.output));
-  return got.length === wanted.length ? EXIT.clear : EXIT.notDone;
+  if (isTable(format)) showTables(got, format, options, terminal);
+  else if (got.length > 0) await showObjects(got, wanted, format, options, terminal);
+  return isWhole ? EXIT.clear : EXIT.notDone;
 }
 
-function wantedIn(
-  word: string,
-  given: string | undefined,
-  { allNamespaces, namespace, output }: GetOptions,
-): readonly Wanted[] {
-  const [words = '', slashed] = word.split('/');
-  const name = given ?? slashed;
-  if (name !== undefined && allNamespaces) {
-    throw new UsageError('a name is looked for in one namespace: give -n instead of -A');
+function isTable({ is }: OutputFormat): boolean {
+  return is === 'table' || is === 'wide';
+}
+
+function wantedIn(words: readonly string[], options: GetOptions): readonly Wanted[] {
+  const { allNamespaces, namespace, selector, fieldSelector, watch } = options;
+  const named = objectsNamed(words, 'get');
+  const hasName = named.some(({ name }) => name !== undefined);
+  if (hasName && allNamespaces) {
+    throw new UsageError('a resource cannot be retrieved by name across all namespaces');
   }
-  return kindsNamed(words).map((kind, _, { length }) => ({
-    kind,
-    name,
-    namespace: allNamespaces ? undefined : namespace,
-    isWide: output === 'wide',
-    isOneOfSeveral: length > 1,
-  }));
+  if (hasName && (selector !== undefined || fieldSelector !== undefined)) {
+    throw new UsageError('name cannot be provided when a selector is specified');
+  }
+  if (watch && named.length > 1) {
+    throw new UsageError('--watch follows one type, or one name of it');
+  }
+  return named.map((each) => ({ ...each, namespace: allNamespaces ? undefined : namespace }));
 }
 
-function queryOf({ selector }: GetOptions, more: Readonly<Record<string, string>> = {}): string {
-  const all = { ...more, ...(selector === undefined ? {} : { labelSelector: selector }) };
-  const query = new URLSearchParams(all).toString();
-  return query === '' ? '' : `?${query}`;
-}
-
-function showTables(got: readonly Got[], terminal: Terminal): void {
-  const texts = got.flatMap(({ wanted, value }) =>
-    rowsOf(value).length === 0 ? [] : [linesFor(wanted).text(value)],
-  );
+/** One table for each kind, with the rows of all names that were asked for. */
+function showTables(
+  got: readonly Got[],
+  format: OutputFormat,
+  options: GetOptions,
+  terminal: Terminal,
+): void {
+  const byKind = Map.groupBy(got, ({ wanted }) => wanted.kind);
+  const texts = [...byKind.values()].flatMap((alike) => {
+    const [{ wanted, value } = { wanted: undefined, value: undefined }] = alike;
+    const rows = sorted(
+      alike.flatMap((each) => rowsOf(each.value)),
+      options,
+      (row) => fieldAt(row, 'object'),
+    );
+    if (!wanted || rows.length === 0) return [];
+    const lines = linesFor(wanted, format, options, byKind.size > 1);
+    return [lines.text({ ...(value as object), rows })];
+  });
   terminal.out(texts.join('\n'));
   if (texts.length > 0 || got.length === 0) return;
   const placed = got.find(({ wanted: { kind } }) => kind.scope === 'Namespaced');
@@ -102,38 +119,54 @@ function showTables(got: readonly Got[], terminal: Terminal): void {
   terminal.err(`No resources found${where}.\n`);
 }
 
-function linesFor({ kind, namespace, isWide, isOneOfSeveral }: Wanted): TableLines {
+function sorted<T>(
+  items: readonly T[],
+  { sortBy }: GetOptions,
+  objectOf: (item: T) => unknown,
+): readonly T[] {
+  return sortBy === undefined ? items : sortedBy(items, sortBy, objectOf);
+}
+
+function linesFor(
+  { kind, namespace }: Wanted,
+  format: OutputFormat,
+  { headers = true, showLabels = false, labelColumns = [] }: GetOptions,
+  isOneOfSeveral: boolean,
+): TableLines {
   return new TableLines({
-    isWide,
+    isWide: format.is === 'wide',
     withNamespace: kind.scope === 'Namespaced' && namespace === undefined,
     namePrefix: isOneOfSeveral ? fullName(kind, '') : '',
+    withHeadings: headers,
+    withLabels: showLabels,
+    labelColumns: labelColumns.flatMap((each) => each.split(',')),
   });
 }
 
-async function textOf(got: readonly Got[], format: GetOptions['output']): Promise<string> {
-  if (format === 'name') {
-    const names = got.flatMap(({ wanted: { kind }, value }) =>
-      itemsIn(value).map((item) => fullName(kind, textAt(item, 'metadata', 'name') ?? '')),
-    );
-    return names.map((each) => `${each}\n`).join('');
+async function showObjects(
+  got: readonly Got[],
+  wanted: readonly Wanted[],
+  format: OutputFormat,
+  options: GetOptions,
+  terminal: Terminal,
+): Promise<void> {
+  const print = printerOf(format, options.headers ?? true);
+  const [only] = got;
+  if (only?.wanted.name !== undefined && wanted.length === 1) {
+    outData(await print([only.value], only.value), terminal);
+    return;
   }
-  const [first] = got;
-  const value = first?.wanted.isOneOfSeveral ? listOf(got) : first?.value;
-  return format === 'json' ? `${jsonText(value, 2)}\n` : yamlText(value);
-}
-
-function itemsIn(value: unknown): readonly unknown[] {
-  return listAt(value, 'items') ?? [value];
-}
-
-/** As kubectl puts objects of several kinds together. */
-function listOf(got: readonly Got[]): object {
-  return { apiVersion: 'v1', kind: 'List', items: got.flatMap(({ value }) => itemsIn(value)) };
+  const all = got.flatMap(({ value }) => listAt(value, 'items') ?? [value]);
+  const items = sorted(all, options, (item) => item);
+  // As kubectl puts objects together that it was not asked for by one name.
+  const list = { apiVersion: 'v1', items, kind: 'List', metadata: { resourceVersion: '' } };
+  outData(await print(items, list), terminal);
 }
 
 /** Rows as they change, until Ctrl-C. A watch that ends by itself is taken up where it ended. */
 async function follow(
   wanted: Wanted,
+  format: OutputFormat,
   options: GetOptions,
   client: AgentClient,
   terminal: Terminal,
@@ -141,7 +174,14 @@ async function follow(
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
   const { kind, namespace, name } = wanted;
-  const lines = linesFor(wanted);
+  const lines = linesFor(wanted, format, options, false);
+  const print = printerOf(format, options.headers ?? true);
+  // One after another: YAML is made by a library that is loaded at its first use.
+  let shown = Promise.resolve();
+  const show = async (object: unknown) => {
+    if (isTable(format)) terminal.out(lines.text(object));
+    else outData(await print([object], object), terminal);
+  };
   let resourceVersion = '';
   while (!stop.signal.aborted) {
     const field = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
@@ -154,11 +194,12 @@ async function follow(
         if (textAt(event, 'type') === 'ERROR') resourceVersion = '';
         else {
           resourceVersion = textAt(object, 'metadata', 'resourceVersion') ?? resourceVersion;
-          terminal.out(lines.text(object));
+          shown = shown.then(() => show(object));
         }
       },
-      { stop: stop.signal, accept: AS_TABLE },
+      { stop: stop.signal, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
     );
+    await shown;
     if (stop.signal.aborted) break;
     if (!isGranted(ended, terminal)) return EXIT.notDone;
   }

@@ -1,16 +1,27 @@
-import { API_VERSION, GROUP, type Kind, kinds } from '../api/kinds.ts';
+import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../api/kinds.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The kind that a person means: diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
 export function kindNamed(word: string): Kind {
-  const name = word.toLowerCase().replace(`.${GROUP}`, '');
-  const found = kinds.find(
+  const found = findKind(word);
+  if (found) return found;
+  const known = kinds.map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
+  throw new UsageError(
+    `the server doesn't have a resource type "${word}"; there are ${known.join(', ')}`,
+  );
+}
+
+export function isKind(word: string): boolean {
+  return findKind(word) !== undefined;
+}
+
+function findKind(word: string): Kind | undefined {
+  // diagnoses.diagnosis.kubediag.org, diagnoses.v1.diagnosis.kubediag.org
+  const name = word.toLowerCase().replace(new RegExp(`(\\.${VERSION})?\\.${GROUP}$`), '');
+  return kinds.find(
     ({ kind, plural, shortNames }) =>
       kind.toLowerCase() === name || plural === name || shortNames.includes(name),
   );
-  if (found) return found;
-  const known = kinds.map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
-  throw new UsageError(`there is no kind "${word}"; there are ${known.join(', ')}`);
 }
 
 /** One, several with commas between them, or "all". */

@@ -6,7 +6,7 @@ const KUBELET_VERSIONS = ['v1.18.8', 'v1.36.3'];
 /** `kubediag lab`: a practice node, and what can be done with it. */
 export function lab(): Command {
   const group = new Command('lab')
-    .description('a practice node on this machine: break it for real, find the fault, repair it')
+    .description('Practise on a node of this machine: break it for real, find the fault, repair it')
     .helpCommand(false);
   for (const define of [tour, up, run, breakNode, heal, exam, serve, list, down])
     group.addCommand(define());
@@ -15,25 +15,25 @@ export function lab(): Command {
 
 function up(): Command {
   const command = new Command('up').description(
-    'make a practice node: namespaces and a root of its own, a runtime, a kubelet, healthy pods',
+    'Create a practice node: namespaces and a root of its own, a runtime, a kubelet, healthy pods',
   );
   return withMakeOptions(command);
 }
 
 function down(): Command {
   return new Command('down')
-    .description('leave nothing of a practice node, nor of any whose processes were killed')
+    .description('Remove a practice node, and what is left of any whose processes were killed')
     .option('--all', 'of every practice node on this machine')
     .addOption(nameOption());
 }
 
 function list(): Command {
-  return new Command('list').description('the practice nodes on this machine');
+  return new Command('list').description('List the practice nodes on this machine');
 }
 
 function run(): Command {
   return new Command('run')
-    .description('run any command on a practice node, with this terminal and its exit code')
+    .description('Run any command on a practice node, with this terminal and its exit code')
     .argument('<COMMAND...>', 'the command and its words: what follows belongs to it')
     .addOption(nameOption());
 }
@@ -57,7 +57,7 @@ export function withCommandApart(words: readonly string[]): readonly string[] {
 
 function breakNode(): Command {
   return new Command('break')
-    .description('break a practice node for real; without a fault, tell in which ways')
+    .description('Break a practice node for real; without a fault, list the ways to break it')
     .argument('[FAULT]', 'the fault to make')
     .option('--variant <NAME>', 'in this form (default: its first)')
     .option('--look-alike <NAME>', 'make what only resembles a fault, and must not be reported')
@@ -66,13 +66,13 @@ function breakNode(): Command {
 
 function heal(): Command {
   return new Command('heal')
-    .description('undo what was broken on a practice node, and tell what that does not cover')
+    .description('Undo what was broken on a practice node, and list what is not undone')
     .addOption(nameOption());
 }
 
 function tour(): Command {
   const command = new Command('tour')
-    .description('see each fault made, found and repaired on a practice node, step by step')
+    .description('Show each fault made, found and repaired on a practice node, step by step')
     .option('--yes', 'do not wait for Enter between the steps')
     .option('--serve', 'afterwards let kubediag serve stand there, until Ctrl-C')
     .addOption(listenOption());
@@ -81,7 +81,7 @@ function tour(): Command {
 
 function exam(): Command {
   const command = new Command('exam')
-    .description('every fault, variant and look-alike in turn: made, checked, repaired, compared')
+    .description('Make, check, repair and compare every fault, variant and look-alike in turn')
     .argument(
       '[CASE...]',
       'only these: a name such as stale-subpath-mount/secret-active, or its beginning',
@@ -96,9 +96,7 @@ function exam(): Command {
 
 function serve(): Command {
   return new Command('serve')
-    .description(
-      'let kubediag serve stand on a practice node, reached from this machine, until Ctrl-C',
-    )
+    .description('Run an agent on a practice node, reached from this machine, until Ctrl-C')
     .addOption(listenOption())
     .addOption(nameOption());
 }

@@ -26,3 +26,6 @@ export const LOG_END_BYTES = 128 * 1024 * 1024;
 
 /** A shorter end of a log is not worth to be judged. */
 export const LOG_END_BYTES_MIN = 1024 * 1024;
+
+/** A template of `-o` in a file: a page of text at most. */
+export const TEMPLATE_BYTES_MAX = 1024 * 1024;

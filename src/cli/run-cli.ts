@@ -41,8 +41,15 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   });
   for (const command of withThoseIn(program)) command.exitOverride();
   try {
+    const asked = withShortValues(withCommandApart(words));
+    if (isForAllCommands(asked)) {
+      process.stdout.write(program.allCommands());
+      return code;
+    }
     const names = program.commands.map((command) => command.name());
-    await program.parseAsync(askedOf(withCommandApart(words), names), { from: 'user' });
+    // Without a word, somebody wants to know what this is.
+    const given = asked.length === 0 ? ['--help'] : askedOf(asked, names);
+    await program.parseAsync(given, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
@@ -60,6 +67,19 @@ function askedOf(words: readonly string[], names: readonly string[]): readonly s
   const [first, name] = words.filter((word) => !word.startsWith('-'));
   if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
   return [name];
+}
+
+/** `kubediag help --all` */
+function isForAllCommands(words: readonly string[]): boolean {
+  return words[0] === 'help' && words.includes('--all');
+}
+
+/** `-o=json` as kubectl takes it; the parser knows only `-o json` and `-ojson`. */
+function withShortValues(words: readonly string[]): readonly string[] {
+  const end = words.indexOf('--');
+  return words.map((word, at) =>
+    end >= 0 && at > end ? word : word.replace(/^(-[A-Za-z])=/, '$1'),
+  );
 }
 
 function withThoseIn(command: Command): readonly Command[] {
@@ -135,10 +155,12 @@ async function runCommand(
       return (await import('./fetch.ts')).fetchResult(words, options as never, terminal);
     case 'delete':
       return (await import('./delete.ts')).deleteObjects(words, options as never, terminal);
+    case 'wait':
+      return (await import('./wait.ts')).wait(words, options as never, terminal);
     case 'approve':
-      return (await import('./change-diagnosis.ts')).approve(first, options as never, terminal);
+      return (await import('./change-diagnosis.ts')).approve(words, options as never, terminal);
     case 'cancel':
-      return (await import('./change-diagnosis.ts')).cancel(first, options as never, terminal);
+      return (await import('./change-diagnosis.ts')).cancel(words, options as never, terminal);
     case 'collector':
       return (await import('./collector.ts')).collector(terminal);
     case 'completion':

@@ -1,14 +1,17 @@
 import { fieldAt, listAt, textAt } from '../std/json.ts';
 import { printable } from '../std/printable.ts';
+import { type ColumnLines, columnLines } from './column-lines.ts';
 
-interface Wish {
+export interface TableOptions {
   readonly isWide: boolean;
   readonly withNamespace: boolean;
   /** Before each name, where there are tables of other kinds beside it; else empty. */
   readonly namePrefix: string;
+  readonly withHeadings: boolean;
+  readonly withLabels: boolean;
+  /** Labels that have a column of their own. */
+  readonly labelColumns: readonly string[];
 }
-
-const GAP = '   ';
 
 /** The rows of a table that the agent made. */
 export function rowsOf(table: unknown): readonly unknown[] {
@@ -17,36 +20,45 @@ export function rowsOf(table: unknown): readonly unknown[] {
 
 /** Tables as kubectl shows them. Those that follow the first are rows of the same columns. */
 export class TableLines {
-  readonly #wish: Wish;
-  #widths: number[] | undefined;
+  readonly #options: TableOptions;
+  readonly #lines: ColumnLines = columnLines();
+  #isFirst = true;
 
-  constructor(wish: Wish) {
-    this.#wish = wish;
+  constructor(options: TableOptions) {
+    this.#options = options;
   }
 
   text(table: unknown): string {
+    const { isWide, withNamespace, namePrefix, withHeadings, withLabels, labelColumns } =
+      this.#options;
     const columns = (listAt(table, 'columnDefinitions') ?? []).map((column, index) => ({
       index,
       name: (textAt(column, 'name') ?? '').toUpperCase(),
-      isShown: this.#wish.isWide || fieldAt(column, 'priority') === 0,
+      isShown: isWide || fieldAt(column, 'priority') === 0,
     }));
     const shown = columns.filter(({ isShown }) => isShown);
-    const { withNamespace, namePrefix } = this.#wish;
-    const rows = rowsOf(table).map((row) => [
-      ...(withNamespace ? [textAt(row, 'object', 'metadata', 'namespace') ?? ''] : []),
-      ...shown.map(({ index, name }) => {
-        const text = cellText(listAt(row, 'cells')?.[index]);
-        return name === 'NAME' ? `${namePrefix}${text}` : text;
-      }),
-    ]);
-    const isFirst = this.#widths === undefined;
-    const headings = [...(withNamespace ? ['NAMESPACE'] : []), ...shown.map(({ name }) => name)];
-    const before = this.#widths ?? headings.map(({ length }) => length);
-    const widths = before.map((width, at) =>
-      rows.reduce((most, row) => Math.max(most, row[at]?.length ?? 0), width),
-    );
-    this.#widths = widths;
-    return [...(isFirst ? [headings] : []), ...rows].map((cells) => lineOf(cells, widths)).join('');
+    const rows = rowsOf(table).map((row) => {
+      const labels = fieldAt(row, 'object', 'metadata', 'labels');
+      return [
+        ...(withNamespace ? [textAt(row, 'object', 'metadata', 'namespace') ?? ''] : []),
+        ...shown.map(({ index, name }) => {
+          const text = cellText(listAt(row, 'cells')?.[index]);
+          return name === 'NAME' ? `${namePrefix}${text}` : text;
+        }),
+        ...labelColumns.map((label) => cellText(fieldAt(labels, label))),
+        ...(withLabels ? [labelsText(labels)] : []),
+      ];
+    });
+    const headings = [
+      ...(withNamespace ? ['NAMESPACE'] : []),
+      ...shown.map(({ name }) => name),
+      // As kubectl: of app.kubernetes.io/name the last part.
+      ...labelColumns.map((label) => label.replace(/^.*\//, '').toUpperCase()),
+      ...(withLabels ? ['LABELS'] : []),
+    ];
+    const isHeaded = this.#isFirst && withHeadings;
+    this.#isFirst = false;
+    return this.#lines([...(isHeaded ? [headings] : []), ...rows]);
   }
 }
 
@@ -55,7 +67,7 @@ function cellText(value: unknown): string {
   return isText || typeof value === 'boolean' ? printable(String(value)) : '';
 }
 
-function lineOf(cells: readonly string[], widths: readonly number[]): string {
-  const padded = cells.map((cell, at) => cell.padEnd(widths[at] ?? 0));
-  return `${padded.join(GAP).trimEnd()}\n`;
+function labelsText(labels: unknown): string {
+  const pairs = Object.entries(labels ?? {}).map(([name, value]) => `${name}=${String(value)}`);
+  return pairs.length === 0 ? '<none>' : printable(pairs.toSorted().join(','));
 }

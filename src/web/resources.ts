@@ -15,7 +15,7 @@ import { namedTarget, type ResourceTarget } from './resource-target.ts';
 import { selectorIn } from './selector.ts';
 import { settleSet } from './settle-sets.ts';
 import { StatusError } from './status-error.ts';
-import { piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
+import { includeObjectIn, piecesOf, tableOf, tablePieces, wantsTable } from './table.ts';
 import { warningHeaders } from './warning-headers.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
 import { isDryRunOf, type WriteOptions, writeOptionsIn } from './write-options.ts';
@@ -63,7 +63,8 @@ export async function answerResource(
 async function getOne({ store }: ResourceDoor, target: ResourceTarget, request: WebRequest) {
   const object = await kept(store, target);
   if (!wantsTable(request)) return json(object);
-  return json(tableOf(target.kind, [object], object.metadata.resourceVersion));
+  const { resourceVersion } = object.metadata;
+  return json(tableOf(target.kind, [object], resourceVersion, includeObjectIn(request)));
 }
 
 async function kept(store: Store, target: ResourceTarget): Promise<StoredObject> {
@@ -84,7 +85,7 @@ async function list(
   const { objects, resourceVersion } = await store.each(kind.kind, namespace);
   const wanted = filtered(objects, isWanted);
   const body = wantsTable(request)
-    ? tablePieces(kind, wanted, resourceVersion)
+    ? tablePieces(kind, wanted, resourceVersion, includeObjectIn(request))
     : listPieces(kind.kind, wanted, resourceVersion);
   return { code: 200, type: 'application/json', body };
 }

@@ -12,12 +12,21 @@ export function wantsTable({ headers }: Pick<WebRequest, 'headers'>): boolean {
   return WANTS_TABLE.test(headers.accept ?? '');
 }
 
+/** What of an object stands beside its row: kubectl asks for all of it to sort by any field. */
+export type IncludeObject = 'None' | 'Metadata' | 'Object';
+
+export function includeObjectIn({ query }: Pick<WebRequest, 'query'>): IncludeObject {
+  const wanted = query.get('includeObject');
+  return wanted === 'None' || wanted === 'Object' ? wanted : 'Metadata';
+}
+
 export function tableOf(
   kind: Kind,
   objects: readonly StoredObject[],
   resourceVersion: string,
+  include: IncludeObject,
 ): object {
-  return { ...headOf(kind, resourceVersion), rows: [...rowsOf(kind, objects)] };
+  return { ...headOf(kind, resourceVersion), rows: [...rowsOf(kind, objects, include)] };
 }
 
 /** The same, in pieces: thousands of rows are never one text. */
@@ -25,8 +34,9 @@ export function tablePieces(
   kind: Kind,
   objects: Iterable<StoredObject>,
   resourceVersion: string,
+  include: IncludeObject,
 ): Generator<string> {
-  return piecesOf(headOf(kind, resourceVersion), 'rows', rowsOf(kind, objects));
+  return piecesOf(headOf(kind, resourceVersion), 'rows', rowsOf(kind, objects, include));
 }
 
 /** An object of JSON whose last field is a list, one item after another. */
@@ -55,17 +65,21 @@ function headOf(kind: Kind, resourceVersion: string): object {
   };
 }
 
-function* rowsOf(kind: Kind, objects: Iterable<StoredObject>): Generator<object> {
+function* rowsOf(
+  kind: Kind,
+  objects: Iterable<StoredObject>,
+  include: IncludeObject,
+): Generator<object> {
   const columns = columnsOf(kind);
   const now = new Date();
   for (const object of objects) {
-    yield {
-      cells: columns.map(({ cellOf }) => cellOf(object, now)),
-      object: {
-        kind: 'PartialObjectMetadata',
-        apiVersion: 'meta.k8s.io/v1',
-        metadata: object.metadata,
-      },
-    };
+    const cells = columns.map(({ cellOf }) => cellOf(object, now));
+    yield include === 'None' ? { cells } : { cells, object: shownOf(object, include) };
   }
+}
+
+function shownOf(object: StoredObject, include: IncludeObject): object {
+  if (include === 'Object') return object;
+  const { metadata } = object;
+  return { kind: 'PartialObjectMetadata', apiVersion: 'meta.k8s.io/v1', metadata };
 }

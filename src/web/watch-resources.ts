@@ -5,7 +5,7 @@ import { WATCH_SECONDS_MAX, WATCHES_MAX } from './limits.ts';
 import type { ResourceTarget } from './resource-target.ts';
 import { selectorIn } from './selector.ts';
 import { StatusError } from './status-error.ts';
-import { tableOf, wantsTable } from './table.ts';
+import { includeObjectIn, tableOf, wantsTable } from './table.ts';
 
 /** Counts the watches that are open, for all who ask at one server. */
 export class OpenWatches {
@@ -30,9 +30,10 @@ export function watchResources(
   }
   const endsMs = 1_000 * secondsOf(request);
   const asTable = wantsTable(request);
+  const include = includeObjectIn(request);
   const line = ({ type, object }: StoreEvent): string => {
     const { resourceVersion } = object.metadata;
-    const shown = asTable ? tableOf(target.kind, [object], resourceVersion) : object;
+    const shown = asTable ? tableOf(target.kind, [object], resourceVersion, include) : object;
     return `${jsonText({ type, object: shown })}\n`;
   };
   const isWanted = selectorOf(target, request);

@@ -247,3 +247,53 @@ describe('completion', () => {
     }
   });
 });
+
+describe('help', () => {
+  const listed = (...words: readonly string[]) => {
+    const [before = ''] = kubediag(...words).stdout.split(/^Examples:/m);
+    return [...before.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
+  };
+  const names = listed('help', '--all');
+  const inLab = listed('lab', '--help').map((name) => `lab ${name}`);
+
+  test.each([[[]], [['--help']], [['-h']], [['help']]])(
+    '%j is the page for a sick node',
+    (words) => {
+      const { code, stdout, stderr } = kubediag(...words);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+      expect(stdout).toMatch(/^KubeDiag finds faults of a Kubernetes node/);
+      expect(stdout.match(/^ {2}kubediag \w+/gm)).toEqual([
+        '  kubediag check',
+        '  kubediag explain',
+        '  kubediag recover',
+        '  kubediag bundle',
+      ]);
+      for (const each of [0, 1, 2, 3, 64, 70])
+        expect(stdout).toMatch(new RegExp(`^  ${each} `, 'm'));
+      for (const name of names) if (name !== 'help') expect(stdout).toContain(name);
+      expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
+    },
+  );
+
+  test('all commands are listed in groups', () => {
+    expect(names).toEqual(expect.arrayContaining(['check', 'wait', 'lab', 'help']));
+    expect(inLab).toContain('lab break');
+    expect(kubediag('help', '--all').stdout).toContain('\nRun and use an agent\n');
+  });
+
+  test('each has two or three examples that it understands, and its exit codes', () => {
+    for (const name of [...names.filter((each) => each !== 'help'), ...inLab]) {
+      const { code, stdout } = kubediag(...name.split(' '), '--help');
+      expect(code).toBe(0);
+      const [, examples = '', codes = ''] = stdout.split(/^Examples:|^Exit codes:/m);
+      const given = examples.match(/^ {2}[^# ].*$/gm) ?? [];
+      expect([2, 3], name).toContain(given.length);
+      expect(
+        given.some((line) => line.includes(`kubediag ${name}`)),
+        name,
+      ).toBe(true);
+      expect(examples.match(/^ {2}# [A-Z]/gm), name).toHaveLength(given.length);
+      expect(codes, name).toMatch(/^ {2}0 {3}\S[\s\S]*^ {2}64 {2}wrong usage$/m);
+    }
+  }, 60_000);
+});

@@ -1,6 +1,7 @@
 import type { Command, Option } from 'commander';
 import { commands, nameOf } from '../../src/cli/commands.ts';
 import { EXIT_MEANINGS } from '../../src/cli/exit-codes.ts';
+import { helpOf } from '../../src/cli/help-page.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
 /** docs/reference/cli.md: what `--help` says, of all commands, on one page. */
@@ -18,6 +19,7 @@ export function cliPage(): string {
     optionTable(program.options),
     ...all.map(commandPart),
     '## Exit codes\n',
+    'Of all commands together; each has a table of its own above. 64 and 70 may be the end of any.\n',
     tableOf(['code', 'means'], Object.entries(EXIT_MEANINGS)),
   ].join('\n');
 }
@@ -43,6 +45,12 @@ function commandPart(command: Command): string {
     parts.push(tableOf(['argument', 'how many', 'is'], rows));
   }
   if (options.length > 0) parts.push(optionTable(options));
+  const help = helpOf(nameOf(command));
+  if (help) {
+    const examples = help.examples.map(([purpose, words]) => `# ${purpose}\n${words}\n`);
+    parts.push(fenced('', examples.join('\n').trimEnd()));
+    parts.push(tableOf(['exit code', 'means'], Object.entries(help.exitCodes)));
+  }
   return parts.join('\n');
 }
 
@@ -63,5 +71,5 @@ function withChoices(description: string, choices: readonly string[] | undefined
 
 function sentence(command: Command): string {
   const text = command.description();
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+  return `${text}.`;
 }

@@ -1,0 +1,18 @@
+/** Which objects of a kind are meant, when none is named. */
+export interface SelectorOptions {
+  readonly selector?: string;
+  readonly fieldSelector?: string;
+}
+
+export function queryOf(
+  { selector, fieldSelector }: SelectorOptions,
+  more: Readonly<Record<string, string>> = {},
+): string {
+  const all = {
+    ...(selector === undefined ? {} : { labelSelector: selector }),
+    ...(fieldSelector === undefined ? {} : { fieldSelector }),
+    ...more,
+  };
+  const query = new URLSearchParams(all).toString();
+  return query === '' ? '' : `?${query}`;
+}
