@@ -31,6 +31,6 @@ async function missingFor(value: unknown, client: AgentClient): Promise<readonly
     type: 'application/merge-patch+json',
   });
   if ('trouble' in answer) return [];
-  // spec.nodeNmae: no such field is known; it is kept, and nothing reads it
+  // spec.parameters["a.b"]: no effect: no core file is made of a process
   return answer.warnings.filter((words) => !/^(spec|metadata)\b/.test(words));
 }

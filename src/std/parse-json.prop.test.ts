@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countJson, JsonLimitError, parseJson } from './parse-json.ts';
+import { countJson, duplicateKeys, JsonLimitError, parseJson } from './parse-json.ts';
 
 const FEW = { depthMax: 3, valuesMax: 5 };
 
@@ -59,4 +59,13 @@ test('what comes behind the value, or behind a text that is not closed, is not c
     expect(countJson(more)).toBe(countJson(text));
     expect(() => parseJson(more)).toThrow(SyntaxError);
   }
+});
+
+test('a key that is set twice is found with its place, and no other', () => {
+  fc.assert(
+    fc.property(fc.jsonValue(), (value) => {
+      expect([...duplicateKeys(JSON.stringify(value))]).toEqual([]);
+      expect([...duplicateKeys(`[0,{"a":${JSON.stringify(value)},"a":1}]`)]).toEqual([[1, 'a']]);
+    }),
+  );
 });

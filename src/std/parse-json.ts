@@ -52,6 +52,41 @@ export function countJson(text: string, { depthMax, valuesMax } = LIMITS): numbe
   return values;
 }
 
+/** Where a JSON text sets a key of one object twice. JSON.parse takes the last one in silence. */
+export function* duplicateKeys(text: string): Generator<readonly (string | number)[]> {
+  const around: { readonly keys?: Set<string>; isAtKey: boolean; step: string | number }[] = [];
+  for (let at = 0; at < text.length; at += 1) {
+    const inner = around.at(-1);
+    switch (text.charCodeAt(at)) {
+      case QUOTE: {
+        const end = endOfText(text, at);
+        if (end < 0) return;
+        if (inner?.keys && inner.isAtKey) {
+          const key = JSON.parse(text.slice(at, end + 1)) as string;
+          Object.assign(inner, { step: key, isAtKey: false });
+          if (inner.keys.has(key)) yield around.map(({ step }) => step);
+          inner.keys.add(key);
+        }
+        at = end;
+        break;
+      }
+      case BRACE:
+        around.push({ keys: new Set(), isAtKey: true, step: '' });
+        break;
+      case BRACKET:
+        around.push({ isAtKey: false, step: 0 });
+        break;
+      case COMMA:
+        if (inner?.keys) inner.isAtKey = true;
+        else if (inner) inner.step = Number(inner.step) + 1;
+        break;
+      case BRACE_END:
+      case BRACKET_END:
+        around.pop();
+    }
+  }
+}
+
 const QUOTE = 0x22;
 const COMMA = 0x2c;
 const BRACKET = 0x5b;

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { NESTING_MAX } from '../api/limits.ts';
-import { JsonLimitError, parseJson } from '../std/parse-json.ts';
+import { placeText } from '../api/problem.ts';
+import { duplicateKeys, JsonLimitError, parseJson } from '../std/parse-json.ts';
 import type { WebRequest } from './answer.ts';
 import { BODY_BYTES_MAX, BODY_VALUES_MAX } from './limits.ts';
 import { StatusError } from './status-error.ts';
@@ -31,6 +32,19 @@ export async function jsonIn(request: WebRequest, types: readonly string[]): Pro
   }
   const text = await request.body();
   return parsed(text);
+}
+
+/** An object of ours. A field that is set twice is refused: nobody knows which one was meant. */
+export async function objectIn(request: WebRequest, types: readonly string[]): Promise<unknown> {
+  const text = await request.body();
+  const value = await jsonIn({ ...request, body: async () => text }, types);
+  for (const place of duplicateKeys(text)) {
+    const field = placeText(place);
+    const message = 'duplicate field: keep one of them';
+    const words = `strict decoding error: ${field}: ${message}`;
+    throw new StatusError('BadRequest', words, { causes: [{ field, message }] });
+  }
+  return value;
 }
 
 function parsed(text: string): unknown {

@@ -10,7 +10,7 @@ import { type Admitted, admit, type CheckHere, isSame } from './admission.ts';
 import { json, type WebAnswer, type WebRequest } from './answer.ts';
 import { PATCH_TRIES_MAX } from './limits.ts';
 import { mergePatch } from './merge-patch.ts';
-import { jsonIn } from './read-body.ts';
+import { jsonIn, objectIn } from './read-body.ts';
 import { namedTarget, type ResourceTarget } from './resource-target.ts';
 import { selectorIn } from './selector.ts';
 import { settleSet } from './settle-sets.ts';
@@ -110,7 +110,7 @@ async function create(
     throw new StatusError('MethodNotAllowed', words);
   }
   const options = writeOptionsIn(request);
-  const given = await jsonIn(request, ['application/json']);
+  const given = await objectIn(request, ['application/json']);
   const admitted = await checked(door, withName(given), target, options);
   const headers = warningHeaders(admitted.warnings);
   if (options.isDryRun) return json(await notStored(door.store, admitted.object), 201, headers);
@@ -148,7 +148,7 @@ async function notStored(store: Store, object: NewObject): Promise<StoredObject>
 
 async function update(door: ResourceDoor, target: ResourceTarget, request: WebRequest) {
   const options = writeOptionsIn(request);
-  const given = await jsonIn(request, ['application/json']);
+  const given = await objectIn(request, ['application/json']);
   const resourceVersion = textAt(given, 'metadata', 'resourceVersion');
   if (!resourceVersion) {
     const words =
@@ -228,7 +228,7 @@ async function patch(
   request: WebRequest,
 ): Promise<WebAnswer> {
   const options = writeOptionsIn(request);
-  const change = await jsonIn(request, [MERGE_PATCH]);
+  const change = await objectIn(request, [MERGE_PATCH]);
   const pinned = textAt(change, 'metadata', 'resourceVersion');
   for (let tries = 1; ; tries += 1) {
     const before = await keptForChange(door.store, target);

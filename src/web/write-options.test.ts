@@ -75,6 +75,20 @@ describe('an unknown field', () => {
   });
 });
 
+test('a field that is set twice is refused', async () => {
+  const { ask, store } = await madeServer();
+  const text = JSON.stringify(diagnosis('a', { recovery: 'Approval' }));
+  const twice = text.replace('"recovery"', '"r\\u0065covery":"Automatic","recovery"');
+  expect(JSON.parse(twice)).toEqual(JSON.parse(text));
+  const made = await ask('POST', `${DIAGNOSES}?fieldValidation=Ignore`, twice);
+  expect(made.code).toBe(400);
+  expect(made.text).toContain('strict decoding error: spec.recovery: duplicate field');
+  expect((await store.list('Diagnosis')).items).toEqual([]);
+  await ask('POST', DIAGNOSES, diagnosis('a'));
+  const patch = '{"spec":{"suspend":true,"suspend":false}}';
+  expect((await ask('PATCH', `${DIAGNOSES}/a`, patch, MERGE)).code).toBe(400);
+});
+
 describe('a dry run', () => {
   test('answers as the real request would, and changes nothing', async () => {
     const { ask, store } = await madeServer();
