@@ -119,7 +119,7 @@ test('findings of another reason, or that we cannot repair, are not taken for al
 test('a table of findings alike ends with the command that repairs them all', () => {
   const actions = [{ kind: 'unmount' }] as unknown as FindingReport['actions'];
   const shown = screen(fault('one', { actions }, { actions }));
-  expect(shown).toMatch(/^ {2}do {4}kubediag recover one {3}# all of them; it asks first$/m);
+  expect(shown).toMatch(/^ {2}do {4}kubediag recover one {3}# all of them; asks first$/m);
 });
 
 test.each<readonly [string, readonly FaultReport[], string]>([
@@ -208,4 +208,22 @@ test('where other findings need room too, a finding is told in brief', () => {
   expect(among).toContain('and 5 more reasons: -v');
   expect(among).not.toContain('avoid');
   expect(screenOf(reportOn(one, fault('two', {})), TERMINAL, true)).toContain('claim 8');
+});
+
+test('where a proof was read is told once for those that follow each other', () => {
+  const proof = [
+    {
+      claim: 'it is there',
+      origin: '/a/long/path/that/has/a/line/of/its/own/below/what/it/proves/1',
+    },
+    {
+      claim: 'it is empty',
+      origin: '/a/long/path/that/has/a/line/of/its/own/below/what/it/proves/1',
+    },
+    { claim: 'it is old', origin: '/proc/812/mountinfo:7' },
+  ];
+  const sick = fault('one', { proof });
+  expect(screen(sick).match(/proves\/1/g)).toHaveLength(1);
+  expect(screen(sick)).toContain('it is empty\n        it is old');
+  expect(screenOf(reportOn(sick), TERMINAL, true).match(/proves\/1/g)).toHaveLength(2);
 });

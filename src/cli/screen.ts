@@ -97,7 +97,7 @@ function groupBlock(
     ...findingTable(rows).map((line) => INDENT + INDENT + line),
     `${INDENT}${INDENT}${more}-v shows each in full`,
     ...(finding.actions.length > 0
-      ? labelled('do', [`kubediag recover ${fault.name}   # all of them; it asks first`])
+      ? labelled('do', [`kubediag recover ${fault.name}   # all of them; asks first`])
       : []),
   ].join('\n');
 }
@@ -199,29 +199,33 @@ function proofsLines(proofs: Proofs, terminal: Terminal, room: Room): readonly s
   const shown = proofs.slice(0, room.proofsMax);
   const left = proofs.length - shown.length;
   return [
-    ...shown.flatMap((proof) => proofLines(proof, terminal, room.isFull)),
+    ...shown.flatMap((proof, at) => {
+      // Read in the same place as what stands above it.
+      const isRepeated = !room.isFull && shown[at - 1]?.origin === proof.origin;
+      const head = isRepeated
+        ? wrapWords(proof.claim, terminal.width - LABEL_COLUMNS)
+        : claimLines(proof, terminal);
+      return [...head, ...quoteLines(proof, terminal, room.isFull)];
+    }),
     ...(left > 0 ? [`and ${count(left, 'more reason')}: -v`] : []),
   ];
 }
 
-function proofLines(
-  proof: Proofs[number],
-  { width, style }: Terminal,
-  isFull: boolean,
-): readonly string[] {
+/** What a proof says, and where it was read: at the end of the line, or below it. */
+function claimLines(proof: Proofs[number], { width, style }: Terminal): readonly string[] {
   const columns = width - LABEL_COLUMNS;
   const claim = printable(proof.claim);
   const origin = printable(proof.origin);
   const fits = Number.isFinite(columns) && claim.length + 2 + origin.length <= columns;
-  const head = fits
-    ? [`${claim}${gapBetween(claim, origin, columns)}${style('dim', origin)}`]
-    : [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
-  const { text = '' } = proof;
+  if (fits) return [`${claim}${gapBetween(claim, origin, columns)}${style('dim', origin)}`];
+  return [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
+}
+
+function quoteLines({ text = '' }: Proofs[number], { width }: Terminal, isFull: boolean) {
   const shown = isFull
     ? excerpt(text, FULL_QUOTE_CHARACTERS_MAX, '-o json')
     : excerpt(text, QUOTE_CHARACTERS_MAX, '-v');
-  const quote = wrapQuote(shown, width - QUOTE_COLUMNS);
-  return [...head, ...quote.map((line) => INDENT + line)];
+  return wrapQuote(shown, width - QUOTE_COLUMNS).map((line) => INDENT + line);
 }
 
 function originLines(origin: string, columns: number, style: Terminal['style']) {

@@ -88,9 +88,9 @@ function changeLines(
     : `${before ? `was ${before}, is ` : ''}${change.verdict}`;
   const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
   const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
-  const line = `${clock}  ${style('bold', change.fault)}  ${what}`;
-  if (isTold && finding) return [`${line}  ${subjectText(finding.subject)}`];
-  return [line, ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
+  const head = `${clock}  ${style('bold', change.fault)}  ${what}`;
+  if (isTold && finding) return [`${head}  ${subjectText(finding.subject)}`];
+  return [head, ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
 }
 
 const WORDS: Readonly<
