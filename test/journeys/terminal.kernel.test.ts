@@ -45,6 +45,16 @@ describe('a person at a terminal', () => {
     }
   });
 
+  it('reads the answer first, and with -v what was asked for it below', async () => {
+    const { stdout } = await atTerminal(node, ['check', '-v']).end;
+    const lines = plainLines(stdout);
+    expect(lines[0]).toMatch(/^1 fault, 1 finding: stale-subpath-mount 1/);
+    const end = lines.findIndex((line) => line.includes('other faults of a node were not looked'));
+    const asked = lines.findIndex((line) => line.startsWith('asked '));
+    expect(end).toBeGreaterThan(0);
+    expect(asked).toBeGreaterThan(end);
+  });
+
   it('finds a word and a gap before everything that a wide screen tells', async () => {
     const { stdout } = await node.kubediag('check', '-o', 'wide');
     const block = stdout.slice(stdout.indexOf('  why '));
