@@ -6,18 +6,18 @@ export function wrapWords(text: string, width: number): readonly string[] {
 }
 
 /**
- * Breaks a line that was read from a node. A line break stands for one space, and for nothing else:
- * an id or a path that is longer than the line has a line of its own, so that it can be copied.
+ * Breaks a line that was read from a node, at its spaces and nowhere else: an id or a path that is
+ * longer than the line has a line of its own, so that it can be copied.
  */
 export function wrapQuote(text: string, width: number): readonly string[] {
   const lines: string[] = [];
-  for (const word of printable(text.trim()).split(' ')) {
+  for (const [, gap = '', word = ''] of printable(text.trim()).matchAll(/( *)([^ ]+)/g)) {
     const line = lines.at(-1);
-    const fits = line !== undefined && line.length + 1 + word.length <= width;
-    if (fits) lines[lines.length - 1] = `${line} ${word}`;
+    const fits = line !== undefined && line.length + gap.length + word.length <= width;
+    if (fits) lines[lines.length - 1] = `${line}${gap}${word}`;
     else lines.push(word);
   }
-  return lines.length === 1 && lines[0] === '' ? [] : lines;
+  return lines;
 }
 
 /** Two texts at both ends of a line; side by side where a line has no end. */
