@@ -95,7 +95,7 @@ test('a token that others may read is refused', async () => {
   chmodSync(join(scratch, 'state/token'), 0o644);
   const { signal } = new AbortController();
   expect(await serve(wish(), signal, quiet)).toMatchObject({
-    why: expect.stringContaining('not a file that only we can read'),
+    why: expect.stringContaining('others than its owner can read'),
   });
   chmodSync(join(scratch, 'state/token'), 0o600);
   await (await started()).end();

@@ -16,6 +16,7 @@ import { handOut } from '../state/handed-out.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { prepareFolder, tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
+import type { DiskAdvice } from '../std/disk-advice.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../web/limits.ts';
 import { routes } from '../web/routes.ts';
 import { startServer } from '../web/server.ts';
@@ -67,12 +68,12 @@ export async function serve(
   const { stateFolder } = wish.node;
   if (Buffer.byteLength(socketIn(stateFolder)) > SOCKET_PATH_BYTES_MAX) {
     const why = `its name is too long: that of a socket in it has ${SOCKET_PATH_BYTES_MAX} bytes at most`;
-    return unusable(stateFolder, why);
+    return unusable(stateFolder, { why, todo: 'choose another --state-dir' });
   }
   const prepared = await tried(prepareFolders(stateFolder));
-  if (!prepared.ok) return unusable(stateFolder, prepared.why);
+  if (!prepared.ok) return unusable(stateFolder, prepared);
   const lock = await tried(takeNodeLock(join(stateFolder, 'serve'), thisProcess(), OTHER));
-  if (!lock.ok) return unusable(stateFolder, lock.why);
+  if (!lock.ok) return unusable(stateFolder, lock);
   if (!lock.value.isTaken) return lock.value;
   // That of an agent that was killed: nobody listens there any more, as the lock says.
   const tokens = await tried(
@@ -81,9 +82,7 @@ export async function serve(
       return ownTokens(stateFolder);
     })(),
   );
-  const opened = tokens.ok
-    ? await storeIn(stateFolder, listener)
-    : unusable(stateFolder, tokens.why);
+  const opened = tokens.ok ? await storeIn(stateFolder, listener) : unusable(stateFolder, tokens);
   const trouble =
     tokens.ok && 'store' in opened
       ? await stand(wish, { ...tokens.value, store: opened.store }, stop, listener)
@@ -108,8 +107,7 @@ const OTHER = {
   todo: 'use that one, end it, or choose another --state-dir',
 };
 
-function unusable(stateFolder: string, why: string): Trouble {
-  const todo = 'make it writable for root alone, make room, or choose another --state-dir';
+function unusable(stateFolder: string, { why, todo }: DiskAdvice): Trouble {
   return { what: `our folder ${stateFolder} cannot be used`, why, todo };
 }
 
@@ -122,7 +120,8 @@ async function storeIn(
   if (opened.status === 'fulfilled') return { store: opened.value };
   const error: unknown = opened.reason;
   if (!(error instanceof StoreFileError)) throw error;
-  return { what: 'the store cannot be opened', why: error.message, todo: 'see to that file' };
+  const [why = '', ...advice] = error.message.split('; ');
+  return { what: 'the store cannot be opened', why, todo: advice.join('; ') || 'see to that file' };
 }
 
 interface Own extends OwnTokens {

@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import type { Trouble } from '../model/action.ts';
-import { fieldsIn, secretIfThere, tried } from '../state/state-folder.ts';
+import { fieldsIn, hasCode, secretIfThere, tried } from '../state/state-folder.ts';
 import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from './limits.ts';
 import { stateFolderOf } from './options.ts';
 
@@ -57,7 +57,7 @@ export async function agentClient(
   const read = await tried((async () => secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim())());
   const what = 'the agent of this node cannot be reached';
   if (!read.ok) {
-    return { trouble: { what, why: read.why, todo: 'run this as the account that serves (root)' } };
+    return { trouble: { what, why: read.why, todo: read.todo } };
   }
   if (read.value === undefined) {
     return { trouble: { what, why: `there is no token in ${tokenFile}`, todo: START_ONE } };
@@ -153,7 +153,8 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
 function unreachable(place: Place, error: Error): Trouble {
   const where = 'socketPath' in place ? place.socketPath : `${place.host}:${place.port}`;
   const why = error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up');
-  return { what: `no agent answers on ${where}`, why, todo: START_ONE };
+  const todo = hasCode(error, 'EACCES') ? 'run it as root (sudo)' : START_ONE;
+  return { what: `no agent answers on ${where}`, why, todo };
 }
 
 function answerOf(response: IncomingMessage, text: string): Asked {

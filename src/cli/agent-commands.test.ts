@@ -156,7 +156,7 @@ test('who finds no agent is told why, and what to do', async () => {
   const nobody = await me.get(['diag'], { server: 'http://127.0.0.1:1' });
   expect(nobody.err).toMatch(/no agent answers on .*:1\n {2}why .*ECONNREFUSED/);
   chmodSync(me.agent.tokenFile, 0o644);
-  expect((await me.get(['diag'])).err).toContain('only we can read');
+  expect((await me.get(['diag'])).err).toContain('others than its owner can read');
   chmodSync(me.agent.tokenFile, 0o600);
 
   const other = createServer((_, response) => response.end('<html>')).listen(0, '127.0.0.1');

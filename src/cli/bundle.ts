@@ -9,6 +9,8 @@ import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
 
+const ELSEWHERE = 'name a file elsewhere: kubediag bundle FILE';
+
 /** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */
 export async function bundle(
   file: string | undefined,
@@ -37,10 +39,10 @@ function save(looked: Looked, file: string | undefined, terminal: Terminal): num
   const isOut = isStandardOutput(path);
   const saved = isOut
     ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
-    : writeBundle(looked.bundle(), resolve(path));
+    : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE);
   if ('trouble' in saved) {
     terminal.err(
-      `the bundle could not be written\n  why   ${saved.trouble}\n  do    name a file elsewhere: kubediag bundle FILE\n`,
+      `the bundle could not be written\n  why   ${saved.trouble}\n  do    ${saved.todo}\n`,
     );
     return EXIT.notDone;
   }

@@ -1,9 +1,12 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { geteuid } from 'node:process';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
 import { refuseExisting, writeNewFile } from '../host/write-new-file.ts';
 import { textOf } from '../node/text-codec.ts';
+import { diskAdvice } from '../std/disk-advice.ts';
+import { messageOf } from '../std/message-of.ts';
 import { type Hint, piecesGiven } from './given-stream.ts';
 import { outData, type Terminal } from './terminal.ts';
 import { UsageError } from './usage-error.ts';
@@ -112,7 +115,14 @@ export function profileIn(bytes: Uint8Array, name: string): Profile {
 }
 
 function adviceOf(error: unknown, path: string, what: string): unknown {
-  return isOfSystem(error) ? new UsageError(`${path} ${what}: ${error.message}`) : error;
+  return isOfSystem(error) ? new UsageError(`${path} ${what}: ${reasonOf(error, path)}`) : error;
+}
+
+/** Why a file that a person named cannot be used, and what to do, without its name. */
+export function reasonOf(error: unknown, path: string): string {
+  const advice = diskAdvice(error, { isRoot: geteuid?.() === 0, instead: 'name another file' });
+  // The path is that of the file, or of a folder on the way to it.
+  return advice ? `${advice.why.replace(`${path}: `, '')}; ${advice.todo}` : messageOf(error);
 }
 
 /** An error of the disk or of the packer, which both have a code. */

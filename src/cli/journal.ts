@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { diagnosisIn } from '../diagnosis/purpose.ts';
 import { recordedWords } from '../operations/action-words.ts';
 import { type JournalReading, type JournalRecord, readJournal } from '../repair/journal.ts';
-import { type Tried, tried } from '../state/state-folder.ts';
+import { type TriedDisk, tried } from '../state/state-folder.ts';
 import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
@@ -22,7 +22,7 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   const reading = await journalIn(folder);
   if (!reading.ok) {
     terminal.err(`the journal cannot be read\n  why   ${printable(reading.why)}\n`);
-    terminal.err('  do    run it as root, or name the folder it is in: --state-dir\n');
+    terminal.err(`  do    ${reading.todo}\n`);
     return EXIT.unknown;
   }
   const { records, unfinished, troubles } = reading.value;
@@ -41,7 +41,7 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
 }
 
 /** What is in the journal, or why the disk does not tell. */
-export function journalIn(folder: string): Promise<Tried<JournalReading>> {
+export function journalIn(folder: string): Promise<TriedDisk<JournalReading>> {
   return tried((async () => readJournal(folder))());
 }
 

@@ -1,4 +1,5 @@
 import { findingId } from '../checkup/check-up.ts';
+import type { Unsaved } from '../host/save-bundle.ts';
 import type { Action, Outcome } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
@@ -35,11 +36,11 @@ export function refuseAll(
 /** Nothing is done without its evidence. */
 export function refuseUnsaved(
   planned: PlannedRepair,
-  why: string,
+  { trouble, todo }: Unsaved,
   { err }: Pick<Terminal, 'err'>,
 ): FaultResult {
-  err(`refused: the evidence cannot be saved\n  why   ${why}\n`);
-  err('  do    make room, or choose another --state-dir; nothing was changed\n');
+  err(`refused: the evidence cannot be saved\n  why   ${trouble}\n`);
+  err(`  do    ${todo}; nothing was changed\n`);
   return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
 }
 

@@ -6,8 +6,8 @@ import { FILES_MAX, TEXTS_BYTES_MAX } from '../examine/limits.ts';
 import { ProfileError, parseProfile } from '../go/profile.ts';
 import { functionsOf } from '../go/profile-top.ts';
 import { textOf } from '../node/text-codec.ts';
-import { messageOf } from '../std/message-of.ts';
 import { readTar } from '../std/tar.ts';
+import { reasonOf } from './given-file.ts';
 import { type Hint, openGiven } from './given-stream.ts';
 import { LOG_END_BYTES, LOG_END_BYTES_MIN } from './limits.ts';
 
@@ -39,7 +39,7 @@ export async function readGiven(paths: readonly string[], hint?: Hint): Promise<
         files.push(...texts);
       }
     } catch (error) {
-      unread.push({ name: path, why: messageOf(error) });
+      unread.push({ name: path, why: reasonOf(error, path) });
     }
   }
   return { files, unread };

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { prepareFolder, syncFolder } from '../state/state-folder.ts';
+import { adviceOn, prepareFolder, syncFolder } from '../state/state-folder.ts';
 import { messageOf } from '../std/message-of.ts';
 import { CHECKED_AT_START_BYTES_MAX, OBJECT_BYTES_MAX } from './limits.ts';
 
@@ -135,9 +135,25 @@ function refusal(path: string, error: unknown): StoreFileError {
   }
   // SQLITE_CORRUPT, SQLITE_NOTADB
   if (code === 11 || code === 26) return damaged(path, messageOf(error));
-  return new StoreFileError(
-    `${path} cannot be opened: ${messageOf(error)}; see to it that its disk has room and can be written`,
-  );
+  const { why, todo } = adviceOn(asErrorOfDisk(error)) ?? {
+    why: messageOf(error),
+    todo: 'see to that file, or choose another --state-dir',
+  };
+  return new StoreFileError(`${path} cannot be opened: ${why.replace(`${path}: `, '')}; ${todo}`);
+}
+
+/** By the number of SQLite's error: PERM, READONLY, IOERR, FULL. */
+const CODES: Readonly<Record<number, string>> = {
+  3: 'EACCES',
+  8: 'EROFS',
+  10: 'EIO',
+  13: 'ENOSPC',
+};
+
+/** SQLite tells what the disk answered in numbers of its own. */
+function asErrorOfDisk(error: unknown): unknown {
+  const code = CODES[resultCodeOf(error) ?? -1];
+  return code === undefined ? error : Object.assign(new Error(code), { code, syscall: 'open' });
 }
 
 function damaged(path: string, why: string): StoreFileError {

@@ -23,8 +23,9 @@ test('what lies in the way is an answer', async () => {
   const state = scratchFolder();
   writeFileSync(join(state, 'bundles'), '');
   const trouble = expect.stringContaining('not a directory');
-  expect(await saveBundle(bundle, state, NAME)).toEqual({ trouble });
-  expect(await checkSaving(bundle, state)).toEqual(trouble);
+  const todo = 'choose another --state-dir';
+  expect(await saveBundle(bundle, state, NAME)).toEqual({ trouble, todo });
+  expect(await checkSaving(bundle, state)).toEqual({ trouble, todo });
 });
 
 test('a folder with a name of ours is not removed, and keeps nobody from saving', async () => {

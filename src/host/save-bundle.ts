@@ -4,13 +4,19 @@ import { dirname, join } from 'node:path';
 import type { Report } from '../checkup/report.ts';
 import { type Bundle, filesOfBundle, packBundle } from '../node/bundle.ts';
 import { BundleError } from '../node/bundle-error.ts';
-import { DiskError, makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
+import { adviceOn, DiskError, makeFolder, prepareFolder, tried } from '../state/state-folder.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 /** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
 const BUNDLES_MAX = 100;
 
-type Saved = { readonly path: string } | { readonly trouble: string };
+type Saved = { readonly path: string } | Unsaved;
+
+/** Why a bundle could not be written, and what to do about it. */
+export interface Unsaved {
+  readonly trouble: string;
+  readonly todo: string;
+}
 
 // 20261115T102233-3f9a1c.tgz
 export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string): string {
@@ -25,7 +31,7 @@ export async function saveBundle(
 ): Promise<Saved> {
   // Whoever else can write there could lead us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
-  if (!prepared.ok) return { trouble: prepared.why };
+  if (!prepared.ok) return { trouble: prepared.why, todo: prepared.todo };
   const folder = join(stateFolder, 'bundles');
   return writeBundle(bundle, join(folder, name), (path, packed) => {
     // Of the same finding in the same second: the later one counts.
@@ -39,16 +45,19 @@ export async function saveBundle(
 export async function checkSaving(
   bundle: Bundle,
   stateFolder: string,
-): Promise<string | undefined> {
+): Promise<Unsaved | undefined> {
   try {
     const { length } = packBundle(filesOfBundle(bundle));
     const checked = await tried(requireRoom(join(stateFolder, 'bundles'), length));
-    return checked.ok ? undefined : checked.why;
+    return checked.ok ? undefined : { trouble: checked.why, todo: checked.todo };
   } catch (error) {
-    if (error instanceof BundleError) return error.message;
+    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
     throw error;
   }
 }
+
+const MAKE_ROOM = 'make room (see df -h and df -i), or choose another --state-dir';
+const TOO_LARGE = 'look at fewer faults at once';
 
 /** The folder, the bundle under two names, the lock, its holder and the journal. */
 const NEW_FILES = 6;
@@ -58,17 +67,19 @@ const OTHER_BLOCKS = 2;
 async function requireRoom(folder: string, sizeBytes: number): Promise<void> {
   let there = folder;
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
-  if (!statSync(there).isDirectory()) throw new DiskError(`${there}: not a directory`);
+  if (!statSync(there).isDirectory()) {
+    throw new DiskError(`${there}: not a directory`, 'choose another --state-dir');
+  }
   const { bsize, bfree, bavail, files, ffree } = await statfs(there);
   const freeBytes = bsize * (process.geteuid?.() === 0 ? bfree : bavail);
   const neededBytes = bsize * (Math.ceil(sizeBytes / bsize) + OTHER_BLOCKS);
   if (freeBytes < neededBytes) {
     const why = `${neededBytes} bytes needed, ${freeBytes} free`;
-    throw new DiskError(`${there}: no space left on device (${why})`);
+    throw new DiskError(`${there}: no space left on device (${why})`, MAKE_ROOM);
   }
   // Filesystems without a fixed number of files, such as btrfs, report 0.
   if (files > 0 && ffree < NEW_FILES) {
-    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`);
+    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`, MAKE_ROOM);
   }
 }
 
@@ -82,15 +93,23 @@ function removeOldest(folder: string): void {
 }
 
 /** Writes a bundle, to a new file for root's eyes only: it names pods, paths and volumes. */
-export function writeBundle(bundle: Bundle, path: string, write = writeNewFile): Saved {
+export function writeBundle(
+  bundle: Bundle,
+  path: string,
+  write = writeNewFile,
+  instead?: string,
+): Saved {
   try {
     const packed = packBundle(filesOfBundle(bundle));
     makeFolder(dirname(path));
     write(path, packed);
     return { path };
   } catch (error) {
-    const isKnown = error instanceof BundleError || (error as NodeJS.ErrnoException).code;
-    if (!isKnown) throw error;
-    return { trouble: (error as Error).message };
+    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
+    const advice = adviceOn(error, instead);
+    if (advice) return { trouble: advice.why, todo: advice.todo };
+    // What exists already says itself what to do.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return { trouble: (error as Error).message, todo: instead ?? 'choose another --state-dir' };
   }
 }

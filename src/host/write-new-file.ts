@@ -19,7 +19,12 @@ import { dirname, join } from 'node:path';
  */
 export function writeNewFile(path: string, bytes: Uint8Array, link = linkSync): void {
   const unfinished = join(dirname(path), `.kubediag-${randomBytes(8).toString('hex')}`);
-  writeExclusively(unfinished, bytes);
+  try {
+    writeExclusively(unfinished, bytes);
+  } catch (error) {
+    // The name that was asked for is the one that a person knows.
+    throw error instanceof Error ? Object.assign(error, { path }) : error;
+  }
   try {
     // Unlike rename, link fails where something is.
     link(unfinished, path);

@@ -1,4 +1,5 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { diskAdvice } from '../std/disk-advice.ts';
 import { messageOf } from '../std/message-of.ts';
 import { enterAndRun } from './enter.ts';
 import {
@@ -120,6 +121,9 @@ function makeFolder(name: string): void {
 
 function notMade(name: string, error: unknown): unknown {
   if (error instanceof Refusal) return error;
+  const instead = `see to ${PLACES.lab}`;
+  const advice = diskAdvice(error, { isRoot: process.geteuid?.() === 0, instead });
+  if (advice) return new Refusal(`there is no practice node "${name}"`, advice.why, advice.todo);
   return new Refusal(
     `there is no practice node "${name}"`,
     `what belongs to it did not start: ${messageOf(error)}`,

@@ -48,7 +48,7 @@ export interface Judgement {
   /** Keeps what was seen; without that nothing is changed. */
   readonly keepEvidence: (
     findingId: string,
-  ) => Promise<{ readonly path: string } | { readonly trouble: string }>;
+  ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
 }
 
 export type Consent =

@@ -36,7 +36,7 @@ export async function recoverFinding(
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
   const kept = await keepEvidence(id);
-  if ('trouble' in kept) return { state: 'refused', why: unsaved(kept.trouble), record };
+  if ('trouble' in kept) return { state: 'refused', why: unsaved(kept), record };
   return performed({ fault, id, actions, isTold: false }, host);
 }
 
@@ -66,7 +66,7 @@ export async function finishRecovery(
     const kept = await keepEvidence(id);
     const ended: Recovered =
       'trouble' in kept
-        ? { state: 'refused', why: unsaved(kept.trouble), record: {} }
+        ? { state: 'refused', why: unsaved(kept), record: {} }
         : await performed({ fault, id, actions, isTold: true }, host);
     return withDeeds(deeds, ended);
   }
@@ -84,8 +84,9 @@ export function withDeeds(deeds: readonly JournalRecord[], recovered: Recovered)
   return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
 }
 
-function unsaved(trouble: string): string {
-  return `refused: the evidence cannot be saved: ${trouble}; nothing was changed`;
+function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: string }): string {
+  const advice = todo === undefined ? '' : `; ${todo}`;
+  return `refused: the evidence cannot be saved: ${trouble}; nothing was changed${advice}`;
 }
 
 /** What no policy and no yes covers: only a person can go on from here. */

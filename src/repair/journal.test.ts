@@ -185,7 +185,7 @@ test('a turn that was killed before it began is begun again', async () => {
 test('a folder that others can write to is not used', async () => {
   await journal().intend(INTENT);
   chmodSync(folder, 0o777);
-  await expect(journal().intend(INTENT)).rejects.toThrow('only we can write to');
+  await expect(journal().intend(INTENT)).rejects.toThrow('others than its owner can write to');
 });
 
 test('a journal that is a link to somewhere else is not followed', async () => {

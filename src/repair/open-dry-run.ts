@@ -37,7 +37,7 @@ export async function openDryRun(options: HandsOptions): Promise<OpenDryRun> {
       return { held, unfinished: readJournal(stateFolder).unfinished.map(({ entry }) => entry) };
     })(),
   );
-  if (!opened.ok) return unusableFolder(stateFolder, opened.why);
+  if (!opened.ok) return unusableFolder(stateFolder, opened);
   const { held, unfinished } = opened.value;
   if (held) return { isOpen: false, ...held };
   const writer = new LiveWriter(options);

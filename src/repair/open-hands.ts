@@ -3,6 +3,7 @@ import type { Look } from '../model/evidence.ts';
 import { takeNodeLock } from '../state/node-lock.ts';
 import { tried } from '../state/state-folder.ts';
 import { thisProcess } from '../state/this-process.ts';
+import type { DiskAdvice } from '../std/disk-advice.ts';
 import { endStrays } from './end-strays.ts';
 import { FileJournal } from './file-journal.ts';
 import { handlers } from './handlers.ts';
@@ -37,9 +38,12 @@ export interface HandsOptions {
   readonly permitted: ReadonlySet<ActionKind>;
 }
 
-export function unusableFolder(folder: string, why: string): { readonly isOpen: false } & Trouble {
-  const todo = 'nothing was changed; make it writable, make room, or choose another --state-dir';
-  return { isOpen: false, what: `our folder ${folder} cannot be used`, why, todo };
+export function unusableFolder(
+  folder: string,
+  { why, todo }: DiskAdvice,
+): { readonly isOpen: false } & Trouble {
+  const what = `our folder ${folder} cannot be used`;
+  return { isOpen: false, what, why, todo: `nothing was changed; ${todo}` };
 }
 
 /** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
@@ -47,7 +51,7 @@ export async function openHands(asked: HandsOptions): Promise<OpenHands> {
   const { stateFolder, look, permitted } = asked;
   const actor = thisProcess();
   const answer = await tried(takeNodeLock(stateFolder, actor));
-  if (!answer.ok) return unusableFolder(stateFolder, answer.why);
+  if (!answer.ok) return unusableFolder(stateFolder, answer);
   if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
   const { lock } = answer.value;
   await endStrays(look());
@@ -57,7 +61,7 @@ export async function openHands(asked: HandsOptions): Promise<OpenHands> {
   const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
   if (!settled.ok) {
     lock.release();
-    return unusableFolder(stateFolder, settled.why);
+    return unusableFolder(stateFolder, settled);
   }
   const hands = { ...acting, lock };
   let isClosed = false;

@@ -101,8 +101,7 @@ async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
   // On disk before we act: a crash leaves a trace.
   const intended = await tried(hands.journal.intend(intent));
   if (!intended.ok) {
-    const todo =
-      'nothing was changed by this action; make room or choose another --state-dir, then recover again';
+    const todo = `nothing was changed by this action; ${intended.todo}, then recover again`;
     return { outcome: refused('the journal cannot be written', intended.why, todo) };
   }
   const entry = intended.value;

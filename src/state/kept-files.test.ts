@@ -32,5 +32,8 @@ test('a file is kept for root alone, and the oldest make room', async () => {
 
 test('nothing is kept where others could write', async () => {
   chmodSync(home, 0o777);
-  expect(await keep('n')).toMatchObject({ ok: false, why: expect.stringContaining('only we') });
+  expect(await keep('n')).toMatchObject({
+    ok: false,
+    why: expect.stringContaining('others than its owner can write'),
+  });
 });

@@ -11,7 +11,7 @@ import {
 import { createConnection, createServer, type Server } from 'node:net';
 import { messageOf } from '../std/message-of.ts';
 import { LOCK_TRIES_MAX } from './limits.ts';
-import { DiskError, hasCode } from './state-folder.ts';
+import { adviceOn, DiskError, hasCode } from './state-folder.ts';
 
 export interface KernelLock {
   /** The file that stands for it: "lock-17". */
@@ -38,7 +38,8 @@ export async function takeKernelLock(folder: string): Promise<KernelLock | undef
     chmodSync(at(own), 0o600);
     number = await numberFor(own, at);
   } catch (error) {
-    throw new DiskError(`${folder} cannot be locked: ${messageOf(error)}`);
+    const { why, todo } = adviceOn(error) ?? { why: messageOf(error) };
+    throw new DiskError(`${folder} cannot be locked: ${why}`, todo);
   } finally {
     remove(at(own));
     if (number === undefined) {

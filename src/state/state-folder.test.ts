@@ -35,12 +35,16 @@ test('a disk that is silent is an answer in time', async () => {
   expect(await tried(silent, 20)).toEqual({
     ok: false,
     why: 'the disk did not answer within 0.02 s',
+    todo: 'see dmesg, and choose another --state-dir',
   });
 });
 
 test('an error of the disk is an answer, a mistake of ours is not', async () => {
   const missing = appendSynced(join(scratch, 'nowhere/file'), 'line');
-  expect(await tried(missing)).toMatchObject({ ok: false, why: expect.stringMatching(/^ENOENT/) });
+  expect(await tried(missing)).toMatchObject({
+    ok: false,
+    why: `${join(scratch, 'nowhere/file')}: no such file or directory`,
+  });
   await expect(tried(Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
 });
 
@@ -68,6 +72,7 @@ test('a folder below one that others can write to is refused, and nothing is mad
   expect(await tried(prepareFolder(join(shared, 'a/state')))).toEqual({
     ok: false,
     why: `${shared} can be written by others than its owner (mode 0777), who could replace what is in it`,
+    todo: 'choose another --state-dir',
   });
   expect(readdirSync(shared)).toEqual([]);
   // As /tmp is: nobody can rename there what is not theirs.
@@ -129,8 +134,8 @@ test('a secret that others may read is none', async () => {
   await writeSynced(path, 'secret');
   expect(secretIfThere(path, 10)).toBe('secret');
   chmodSync(path, 0o640);
-  expect(() => secretIfThere(path, 10)).toThrow('only we can read');
+  expect(() => secretIfThere(path, 10)).toThrow('others than its owner can read');
   const link = join(scratch, 'link');
   symlinkSync(path, link);
-  expect(() => secretIfThere(link, 10)).toThrow('only we can read');
+  expect(() => secretIfThere(link, 10)).toThrow('is not a regular file');
 });

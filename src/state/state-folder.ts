@@ -9,6 +9,7 @@ import {
 } from 'node:fs';
 import { access, lstat, open, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { type DiskAdvice, diskAdvice } from '../std/disk-advice.ts';
 import { parseJson } from '../std/parse-json.ts';
 import { DISK_MS } from './limits.ts';
 import { replaceableBy } from './trusted-path.ts';
@@ -35,16 +36,37 @@ export async function checkFolder(folder: string): Promise<void> {
 
 async function requireOurs(folder: string): Promise<void> {
   const { mode, uid } = await lstat(folder);
-  const isOurs = uid === process.geteuid?.() && (mode & 0o022) === 0;
-  // Whoever can write here can tell us what we have done, or that nobody is at work.
-  if ((mode & constants.S_IFMT) !== constants.S_IFDIR || !isOurs) {
-    throw new DiskError(`${folder} is not a folder that only we can write to (chmod 700, chown)`);
+  if ((mode & constants.S_IFMT) !== constants.S_IFDIR) {
+    throw new DiskError(`${folder} is not a directory`, OTHER_FOLDER);
   }
+  // Whoever can write here can tell us what we have done, or that nobody is at work.
+  requireOwner(folder, uid, OTHER_FOLDER);
+  if ((mode & 0o022) !== 0) {
+    const why = `others than its owner can write to ${folder} (mode ${octal(mode)})`;
+    throw new DiskError(why, `look what is in it, then chmod 700 ${folder}; or ${OTHER_FOLDER}`);
+  }
+}
+
+const OTHER_FOLDER = 'choose another --state-dir';
+
+function octal(mode: number): string {
+  return (mode & 0o7777).toString(8).padStart(4, '0');
+}
+
+/** Never the advice to take what is somebody else's. */
+function requireOwner(path: string, uid: number, instead: string): void {
+  const self = process.geteuid?.();
+  if (uid === self) return;
+  const todo = self === 0 ? `ask its owner, or ${instead}` : `run it as root (sudo), or ${instead}`;
+  throw new DiskError(
+    `${path} belongs to user ${uid}, not to ${self === 0 ? 'root' : 'you'}`,
+    todo,
+  );
 }
 
 function refuseReplaceable(folder: string): void {
   const why = replaceableBy(dirname(folder));
-  if (why !== undefined) throw new DiskError(why);
+  if (why !== undefined) throw new DiskError(why, OTHER_FOLDER);
 }
 
 /**
@@ -125,8 +147,11 @@ export function textIfThere(path: string, bytesMax: number): string | undefined 
 export function secretIfThere(path: string, bytesMax: number): string | undefined {
   const status = lstatSync(path, { throwIfNoEntry: false });
   if (!status) return undefined;
-  if (!status.isFile() || status.uid !== process.geteuid?.() || (status.mode & 0o077) !== 0) {
-    throw new DiskError(`${path} is not a file that only we can read (chmod 600, chown)`);
+  if (!status.isFile()) throw new DiskError(`${path} is not a regular file`);
+  requireOwner(path, status.uid, 'name another file');
+  if ((status.mode & 0o077) !== 0) {
+    const why = `others than its owner can read ${path} (mode ${octal(status.mode)})`;
+    throw new DiskError(why, `if nobody else has read it: chmod 600 ${path}; else replace it`);
   }
   return textIfThere(path, bytesMax);
 }
@@ -151,35 +176,58 @@ export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>
   }
 }
 
-/** What the disk, or whoever else writes in our folder, does not let us do. */
+/** What the disk, or whoever else writes in our folder, does not let us do, and what to do about it. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
+  readonly todo: string;
+
+  constructor(message: string, todo = `see to it, or ${OTHER_FOLDER}`) {
+    super(message);
+    this.todo = todo;
+  }
 }
 
-/** The answer of the disk: what was asked of it, or why not. */
+/** What was asked for, or why not. */
 export type Tried<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly why: string };
+
+/** The answer of the disk: what was asked of it, or why not and what to do. */
+export type TriedDisk<T> =
+  | { readonly ok: true; readonly value: T }
+  | ({ readonly ok: false } & DiskAdvice);
 
 /**
  * An error of the disk is an answer, and so is its silence: then nothing is done. What it writes
  * later all the same is found at the next start. Any other error is our own mistake.
  */
-export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<Tried<T>> {
+export async function tried<T>(work: Promise<T>, withinMs = DISK_MS): Promise<TriedDisk<T>> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const error = new DiskError(`the disk did not answer within ${withinMs / 1000} s`);
+    const silent = `the disk did not answer within ${withinMs / 1000} s`;
+    const error = new DiskError(silent, `see dmesg, and ${OTHER_FOLDER}`);
     timer = setTimeout(() => reject(error), withinMs);
   });
   try {
     return { ok: true, value: await Promise.race([work, late]) };
   } catch (error) {
-    const isDisk = error instanceof DiskError || (error instanceof Error && 'syscall' in error);
-    if (!isDisk) throw error;
-    return { ok: false, why: error.message };
+    const advice = adviceOn(error);
+    if (!advice) throw error;
+    return { ok: false, ...advice };
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Undefined when it is not of the disk. */
+export function adviceOn(error: unknown, instead = OTHER_FOLDER): DiskAdvice | undefined {
+  if (error instanceof DiskError) return { why: error.message, todo: error.todo };
+  const isRoot = process.geteuid?.() === 0;
+  const isDisk = error instanceof Error && 'syscall' in error;
+  return (
+    diskAdvice(error, { isRoot, instead }) ??
+    (isDisk ? { why: error.message, todo: `see to it, or ${instead}` } : undefined)
+  );
 }
 
 export function hasCode(error: unknown, code: string): boolean {

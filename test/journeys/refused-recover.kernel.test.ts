@@ -154,9 +154,11 @@ describe('a recovery does nothing', () => {
     mkdirSync(node.stateFolder);
     await node.run('chmod', '777', node.stateFolder);
     const { stderr } = await expectRefused(node, '--yes');
-    expect(oneLine(stderr)).toContain('is not a folder that only we can write to (chmod 700');
+    const why = `others than its owner can write to ${node.stateFolder} (mode 0777)`;
+    expect(oneLine(stderr)).toContain(why);
+    expect(oneLine(stderr)).toContain(`chmod 700 ${node.stateFolder}`);
     const foreseen = await expectRefused(node, '--yes', '--dry-run');
-    expect(oneLine(foreseen.stdout)).toContain('is not a folder that only we can write to');
+    expect(oneLine(foreseen.stdout)).toContain(why);
     expect(readdirSync(node.stateFolder)).toEqual([]);
   });
 
@@ -172,6 +174,19 @@ describe('a recovery does nothing', () => {
     expect(readdirSync(node.stateFolder).toSorted()).toEqual(before);
     umount.open('before');
     expect((await first.end).code).toBe(0);
+  });
+
+  it('when the filesystem of its folder is read-only, and says that, not to make room', async () => {
+    const { node } = await makeSickNode();
+    mkdirSync(node.stateFolder);
+    await node.run('mount', '-t', 'tmpfs', '-o', 'mode=700,ro', 'small', node.stateFolder);
+    for (const words of [['--yes'], ['--yes', '--dry-run']]) {
+      const { stdout, stderr } = await expectRefused(node, ...words);
+      const said = oneLine(stdout + stderr);
+      expect(said).toContain('read-only file system');
+      expect(said).toContain('mount it read-write, or choose another --state-dir');
+      expect(said).not.toContain('make room');
+    }
   });
 
   it('when the disk is full, at whichever file', async () => {

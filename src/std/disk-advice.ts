@@ -1,0 +1,67 @@
+/** What the kernel answered about a path: its reason in words, and what a person can do about it. */
+export interface DiskAdvice {
+  /** "/var/lib/kubediag: read-only file system" */
+  readonly why: string;
+  readonly todo: string;
+}
+
+interface Asker {
+  readonly isRoot: boolean;
+  /** What helps against most of it: "choose another --state-dir". */
+  readonly instead: string;
+}
+
+interface Row {
+  readonly reason: string;
+  readonly todo: (asker: Asker) => string;
+}
+
+const denied = ({ isRoot, instead }: Asker) =>
+  isRoot
+    ? `root is denied as well: see its attributes (lsattr), SELinux or AppArmor, or ${instead}`
+    : 'run it as root (sudo)';
+const openFiles = ({ isRoot }: Asker) =>
+  `close some${isRoot ? ', or raise the limit (ulimit -n, sysctl fs.file-max)' : ''}, and try again`;
+
+/** By the code of the error, as libc calls it. */
+const ROWS: Readonly<Record<string, Row>> = {
+  EACCES: { reason: 'permission denied', todo: denied },
+  EPERM: { reason: 'operation not permitted', todo: denied },
+  EROFS: {
+    reason: 'read-only file system',
+    todo: ({ instead }) => `mount it read-write, or ${instead}`,
+  },
+  ENOSPC: {
+    reason: 'no space left on device',
+    todo: ({ instead }) => `make room (see df -h and df -i), or ${instead}`,
+  },
+  EDQUOT: {
+    reason: 'disk quota exceeded',
+    todo: ({ instead }) => `make room or raise the quota, or ${instead}`,
+  },
+  ENOTDIR: { reason: 'not a directory', todo: ({ instead }) => instead },
+  EEXIST: { reason: 'file exists', todo: ({ instead }) => instead },
+  EISDIR: { reason: 'is a directory', todo: ({ instead }) => instead },
+  ENOENT: { reason: 'no such file or directory', todo: ({ instead }) => instead },
+  ELOOP: {
+    reason: 'a symbolic link, or too many of them',
+    todo: ({ instead }) => `put the real thing there, or ${instead}`,
+  },
+  ENAMETOOLONG: { reason: 'file name too long', todo: ({ instead }) => instead },
+  EMFILE: { reason: 'too many open files', todo: openFiles },
+  ENFILE: { reason: 'too many open files on this machine', todo: openFiles },
+  EIO: {
+    reason: 'input/output error',
+    todo: ({ instead }) => `the disk fails: see dmesg, and ${instead}`,
+  },
+};
+
+/** Undefined when it is no error of the disk that we know. */
+export function diskAdvice(error: unknown, asker: Asker): DiskAdvice | undefined {
+  if (!(error instanceof Error) || !('code' in error)) return undefined;
+  const row = typeof error.code === 'string' ? ROWS[error.code] : undefined;
+  // An error of our own that borrows such a code says more than the code does.
+  if (!row || !('syscall' in error)) return undefined;
+  const path = 'path' in error && typeof error.path === 'string' ? `${error.path}: ` : '';
+  return { why: `${path}${row.reason}`, todo: row.todo(asker) };
+}
