@@ -2,7 +2,7 @@ import type { Report } from '../checkup/report.ts';
 import { type Looking, takeLook } from '../host/take-look.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { EXIT } from './exit-codes.ts';
-import { adviceWithoutKubelet, adviceWithoutRights } from './no-node.ts';
+import { adviceWithoutKubelet, withoutDenials } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import {
   durationMs,
@@ -60,9 +60,8 @@ async function answer(
     terminal.out(advice);
     return EXIT.unknown;
   }
-  const code = await showReport(report, formatOf(options), terminal);
-  if (code === EXIT.unknown) terminal.hint(adviceWithoutRights());
-  return code;
+  const shown = options.output ? report : withoutDenials(report);
+  return showReport(shown, formatOf(options), terminal);
 }
 
 /** `kubediag check --watch`, until Ctrl-C; its code is that of the last look. */

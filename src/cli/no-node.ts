@@ -1,4 +1,5 @@
 import { geteuid } from 'node:process';
+import type { Report } from '../checkup/report.ts';
 import { attempt } from '../node/attempt.ts';
 import type { NodeReader } from '../node/node-reader.ts';
 import { wrapWords } from './wrap.ts';
@@ -51,8 +52,12 @@ const ELSEWHERE = [
   'to read        kubediag explain',
 ];
 
-/** Half of what we ask is root's to see. */
-export function adviceWithoutRights(): string {
-  if (geteuid?.() === 0) return '';
-  return 'You are not root, so the node hides most of itself. Run it as root: sudo kubediag check\n';
+/** For a person who is not root, what could not be read is told once, before the report. */
+export function withoutDenials(report: Report): Report {
+  if (geteuid?.() === 0) return report;
+  const faults = report.faults.map((fault) => {
+    const isDenied = fault.verdict === 'unknown' && /permission denied/.test(fault.reason ?? '');
+    return isDenied ? { ...fault, reason: 'not root (details: -o json)' } : fault;
+  });
+  return { ...report, faults };
 }

@@ -1,3 +1,4 @@
+import { geteuid } from 'node:process';
 import { type Command, CommanderError } from 'commander';
 import { terminalText } from '../std/terminal-text.ts';
 import { commands } from './commands.ts';
@@ -33,6 +34,7 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
+    terminal.hint(hintWithoutRoot(command, options));
     if (namedIn(options).length > 0) {
       const { checkOptions } = await import('./check-options.ts');
       await checkOptions(command, { ...options }, terminal);
@@ -57,6 +59,17 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
     process.stderr.write(terminalText(`kubediag: ${error.message}\n`));
     return EXIT.usage;
   }
+}
+
+/** Commands that look at the node, where half of what they ask is root's to see. */
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['check', 'recover', 'bundle', 'stacks', 'profile', 'run', 'serve'],
+]);
+
+/** Told first: it is why most of what follows is unknown. */
+function hintWithoutRoot(command: string, options: object): string {
+  if (geteuid?.() === 0 || !LOOKS.has(command) || 'file' in options) return '';
+  return `not root: most of the node cannot be read; run sudo kubediag ${command}\n`;
 }
 
 /**

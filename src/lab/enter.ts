@@ -22,7 +22,7 @@ export interface Ran {
 export async function standingLab(name: string): Promise<StandingLab> {
   checkName(name);
   const what = `nothing is done on the practice node "${name}"`;
-  checkRoot(what);
+  checkRoot();
   const state = await stateOf(name);
   if (state.is === 'up') return state.lab;
   const whys = {

@@ -5,7 +5,7 @@ import { stoppedParts, stoppedWords } from './stopped-parts.ts';
 
 /** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
 export async function list(terminal: LabTerminal): Promise<number> {
-  checkRoot('the practice nodes of this machine cannot be listed');
+  checkRoot();
   const names = await labNames();
   if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');
   for (const name of names) terminal.out(`${name.padEnd(16)}${await words(await stateOf(name))}\n`);

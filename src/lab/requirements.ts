@@ -15,7 +15,7 @@ export function checkMachine(what: string): void {
       'leave it, and do this on the machine',
     );
   }
-  checkRoot(what);
+  checkRoot();
   const missing = PROGRAMS.filter((name) => systemProgram(name) === undefined);
   if (missing.length > 0) {
     throw new Refusal(
@@ -26,13 +26,13 @@ export function checkMachine(what: string): void {
   }
 }
 
-export function checkRoot(what: string): void {
+export function checkRoot(): void {
   if (process.geteuid?.() === 0) return;
   throw new Refusal(
-    what,
-    'you are not root; a practice node has mounts, processes and a network of its own, and only root ' +
-      'may make those or enter them. Nothing of the machine itself is changed',
-    'run it as root: sudo kubediag lab ...',
+    'you are not root',
+    'a practice node has mounts, processes and a network of its own, and only root may make those or ' +
+      'enter them',
+    'run it as root: sudo kubediag lab ... (nothing of the machine itself is changed)',
   );
 }
 

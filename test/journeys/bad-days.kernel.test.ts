@@ -39,19 +39,25 @@ describe('whoever is not root', () => {
     await node.run('mount', '--bind', EXECUTABLE, AS_NOBODY.executable);
     const look = await node.kubediagWith(AS_NOBODY, 'check');
     expect(look.code).toBe(2);
-    expect(look.stdout).toContain('permission denied');
-    expect(look.stderr).toContain('You are not root');
-    expect(look.stderr).toContain('sudo kubediag check');
+    const first = 'not root: most of the node cannot be read; run sudo kubediag';
+    expect(look.stderr).toBe(`${first} check\n`);
+    expect(look.stdout).toContain('unknown  dead-volume-mount: not root (details: -o json)');
+    expect(look.stdout).not.toContain('permission denied');
+    const data = await node.kubediagWith(AS_NOBODY, 'check', '-o', 'json');
+    expect(data.stdout).toContain('permission denied');
     const recover = await expectUntouched(node, () =>
       node.kubediagWith(AS_NOBODY, 'recover', FAULT, '--yes'),
     );
     expect(recover.code).toBe(2);
+    expect(recover.stderr.startsWith(`${first} recover\n`)).toBe(true);
     expect(recover.stderr).toContain(`unknown: ${FAULT} could not be judged`);
     mkdirSync(node.stateFolder, { mode: 0o700 });
     const journal = await node.kubediagWith(AS_NOBODY, 'journal');
     expect(journal.code).toBe(2);
     expect(journal.stderr).toContain('the journal cannot be read');
-    expect(journal.stderr).toContain('run it as root');
+    expect(journal.stderr).toContain(': permission denied\n  do    run it as root (sudo)\n');
+    const lab = await node.kubediagWith(AS_NOBODY, 'lab', 'list');
+    expect(lab.stderr).toMatch(/^refused: you are not root\n/);
   });
 });
 
