@@ -4,7 +4,7 @@ import { fieldAt, textAt } from '../std/json.ts';
 import { JSON_DEPTH_MAX } from '../std/limits.ts';
 import { countJson, JsonLimitError } from '../std/parse-json.ts';
 import { readTar, type TarEntry, writeTar } from '../std/tar.ts';
-import { BundleError } from './bundle-error.ts';
+import { BundleError, NewerBundleError } from './bundle-error.ts';
 import {
   BUNDLE_ANSWERS_MAX,
   BUNDLE_BYTES_MAX,
@@ -101,9 +101,12 @@ function gunzipped(packed: Uint8Array): Uint8Array {
 export function bundleOfFiles(files: BundleFiles): Bundle {
   const manifestText = Buffer.from(fileOf(files, 'manifest.json')).toString('utf8');
   const { value: manifest } = json(manifestText, 'manifest.json', BUNDLE_VALUES_MAX);
-  if (fieldAt(manifest, 'format') !== FORMAT) {
-    throw new BundleError(`its format is ${String(fieldAt(manifest, 'format'))}, not ${FORMAT}`);
+  const format = fieldAt(manifest, 'format');
+  if (typeof format === 'number' && format > FORMAT) {
+    const madeBy = textAt(manifest, 'madeBy') ?? 'unknown';
+    throw new NewerBundleError(`its format is ${format}, and this version reads ${FORMAT}`, madeBy);
   }
+  if (format !== FORMAT) throw new BundleError(`its format is ${String(format)}, not ${FORMAT}`);
   for (const [name, content] of files) {
     if (name !== 'manifest.json' && textAt(manifest, 'checksums', name) !== sha256(content)) {
       throw new BundleError(`${name} was changed since it was recorded`);

@@ -1,8 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { VERSION } from '../../src/host/product-version.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
@@ -60,18 +69,30 @@ test.each([
     },
     'it is neither a file nor a folder',
   ],
-  [
-    'a folder whose blobs are a file',
-    () => {
-      cpSync(FIXTURE, at('flat'), { recursive: true });
-      writeFileSync(at('flat/blobs'), '');
-      return at('flat');
-    },
-    'it cannot be read (ENOTDIR',
-  ],
   ['an empty folder', () => mkdtempSync(at('empty-')), 'it has no manifest.json'],
 ])('replay of %s is wrong usage, not a defect, and ends', (_, make, why) => {
   const { code, signal, stdout, stderr } = replay(make());
   expect({ code, signal, stdout }).toEqual({ code: 64, signal: null, stdout: '' });
   expect(stderr).toContain(`is not a sound bundle: ${why}`);
+});
+
+test('what the disk does not give is told as that, and not to copy it again', () => {
+  cpSync(FIXTURE, at('flat'), { recursive: true });
+  writeFileSync(at('flat/blobs'), '');
+  const { code, stdout, stderr } = replay(at('flat'));
+  expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+  expect(stderr).toContain(`${at('flat')} cannot be read: ${at('flat/blobs')}: not a directory; `);
+  expect(stderr).not.toContain('Copy it again');
+});
+
+test('a bundle of a newer version names the version that reads it', () => {
+  cpSync(FIXTURE, at('newer'), { recursive: true });
+  const manifest = JSON.parse(readFileSync(at('newer/manifest.json'), 'utf8')) as object;
+  const newer = { ...manifest, format: 2, madeBy: '9.8.7' };
+  writeFileSync(at('newer/manifest.json'), JSON.stringify(newer));
+  const { code, stdout, stderr } = replay(at('newer'));
+  expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
+  expect(stderr).toContain(`made by kubediag 9.8.7, which is newer than this one (${VERSION})`);
+  expect(stderr).toContain('Replay it with kubediag 9.8.7 or newer');
+  expect(stderr).not.toContain('Copy it again');
 });
