@@ -205,6 +205,16 @@ test('a server that nobody can reach holds up no other Diagnosis, and a cancel e
   await me.make(DIAGNOSES, diagnosis('d', { operationSet: 'other' }));
   expect(await me.ended()).toMatchObject({ phase: 'Succeeded' });
   for (const name of names) expect(await me.status(name)).toMatchObject({ phase: 'Running' });
+  // Whoever waits sees why, and for how long.
+  const { startTime, nextAttemptTime = '' } = (await me.status('waits-0')).currentStep ?? {};
+  expect((await me.status('waits-0')).currentStep).toEqual({
+    operation: 'one',
+    startTime,
+    attempts: 1,
+    nextAttemptTime,
+    message: expect.stringMatching(/^http:\/\/127[.]0[.]0[.]1:1\/: .*ECONNREFUSED/),
+  });
+  expect(Date.parse(nextAttemptTime)).toBeGreaterThan(Date.now());
   for (const name of names) await me.patch(`${DIAGNOSES}/${name}`, { spec: { cancel: true } });
   for (const name of names) {
     expect(await me.ended(name)).toMatchObject({ phase: 'Failed', reason: 'DiagnosisCancelled' });

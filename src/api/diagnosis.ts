@@ -166,7 +166,15 @@ export const diagnosisStatus = z.object({
     .exactOptional(),
   checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
   currentStep: z
-    .object({ operation: text, startTime: time })
+    .object({
+      operation: text,
+      startTime: time,
+      attempts: count
+        .describe('How often its server was asked in vain; absent until that happens.')
+        .exactOptional(),
+      nextAttemptTime: time.describe('When its server is asked again.').exactOptional(),
+      message: text.describe('Why the last attempt failed.').exactOptional(),
+    })
     .describe('The step that it is at, and since when; gone once it has ended.')
     .exactOptional(),
   succeededPath: z.array(graphNode).exactOptional(),

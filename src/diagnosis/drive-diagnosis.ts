@@ -14,6 +14,7 @@ import { purposeOf } from './purpose.ts';
 import { type StepOutcome, stopWithin, unbroken } from './run-step.ts';
 import type { ObjectKey, StoredObject, StoreError } from './store.ts';
 import { patiently } from './store-answer.ts';
+import { tellRetry } from './tell-retry.ts';
 import { askAgainAt, restMs } from './time-left.ts';
 import { withUntoldDeeds } from './untold-deeds.ts';
 
@@ -268,6 +269,7 @@ async function outcomeOf(
       restMs: leftMs(),
       purpose: purposeOf(object.metadata, node),
       stop,
+      onRetry: (retry) => void tellRetry(object, retry, world),
     });
   };
   if (!status.largeResults || !holdLarge) return run();

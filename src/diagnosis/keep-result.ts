@@ -113,7 +113,10 @@ async function afterResult(
   return afterStep(withRecord(shown, record), paths, ended, now());
 }
 
-function isAtSameStep({ status: left = {} }: StoredObject, { status: right = {} }: StoredObject) {
+export function isAtSameStep(
+  { status: left = {} }: StoredObject,
+  { status: right = {} }: StoredObject,
+) {
   const [one, other] = [left, right].map((each) => each as DiagnosisStatus);
   return (
     one?.phase === other?.phase &&

@@ -5,7 +5,7 @@ import {
   type StepInput,
 } from '../operations/operation-result.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import type { InTurn } from '../operations/run-http.ts';
+import type { InTurn, Retry } from '../operations/run-http.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
 import type { DiagnosisInHand } from '../operations/step-input.ts';
 import { messageOf } from '../std/message-of.ts';
@@ -25,6 +25,8 @@ export interface StepToRun {
   /** The same in every attempt of this step, after a crash too. */
   readonly purpose: string;
   readonly stop: AbortSignal;
+  /** Told when its server could not be reached and is asked again. */
+  readonly onRetry?: (retry: Retry) => void;
 }
 
 /** What came of it; or what it would change, once that is approved. */
@@ -56,7 +58,8 @@ export function stepsOn(node: StepNode): RunStep {
   const looking = new Turns(LOOKING_STEPS_MAX);
   const programs = new Turns(PROGRAM_STEPS_MAX);
   const exchanges = new Turns(EXCHANGES_MAX);
-  return async ({ name, processor, diagnosis, input, restMs, purpose, stop: stopped }) => {
+  return async (toRun) => {
+    const { name, processor, diagnosis, input, restMs, purpose, stop: stopped, onRetry } = toRun;
     // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
     const stop = stopWithin(restMs, stopped);
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
@@ -71,7 +74,8 @@ export function stepsOn(node: StepNode): RunStep {
     const run = async () => {
       stop.throwIfAborted();
       const inTurn: InTurn = (attempt) => exchanges.take(attempt, stop);
-      const step = { name, processor, input, timeoutMs, isDryRun, inTurn };
+      const retrying = onRetry ? { onRetry } : {};
+      const step = { name, processor, input, timeoutMs, isDryRun, inTurn, ...retrying };
       return lend(lending, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);

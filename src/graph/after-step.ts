@@ -1,7 +1,13 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepReason } from '../api/results.ts';
+import { cutSentence } from '../std/cut-sentence.ts';
 import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
-import { STEP_MESSAGE_CHARACTERS_MAX, STEPS_LISTED_MAX } from './limits.ts';
+import {
+  STEP_MESSAGE_CHARACTERS_MAX,
+  STEP_MESSAGE_CHARACTERS_MIN,
+  STEP_MESSAGES_CHARACTERS_MAX,
+  STEPS_LISTED_MAX,
+} from './limits.ts';
 import type { GraphPath } from './paths.ts';
 
 /** What came of a step. One that failed may have found something all the same. */
@@ -36,7 +42,7 @@ export function afterStep(
     endTime: timeText(now),
   };
   if (!result.succeeded) {
-    const message = result.message.slice(0, STEP_MESSAGE_CHARACTERS_MAX);
+    const message = cutSentence(result.message, roomForMessage(status));
     const rest = path.slice(nodeIndex + 1).map(
       ({ operation = '' }, index): Step => ({
         pathIndex,
@@ -89,6 +95,12 @@ export function atStep(
   const { operation = '' } = paths[place.pathIndex]?.[place.nodeIndex] ?? {};
   const currentStep = { operation, startTime: timeText(now) };
   return { ...status, checkpoint: { ...status.checkpoint, ...place }, currentStep };
+}
+
+function roomForMessage({ steps = [] }: DiagnosisStatus): number {
+  const taken = steps.reduce((sum, { message = '' }) => sum + message.length, 0);
+  const room = Math.min(STEP_MESSAGES_CHARACTERS_MAX - taken, STEP_MESSAGE_CHARACTERS_MAX);
+  return Math.max(room, STEP_MESSAGE_CHARACTERS_MIN);
 }
 
 function withSteps(status: DiagnosisStatus, more: readonly Step[]): DiagnosisStatus {

@@ -47,10 +47,11 @@ function driven(
   first: SeenDiagnosis,
   run: (operation: string, count: number) => StepResult,
   before: (seen: SeenDiagnosis, count: number) => SeenDiagnosis = (seen) => seen,
+  turns = 100,
 ): { readonly ran: readonly string[]; readonly status: DiagnosisStatus; readonly waits?: string } {
   const ran: string[] = [];
   let seen = first;
-  for (let turn = 0; turn < 100; turn += 1) {
+  for (let turn = 0; turn < turns; turn += 1) {
     seen = before(seen, ran.length);
     const decision = decideNext(seen);
     if (decision.kind === 'ended') return { ran, status: seen.status };
@@ -341,11 +342,27 @@ test('the list of steps has a limit, and says what it left out', () => {
   const set: SeenSet = { state: 'ready', hash: 'h', paths };
   const { status } = driven(seenWith({ set }), () => ({
     succeeded: false,
-    message: 'm'.repeat(999),
+    message: 'm'.repeat(9_999),
   }));
   expect(status).toMatchObject({ phase: 'Failed', stepsNotListed: 3 * 499 - 1000 });
   expect(status.steps).toHaveLength(1000);
-  expect(status.steps?.[0]?.message).toHaveLength(256);
+  expect(status.steps?.[0]?.message).toMatch(/^m{4096} [.]{3} \(\d+ more characters\)$/);
+});
+
+test('messages of many steps are short, once the long ones have used up their room', () => {
+  const paths = Array.from({ length: 200 }, (_, at) => [{ id: at + 1, operation: 's' }]);
+  const message = 'The server is away. '.repeat(500);
+  const set: SeenSet = { state: 'ready', hash: 'h', paths };
+  const { status } = driven(
+    seenWith({ set }),
+    () => ({ succeeded: false, message }),
+    undefined,
+    500,
+  );
+  const lengths = (status.steps ?? []).map((step) => step.message?.length ?? 0);
+  expect(lengths[0]).toBeGreaterThan(4_000);
+  expect(lengths.at(-1)).toBeLessThan(200);
+  expect(lengths.reduce((sum, length) => sum + length)).toBeLessThan(150_000);
 });
 
 describe('a condition', () => {

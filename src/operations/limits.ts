@@ -21,6 +21,9 @@ export const CODE_BYTES_MAX = 2 * 1024 * 1024;
 
 export const REDIRECTS_MAX = 10;
 
+/** Of the body of an answer that is no success, in the message of its step. */
+export const BODY_SHOWN_BYTES_MAX = 1_024;
+
 /** From a failed attempt to reach a server to the next. A server that restarts is back by then. */
 export const RETRY_WAITS_MS: readonly number[] = [30_000, 60_000, 120_000];
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { certificates } from '../../test/rig/certificates.ts';
 import { permittedLookup, refuseForbidden } from './permitted-address.ts';
-import { type HttpStep, runHttp } from './run-http.ts';
+import { type HttpStep, type Retry, runHttp } from './run-http.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => unknown;
 
@@ -58,10 +58,27 @@ describe('an answer that came is judged, and never asked for again', () => {
   test.each([
     ['an empty object', 200, '{}', { succeeded: true, results: {} }],
     ['null', 200, 'null', { succeeded: true, results: {} }],
-    ['201', 201, '{}', 'it answered 201, and only 200 is success'],
+    ['201', 201, '{}', 'it answered 201, and only 200 is success: {}'],
     ['204', 204, '', 'it answered 204, and only 200 is success'],
-    ['500', 500, '{}', 'it answered 500, and only 200 is success'],
-    ['401', 401, '{}', 'it answered 401: it wants a credential, and a step sends none'],
+    ['500', 500, 'no such host', 'it answered 500, and only 200 is success: no such host'],
+    [
+      '500 in several lines, with what acts on a terminal and a secret',
+      500,
+      ' first\n\n\x1b[31msecond token=hunter2\n',
+      'it answered 500, and only 200 is success: first \\x1b[31msecond token=<redacted>',
+    ],
+    [
+      '503 at length',
+      503,
+      'long '.repeat(1_000),
+      `it answered 503, and only 200 is success: ${'long '.repeat(204)}long ... (the first 1024 bytes of 5000)`,
+    ],
+    [
+      '401',
+      401,
+      'who are you',
+      'it answered 401: it wants a credential, and a step sends none: who are you',
+    ],
     ['a number', 200, '{"a":"x","n":1}', 'in its answer "n" is no text, and all values must be'],
     ['a null inside', 200, '{"n":null}', 'in its answer "n" is no text, and all values must be'],
     ['a list', 200, '[]', 'its answer is no JSON object'],
@@ -217,7 +234,13 @@ describe('what the network did is tried again', () => {
   });
 
   test('nobody there', async () => {
-    const result = await ask('http://127.0.0.1:1/', { waitsMs: [1] });
+    const told: Retry[] = [];
+    const onRetry = (retry: Retry) => told.push(retry);
+    const before = Date.now();
+    const result = await ask('http://127.0.0.1:1/', { waitsMs: [1], onRetry });
+    const why = expect.stringMatching(/^http:\/\/127[.]0[.]0[.]1:1\/: .*ECONNREFUSED/);
+    expect(told).toEqual([{ attempts: 1, why, nextAt: expect.any(Date) }]);
+    expect(told[0]?.nextAt.getTime()).toBeGreaterThan(before);
     expect(result).toHaveProperty('message', expect.stringMatching(/ECONNREFUSED.*[(]2 attempts/));
   });
 

@@ -1,10 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
+import { redactSentence } from '../evidence/redact-sentence.ts';
+import { printable } from '../std/printable.ts';
+import { BODY_SHOWN_BYTES_MAX, JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import { resultsIn } from './results-in.ts';
 import {
   type Asked,
+  type Exchanged,
   type ExchangeLimits,
   exchangeLimits,
   runExchange,
@@ -21,6 +24,16 @@ export interface HttpStep {
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
   readonly inTurn?: InTurn;
+  /** Told before it waits for the next attempt. */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** A server could not be reached, and is asked again. */
+export interface Retry {
+  /** How often it was asked by now. */
+  readonly attempts: number;
+  readonly why: string;
+  readonly nextAt: Date;
 }
 
 /** Has an attempt wait for its turn. None is held between two: a lost server keeps nobody else waiting. */
@@ -32,7 +45,8 @@ type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
 
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
-  const { url, input, stop, trust, timeoutMs, waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
+  const { url, input, stop, trust, timeoutMs, onRetry } = step;
+  const { waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
   const asked: Omit<Asked, 'body'> = {
@@ -53,11 +67,14 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
     });
     if ('answer' in attempted) return attempted.answer;
     if (stop.aborted) return failedWith(`${url}: stopped${before}`);
-    const waitMs = waitsMs[attempt - 1];
-    if (waitMs === undefined) return failedWith(`${url}: ${attempted.lost} (${attempt} attempts)`);
+    const usualMs = waitsMs[attempt - 1];
+    if (usualMs === undefined) return failedWith(`${url}: ${attempted.lost} (${attempt} attempts)`);
     // Whoever stops it wants to know why it took so long.
     before = `; it could not be asked before: ${attempted.lost}`;
-    await pause(waitMs * (1 + Math.random() * JITTER_SHARE), stop);
+    const waitMs = usualMs * (1 + Math.random() * JITTER_SHARE);
+    const why = `${url}: ${attempted.lost}`;
+    onRetry?.({ attempts: attempt, why, nextAt: new Date(Date.now() + waitMs) });
+    await pause(waitMs, stop);
   }
 }
 
@@ -73,9 +90,9 @@ async function attemptOnce(url: string, first: Asked, limits: ExchangeLimits): P
     const exchanged = await runExchange(asked, limits);
     if ('lost' in exchanged) return exchanged;
     if ('refused' in exchanged) return failed(exchanged.refused);
-    const { status, location, body } = exchanged;
+    const { status, location } = exchanged;
     const next = redirected(asked, status, location);
-    if (next === undefined) return { answer: judged(url, status, body) };
+    if (next === undefined) return { answer: judged(url, exchanged) };
     if (next === 'elsewhere') {
       return failed(`it leads to another server, which is not followed: ${location}`);
     }
@@ -98,17 +115,33 @@ function redirected(
   return { ...asked, url: target, method: status >= 307 ? 'POST' : 'GET' };
 }
 
-function judged(url: string, status: number, body: string): OperationResult {
+type Answer = Extract<Exchanged, { readonly status: number }>;
+
+function judged(url: string, { status, body, bytes }: Answer): OperationResult {
+  const said = wordsIn(bytes);
   if (status === 401) {
     const cure = new URL(url).pathname.startsWith('/processor/')
       ? '; if it is an agent of KubeDiag, leave address and port out: each agent has its own processors'
       : '';
     return failedWith(
-      `${url}: it answered 401: it wants a credential, and a step sends none${cure}`,
+      `${url}: it answered 401: it wants a credential, and a step sends none${cure}${said}`,
     );
   }
-  if (status !== 200) return failedWith(`${url}: it answered ${status}, and only 200 is success`);
+  if (status !== 200) {
+    return failedWith(`${url}: it answered ${status}, and only 200 is success${said}`);
+  }
   const results = resultsIn(body);
   if (typeof results === 'string') return failedWith(`${url}: ${results}`);
   return { succeeded: true, results };
+}
+
+/** What a server says of its failure: the beginning of it, without what is nobody's business. */
+function wordsIn(bytes: Buffer): string {
+  const head = bytes.subarray(0, BODY_SHOWN_BYTES_MAX).toString('utf8').trim();
+  if (head === '') return '';
+  const more =
+    bytes.length > BODY_SHOWN_BYTES_MAX
+      ? ` ... (the first ${BODY_SHOWN_BYTES_MAX} bytes of ${bytes.length})`
+      : '';
+  return `: ${printable(redactSentence(head)).replace(/ +/g, ' ')}${more}`;
 }

@@ -51,7 +51,11 @@ const results: readonly Row[] = [
     count(graph.STEPS_LISTED_MAX),
     'the later ones are counted: `status.stepsNotListed`',
   ],
-  ['the message of a step', `${count(graph.STEP_MESSAGE_CHARACTERS_MAX)} characters`, 'it is cut'],
+  [
+    'the message of a step, and of all steps',
+    `${count(graph.STEP_MESSAGE_CHARACTERS_MAX)} characters, and ${count(graph.STEP_MESSAGES_CHARACTERS_MAX)}`,
+    'it ends after a whole sentence or word, and says how much is left out',
+  ],
 ];
 
 const objects: readonly Row[] = [
