@@ -191,9 +191,10 @@ function runManifests(): Command {
     .option('--yes', 'do not ask before a step that repairs')
     .addOption(validateOption())
     .addOption(
-      new Option('-o, --output <FORMAT>', 'the Diagnosis with its status')
-        .choices(['yaml', 'json'])
-        .default('yaml'),
+      new Option(
+        '-o, --output <FORMAT>',
+        'the whole Diagnosis with its status, in place of a summary',
+      ).choices(['yaml', 'json']),
     )
     .addOption(stateOption());
   return withNodeOptions(withManifestOptions(command));

@@ -114,8 +114,8 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
   const options = { server: `http://127.0.0.1:${port}`, tokenFile, hostRoot: '/' };
-  const described = async (name: string, status: object) => {
-    const spec = { operationSet: 'set', nodeName: 'my-node' };
+  const described = async (name: string, status: object, more: object = {}) => {
+    const spec = { operationSet: 'set', nodeName: 'my-node', recovery: 'Approval', ...more };
     const metadata = { name, namespace: 'default' };
     const made = await store.create({ apiVersion: API_VERSION, kind: 'Diagnosis', metadata, spec });
     await store.updateStatus({ ...made, status: { ...status } });
@@ -125,18 +125,29 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   };
   const asking = { type: 'WaitingForApproval', status: 'True', reason: 'ApprovalNeeded' };
   const plan = { phase: 'Running', plan: 'abc', conditions: [asking] };
-  const waits = 'Waits for:\n  - somebody who approves of its plan: kubediag approve asks\n';
-  expect(await described('asks', plan)).toContain(waits);
+  const asks = await described('asks', plan);
+  expect(asks).toMatch(
+    /^Result: +WaitingForApproval\nNext:\n {2}- kubediag approve asks -n default\n/,
+  );
+  expect(asks).not.toContain('Waits for');
   const approved = { ...plan, conditions: [{ ...asking, status: 'False' }] };
   const startTime = '2026-01-02T03:04:05Z';
-  const running = await described('runs', {
+  const status = {
     ...approved,
-    currentStep: { operation: 'a', startTime },
+    currentStep: {
+      operation: 'a',
+      startTime,
+      attempts: 2,
+      nextAttemptTime: startTime,
+      message: 'away',
+    },
     findings: [{ fault: 'a-fault', id: '3f9a1c', state: 'active', summary: 'It hurts.' }],
     findingsNotListed: 7,
-  });
+  };
+  const running = await described('runs', status, { approvedPlan: 'abc' });
   expect(running).not.toContain('Waits for');
   expect(running).toContain(`Current step: a, since ${startTime} (`);
+  expect(running).toContain(`; 2 attempts failed, next at ${startTime}: away\n`);
   expect(running).toContain('  - a-fault 3f9a1c (active): It hurts.\n  and 7 more\n');
   expect(await described('queued', { phase: 'Pending' })).toContain('Waits for:\n  - its turn');
 });

@@ -10,9 +10,12 @@ import { withStepHost } from '../host/step-host.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { DiagnosisInHand } from '../operations/step-input.ts';
 import type { Settled } from '../repair/settle-unfinished.ts';
+import { textAt } from '../std/json.ts';
 import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { consentOf } from './consent-of.ts';
+import { labelLine, resultSection } from './described-lines.ts';
+import { diagnosisSummary } from './diagnosis-summary.ts';
 import { EXIT } from './exit-codes.ts';
 import { showLint } from './lint.ts';
 import { lintManifests } from './lint-manifests.ts';
@@ -44,7 +47,8 @@ export interface RunOptions extends NodeOptions {
   readonly dryRun?: boolean;
   readonly yes?: boolean;
   readonly stateDir?: string;
-  readonly output: 'yaml' | 'json';
+  /** Absent: a summary for a person. */
+  readonly output?: 'yaml' | 'json';
 }
 
 /** `kubediag run -f FILE...`: walks Diagnoses on this node, and shows what came of them. */
@@ -74,8 +78,11 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
     const hand = inHand(diagnosis, targets[index] ?? here);
     ended.push(await walked(diagnosis, hand, { plan, options, stop }, terminal));
   }
-  terminal.out(await textOf(ended, options.output));
-  const isDone = ended.every(({ status }) => status.phase === 'Succeeded');
+  terminal.out(await textOf(ended, options.output, terminal));
+  // A healthy node fails the step that looks for a fault, and that is no failure of ours.
+  const isDone = ended.every(
+    ({ status: { phase, result } }) => phase === 'Succeeded' || result === 'NothingFound',
+  );
   return isDone ? EXIT.clear : EXIT.notDone;
 }
 
@@ -141,7 +148,7 @@ async function walked(
     },
     lookForPod: podLookup({ lend }),
     stop,
-    onStatus: tellSteps(name, terminal),
+    onStatus: tellSteps(name, options.output === undefined, terminal),
   });
   const leftOut = leftOutOn(nodeName, spec);
   if (leftOut !== undefined) terminal.err(`${printable(`${name}: not looked at: ${leftOut}`)}\n`);
@@ -149,23 +156,45 @@ async function walked(
   return end;
 }
 
-/** One line for each step as it ends. */
-function tellSteps(name: string, { hint }: Terminal) {
+/** One line for each step as it ends, and for each attempt that failed. A summary tells why at the end. */
+function tellSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
   let told = 0;
-  return ({ steps = [] }: DiagnosisStatus): void => {
+  let tried = '';
+  return ({ steps = [], currentStep }: DiagnosisStatus): void => {
     for (const { operation, outcome, message } of steps.slice(told)) {
-      const why = message === undefined ? '' : `: ${message}`;
+      const why = message === undefined || isSummedUp ? '' : `: ${message}`;
       hint(`${printable(`${name}  ${outcome.padEnd(9)}  ${operation}${why}`)}\n`);
     }
     told = steps.length;
+    const { operation, nextAttemptTime = '', message } = currentStep ?? {};
+    if (nextAttemptTime === tried) return;
+    tried = nextAttemptTime;
+    if (tried === '') return;
+    hint(
+      `${printable(`${name}  Retry      ${operation}: ${message}; next attempt at ${tried}`)}\n`,
+    );
   };
 }
 
-async function textOf(ended: readonly Walked[], format: 'yaml' | 'json'): Promise<string> {
+async function textOf(
+  ended: readonly Walked[],
+  format: RunOptions['output'],
+  { width }: Terminal,
+): Promise<string> {
+  if (format === undefined) {
+    return ended.map((each) => `${summaryOf(objectOf(each), width).join('\n')}\n`).join('\n');
+  }
   const [first, ...others] = ended.map(objectOf);
   const whole =
     others.length === 0 ? first : { apiVersion: 'v1', kind: 'List', items: [first, ...others] };
   return format === 'json' ? `${jsonText(whole, 2)}\n` : yamlText(whole);
+}
+
+function summaryOf(value: object, width: number): readonly string[] {
+  const { lines, isSaid } = diagnosisSummary(value, width);
+  const [result = '', ...rest] = lines;
+  const name = labelLine('Name', textAt(value, 'metadata', 'name') ?? '');
+  return [result, name, ...rest, ...resultSection(value, width, isSaid)];
 }
 
 function objectOf({ object: { metadata, spec }, status }: Walked): object {

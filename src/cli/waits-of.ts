@@ -1,4 +1,4 @@
-import { fieldAt, listAt, textAt } from '../std/json.ts';
+import { fieldAt, textAt } from '../std/json.ts';
 import type { AgentClient } from './agent-client.ts';
 import { kindNamed, pathOf } from './kind-named.ts';
 
@@ -6,16 +6,10 @@ import { kindNamed, pathOf } from './kind-named.ts';
 export async function waitsOf(value: unknown, client: AgentClient): Promise<readonly string[]> {
   const phase = textAt(value, 'status', 'phase') ?? '';
   if (phase === 'Succeeded' || phase === 'Failed') return [];
-  const name = textAt(value, 'metadata', 'name') ?? '';
-  const conditions = listAt(value, 'status', 'conditions') ?? [];
-  const isAsking = conditions.some(
-    (each) => textAt(each, 'type') === 'WaitingForApproval' && textAt(each, 'status') === 'True',
-  );
   const waits = [
     ...(fieldAt(value, 'spec', 'suspend') === true
       ? ['somebody who sets spec.suspend to false']
       : []),
-    ...(isAsking ? [`somebody who approves of its plan: kubediag approve ${name}`] : []),
     ...(await missingFor(value, client)),
   ];
   if (waits.length > 0 || phase === 'Running') return waits;

@@ -55,7 +55,7 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
     const listed = ['kubectl', 'get', `--raw=/api/v1/nodes/${NODE}/proxy/pods`];
     const list = async () => (await look().cluster.run(listed)).stdout;
     await expect.poll(list, SLOW).toContain(MANUALS_POD);
-    const words = ['run', '-f', MANUAL, '--yes', ...state, ...look().credential];
+    const words = ['run', '-f', MANUAL, '--yes', '-o', 'yaml', ...state, ...look().credential];
     const ended = await look().kubediag(...words);
     expect(ended.code, ended.stderr).toBe(0);
     const detail = expectPrintedStatus(parse(ended.stdout) as PrintedDiagnosis, line);

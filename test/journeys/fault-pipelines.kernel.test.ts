@@ -94,7 +94,7 @@ async function run(
   const diagnosis = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Diagnosis', spec };
   writeFileSync(file, JSON.stringify({ ...diagnosis, metadata: { name: 'sick' } }));
   const rest = ['--node-name', 'here', '--state-dir', node.stateFolder, ...words, ...more];
-  const ended = await node.kubediag('run', '-f', file, ...rest);
+  const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...rest);
   const { status } = parse(ended.stdout) as { readonly status: DiagnosisStatus };
   return { ended, status };
 }

@@ -97,7 +97,7 @@ describe('profilers of a node', () => {
     const file = join(node.scratch, 'one.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
     const words = ['--node-name', 'here', '--state-dir', node.stateFolder];
-    const ended = await node.kubediag('run', '-f', file, ...words);
+    const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...words);
     if (ended.stdout === '') throw new Error(ended.stderr);
     return (parse(ended.stdout) as { readonly status: DiagnosisStatus }).status;
   }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
@@ -137,6 +138,11 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     expect(applied.code, applied.stderr).toBe(0);
     await expect.poll(() => planOf('approved'), POLL).toMatch(/^[\da-f]{16}$/);
     const plan = (await planOf('approved')) ?? '';
+    const listed = await agent.kubediag('get', 'diagnoses', 'approved');
+    expect(listed.stdout).toMatch(/ PHASE +RESULT .*\napproved .* Running +WaitingForApproval /);
+    const waiting = await agent.kubediag('describe', 'diagnosis', 'approved');
+    expect(waiting.stdout).toMatch(/^Result: +WaitingForApproval\n/);
+    expect(waiting.stdout).toContain('  - kubediag approve approved -n default\n');
     const approved = await agent.kubediag('approve', 'approved', '--plan', plan);
     // Long paths are broken into lines.
     const whole = (text: string) => text.replaceAll(/\n +/g, '');
@@ -147,6 +153,13 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     const described = await agent.kubediag('describe', 'diagnosis', 'approved');
     expect(whole(described.stdout)).toContain(`- done: unmount ${sick.volume.target}`);
     expect(described.stdout.replaceAll(/\s+/g, ' ')).toContain(', entry 2 of the journal ');
+    expect(described.stdout).toMatch(/^Result: +Repaired\n/);
+    const { findings } = (await diagnosis('approved')).status as DiagnosisStatus;
+    const sentences = [findings?.[0]?.summary ?? '', `unmount ${sick.volume.target}`];
+    for (const sentence of sentences) {
+      const compact = (text: string) => text.replaceAll(/\s+/g, '');
+      expect(compact(described.stdout).split(compact(sentence))).toHaveLength(2);
+    }
     expect((await entries()).at(-1)).toMatchObject({ diagnosis: 'default/approved' });
     await sick.volume.bind();
     await sick.startAttempt();

@@ -106,7 +106,7 @@ describe('a server, a script, a function and a collector of ours in one graph', 
     const items = manifests();
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     const place = ['--node-name', 'my-node', '--state-dir', join(node.scratch, 'own')];
-    const ended = await node.kubediag('run', '-f', file, ...place);
+    const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...place);
     expect(ended, ended.stderr).toMatchObject({ code: 0 });
     return (parse(ended.stdout) as { readonly status: DiagnosisStatus }).status;
   }
