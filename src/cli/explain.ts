@@ -1,9 +1,12 @@
 import { faults } from '../faults/index.ts';
 import type { AnyFault } from '../model/fault.ts';
+import { printable } from '../std/printable.ts';
+import { columnLines } from './column-lines.ts';
 import { EXIT } from './exit-codes.ts';
+import { type Block, blocksOf, type ListItem } from './markdown-blocks.ts';
 import { pageOf } from './pages.ts';
 import { searchPages } from './search-pages.ts';
-import type { Style, Terminal } from './terminal.ts';
+import type { Terminal } from './terminal.ts';
 import { wrapWords } from './wrap.ts';
 
 /** `kubediag explain [FAULT|SYMPTOM]` */
@@ -27,65 +30,60 @@ function listFaults(terminal: Terminal): number {
 }
 
 function listHits(symptom: string, terminal: Terminal): number {
+  const { out, err, style, width } = terminal;
   const hits = searchPages(
     symptom,
     faults.map(({ id, title }) => ({ id, title, text: pageOf(id) })),
   );
-  for (const { id, title, line } of hits) {
-    terminal.out(`${terminal.style('bold', id)}  ${title}\n`);
-    for (const part of wrapWords(line, terminal.width - 4)) terminal.out(`    ${part}\n`);
-    terminal.out(`  kubediag explain ${id}\n`);
+  if (hits.length === 0) {
+    const known = faults.map(({ id }) => id).join(', ');
+    err(
+      `No page fits "${printable(symptom)}". KubeDiag knows: ${known}.\n` +
+        'Try fewer words, or the part of an error after its last colon. On the node: kubediag check\n',
+    );
+    return EXIT.unknown;
   }
-  if (hits.length > 0) return EXIT.clear;
-  const known = faults.map(({ id }) => id).join(', ');
-  terminal.err(
-    `No page speaks of that. KubeDiag knows: ${known}.\n` +
-      'Try fewer words, or the part of the error after the last colon.\n',
-  );
-  return EXIT.unknown;
+  const blocks = hits.map(({ id, title, section, line }) => {
+    const why = wrapWords(section === '' ? line : `${section}: ${line}`, width - INDENT.length);
+    return [
+      style('bold', id),
+      ...[...wrapWords(title, width - INDENT.length), ...why].map((each) => `${INDENT}${each}`),
+      `${INDENT}kubediag explain ${id}`,
+    ];
+  });
+  out(`${blocks.map((lines) => lines.join('\n')).join('\n\n')}\n`);
+  return EXIT.clear;
 }
 
-/** A page is Markdown that also reads well as it is; a terminal only needs its lines filled. */
-export function renderPage(page: string, { width, style }: Terminal): string {
-  const blocks = page.trim().split(/\n{2,}/);
-  return blocks.map((block) => renderBlock(block, width, style)).join('\n\n');
+const INDENT = '  ';
+
+/** A page for a terminal: without marks of Markdown, and as wide as the terminal. */
+function renderPage(page: string, terminal: Terminal): string {
+  return blocksOf(page)
+    .map((block) => renderBlock(block, terminal))
+    .join('\n\n');
 }
 
-function renderBlock(
-  block: string,
-  width: number,
-  style: (style: Style, text: string) => string,
-): string {
-  if (block.startsWith('#')) return style('bold', block.replace(/^#+ /, ''));
-  // Code, tables and lists keep their lines.
-  if (/^(```| {4}|\|)/.test(block)) {
-    return block
-      .replace(/^```\w*\n?/gm, '')
-      .trimEnd()
-      .split('\n')
-      .map((line) => `  ${line}`)
-      .join('\n');
+function renderBlock(block: Block, { width, style }: Terminal): string {
+  switch (block.is) {
+    case 'heading':
+      return style('bold', block.text);
+    case 'code':
+      return block.lines.map((line) => `${INDENT}${line}`.trimEnd()).join('\n');
+    case 'table':
+      return columnLines()(block.rows).trimEnd();
+    case 'list':
+      return block.items.map((item) => renderItem(item, width)).join('\n');
+    default:
+      return wrapWords(block.text, width).join('\n');
   }
-  if (/^([-*]|\d+\.) /.test(block)) return renderList(block, width);
-  return wrapWords(unmarked(block), width).join('\n');
 }
 
-function renderList(block: string, width: number): string {
-  const items = block.split(/\n(?=(?:[-*]|\d+\.) )/);
-  return items
-    .map((item) => {
-      const [, mark = '-', text = item] = /^([-*]|\d+\.) ([\s\S]*)$/.exec(item) ?? [];
-      const indent = ' '.repeat(mark.length + 1);
-      return wrapWords(unmarked(text), width - indent.length)
-        .map((line, index) => (index === 0 ? `${mark} ${line}` : indent + line))
-        .join('\n');
-    })
+function renderItem({ mark, text }: ListItem, width: number): string {
+  const indent = ' '.repeat(mark.length + 1);
+  return wrapWords(text, width - indent.length)
+    .map((line, index) => (index === 0 ? `${mark} ${line}` : indent + line))
     .join('\n');
-}
-
-// [issue 68211](https://...) and `code` and **bold**
-function unmarked(text: string): string {
-  return text.replace(/\[([^\]]+)\]\(([^)]+)\)/g, '$1 ($2)').replace(/[`]|\*\*/g, '');
 }
 
 function manifestLines({ affected, references, severity }: AnyFault, { style }: Terminal): string {

@@ -202,6 +202,18 @@ describe('what a person reads', () => {
     expect(kubediag('explain', 'zebra crossing').code).toBe(2);
   });
 
+  test('explain ranks what fits, and shows no markup', () => {
+    const { stdout } = kubediag('explain', 'pods', 'stuck', 'Terminating');
+    expect(stdout.match(/^\S+$/m)?.[0]).toBe('dead-volume-mount');
+    expect(stdout).toMatch(/^ {2}Symptom: New pods of one node stay Pending/m);
+    const notReady = kubediag('explain', 'node zebra');
+    expect(notReady).toMatchObject({ code: 2, stdout: '' });
+    expect(notReady.stderr).toContain('No page fits "node zebra"');
+    for (const words of [['stuck'], ['volume'], ['container-without-log-path']]) {
+      expect(kubediag('explain', ...words).stdout).not.toMatch(/```|`\w|\*\*|\]\(|^#+ /m);
+    }
+  });
+
   test('the journal of a node on which nothing was done says so', () => {
     const { code, stdout } = kubediag('journal', '--state-dir', scratch);
     expect({ code, stdout }).toEqual({
