@@ -36,7 +36,8 @@ async function main(): Promise<void> {
   const { runCli } = await import('./cli/run-cli.ts');
   const serve = async () => (await import('./agent/serve.ts')).serve;
   const lab = async () => (await import('./lab/run-lab.ts')).runLab;
-  process.exitCode = await runCli(process.argv.slice(2), { serve, lab });
+  const labWords = async () => (await import('./lab/completion-words.ts')).completionWords;
+  process.exitCode = await runCli(process.argv.slice(2), { serve, lab, labWords });
 }
 
 function tellDefect(error: unknown): void {

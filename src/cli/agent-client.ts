@@ -26,6 +26,8 @@ export interface AgentWish {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
+  /** How long it may be silent, where that is not as long as usual. */
+  readonly limitMs?: number;
 }
 
 export interface AgentClient {
@@ -115,6 +117,7 @@ const TOO_LARGE = {
 
 function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>): Promise<Asked> {
   const { place, token, method, path, body, type = 'application/json', accept, stop } = call;
+  const limitMs = call.limitMs ?? ANSWER_MS;
   const { promise, resolve } = Promise.withResolvers<Asked>();
   const failed = (error: Error) => resolve({ trouble: unreachable(place, error) });
   const sent = request(
@@ -123,7 +126,7 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
       method,
       path,
       // A watch may be silent for as long as it likes.
-      ...(stop ? {} : { timeout: ANSWER_MS }),
+      ...(stop ? {} : { timeout: limitMs }),
       headers: {
         Authorization: `Bearer ${token}`,
         Accept: accept ?? 'application/json',
@@ -144,7 +147,7 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     socket.destroy();
     failed(new Error('it wants to speak another protocol'));
   });
-  sent.on('timeout', () => sent.destroy(new Error(`no answer within ${ANSWER_MS / 1_000} s`)));
+  sent.on('timeout', () => sent.destroy(new Error(`no answer within ${limitMs / 1_000} s`)));
   stop?.addEventListener('abort', () => sent.destroy(), { once: true });
   sent.end(body === undefined ? undefined : JSON.stringify(body));
   return promise;

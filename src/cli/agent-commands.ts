@@ -48,7 +48,7 @@ function get(): Command {
     .usage('[options] (TYPE [NAME...] | TYPE/NAME...)')
     .option('-o, --output <FORMAT>', `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`)
     .option('-w, --watch', 'show them, and every change, until Ctrl-C')
-    .option('--sort-by <PATH>', 'sort by a field, such as .metadata.creationTimestamp')
+    .option('--sort-by <FIELD>', 'sort by a field, such as .metadata.creationTimestamp')
     .option('--no-headers', 'leave out the headings of the columns')
     .option('--show-labels', 'add a column with all labels')
     .option('-L, --label-columns <LABELS>', 'add a column for each of these labels', collected)

@@ -29,3 +29,6 @@ export const LOG_END_BYTES_MIN = 1024 * 1024;
 
 /** A template of `-o` in a file: a page of text at most. */
 export const TEMPLATE_BYTES_MAX = 1024 * 1024;
+
+/** A shell waits for it while somebody types: an agent on this node answers in a tenth of that. */
+export const COMPLETION_MS = 1_000;

@@ -2,6 +2,7 @@ import { geteuid } from 'node:process';
 import { type Command, CommanderError } from 'commander';
 import { terminalText } from '../std/terminal-text.ts';
 import { commands } from './commands.ts';
+import type { LabWords } from './complete-words.ts';
 import { EXIT } from './exit-codes.ts';
 import type { Lab } from './lab.ts';
 import { withCommandApart } from './lab-commands.ts';
@@ -14,6 +15,8 @@ import { UsageError } from './usage-error.ts';
 export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
   readonly lab: () => Promise<Lab>;
+  /** For the completion of a shell. */
+  readonly labWords: () => Promise<LabWords>;
 }
 
 /** Runs one command of a person on a node, and gives the exit code. */
@@ -31,6 +34,8 @@ export async function runCli(words: readonly string[], others: OtherHosts): Prom
 }
 
 async function codeOf(words: readonly string[], others: OtherHosts): Promise<number> {
+  // Not a command: only scripts of `kubediag completion` say it.
+  if (words[0] === '__complete') return completed(words.slice(1), others);
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
@@ -70,6 +75,12 @@ const LOOKS: ReadonlySet<string> = new Set([
 function hintWithoutRoot(command: string, options: object): string {
   if (geteuid?.() === 0 || !LOOKS.has(command) || 'file' in options) return '';
   return `not root: most of the node cannot be read; run sudo kubediag ${command}\n`;
+}
+
+async function completed(words: readonly string[], { labWords }: OtherHosts): Promise<number> {
+  const { complete } = await import('./completion.ts');
+  process.stdout.write(await complete(words, labWords));
+  return EXIT.clear;
 }
 
 /**

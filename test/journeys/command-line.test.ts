@@ -232,31 +232,54 @@ test('the version is that of the package', () => {
 });
 
 describe('completion', () => {
-  test('bash completes commands, faults and options', () => {
+  /** What bash shows for words that end where the cursor is. */
+  function completed(...words: readonly string[]): string {
     const script = `${kubediag('completion', 'bash').stdout}
-      COMP_WORDS=(kubediag rec); COMP_CWORD=1; _kubediag; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(kubediag recover sta); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(kubediag check --kubelet-r); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(kubediag lab d); COMP_CWORD=2; _kubediag; echo "\${COMPREPLY[*]}"
-      COMP_WORDS=(kubediag lab break --look); COMP_CWORD=3; _kubediag; echo "\${COMPREPLY[*]}"`;
-    const { stdout } = spawnSync('bash', ['-c', script], { encoding: 'utf8' });
-    expect(stdout).toBe('recover\nstale-subpath-mount\n--kubelet-root\ndown\n--look-alike\n');
+      COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kubediag; echo "\${COMPREPLY[*]}"`;
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', EXECUTABLE, ...words], {
+      encoding: 'utf8',
+      env: { PATH: process.env.PATH ?? '' },
+    });
+    return stdout.trimEnd();
+  }
+
+  test.each([
+    [['rec'], 'recover'],
+    [['recover', 'sta'], 'stale-subpath-mount'],
+    [['check', '--kubelet-r'], '--kubelet-root'],
+    [['lab', 'd'], 'down'],
+    [['lab', 'break', '--look'], '--look-alike'],
+    [['lab', 'break', 'stale-subpath-mount', '--variant', 'secret-a'], 'secret-active'],
+    [['lab', 'exam', 'look-alike/empty'], 'look-alike/empty-dir-cleared'],
+    [['lab', 'up', '--kubelet-version', 'v1.3'], 'v1.36.3'],
+    [['get', 'operations'], 'operations operationsets'],
+    [['get', '-o', 'custom-columns'], 'custom-columns= custom-columns-file='],
+    [['get', '--output', '=', 'y'], 'yaml'],
+    [['wait', 'diag/x', '--for', '='], 'condition= jsonpath= delete create'],
+    [['completion', ''], 'bash zsh fish'],
+    [['help', 'appl'], 'apply'],
+    [['replay', PROJECT.concat('/READ')], PROJECT.concat('/README.md')],
+    [['check', '--kubelet-log', PROJECT.concat('/READ')], PROJECT.concat('/README.md')],
+    [['version', ''], ''],
+    [['no-such-command', ''], ''],
+  ])('bash completes %j to %j', (words, shown) => {
+    expect(completed(...words)).toBe(shown);
   });
 
-  test.each(['zsh', 'fish'])('%s gets a script that names every command', (shell) => {
-    const { stdout } = kubediag('completion', shell);
-    for (const name of [
-      'check',
-      'recover',
-      'explain',
-      'journal',
-      'bundle',
-      'replay',
-      'lab',
-      'look-alike',
-    ]) {
-      expect(stdout).toContain(name);
-    }
+  test('without an agent no name is known, and nothing is said', () => {
+    const { code, stdout, stderr } = kubediag(
+      ...['__complete', 'zsh', 'get', '--state-dir', scratch, 'diag', ''],
+    );
+    expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'words\n', stderr: '' });
+  });
+
+  test.each(['zsh', 'fish'])('%s is told what each word means', (shell) => {
+    expect(kubediag('completion', shell).stdout).toContain(`__complete ${shell} `);
+    expect(kubediag('__complete', shell, 'recover', 'sta').stdout).toBe(
+      'words\nstale-subpath-mount\tA subPath volume is mounted from a file that was deleted\n',
+    );
+    const whole = kubediag('__complete', shell, 'get', '--output=js').stdout;
+    expect(whole).toMatch(/^nospace\n--output=json\n--output=jsonpath=\n/);
   });
 });
 

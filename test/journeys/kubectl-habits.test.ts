@@ -203,6 +203,32 @@ describe('describe, approve, cancel and fetch take TYPE/NAME', () => {
   });
 });
 
+test.each([
+  [
+    ['get', 'diag', ''],
+    ['stuck', 'web-10', 'web-9'],
+  ],
+  [['get', 'diag', 'web-9', 'st'], ['stuck']],
+  [
+    ['describe', 'diagnosis/w'],
+    ['diagnosis/web-10', 'diagnosis/web-9'],
+  ],
+  [['approve', 'st'], ['stuck']],
+  [
+    ['delete', 'operation', ''],
+    ['a', 'long'],
+  ],
+  [['get', 'diag', '-n', 'd'], ['default']],
+  [['get', '-n', 'other', 'diag', ''], []],
+])('%j completes names that the agent knows', (words, names) => {
+  const [command = '', ...rest] = words;
+  const state = ['--state-dir', stateDir];
+  const { stdout } = spawnSync(EXECUTABLE, ['__complete', 'fish', command, ...state, ...rest], {
+    encoding: 'utf8',
+  });
+  expect(stdout.trimEnd().split('\n').slice(1)).toEqual(names);
+});
+
 describe('wait', () => {
   const phase = '--for=jsonpath={.status.phase}=Succeeded';
 
