@@ -70,6 +70,11 @@ test.each([
   ['!constructor', ['a']],
   ['constructor!=x', ['a']],
   ['app', ['a']],
+  ['app in (a, b)', ['a']],
+  ['app in (b),app', []],
+  ['app notin (b,c),app', ['a']],
+  ['tier notin (b)', ['a']],
+  ['app notin (a)', []],
 ])('a selector sees the labels that an object has, and no others: %s', async (selector, names) => {
   const { ask } = await madeServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
@@ -228,6 +233,11 @@ test('kubectl gets the rows that it shows', async () => {
     kind: 'Table',
     // The last is its age: on a busy machine more than a second may pass.
     rows: [{ cells: ['a', 'set', 'my-node', '', '', '', '', '', expect.stringMatching(/^\d+s$/)] }],
+  });
+  // --sort-by asks for the objects too: by their metadata alone it would sort nothing else.
+  const sorting = await ask('GET', `${DIAGNOSES}?includeObject=Object`, undefined, headers);
+  expect(JSON.parse(sorting.text)).toMatchObject({
+    rows: [{ object: { kind: 'Diagnosis', spec: { operationSet: 'set' } } }],
   });
 });
 

@@ -17,17 +17,27 @@ export function selectorIn(query: URLSearchParams): Test {
   return (object) => tests.every((test) => test(object));
 }
 
+/** Between commas, but for those of a set: "app in (a,b),tier". */
 function parts(text: string | null): readonly string[] {
-  return (text ?? '').split(',').filter((part) => part.trim() !== '');
+  return (text ?? '').split(/,(?![^(]*\))/).filter((part) => part.trim() !== '');
 }
 
 // app=web, app==web, app!=web, app, !app, metadata.name=a
 const PART = /^\s*(!?)([\w./-]+)\s*(?:(!=|==?)\s*([\w./:-]*))?\s*$/;
 
+// app in (a, b), app notin (a)
+const SET = /^\s*([\w./-]+)\s+(in|notin)\s*\(([\w./:,\s-]*)\)\s*$/;
+
 function testOf(part: string, readAt: (object: StoredObject, name: string) => unknown): Test {
+  const [, named, word, values = ''] = SET.exec(part) ?? [];
+  if (named !== undefined) {
+    const wanted = values.split(',').map((value) => value.trim());
+    // What has no such label is in no set, as in Kubernetes.
+    return (object) => wanted.some((value) => readAt(object, named) === value) === (word === 'in');
+  }
   const [, not, name, operator, wanted] = PART.exec(part) ?? [];
   if (name === undefined || (not && operator)) {
-    const words = `the selector "${part}" is not understood: write a=b, a!=b, a or !a`;
+    const words = `the selector "${part}" is not understood: write a=b, a!=b, a, !a, a in (b,c) or a notin (b,c)`;
     throw new StatusError('BadRequest', words);
   }
   if (operator === undefined) {
