@@ -58,8 +58,8 @@ export function withCommandApart(words: readonly string[]): readonly string[] {
 function breakNode(): Command {
   return new Command('break')
     .description('Break a practice node for real; without a fault, list the ways to break it')
-    .argument('[FAULT]', 'the fault to make')
-    .option('--variant <NAME>', 'in this form (default: its first)')
+    .argument('[FAULT...]', 'the faults to make, or one form of each: FAULT/VARIANT')
+    .option('--variant <NAME>', 'in this form (default: the first that goes with the others)')
     .option('--look-alike <NAME>', 'make what only resembles a fault, and must not be reported')
     .addOption(nameOption());
 }

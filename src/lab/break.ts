@@ -1,3 +1,4 @@
+import type { Habit } from './breaks/kubelet-habits.ts';
 import type { PracticeNode } from './practice-node.ts';
 import type { LabSettings } from './settings.ts';
 
@@ -12,6 +13,10 @@ export interface Break {
   /** For a person: what is done to the node, in one sentence without its full stop. */
   readonly about: string;
   readonly expected: Expected;
+  /** Which kubelets have the fault; any does where it is absent. */
+  readonly kubelet?: Habit;
+  /** From then on the kubelet starts no pod and removes none. */
+  readonly hangsKubelet?: boolean;
   /** Why it cannot be made on this node, such as for want of our own kubelet; undefined when it can. */
   readonly leftOut?: (settings: LabSettings) => string | undefined;
   /** Breaks the node, and returns once the fault is there to be seen. */

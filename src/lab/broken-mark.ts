@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Break } from './break.ts';
+import { caseName } from './exam/cases.ts';
 import { PLACES } from './places.ts';
 
 type Named = Pick<Break, 'kind' | 'fault' | 'variant'>;
@@ -8,15 +9,15 @@ type Named = Pick<Break, 'kind' | 'fault' | 'variant'>;
 /** On the node, which forgets it when it is healed. */
 const MARK = join(PLACES.lab, 'broken');
 
-/**
- * Remembers how the node is about to be broken, and refuses when it was already: faults are made of the
- * same pods and folders, so a second one would fail halfway, or wait for a kubelet that hangs.
- */
+/** How the node was broken since it was made or healed, the first one first. */
+export function madeBreaks<T extends Named>(all: readonly T[], mark = MARK): readonly T[] {
+  const names = existsSync(mark) ? readFileSync(mark, 'utf8').trimEnd().split('\n') : [];
+  return names.flatMap((name) => all.find((each) => caseName(each) === name) ?? []);
+}
+
+/** Remembers that the node is about to be broken so. */
 export function markBroken(asked: Named, mark = MARK): void {
-  if (existsSync(mark)) {
-    throw new Error(`it was given ${readFileSync(mark, 'utf8')} already, and was not healed since`);
-  }
-  writeFileSync(mark, titleOf(asked));
+  writeFileSync(mark, `${caseName(asked)}\n`, { flag: 'a' });
 }
 
 /** "dead-volume-mount (nfs-active)" */

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Break } from './break.ts';
-import { checkPossible, chooseBreak, healed, nextSteps } from './change-node.ts';
+import { askedBreaks, checkPossible, chooseBreak, healed, nextSteps } from './change-node.ts';
 import { WRITTEN } from './heal.ts';
 
 function made(kind: Break['kind'], fault: string, variant: string): Break {
@@ -32,6 +32,21 @@ test.each([
   expect(() => chooseBreak(all, fault, options)).toThrow(words);
 });
 
+test('several faults are named by a word each, and a form of one by a slash', () => {
+  expect(askedBreaks(all, ['dead-volume-mount'], {})).toEqual([{ form: first, isAny: true }]);
+  expect(askedBreaks(all, ['dead-volume-mount/csi'], {})).toEqual([{ form: second, isAny: false }]);
+  const several = ['dead-volume-mount/csi', 'dead-volume-mount'];
+  expect(askedBreaks(all, several, {}).map(({ form }) => form)).toEqual([second, first]);
+  expect(askedBreaks(all, [], {})).toEqual([]);
+  expect(() => askedBreaks(all, several, { variant: 'csi' })).toThrow('--variant is of one fault');
+  expect(() => askedBreaks(all, ['dead-volume-mount', 'x/y'], {})).toThrow(
+    'no fault is called "x"',
+  );
+  expect(nextSteps([first, second], 'practice')).toContain(
+    'kubediag lab run -- kubediag recover\n',
+  );
+});
+
 test('what this kubelet cannot have is refused with what it can have', () => {
   const lab = {
     name: 'real',
@@ -60,9 +75,9 @@ test('what this kubelet cannot have is refused with what it can have', () => {
 });
 
 test('nobody is told to cure what only resembles a fault', () => {
-  expect(nextSteps(first, 'a')).toContain('kubediag lab run --name a -- kubediag recover dead-');
-  expect(nextSteps(alike, 'practice')).not.toContain('recover');
-  expect(nextSteps(alike, 'practice')).toContain('must not take this for a fault');
+  expect(nextSteps([first], 'a')).toContain('kubediag lab run --name a -- kubediag recover dead-');
+  expect(nextSteps([alike], 'practice')).not.toContain('recover');
+  expect(nextSteps([alike], 'practice')).toContain('must not take this for a fault');
 });
 
 test('it is told how far a node is healed', () => {

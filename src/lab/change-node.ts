@@ -2,7 +2,8 @@ import { messageOf } from '../std/message-of.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { titleOf } from './broken-mark.ts';
-import { enterAndRun, standingLab } from './enter.ts';
+import { standingLab } from './enter.ts';
+import { caseName } from './exam/cases.ts';
 import { type Healed, WRITTEN } from './heal.ts';
 import type { StandingLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
@@ -10,6 +11,7 @@ import type { LabTerminal } from './lab-terminal.ts';
 import { FURNISH_MS } from './limits.ts';
 import { openSession } from './node-session.ts';
 import { Refusal, WrongWords } from './refusal.ts';
+import type { LabSettings } from './settings.ts';
 import { stoppedParts, stoppedWords } from './stopped-parts.ts';
 
 export interface BreakOptions extends NameOption {
@@ -19,33 +21,88 @@ export interface BreakOptions extends NameOption {
 
 /** `kubediag lab break`: in one of the ways that we know; without words it tells which those are. */
 export async function breakNode(
-  asked: string | undefined,
+  words: readonly string[],
   options: BreakOptions,
   terminal: LabTerminal,
 ): Promise<number> {
-  const chosen = chooseBreak(breaks, asked, options);
-  if (chosen === undefined) {
+  const asked = askedBreaks(breaks, words, options);
+  if (asked.length === 0) {
     terminal.out(listed(breaks));
     return 0;
   }
   const { name } = options;
   const lab = await standingLab(name);
-  checkPossible(breaks, chosen, lab);
+  for (const { isAny, form } of asked) {
+    const isPossible = breaks.some((each) => isAny && isFormOf(each, form, lab.settings));
+    if (!isPossible) checkPossible(breaks, form, lab);
+  }
   await checkRuns(lab);
-  terminal.progress(`breaking: ${chosen.about}`);
-  const { kind, fault, variant } = chosen;
-  await change(`practice node ${name} is not broken`, lab, () =>
-    enterAndRun(lab, ['break', kind, fault, variant], FURNISH_MS),
-  );
+  terminal.progress(`breaking: ${asked.map(({ form }) => form.fault).join(', ')}`);
+  const request = asked.flatMap(({ isAny, form: { kind, fault, variant } }) => [
+    ...[kind, fault, isAny ? '' : variant],
+  ]);
+  const session = openSession(lab);
+  const made = (await change(`practice node ${name} is not broken`, lab, () =>
+    session.request(['break', ...request], asked.length * FURNISH_MS),
+  ).finally(session.close)) as readonly string[];
   terminal.progress('');
-  terminal.out(`practice node ${name} has ${titleOf(chosen)}: ${chosen.about}\n`);
+  const chosen = made.flatMap((each) => breaks.find((one) => caseName(one) === each) ?? []);
+  for (const each of chosen)
+    terminal.out(`practice node ${name} has ${titleOf(each)}: ${each.about}\n`);
   terminal.hint(nextSteps(chosen, name));
   return 0;
 }
 
+/** Another form of the same fault, which this node can have. */
+function isFormOf(each: Break, { kind, fault }: Break, settings: LabSettings): boolean {
+  return each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined;
+}
+
+interface Asked {
+  readonly form: Break;
+  /** Nobody named a form, so any that goes with the others will do. */
+  readonly isAny: boolean;
+}
+
+/** What the words name: a fault each, or a fault and its form, "dead-volume-mount/csi-active". */
+export function askedBreaks(
+  all: readonly Break[],
+  words: readonly string[],
+  options: Pick<BreakOptions, 'variant' | 'lookAlike'>,
+): readonly Asked[] {
+  const [first, ...more] = words;
+  if (more.length === 0) return askedBreak(all, first, options);
+  if (options.variant !== undefined) {
+    wrong(`--variant is of one fault; of several write ${first}/${options.variant}`);
+  }
+  return words.flatMap((word) => askedBreak(all, word, options));
+}
+
+function askedBreak(
+  all: readonly Break[],
+  word: string | undefined,
+  { variant, lookAlike }: Pick<BreakOptions, 'variant' | 'lookAlike'>,
+): readonly Asked[] {
+  const [fault, form = variant] = word?.split('/') ?? [];
+  const isAny = form === undefined && lookAlike === undefined;
+  const chosen = chooseBreak(all, fault, {
+    ...(form === undefined ? {} : { variant: form }),
+    ...(lookAlike === undefined ? {} : { lookAlike }),
+  });
+  return chosen === undefined ? [] : [{ form: chosen, isAny }];
+}
+
 /** What a person can do with a node that was broken so. */
-export function nextSteps({ kind, fault }: Pick<Break, 'kind' | 'fault'>, name: string): string {
+export function nextSteps(made: readonly Pick<Break, 'kind' | 'fault'>[], name: string): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
+  const [{ kind, fault } = { kind: 'fault', fault: '' }, ...others] = made;
+  if (others.length > 0) {
+    return (
+      `  find them  kubediag lab run${of} -- kubediag check\n` +
+      `  cure them  kubediag lab run${of} -- kubediag recover\n` +
+      `  undo them  kubediag lab heal${of}\n`
+    );
+  }
   const steps =
     kind === 'fault'
       ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n` +

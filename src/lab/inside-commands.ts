@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { dieWithParent } from '../process/die-with-parent.ts';
 import { messageOf } from '../std/message-of.ts';
+import type { AskedBreak } from './breaks/choose-together.ts';
 import { openNode } from './open-node.ts';
 
 /** As the command line tells of what was refused. */
@@ -27,6 +28,13 @@ async function runSession(): Promise<void> {
   }
 }
 
+/** Of each a kind, a fault and a variant, which is empty where any will do. */
+function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly AskedBreak[] {
+  if (kind === undefined || fault === undefined) return [];
+  const asked = { kind: kind as AskedBreak['kind'], fault, ...(variant ? { variant } : {}) };
+  return [asked, ...askedIn(rest)];
+}
+
 async function answerTo([command = '', ...words]: readonly string[]): Promise<SessionAnswer> {
   // For each request anew: the one before may have restarted the runtime.
   const node = openNode();
@@ -37,8 +45,7 @@ async function answerTo([command = '', ...words]: readonly string[]): Promise<Se
         await (await import('./furnish.ts')).furnish(node);
         return {};
       case 'break':
-        await (await import('./make-break.ts')).makeBreak(node, words);
-        return {};
+        return { result: await (await import('./make-break.ts')).makeBreaks(node, askedIn(words)) };
       case 'heal':
         return { result: await (await import('./heal.ts')).heal(node) };
       case 'snapshot':

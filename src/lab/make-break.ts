@@ -1,19 +1,34 @@
 import type { Break } from './break.ts';
+import { type AskedBreak, chooseTogether } from './breaks/choose-together.ts';
 import { breaks } from './breaks/index.ts';
-import { markBroken } from './broken-mark.ts';
+import { versionWith } from './breaks/kubelet-habits.ts';
+import { madeBreaks, markBroken } from './broken-mark.ts';
+import { caseName } from './exam/cases.ts';
 import type { PracticeNode } from './practice-node.ts';
 
-/** Breaks the node in one way: the words are a kind, a fault and a variant. */
-export async function makeBreak(
+/** Breaks the node in some ways, beside those of before. Returns the names of the cases. */
+export async function makeBreaks(
   node: PracticeNode,
-  [kind, fault, variant]: readonly string[],
-): Promise<void> {
-  const isMeant = (each: Break) =>
-    each.kind === kind && each.fault === fault && each.variant === variant;
-  const found = breaks.find(isMeant);
-  if (found === undefined) throw new Error(`there is no ${kind} ${fault} ${variant}`);
-  const why = found.leftOut?.(node.settings);
-  if (why !== undefined) throw new Error(why);
-  markBroken(found);
-  await found.make(node);
+  asked: readonly AskedBreak[],
+): Promise<readonly string[]> {
+  const made = madeBreaks(breaks);
+  const choice = chooseTogether(breaks, asked, { made, settings: node.settings });
+  if ('why' in choice) throw new Error(choice.why);
+  takeOnKubelet(node, [...made, ...choice.chosen]);
+  for (const each of choice.chosen) {
+    markBroken(each);
+    await each.make(node);
+  }
+  return choice.chosen.map(caseName);
+}
+
+/** Before the first is made: one that another version repairs would be gone again. */
+function takeOnKubelet(node: PracticeNode, all: readonly Break[]): void {
+  const { kubelet } = node.settings;
+  if (kubelet.kind === 'real') return;
+  const version = versionWith(
+    all.flatMap((each) => each.kubelet ?? []),
+    kubelet.version,
+  );
+  if (version !== undefined) node.tellKubelet({ version });
 }

@@ -59,7 +59,7 @@ test('one process answers all requests, and a refused break with the reason', as
   await expect(request('dance')).rejects.toThrow('nothing is called "dance" on a practice node');
   await request(...BREAK);
   await expect(request(...BREAK)).rejects.toThrow(
-    /^it was given stale-subpath-mount \(configmap-latent\) already, and was not healed since$/,
+    /^it has stale-subpath-mount \(configmap-latent\) already, and all variants use the same pods$/,
   );
   await request('heal');
   await request(...BREAK);

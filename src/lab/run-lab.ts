@@ -59,7 +59,7 @@ async function runCommand(
     case 'serve':
       return (await import('./serve.ts')).serve(options as never, terminal, stopOnSignal());
     case 'break':
-      return (await import('./change-node.ts')).breakNode(words[0], options as never, terminal);
+      return (await import('./change-node.ts')).breakNode(words, options as never, terminal);
     default:
       return (await import('./change-node.ts')).healNode(
         options as never,

@@ -17,8 +17,11 @@ export type KubeletChoice =
   | { readonly kind: 'stand-in'; readonly version: KubeletVersion }
   | { readonly kind: 'real'; readonly program: string; readonly version: string };
 
-/** The versions whose wording and behaviour our kubelet knows. */
-export const KUBELET_VERSIONS = ['v1.18.8', 'v1.36.3'] as const;
+/**
+ * The versions whose wording and behaviour our kubelet knows. v1.18.20 has what else only an older or
+ * only a newer one has, so that such faults can be had together.
+ */
+export const KUBELET_VERSIONS = ['v1.18.8', 'v1.18.20', 'v1.36.3'] as const;
 export type KubeletVersion = (typeof KUBELET_VERSIONS)[number];
 
 /** What our kubelet reads anew all the time, so that a break can change it. */

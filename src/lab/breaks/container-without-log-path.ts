@@ -15,7 +15,7 @@ import {
   whyBinIsSafe,
 } from './bare-container.ts';
 import { processChanges } from './container-changes.ts';
-import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+import { HABITS, lacks, needs, takeOn } from './kubelet-habits.ts';
 
 const cannotDamage = (settings: LabSettings) =>
   lacks(HABITS.removesByPattern)(settings) ?? whyBinIsSafe();
@@ -30,7 +30,7 @@ function named(variant: string) {
     kind: 'fault',
     fault: 'container-without-log-path',
     variant,
-    leftOut: lacks(HABITS.removesByPattern),
+    ...needs(HABITS.removesByPattern),
   } as const;
 }
 
@@ -184,6 +184,7 @@ const ofKnownPod: Break = {
 
 const ofOldKubelet: Break = {
   ...named('old-kubelet-benign'),
+  kubelet: HABITS.removesTheLogPath,
   about: "keadm's broker has ended without a log path, under a kubelet that deletes nothing for it",
   expected: { verdict: 'clear', state: 'benign', repair: 'none' },
   leftOut: collectsAtOnce,

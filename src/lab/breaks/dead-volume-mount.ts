@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
-import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { become, HABITS, needs } from './kubelet-habits.ts';
 import { leaveOrphan, podFolder, volumePath, writeVolumeFile } from './orphan.ts';
 import { runPod } from './pod-life.ts';
 import { serveVolumes, untilItHangs, type VolumeServer } from './served-volume.ts';
@@ -64,9 +64,10 @@ const BY_SUBPATH = `${podFolder(ORPHAN)}/volume-subpaths/share/app/0`;
 const active: readonly Break[] = [
   {
     ...named('nfs-active'),
+    hangsKubelet: true,
     about: 'the server of a volume falls silent whose pod is gone, and the kubelet hangs on it',
     expected: ACTIVE,
-    leftOut: lacks(HABITS.asksEveryServer),
+    ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();
@@ -75,6 +76,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('csi-active'),
+    hangsKubelet: true,
     about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
     expected: {
       ...ACTIVE,
@@ -83,7 +85,7 @@ const active: readonly Break[] = [
       // The file of the volume is left, over which the kubelet stumbles next.
       afterwards: ['orphaned-volume-metadata'],
     },
-    leftOut: lacks(HABITS.asksCsiServersAlone),
+    ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
       (await leaveCsiVolume(node, ORPHAN)).fallSilent();
@@ -92,6 +94,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('with-subpath-active'),
+    hangsKubelet: true,
     about: 'a silent volume of a pod that is gone is mounted by subPath too',
     expected: {
       ...ACTIVE,
@@ -99,7 +102,7 @@ const active: readonly Break[] = [
       must: [SHARE_GONE, `- mount ${BY_SUBPATH} `],
       changes: [...GONE, `+ file ${BY_SUBPATH} folder`],
     },
-    leftOut: lacks(HABITS.asksEveryServer),
+    ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       const server = await served(ORPHAN, async (volumes) => {
@@ -118,6 +121,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('two-active'),
+    hangsKubelet: true,
     about: 'two volumes of pods that are gone fall silent, and the kubelet hangs on the first',
     expected: {
       ...ACTIVE,
@@ -125,7 +129,7 @@ const active: readonly Break[] = [
       // Freed from the one, it hangs on the other.
       afterwards: [FAULT],
     },
-    leftOut: lacks(HABITS.asksEveryServer),
+    ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       const servers = [
@@ -142,9 +146,10 @@ const active: readonly Break[] = [
 const shared: readonly Break[] = [
   {
     ...named('shared-refused'),
+    hangsKubelet: true,
     about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
-    leftOut: lacks(HABITS.asksEveryServer),
+    ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       const server = await leaveVolume(node, ORPHAN, SHARE);
@@ -153,9 +158,10 @@ const shared: readonly Break[] = [
   },
   {
     ...named('csi-shared-refused'),
+    hangsKubelet: true,
     about: 'the same of a CSI volume: one mount of it is of a pod that is gone, and one is in use',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
-    leftOut: lacks(HABITS.asksCsiServersAlone),
+    ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
       const server = await leaveCsiVolume(node, ORPHAN);
@@ -192,7 +198,7 @@ const waiting: readonly Break[] = [
       changes: MOUNT_GONE,
       afterwards: ['orphaned-volume-metadata'],
     },
-    leftOut: lacks(HABITS.asksEveryServer),
+    ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       (await leaveCsiVolume(node, ORPHAN)).fallSilent();
@@ -202,7 +208,7 @@ const waiting: readonly Break[] = [
     ...named('nfs-benign'),
     about: 'a silent volume of a pod that is gone, which a newer kubelet passes by',
     expected: { verdict: 'clear', state: 'benign', repair: 'none' },
-    leftOut: lacks(HABITS.asksCsiServersAlone),
+    ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
       (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();

@@ -1,7 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
-import type { KubeletVersion, KubeletWords, LabSettings } from '../settings.ts';
+import {
+  KUBELET_VERSIONS,
+  type KubeletVersion,
+  type KubeletWords,
+  type LabSettings,
+} from '../settings.ts';
 
 /** Leaves a stale subPath mount as it is, and removes exactly the log path of a container. */
 const OLD: KubeletVersion = 'v1.18.8';
@@ -78,12 +83,38 @@ export function tidiesUp({ kubelet }: LabSettings): string | undefined {
     : undefined;
 }
 
+function hasHabit(version: string, isOf: Habit['isOf']): boolean {
+  const [, minor, patch] = VERSION.exec(version) ?? [];
+  return minor !== undefined && isOf(Number(minor), Number(patch));
+}
+
+interface Needs {
+  readonly kubelet: Habit;
+  readonly leftOut: (settings: LabSettings) => string | undefined;
+}
+
+/** What a break says that needs this habit. */
+export function needs(kubelet: Habit): Needs {
+  return { kubelet, leftOut: lacks(kubelet) };
+}
+
+/**
+ * The version of our own kubelet that has all these habits: the one that it has now, if that does;
+ * undefined when none does.
+ */
+export function versionWith(
+  habits: readonly Habit[],
+  now: KubeletVersion,
+): KubeletVersion | undefined {
+  const liked = [now, ...habits.map(({ version }) => version), ...KUBELET_VERSIONS];
+  return liked.find((version) => habits.every(({ isOf }) => hasHabit(version, isOf)));
+}
+
 /** Why a break that needs this habit cannot be made here: a real kubelet is as old as it is. */
 export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string | undefined {
   return ({ kubelet }) => {
     if (kubelet.kind === 'stand-in') return undefined;
-    const [, minor, patch] = VERSION.exec(kubelet.version) ?? [];
-    if (minor !== undefined && isOf(Number(minor), Number(patch))) return undefined;
+    if (hasHabit(kubelet.version, isOf)) return undefined;
     return `it needs a kubelet that ${about}, and this one is ${kubelet.version}`;
   };
 }
@@ -93,19 +124,27 @@ export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string
  * has the habit, or the break was left out, and collects as it likes.
  */
 export function takeOn(
-  { version }: Habit,
+  habit: Habit,
   node: PracticeNode,
   more: Partial<Pick<KubeletWords, 'collects'>> = {},
 ): void {
-  if (node.settings.kubelet.kind === 'stand-in') node.tellKubelet({ version, ...more });
+  if (node.settings.kubelet.kind === 'stand-in')
+    node.tellKubelet({ version: versionFor(habit), ...more });
+}
+
+/** Another fault may have chosen one that has this habit too, and would not stand any other. */
+function versionFor(habit: Habit): KubeletVersion {
+  const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
+  return versionWith([habit], version) ?? habit.version;
 }
 
 /** The same, and comes back when the kubelet does nothing any more by its habits of before. */
 export async function become(habit: Habit, node: PracticeNode): Promise<void> {
   if (node.settings.kubelet.kind === 'real') return;
   takeOn(habit, node);
+  const version = versionFor(habit);
   await node.until(
-    `the kubelet goes by the habits of ${habit.version}`,
-    () => readFileSync(PLACES.kubeletTurn, 'utf8') === habit.version,
+    `the kubelet goes by the habits of ${version}`,
+    () => readFileSync(PLACES.kubeletTurn, 'utf8') === version,
   );
 }

@@ -87,7 +87,7 @@ const heldWithoutLeftovers: Resemblance = {
   make: async (node) => {
     const volume = join(await runLivePod(node), PLUGIN, VOLUME);
     mkdirSync(volume, { recursive: true });
-    await letItBeHeld(node, volume);
+    await letItBeHeld(node, 'leftover-volume-directory', volume);
   },
 };
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { practicePod } from '../practice-pod.ts';
-import { become, HABITS, lacks } from './kubelet-habits.ts';
+import { become, HABITS, needs } from './kubelet-habits.ts';
 import {
   leave,
   leftoverName,
@@ -49,7 +49,7 @@ function ofOrphan(
 ): Break {
   return {
     ...{ kind: 'fault', fault: FAULT, variant, about, expected },
-    leftOut: lacks(HABITS.leavesEmptyFolders),
+    ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {
       await become(HABITS.leavesEmptyFolders, node);
       await leaveOrphan(ORPHAN, (volumes) => fill(pluginFolder(volumes), node));
@@ -112,7 +112,7 @@ const others: readonly Break[] = [
     ...{ kind: 'fault', fault: FAULT, variant: 'exists-active' },
     about: 'a plugin fails to rename a volume to a folder that it has just made, a dozen times',
     expected: PILE_GONE,
-    leftOut: lacks(HABITS.leavesEmptyFolders),
+    ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {
       await become(HABITS.leavesEmptyFolders, node);
       await leaveOrphan(ORPHAN, async (volumes) => {
@@ -132,7 +132,7 @@ const others: readonly Break[] = [
       must: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)} folder`),
       changes: [ORPHAN, OTHER_ORPHAN].map((uid) => `- file ${podFolder(uid)}/`),
     },
-    leftOut: lacks(HABITS.leavesEmptyFolders),
+    ...needs(HABITS.leavesEmptyFolders),
     make: async (node) => {
       await become(HABITS.leavesEmptyFolders, node);
       await leaveOrphan(ORPHAN, (volumes) => leaveMany(pluginFolder(volumes), PILE));
@@ -153,7 +153,7 @@ const others: readonly Break[] = [
       const folder = await runLivePod(node);
       const volume = join(folder, VOLUME);
       mkdirSync(volume);
-      await letItBeHeld(node, volume, () => tearDown(volume, PILE, rename));
+      await letItBeHeld(node, FAULT, volume, () => tearDown(volume, PILE, rename));
       logTeardown(node, LIVE, 'device or resource busy');
     },
   },
@@ -169,7 +169,7 @@ const others: readonly Break[] = [
     make: async (node) => {
       const left = join(await runLivePod(node), leftoverName(VOLUME, 1));
       mkdirSync(left);
-      await letItBeHeld(node, left);
+      await letItBeHeld(node, FAULT, left);
       makeOlder(left);
     },
   },

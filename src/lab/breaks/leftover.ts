@@ -75,15 +75,25 @@ export function logTeardown(
   appendFileSync(PLACES.kubeletLog, `${klogLine(line, new Date(), process.pid)}\n`);
 }
 
-const HOLDER = 'c0a10000-0000-4000-8000-000000000499';
+/** One for each fault: a node may have several, and what a holder holds it took when it began. */
+const HOLDERS = {
+  'leftover-volume-directory': {
+    name: 'exporter',
+    uid: 'c0a10000-0000-4000-8000-000000000499',
+  },
+  'orphaned-volume-metadata': {
+    name: 'collector',
+    uid: 'c0a10000-0000-4000-8000-000000000599',
+  },
+} as const;
 
 /**
  * A container that shows the node's folders, such as an exporter of metrics, with mounts of its own:
  * what is mounted below the kubelet when it starts it holds, however often the node unmounts it.
  */
-async function runHolder(node: PracticeNode): Promise<void> {
+async function runHolder(node: PracticeNode, fault: keyof typeof HOLDERS): Promise<void> {
   const pod = practicePod({
-    ...{ name: 'exporter', uid: HOLDER },
+    ...HOLDERS[fault],
     volumes: [{ name: 'kubelet', hostPath: { path: PLACES.kubeletRoot } }],
     mounts: { app: [{ name: 'kubelet', mountPath: '/host/kubelet' }] },
   });
@@ -93,11 +103,12 @@ async function runHolder(node: PracticeNode): Promise<void> {
 /** Something is mounted on a folder, the exporter takes hold of it, and the node unmounts it again. */
 export async function letItBeHeld(
   node: PracticeNode,
+  fault: keyof typeof HOLDERS,
   path: string,
   meanwhile: () => Promise<void> = async () => {},
 ): Promise<void> {
   await node.run('mount', '-t', 'tmpfs', 'practice', path);
-  await runHolder(node);
+  await runHolder(node, fault);
   await meanwhile();
   await node.run('umount', path);
 }

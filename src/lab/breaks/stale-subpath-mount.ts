@@ -9,7 +9,7 @@ import {
   secret,
 } from '../practice-pod.ts';
 import { processChanges } from './container-changes.ts';
-import { HABITS, lacks, takeOn } from './kubelet-habits.ts';
+import { HABITS, needs, takeOn } from './kubelet-habits.ts';
 import { containerNames, endContainers, runPod, untilRefused, untilStale } from './pod-life.ts';
 
 /** A pod with subPath mounts, and how what it mounts is written: the text tells one time from the next. */
@@ -133,7 +133,7 @@ function active(patient: Patient): Break {
       ],
       changes: [...mountChanges(patient), ...startChanges(patient)],
     },
-    leftOut: lacks(HABITS.leavesStaleMounts),
+    ...needs(HABITS.leavesStaleMounts),
     make: async (node) => {
       takeOn(HABITS.leavesStaleMounts, node);
       const pod = await makeStale(patient, node);
@@ -158,7 +158,7 @@ function latent(patient: Patient): Break {
       must: mountsOf(patient, '-'),
       changes: mountChanges(patient),
     },
-    leftOut: lacks(HABITS.leavesStaleMounts),
+    ...needs(HABITS.leavesStaleMounts),
     make: async (node) => {
       takeOn(HABITS.leavesStaleMounts, node);
       await makeStale(patient, node);
@@ -175,7 +175,7 @@ function benign(patient: Patient): Break {
     variant: `${patient.name}-benign`,
     about: `${patient.what} is mounted by subPath and then changed, under a kubelet that repairs it`,
     expected,
-    leftOut: lacks(HABITS.mountsAnew),
+    ...needs(HABITS.mountsAnew),
     make: async (node) => {
       takeOn(HABITS.mountsAnew, node);
       await makeStale(patient, node);

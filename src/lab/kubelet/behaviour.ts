@@ -25,6 +25,13 @@ export const BEHAVIOURS: Readonly<Record<KubeletVersion, Behaviour>> = {
     cleansLeftovers: false,
     removesLogs: 'path',
   },
+  'v1.18.20': {
+    subpaths: 'keeps',
+    mountCheck: 'asks',
+    looksIntoCsi: false,
+    cleansLeftovers: false,
+    removesLogs: 'pattern',
+  },
   'v1.36.3': {
     subpaths: 'looks',
     mountCheck: 'table',

@@ -12,7 +12,7 @@ export interface Counted {
 /** The page of numbers, as far as anybody reads it who looks for the faults of a node. */
 export function metricsOf({ version, pods, cleanedUp }: Counted): string {
   const lines = [buildLine(version), ...volumeLines(pods)];
-  if (version !== 'v1.18.8') {
+  if (!isOld(version)) {
     lines.push(
       `kubelet_running_pods ${pods.length}`,
       `kubelet_orphan_pod_cleaned_volumes ${cleanedUp.orphans}`,
@@ -22,11 +22,15 @@ export function metricsOf({ version, pods, cleanedUp }: Counted): string {
   return `${lines.join('\n')}\n`;
 }
 
+function isOld(version: KubeletVersion): boolean {
+  return version.startsWith('v1.18.');
+}
+
 /** The labels had other names before 1.19. */
 function buildLine(version: KubeletVersion): string {
   const [, minor = ''] = version.split('.');
   const rest = `major="1",minor="${minor}",platform="linux/${process.arch === 'x64' ? 'amd64' : process.arch}"`;
-  return version === 'v1.18.8'
+  return isOld(version)
     ? `kubernetes_build_info{compiler="gc",gitVersion="${version}",goVersion="go1.13.15",${rest}} 1`
     : `kubernetes_build_info{compiler="gc",git_version="${version}",go_version="go1.26.8",${rest}} 1`;
 }

@@ -42,5 +42,6 @@ const WELL_BUT_LOOP = '[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withhel
 
 const UNHEALTHY: Readonly<Record<KubeletVersion, string>> = {
   'v1.18.8': `${WELL_BUT_LOOP}healthz check failed\n`,
+  'v1.18.20': `${WELL_BUT_LOOP}healthz check failed\n`,
   'v1.36.3': `${WELL_BUT_LOOP}[+]device-plugin ok\nhealthz check failed\n`,
 };

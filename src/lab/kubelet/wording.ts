@@ -105,6 +105,7 @@ const V1_36: Wording = {
 
 export const WORDINGS: Readonly<Record<KubeletVersion, Wording>> = {
   'v1.18.8': V1_18,
+  'v1.18.20': V1_18,
   'v1.36.3': V1_36,
 };
 

@@ -1,0 +1,101 @@
+import { expect, test } from 'vitest';
+import { caseName } from '../exam/cases.ts';
+import type { LabSettings } from '../settings.ts';
+import { type AskedBreak, chooseTogether } from './choose-together.ts';
+import { breaks } from './index.ts';
+
+const SETTINGS: LabSettings = {
+  name: 'practice',
+  mountNamespace: 'mnt:[4026532211]',
+  runtime: { kind: 'stand-in', why: 'it was asked for' },
+  kubelet: { kind: 'stand-in', version: 'v1.18.8' },
+};
+
+function asked(name: string): AskedBreak {
+  const [group = '', variant] = name.split('/');
+  const form = variant === undefined ? {} : { variant };
+  if (group !== 'look-alike') return { kind: 'fault', fault: group, ...form };
+  const { fault = '' } = breaks.find((each) => caseName(each) === name) ?? {};
+  return { kind: 'look-alike', fault, ...form };
+}
+
+function choose(names: readonly string[], made: readonly string[] = []) {
+  const had = { made: breaks.filter((each) => made.includes(caseName(each))), settings: SETTINGS };
+  const choice = chooseTogether(breaks, names.map(asked), had);
+  return 'why' in choice ? choice.why : choice.chosen.map(caseName);
+}
+
+test('a fault alone is made in its first form, and so are two that one kubelet has', () => {
+  expect(choose(['orphaned-volume-metadata'])).toEqual(['orphaned-volume-metadata/active']);
+  expect(choose(['stale-subpath-mount', 'leftover-volume-directory'])).toEqual([
+    'stale-subpath-mount/configmap-active',
+    'leftover-volume-directory/nested-active',
+  ]);
+});
+
+test('of all faults those forms are made that one kubelet has, and what hangs it comes last', () => {
+  const all = [...new Set(breaks.map(({ fault }) => fault))];
+  expect(choose(['dead-volume-mount', ...all.filter((id) => id !== 'dead-volume-mount')])).toEqual([
+    'stale-subpath-mount/configmap-active',
+    'container-without-log-path/broker-damaged',
+    'leftover-volume-directory/nested-active',
+    'orphaned-volume-metadata/old-kubelet-active',
+    'dead-volume-mount/nfs-active',
+  ]);
+});
+
+test('what a node has already decides which forms fit', () => {
+  expect(choose(['orphaned-volume-metadata'], ['stale-subpath-mount/secret-active'])).toEqual([
+    'orphaned-volume-metadata/old-kubelet-active',
+  ]);
+});
+
+test.each([
+  [
+    ['stale-subpath-mount/secret-active', 'dead-volume-mount/csi-active'],
+    [],
+    'stale-subpath-mount (secret-active) needs a kubelet that leaves a stale subPath mount as it is ' +
+      '(before 1.19), and dead-volume-mount (csi-active) one that asks the server of a CSI volume that ' +
+      'a pod has left, and of no other (1.30 and newer): no kubelet does both',
+  ],
+  [
+    ['stale-subpath-mount/secret-active'],
+    ['stale-subpath-mount/configmap-latent'],
+    'it has stale-subpath-mount (configmap-latent) already, and all variants use the same pods',
+  ],
+  [
+    ['stale-subpath-mount', 'stale-subpath-mount/secret-active'],
+    [],
+    'stale-subpath-mount is named twice, and all its variants use the same pods',
+  ],
+  [
+    ['stale-subpath-mount'],
+    ['dead-volume-mount/nfs-active'],
+    'its kubelet hangs because of dead-volume-mount (nfs-active), and starts no pod; after a heal all ' +
+      'of them can be made at once: kubediag lab break stale-subpath-mount dead-volume-mount',
+  ],
+  [
+    ['look-alike/slow-volume'],
+    ['stale-subpath-mount/secret-active'],
+    'it has stale-subpath-mount (secret-active); what only resembles a fault is made alone',
+  ],
+  [
+    ['stale-subpath-mount'],
+    ['look-alike/slow-volume'],
+    'it has what only resembles dead-volume-mount (slow-volume); what only resembles a fault is made alone',
+  ],
+])('%j beside %j: %s', (names, made, why) => {
+  expect(choose(names, made)).toBe(why);
+});
+
+test('a real kubelet has the forms of its version', () => {
+  const kubelet = { kind: 'real', program: '/kubelet', version: 'v1.36.3' } as const;
+  const had = { made: [], settings: { ...SETTINGS, kubelet } };
+  expect(chooseTogether(breaks, [asked('dead-volume-mount')], had)).toMatchObject({
+    chosen: [{ variant: 'csi-active' }],
+  });
+  const old = [asked('dead-volume-mount/nfs-active')];
+  expect(chooseTogether(breaks, old, had)).toMatchObject({
+    why: expect.stringContaining('this one is v1.36.3') as string,
+  });
+});

@@ -1,0 +1,127 @@
+import type { Break } from '../break.ts';
+import { titleOf } from '../broken-mark.ts';
+import type { LabSettings } from '../settings.ts';
+import { versionWith } from './kubelet-habits.ts';
+
+/** A break that somebody wants: in this form, or in any. */
+export interface AskedBreak {
+  readonly kind: Break['kind'];
+  readonly fault: string;
+  readonly variant?: string;
+}
+
+/** What one node has already, and what it is made with. */
+interface Had {
+  readonly made: readonly Break[];
+  readonly settings: LabSettings;
+}
+
+export type Choice = { readonly chosen: readonly Break[] } | { readonly why: string };
+
+/**
+ * The breaks that are asked for, in an order in which they can be made beside what the node has
+ * already; or why they cannot. Where no form is named it is the first that fits the others.
+ */
+export function chooseTogether(
+  all: readonly Break[],
+  asked: readonly AskedBreak[],
+  { made, settings }: Had,
+): Choice {
+  const why = whyNotBeside(asked, made);
+  if (why !== undefined) return { why };
+  const forms = asked.map((each) => formsOf(all, each, settings));
+  const none = forms.find((each) => 'why' in each);
+  if (none) return none;
+  const possible = forms.flatMap((each) => ('forms' in each ? [each.forms] : []));
+  const chosen = combination(possible, made, settings);
+  if (!chosen) return { why: whyNotOneKubelet(made, possible, settings) };
+  // Whatever comes after the kubelet hangs would wait for it.
+  return { chosen: chosen.toSorted((one, other) => hangs(one) - hangs(other)) };
+}
+
+function hangs({ hangsKubelet = false }: Break): number {
+  return Number(hangsKubelet);
+}
+
+function whyNotBeside(asked: readonly AskedBreak[], made: readonly Break[]): string | undefined {
+  const alike = [...made, ...asked].find(({ kind }) => kind === 'look-alike');
+  if (alike && made.length + asked.length > 1) {
+    const has = made.map(titleOf).join(' and ');
+    return `${has === '' ? '' : `it has ${has}; `}what only resembles a fault is made alone`;
+  }
+  const twice = asked.find(
+    ({ fault }, at) => asked.findIndex((each) => each.fault === fault) !== at,
+  );
+  if (twice) return `${twice.fault} is named twice, and all its variants use the same pods`;
+  const before = made.find(({ fault }) => asked.some((each) => each.fault === fault));
+  if (before) return `it has ${titleOf(before)} already, and all variants use the same pods`;
+  const hanging = made.find(({ hangsKubelet }) => hangsKubelet);
+  if (!hanging) return undefined;
+  const names = [...asked, ...made].map(({ fault }) => fault).join(' ');
+  return (
+    `its kubelet hangs because of ${titleOf(hanging)}, and starts no pod; ` +
+    `after a heal all of them can be made at once: kubediag lab break ${names}`
+  );
+}
+
+function formsOf(
+  all: readonly Break[],
+  { kind, fault, variant }: AskedBreak,
+  settings: LabSettings,
+): { readonly forms: readonly Break[] } | { readonly why: string } {
+  // A form that is harmless under its kubelet is made only for who names it.
+  const isMeant = (each: Break) =>
+    variant === undefined ? each.expected.verdict === 'found' : each.variant === variant;
+  const known = all.filter((each) => each.kind === kind && each.fault === fault && isMeant(each));
+  const forms = known.filter((each) => each.leftOut?.(settings) === undefined);
+  if (forms.length > 0) return { forms };
+  const why = known[0]?.leftOut?.(settings);
+  return { why: why ?? `there is no ${kind} ${fault} ${variant ?? ''}`.trimEnd() };
+}
+
+/** The first form of each that goes with the first forms of the others. */
+function combination(
+  [forms, ...rest]: readonly (readonly Break[])[],
+  made: readonly Break[],
+  settings: LabSettings,
+): readonly Break[] | undefined {
+  if (forms === undefined) return [];
+  // Forms that need the same kubelet go with the same others.
+  const different = forms.filter(
+    ({ kubelet }, at) => forms.findIndex((each) => each.kubelet === kubelet) === at,
+  );
+  for (const form of different) {
+    const beside = [...made, form];
+    if (!haveOneKubelet(beside, settings)) continue;
+    const others = combination(rest, beside, settings);
+    if (others) return [form, ...others];
+  }
+  return undefined;
+}
+
+/** A real kubelet has what it has: what it lacks was left out before. */
+function haveOneKubelet(breaks: readonly Break[], { kubelet }: LabSettings): boolean {
+  const habits = breaks.flatMap((each) => each.kubelet ?? []);
+  return kubelet.kind === 'real' || versionWith(habits, kubelet.version) !== undefined;
+}
+
+function whyNotOneKubelet(
+  made: readonly Break[],
+  possible: readonly (readonly Break[])[],
+  settings: LabSettings,
+): string {
+  const groups = [...made.map((each) => [each]), ...possible];
+  for (const [at, group] of groups.entries()) {
+    for (const other of groups.slice(at + 1)) {
+      if (combination([group, other], [], settings)) continue;
+      const [one, two] = [group[0], other[0]];
+      if (one?.kubelet && two?.kubelet) {
+        return (
+          `${titleOf(one)} needs a kubelet that ${one.kubelet.about}, and ${titleOf(two)} one that ` +
+          `${two.kubelet.about}: no kubelet does both`
+        );
+      }
+    }
+  }
+  return 'no kubelet has all of these faults';
+}
