@@ -26,3 +26,9 @@ export const MOUNT_WORDS_BYTES_MAX = 4_000;
 /** To make a key of an elliptic curve takes some milliseconds. */
 export const CERTIFICATE_MS = 10_000;
 export const CERTIFICATE_BYTES_MAX = 10_000;
+/** Between two samples of a CPU profile: a small kubelet is busy for a few of them only. */
+export const PROFILE_INTERVAL_US = 1_000;
+/** How long a CPU profile takes when nobody says it, as in any Go program. */
+export const PROFILE_SECONDS = 30;
+/** The kubelet ends a connection after four minutes. */
+export const PROFILE_SECONDS_MAX = 200;

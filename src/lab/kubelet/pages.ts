@@ -5,13 +5,17 @@ import type { SyncLoop } from './sync-loop.ts';
 
 export interface Page {
   readonly status: number;
-  readonly body: string;
+  readonly body: string | Buffer;
 }
 
 const NOT_FOUND: Page = { status: 404, body: '404 page not found\n' };
 
 /** What the kubelet answers at an address of its own. */
-export function pageAt(address: string, version: KubeletVersion, loop: SyncLoop): Page {
+export async function pageAt(
+  address: string,
+  version: KubeletVersion,
+  loop: SyncLoop,
+): Promise<Page> {
   const { pathname, searchParams } = new URL(address, 'http://127.0.0.1');
   switch (pathname) {
     case '/healthz':
@@ -30,6 +34,10 @@ export function pageAt(address: string, version: KubeletVersion, loop: SyncLoop)
       const form = searchParams.get('debug') === '1' ? 'counted' : 'each';
       const state = loop.isHeldUp ? 'blocked' : 'healthy';
       return { status: 200, body: dumpOf({ version, state, form }) };
+    }
+    case '/debug/pprof/profile': {
+      const { cpuProfile } = await import('./cpu-profile.ts');
+      return { status: 200, body: await cpuProfile(searchParams.get('seconds')) };
     }
     default:
       return NOT_FOUND;

@@ -75,6 +75,15 @@ test('it runs nowhere but on a practice node', async () => {
   expect(stderr).toContain('this is no practice node');
 });
 
+test('it can be profiled, and its goroutines be seen, as those of any kubelet', async () => {
+  const profiled = await lab('run', NAME, '--', 'kubediag', 'profile', 'kubelet', '--seconds', '2');
+  expect(profiled).toMatchObject({ code: 0 });
+  expect(profiled.stdout).toMatch(/^\d+ ms of cpu in 2\.\d s .*functions$/m);
+  const stacks = await lab('run', NAME, '--', 'kubediag', 'stacks');
+  expect(stacks).toMatchObject({ code: 0 });
+  expect(stacks.stdout).toContain('sync loop  waits for its next work');
+});
+
 test('v1.18.8 keeps a subPath mount whose source is gone, so its container cannot start', async () => {
   await tell({ version: 'v1.18.8', collects: true });
   await put(settings('changed\n'));

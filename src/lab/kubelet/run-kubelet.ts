@@ -45,8 +45,12 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
     onVersion: (version) => writeWhole(PLACES.kubeletTurn, version),
   });
   const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
-  await openDoors(ports, (request, response) => {
-    const { status, body } = pageAt(request.url ?? '/', wordsNow().version, loop);
+  await openDoors(ports, async (request, response) => {
+    const page = pageAt(request.url ?? '/', wordsNow().version, loop);
+    const { status, body } = await page.catch((error: unknown) => ({
+      status: 500,
+      body: `${messageOf(error)}\n`,
+    }));
     response.writeHead(status).end(body);
   });
   process.stdout.write('ready\n');

@@ -1,0 +1,98 @@
+import { BinaryWriter, WireType } from '@bufbuild/protobuf/wire';
+
+/** A CPU profile as V8 records it; times are in microseconds. */
+export interface RecordedProfile {
+  /** Each call by the calls that led to it. The first is the root, which is no function. */
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string };
+    readonly children?: readonly number[] | undefined;
+  }[];
+  /** The innermost call at each sample, and the time since the sample before. */
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+  readonly beganMs: number;
+  readonly tookUs: number;
+}
+
+/** The fields of the message Profile that are written here. */
+const FIELD = { type: 1, sample: 2, location: 4, function: 5, string: 6, time: 9, duration: 10 };
+const STRINGS = ['', 'samples', 'count', 'cpu', 'nanoseconds'];
+
+/** V8's word for a thread that waits: that is no CPU time. */
+const IDLE = '(idle)';
+
+/** The same profile in the form of pprof's profile.proto. */
+export function pprofOf(recorded: RecordedProfile): Uint8Array {
+  const { nodes, beganMs, tookUs } = recorded;
+  const writer = new BinaryWriter();
+  const put = (field: number, message: BinaryWriter) =>
+    writer.tag(field, WireType.LengthDelimited).bytes(message.finish());
+  put(FIELD.type, numbers({ 1: 1, 2: 2 }));
+  put(FIELD.type, numbers({ 1: 3, 2: 4 }));
+  for (const { count, us, stack } of stacksOf(recorded)) {
+    put(FIELD.sample, list(list(new BinaryWriter(), 1, stack), 2, [count, us * 1_000]));
+  }
+  for (const [at, { id }] of nodes.entries()) {
+    put(FIELD.function, numbers({ 1: id, 2: STRINGS.length + at }));
+    const line = numbers({ 1: id }).finish();
+    put(FIELD.location, numbers({ 1: id }).tag(4, WireType.LengthDelimited).bytes(line));
+  }
+  const names = nodes.map(({ callFrame }) => callFrame.functionName || '(anonymous)');
+  for (const text of [...STRINGS, ...names]) {
+    writer.tag(FIELD.string, WireType.LengthDelimited).string(text);
+  }
+  writer.tag(FIELD.time, WireType.Varint).int64(BigInt(beganMs) * 1_000_000n);
+  return writer
+    .tag(FIELD.duration, WireType.Varint)
+    .int64(tookUs * 1_000)
+    .finish();
+}
+
+function numbers(fields: Readonly<Record<number, number>>): BinaryWriter {
+  const message = new BinaryWriter();
+  for (const [field, value] of Object.entries(fields))
+    message.tag(Number(field), WireType.Varint).int64(value);
+  return message;
+}
+
+function list(message: BinaryWriter, field: number, values: readonly number[]): BinaryWriter {
+  message.tag(field, WireType.LengthDelimited).fork();
+  for (const value of values) message.int64(value);
+  return message.join();
+}
+
+interface SpentAt {
+  count: number;
+  us: number;
+  /** The innermost call first. */
+  readonly stack: readonly number[];
+}
+
+function stacksOf({ nodes, samples, timeDeltas }: RecordedProfile): readonly SpentAt[] {
+  const parents = new Map(
+    nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)),
+  );
+  const idle = nodes.find(({ callFrame }) => callFrame.functionName === IDLE)?.id;
+  const spent = new Map<number, SpentAt>();
+  for (const [at, id] of samples.entries()) {
+    if (id === idle) continue;
+    const here = spent.get(id) ?? { count: 0, us: 0, stack: stackOf(id, parents) };
+    here.count += 1;
+    // It lasted until the next sample.
+    here.us += Math.max(0, timeDeltas[at + 1] ?? 0);
+    spent.set(id, here);
+  }
+  return [...spent.values()];
+}
+
+function stackOf(leaf: number, parents: ReadonlyMap<number, number>): readonly number[] {
+  const stack: number[] = [];
+  for (let id = leaf; ; ) {
+    const parent = parents.get(id);
+    // The root is left out.
+    if (parent === undefined) return stack;
+    stack.push(id);
+    id = parent;
+  }
+}
