@@ -73,6 +73,7 @@ function heal(): Command {
 function tour(): Command {
   const command = new Command('tour')
     .description('Show each fault made, found and repaired on a practice node, step by step')
+    .argument('[FAULT]', 'only this one')
     .option('--yes', 'do not wait for Enter between the steps')
     .option('--serve', 'afterwards let kubediag serve stand there, until Ctrl-C')
     .addOption(listenOption());

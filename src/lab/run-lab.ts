@@ -48,7 +48,7 @@ async function runCommand(
     case 'run':
       return (await import('./run.ts')).run(words, options as never);
     case 'tour':
-      return (await import('./tour.ts')).tour(options as never, terminal, stopOnSignal());
+      return (await import('./tour.ts')).tour(words, options as never, terminal, stopOnSignal());
     case 'exam':
       return (await import('./exam/exam.ts')).exam(
         words,

@@ -47,9 +47,7 @@ export async function serveLab(
   const start = await Promise.race([door.serving, door.ended]);
   if (start === 'serving') {
     const token = `/proc/${lab.pid}/root/var/lib/kubediag/token`;
-    const here = { path: process.env.PATH ?? '', folder: process.cwd() };
-    const program = calledAs(ownProgram().file, here);
-    terminal.out(servedLines({ name: lab.name, url: door.url, token, program }));
+    terminal.out(servedLines({ name: lab.name, url: door.url, token, program: calledHere() }));
   }
   await door.ended;
   if (stop.aborted) return 0;
@@ -58,6 +56,11 @@ export async function serveLab(
     door.errors().trim() || 'its agent has ended',
     `see whether it still stands: kubediag lab list; and who else serves there: kubediag lab run --name ${lab.name} -- ps ax`,
   );
+}
+
+/** By which word a person starts this program here. */
+export function calledHere(): string {
+  return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
 }
 
 interface Door {

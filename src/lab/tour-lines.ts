@@ -21,10 +21,23 @@ export function introLines(
   };
   const text =
     `This is the practice node ${name}: mounts, processes, a network and a root folder of its own, in ` +
-    `memory. On it run ${whose.kubelet} and ${whose.runtime}. In the next minutes ${faults} faults are ` +
+    `memory. On it run ${whose.kubelet} and ${whose.runtime}. ` +
+    `${faults === 1 ? 'Within a minute one fault is' : `In the next minutes ${faults} faults are`} ` +
     'made there for real, found and repaired, by the commands that you would type on a node of your ' +
     'own. Nothing of this machine is touched.';
   return `${screen.style('bold', 'KubeDiag, a tour on a PRACTICE NODE')}\n\n${storyLines(text, screen)}`;
+}
+
+/** How a person goes on who has seen one fault. */
+export function moreLines(program: string, { style }: Pick<Screen, 'style'>): string {
+  return [
+    '',
+    style('bold', 'To go on'),
+    `  see all faults of the tour   ${program} lab tour`,
+    `  make a node to break         ${program} lab up`,
+    `  check a node of your own     copy ${program} there; as root: kubediag check`,
+    '',
+  ].join('\n');
 }
 
 export function headingLines(where: string, title: string, screen: Screen): string {

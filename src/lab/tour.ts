@@ -14,12 +14,14 @@ import type { StandingLab } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
-import { serveLab } from './serve.ts';
+import { WrongWords } from './refusal.ts';
+import { calledHere, serveLab } from './serve.ts';
 import {
   commandLines,
   headingLines,
   introLines,
   kubeletLines,
+  moreLines,
   shortPage,
   storyLines,
 } from './tour-lines.ts';
@@ -40,12 +42,14 @@ interface Walk {
   readonly rest: () => Promise<'on' | 'enough'>;
 }
 
-/** `kubediag lab tour`: 0 when every fault was made, found and repaired. */
+/** `kubediag lab tour [FAULT]`: 0 when every fault was made, found and repaired. */
 export async function tour(
+  [fault]: readonly string[],
   options: TourOptions,
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
+  const stops = stopsOf(fault);
   const own = { name: `tour-${process.pid}`, purpose: 'tour' } as const;
   const borrowed = await borrowLab(options, own, terminal.progress, stop);
   terminal.progress('');
@@ -57,9 +61,10 @@ export async function tour(
   const walk = async () => {
     const lab = borrowed.lab();
     const node = labNode(lab);
-    const end = await walkTour({ lab, node, terminal, rest }).finally(node.close);
+    const end = await walkTour(stops, { lab, node, terminal, rest }).finally(node.close);
     if (stop.aborted) return INTERRUPTED;
     if (end === 'enough') return 0;
+    if (stops.length < TOUR_STOPS.length) terminal.out(moreLines(calledHere(), terminal));
     if (options.serve) {
       terminal.out('\n');
       await serveLab(lab, { listen: options.listen, orElsewhere: true }, terminal, stop);
@@ -76,6 +81,14 @@ export async function tour(
   return code;
 }
 
+/** All of them, or the one of a fault. */
+function stopsOf(fault: string | undefined): readonly TourStop[] {
+  const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
+  if (stops.length > 0) return stops;
+  const known = TOUR_STOPS.map((each) => breakOf(each).fault);
+  throw new WrongWords(`the tour does not show "${fault}", but ${known.join(', ')}`);
+}
+
 /** How a stop ended, and so the whole tour. */
 type StopEnd = 'as told' | 'otherwise' | 'enough';
 
@@ -83,13 +96,13 @@ type StopEnd = 'as told' | 'otherwise' | 'enough';
 const INTERRUPTED = 130;
 
 /** Shows each fault in turn on a practice node that stands. */
-async function walkTour(walk: Walk): Promise<StopEnd> {
+async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd> {
   const { terminal, lab, node } = walk;
   let shown = 0;
   let seen = 0;
-  terminal.out(introLines(lab.settings, TOUR_STOPS.length, terminal));
-  for (const [at, each] of TOUR_STOPS.entries()) {
-    const where = `${at + 1} of ${TOUR_STOPS.length}`;
+  terminal.out(introLines(lab.settings, stops.length, terminal));
+  for (const [at, each] of stops.entries()) {
+    const where = `${at + 1} of ${stops.length}`;
     terminal.out(headingLines(where, each.title, terminal));
     terminal.out(storyLines(each.story, terminal));
     const why = breakOf(each).leftOut?.(lab.settings);
@@ -108,7 +121,10 @@ async function walkTour(walk: Walk): Promise<StopEnd> {
     if (end === 'as told') seen += 1;
   }
   const isAll = seen === shown && shown > 0;
-  const words = `${seen} of ${shown} faults were made, found, repaired and seen to be gone`;
+  const words =
+    shown === 1 && seen === 1
+      ? 'the fault was made, found, repaired and seen to be gone'
+      : `${seen} of ${shown} faults were made, found, repaired and seen to be gone`;
   terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', words)}\n`);
   return isAll ? 'as told' : 'otherwise';
 }

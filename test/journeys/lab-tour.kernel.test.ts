@@ -1,10 +1,27 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { tracesOf } from '../rig/lab-traces.ts';
-import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
+import { EXECUTABLE, runProgram, startProgram } from '../rig/run-kubediag.ts';
 
 /** Under two minutes on a machine of its own; this one may be busy with other tests. */
 const TOUR_MS = 8 * 60_000;
+
+test(
+  'the tour of one fault shows that one alone, and says how to go on',
+  async () => {
+    const words = [EXECUTABLE, 'lab', 'tour', 'stale-subpath-mount', '--runtime', 'stand-in'];
+    const { code, stdout } = await runProgram(words, { limitMs: TOUR_MS });
+    expect(code).toBe(0);
+    expect(stdout).toContain('Within a minute one fault is');
+    expect(stdout.match(/^PRACTICE NODE {2}.* \d of \d$/gm)).toHaveLength(1);
+    expect(stdout).toContain('the fault was made, found, repaired and seen to be gone');
+    expect(stdout).toMatch(/^To go on\n {2}see all faults of the tour +\S+ lab tour$/m);
+    const other = await runProgram([EXECUTABLE, 'lab', 'tour', 'orphaned-volume-metadata']);
+    expect(other.code).toBe(64);
+    expect(other.stderr).toContain('the tour does not show "orphaned-volume-metadata", but stale-');
+  },
+  TOUR_MS,
+);
 
 test(
   'the tour makes, finds and repairs four faults, serves the practice node, and leaves nothing',

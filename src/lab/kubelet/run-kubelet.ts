@@ -45,13 +45,10 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
     onVersion: (version) => writeWhole(PLACES.kubeletTurn, version),
   });
   const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
-  await openDoors(ports, async (request, response) => {
+  await openDoors(ports, (request, response) => {
     const page = pageAt(request.url ?? '/', wordsNow().version, loop);
-    const { status, body } = await page.catch((error: unknown) => ({
-      status: 500,
-      body: `${messageOf(error)}\n`,
-    }));
-    response.writeHead(status).end(body);
+    const failed = (error: unknown) => ({ status: 500, body: `${messageOf(error)}\n` });
+    void page.catch(failed).then(({ status, body }) => response.writeHead(status).end(body));
   });
   process.stdout.write('ready\n');
   await Promise.all([loop.run(), collectAgainAndAgain(loop, runtime, say)]);
