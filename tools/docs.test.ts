@@ -23,6 +23,8 @@ const atRoot = readdirSync('.')
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 const documents = [...atRoot, ...filesBelow(['src', 'docs', 'test', 'tools', '.ci'], /[.]md$/)];
 const readme = readFileSync('README.md', 'utf8');
+const tests = readFileSync('docs/tests.md', 'utf8');
+const commandsPage = readFileSync('docs/commands.md', 'utf8');
 const architecture = readFileSync('ARCHITECTURE.md', 'utf8');
 
 const rules: Readonly<Record<string, DocRule>> = {
@@ -30,7 +32,7 @@ const rules: Readonly<Record<string, DocRule>> = {
   'a path that is named exists': missingPaths,
   'a command and its options exist': unknownCommands(program),
   'an option that stands alone is some command’s': (document) =>
-    ['README.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].includes(document.path)
+    ['README.md', 'docs/install.md', 'ARCHITECTURE.md', 'CHANGELOG.md'].includes(document.path)
       ? unknownOptions(program)(document)
       : [],
   'an npm script exists': unknownScripts(scripts),
@@ -51,7 +53,7 @@ describe('the rules can fail', () => {
 
   test.each([
     [brokenLinks, 'see [it](../README.md) and [that](nowhere.md)', ['nowhere.md']],
-    [brokenLinks, '[x](../README.md#commands) [y](../README.md#nothing)', ['README.md#nothing']],
+    [brokenLinks, '[x](../README.md#try-it) [y](../README.md#nothing)', ['README.md#nothing']],
     [brokenLinks, '[there](https://example.org/)\n```\n[a](b.md)\n```\n', []],
     [missingPaths, '`src/main.ts`, `src/no-such.ts` and `src/faults/<name>/`', ['src/no-such.ts']],
     [unknownCommands(program), 'run `kubediag chekc`', ['chekc']],
@@ -88,21 +90,31 @@ test('the first two commands of the README set everything up themselves', () => 
   }
 });
 
-test('the README names every package that the tests fetch', () => {
+/** A page that somebody decides by is read in one go. */
+const README_LINES_MAX = 150;
+
+test('the README is short, and shows a report', () => {
+  expect(readme.split('\n').length).toBeLessThanOrEqual(README_LINES_MAX);
+  const firstScreen = readme.split('\n').slice(0, 24).join('\n');
+  expect(firstScreen).toContain('](docs/screens/check.svg)');
+  expect(firstScreen).toContain('npm ci && npm start');
+});
+
+test('docs/tests.md names every package that the tests fetch', () => {
   const rig = readFileSync('test/rig/containerd.ts', 'utf8');
   const list = /^const PACKAGES = \[(.+)\];$/m.exec(rig)?.[1] ?? '';
   const names = [...list.matchAll(/'([^']+)'/g)].map(([, name]) => name ?? '');
   expect(names).toContain('containerd');
-  expect(names.filter((name) => !readme.includes(name))).toEqual([]);
+  expect(names.filter((name) => !tests.includes(name))).toEqual([]);
 });
 
-test('the README names every command and every exit code', () => {
+test('docs/commands.md names every command and every exit code', () => {
   const missing = program.commands
     .map((command) => `\`kubediag ${command.name()}`)
-    .filter((words) => !readme.includes(words));
+    .filter((words) => !commandsPage.includes(words));
   expect(missing).toEqual([]);
   for (const [code, meaning] of Object.entries(EXIT_MEANINGS)) {
-    expect(readme).toContain(`| ${code} | ${meaning} |`);
+    expect(commandsPage).toContain(`| ${code} | ${meaning} |`);
   }
 });
 

@@ -64,7 +64,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
   }
   // As they are on a terminal, without a notice: the page that lists them has it.
   for (const [path, screen] of await madeScreens()) made.set(path, screen);
-  for (const path of ['README.md', ...faultPages()]) {
+  for (const path of ['docs/example.md', ...faultPages()]) {
     made.set(path, await withTranscripts(path, await readFile(path, 'utf8')));
   }
   return made;
