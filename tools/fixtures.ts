@@ -5,8 +5,10 @@ import { lookAt } from '../src/checkup/look.ts';
 import { nodeFacts } from '../src/checkup/node-facts.ts';
 import { containerWithoutLogPath } from '../src/faults/container-without-log-path/fault.ts';
 import { deadVolumeMount } from '../src/faults/dead-volume-mount/fault.ts';
+import { kubeletNotRunning } from '../src/faults/kubelet-not-running/fault.ts';
 import { leftoverVolumeDirectory } from '../src/faults/leftover-volume-directory/fault.ts';
 import { orphanedVolumeMetadata } from '../src/faults/orphaned-volume-metadata/fault.ts';
+import { runtimeNotResponding } from '../src/faults/runtime-not-responding/fault.ts';
 import { staleSubpathMount } from '../src/faults/stale-subpath-mount/fault.ts';
 import type { AnyFault } from '../src/model/fault.ts';
 import { filesOfBundle } from '../src/node/bundle.ts';
@@ -14,8 +16,10 @@ import { RecordingNode } from '../src/node/recording-node.ts';
 import type { NodeMaker } from '../test/made-node.ts';
 import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
+import { madeNodes as stoppedNodes } from './fixtures/kubelet-not-running.ts';
 import { madeNodes as leftoverNodes } from './fixtures/leftover-volume-directory.ts';
 import { madeNodes as metadataNodes } from './fixtures/orphaned-volume-metadata.ts';
+import { madeNodes as silentNodes } from './fixtures/runtime-not-responding.ts';
 import { madeNodes as staleMountNodes } from './fixtures/stale-subpath-mount.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
@@ -26,8 +30,10 @@ type MadeNodes = () => ReadonlyMap<string, NodeMaker>;
 const MADE: readonly (readonly [AnyFault, MadeNodes])[] = [
   [containerWithoutLogPath, unloggedNodes],
   [deadVolumeMount, deadMountNodes],
+  [kubeletNotRunning, stoppedNodes],
   [leftoverVolumeDirectory, leftoverNodes],
   [orphanedVolumeMetadata, metadataNodes],
+  [runtimeNotResponding, silentNodes],
   [staleSubpathMount, staleMountNodes],
 ];
 

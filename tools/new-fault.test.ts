@@ -44,8 +44,9 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   const index = readFileSync(join(project, 'src/faults/index.ts'), 'utf8');
   expectOrder(index);
   const values = [...index.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
-  const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value]) => value);
-  expect(values).toEqual(inOrder);
+  const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value = '']) => value);
+  const [first = ''] = /^const first.*$/m.exec(index) ?? [];
+  expect(values).toEqual(inOrder.filter((value) => !first.includes(value)));
   expect(values).toContain('quietJournal');
 
   const include = ['src/faults/index.ts', 'src/faults/quiet-journal'];

@@ -29,11 +29,13 @@ export function newFault(name: string, project: string): readonly string[] {
 /** The list of faults with one more, in the order of their folders. */
 function withFault(text: string, name: string, value: string): string {
   const found = [...text.matchAll(IMPORT)];
-  const next = found.find(([, , folder = '']) => folder > name);
+  const following = found.filter(([, , folder = '']) => folder > name);
   const line = `import { ${value} } from './${name}/fault.ts';\n`;
-  const [after = '', nextValue] = next ?? ['\n/** Every fault'];
-  const listed = nextValue === undefined ? '];' : `  ${nextValue},`;
-  return text.replace(after, line + after).replace(listed, `  ${value},\n${listed}`);
+  const [after = '\n/** Without'] = following[0] ?? [];
+  // Those that are reported first stand in a list of their own.
+  const next = following.find(([, each]) => text.includes(`\n  ${each},\n`));
+  const listed = next === undefined ? '\n];' : `\n  ${next[1]},`;
+  return text.replace(after, line + after).replace(listed, `\n  ${value},${listed}`);
 }
 
 function manifest(name: string, value: string): string {

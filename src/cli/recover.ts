@@ -63,11 +63,8 @@ type Asked = readonly AnyFault[] | { readonly code: number };
 
 async function faultsAsked(name: string | undefined, run: RecoveryRun): Promise<Asked> {
   const { finding } = run.options;
-  if (name !== undefined) {
-    const fault = faultNamed(name);
-    if (!fault.recover) throw new UsageError(`KubeDiag finds ${name} but has no recovery for it`);
-    return [fault];
-  }
+  // One without a repair of ours too: whoever asks for it is told what to do.
+  if (name !== undefined) return [faultNamed(name)];
   if (finding === undefined) return inRepairOrder();
   if (isPosition(finding)) {
     throw new UsageError(`--finding ${finding} is a position among findings of one FAULT: name it`);

@@ -176,6 +176,13 @@ const UNITS: Readonly<Record<string, readonly string[]>> = {
 // 0::/system.slice/snap.microk8s.daemon-kubelite.service
 const UNIT = /\/([^/\n]+\.service)$/gm;
 
+/** Every unit that may hold the kubelet of a node where none runs, the most likely first. */
+export const KUBELET_UNITS: readonly string[] = [
+  ...['kubelet.service', 'k3s.service', 'k3s-agent.service', 'rke2-agent.service'],
+  ...['rke2-server.service', 'k0sworker.service', 'k0scontroller.service'],
+  ...['snap.microk8s.daemon-kubelite.service', 'edgecore.service'],
+];
+
 /** The entries of the journal that are the kubelet's, or systemd's about it. */
 export async function journalOf(look: Look): Promise<readonly string[]> {
   const known = await attempt(look.of(kubelet));

@@ -24,7 +24,9 @@ const PROGRAMS = ['kubelet', 'kubelite', 'k3s', 'k3s-agent', 'k3s-server', 'edge
 
 /** The kernel cuts the name of a process to this. */
 const COMM_CHARACTERS_MAX = 15;
-const COMMS = new Set(PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)));
+export const KUBELET_COMMS: ReadonlySet<string> = new Set(
+  PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)),
+);
 
 /** The kubelet of this node: the one that the person named, or the only one that is believed. */
 export async function findKubelet({ node, settings }: Look): Promise<Found> {
@@ -87,7 +89,7 @@ async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> 
 /** The name first: it is cheap, and unlike the command line it never waits for the process. */
 async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProcess | undefined> {
   const comm = (await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` })))?.trimEnd();
-  if (comm === undefined || !COMMS.has(comm)) return undefined;
+  if (comm === undefined || !KUBELET_COMMS.has(comm)) return undefined;
   const text = await unlessMissing(node.ask('file', { path: `/proc/${pid}/cmdline` }));
   if (text === undefined) return undefined;
   const words = wordsOf(text);

@@ -1,9 +1,9 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
 import { type Attempt, attempt } from '../node/attempt.ts';
-import { type FileStatus, type Question, ReadError, sourceOf } from '../node/node-reader.ts';
+import { type Question, ReadError, sourceOf } from '../node/node-reader.ts';
 import { kubernetesInside } from './edgecore-versions.ts';
-import { resolvePath } from './file-path.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
+import { trustedFile } from './trusted-file.ts';
 import { parseVersionNumber, type VersionNumber } from './version-number.ts';
 
 /** The version of the kubelet's own code, also where it lives inside another program. */
@@ -27,7 +27,7 @@ export const kubeletVersion = defineEvidence<KubeletVersion>({
       if (answer.known) return answer.value;
       tried.push(answer);
     }
-    throw noVersion(tried);
+    throw noVersion(tried, found);
   },
 });
 
@@ -44,13 +44,20 @@ function sourcesFor(look: Look, found: Kubelet): readonly Source[] {
   ];
 }
 
-function noVersion(tried: readonly Attempt<KubeletVersion>[]): ReadError {
+function noVersion(tried: readonly Attempt<KubeletVersion>[], { process }: Kubelet): ReadError {
   const failures = tried.filter((answer) => !answer.known);
+  if (!process && failures.every(({ error }) => error.failure === 'missing')) {
+    const detail =
+      failures.length === 0
+        ? 'there is no kubelet'
+        : 'no kubelet runs, and no program of one is at the usual places';
+    return new ReadError('missing', 'the version of the kubelet', detail);
+  }
   const { failure = 'missing' } =
     failures.find(({ error }) => error.failure === 'unsupported')?.error ??
     failures.find(({ error }) => error.failure !== 'missing')?.error ??
     {};
-  const detail = failures.map(({ why }) => why).join('; ') || 'there is no kubelet';
+  const detail = failures.map(({ why }) => why).join('; ');
   return new ReadError(failure, 'the version of the kubelet', detail);
 }
 
@@ -145,31 +152,4 @@ export function parseProgramVersion(
     via: `KubeEdge ${version.text}`,
     ...(assumption === undefined ? {} : { assumption }),
   };
-}
-
-/**
- * A program is run as root only when nobody but root can have put it there: the file and every
- * folder and link on the way are root's, and nobody else may write. Returns where it really is.
- */
-async function trustedFile(look: Look, view: string, path: string): Promise<string> {
-  checkTrusted(path, '/', await look.node.ask('status', { path: view || '/' }));
-  const seen: FileStatus[] = [];
-  const resolved = await resolvePath(look.node, view, path, (here, status) => {
-    checkTrusted(path, here.slice(view.length), status);
-    seen.push(status);
-  });
-  if (seen.at(-1)?.type === 'file') return resolved;
-  throw new ReadError('unsupported', path, 'this is no program');
-}
-
-const WRITABLE_BY_OTHERS = 0o022;
-
-function checkTrusted(path: string, here: string, { type, mode, owner }: FileStatus): void {
-  if (owner !== 0) {
-    throw new ReadError('unsupported', path, `not run, for ${here} is not root's`);
-  }
-  // The mode of a link means nothing.
-  if (type !== 'link' && (mode & WRITABLE_BY_OTHERS) !== 0) {
-    throw new ReadError('unsupported', path, `not run, for others than root may write ${here}`);
-  }
 }

@@ -12,6 +12,8 @@ export interface Kubelet {
   /** How it is called: kubelet, k3s, edgecore... */
   readonly program: string;
   readonly process?: ProcessFacts;
+  /** Somebody has stopped its process by a signal, and it waits to be continued. */
+  readonly isPaused?: true;
   /** Resolved, as the mount table shows it, without a slash at its end. */
   readonly root: string;
   /** Where we learned the root: "/proc/812/cmdline", "default", "--kubelet-root"... */
@@ -65,7 +67,7 @@ async function runningKubelet(
   process: KubeletProcess,
   disbelieved: readonly string[],
 ): Promise<Kubelet> {
-  const facts = await processFacts(look, process.pid);
+  const { isPaused, ...facts } = await processFacts(look, process.pid);
   const { workingFolder } = facts;
   const told = await attempt(toldSettings({ node: look.node, process, workingFolder }));
   // Whoever names the root needs nothing else of what we could not read.
@@ -77,10 +79,12 @@ async function runningKubelet(
     presence: 'running',
     program: process.program,
     process: facts,
+    ...(isPaused ? { isPaused } : {}),
     ...(await runningRoot(look, facts, settings)),
     ...(socket === undefined ? {} : { runtimeSocket: socket }),
-    readOnlyPort: settings.readOnlyPort,
-    securePort: settings.securePort,
+    // One that is stopped takes connections and answers none: each question would run out of time.
+    readOnlyPort: isPaused ? 0 : settings.readOnlyPort,
+    securePort: isPaused ? 0 : settings.securePort,
     address: reachableAddress(settings.address),
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(settings.staticPodPath === undefined ? {} : { staticPodPath: settings.staticPodPath }),
@@ -97,11 +101,17 @@ const NOTHING_TOLD: ToldSettings = {
   doubts: [],
 };
 
-async function processFacts({ node }: Look, pid: number): Promise<ProcessFacts> {
+async function processFacts(
+  { node }: Look,
+  pid: number,
+): Promise<ProcessFacts & { readonly isPaused: boolean }> {
   const folder = `/proc/${pid}`;
+  const stat = await node.ask('file', { path: `${folder}/stat` });
   return {
     pid,
-    startTime: parseStartTime(await node.ask('file', { path: `${folder}/stat` }), folder),
+    // 812 (kubelet) T 1 812 812 0 -1 4194560 ...; of one that is traced it is a small letter.
+    isPaused: stat.slice(stat.lastIndexOf(')')).startsWith(') T '),
+    startTime: parseStartTime(stat, folder),
     mountNamespace: await node.ask('link', { path: `${folder}/ns/mnt` }),
     workingFolder: await node.ask('link', { path: `${folder}/cwd` }),
     executable: await node.ask('link', { path: `${folder}/exe` }),

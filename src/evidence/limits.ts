@@ -123,6 +123,15 @@ export const LOG_MORE_BYTES = 256 * 1024 * 1024;
 export const JOURNAL_BYTES = 16 * 1024 * 1024;
 export const JOURNAL_MORE_BYTES = 64 * 1024 * 1024;
 
+/** How much of the end of a service's log is read when the service does not run: its last words. */
+export const UNIT_LOG_BYTES = 256 * 1024;
+
+/** A kubelet that runs for longer is not restarted again and again. */
+export const KUBELET_YOUNG_S = 120;
+
+/** A runtime that began so lately may still load its plugins, and not listen yet. */
+export const RUNTIME_YOUNG_S = 15;
+
 /** Files of klog that are read, the newest: one for each start of the kubelet. */
 export const LOG_FILES_MAX = 4;
 

@@ -2,6 +2,7 @@ import type { LogLine, LogLines } from '../node/node-reader.ts';
 import { headerOf, parseLogLine } from './log-line.ts';
 import { fieldsIn, type Signature } from './log-signature.ts';
 import { SIGNATURES } from './log-signatures.ts';
+import { UNIT_SIGNATURE_LIST } from './log-signatures-of-units.ts';
 import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-sentence.ts';
 import { REDACTED } from './redact-words.ts';
@@ -19,9 +20,11 @@ export function redactLog(read: LogLines): LogLines {
   };
 }
 
+const KNOWN: readonly Signature[] = [...SIGNATURES, ...UNIT_SIGNATURE_LIST].map(([, each]) => each);
+
 function redactLine({ number, text }: LogLine): readonly LogLine[] {
   const { message, time } = parseLogLine(text);
-  const said = SIGNATURES.map(([, each]) => each).filter((each) => fieldsIn(message, each));
+  const said = KNOWN.filter((each) => fieldsIn(message, each));
   if (said.length === 0) return [];
   const wordy = said.find(({ isWordy }) => isWordy);
   if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy)}` }];

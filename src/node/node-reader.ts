@@ -106,7 +106,7 @@ export interface Questions {
       | { readonly socket: string; readonly call: 'PodSandboxStatus'; readonly id: string };
     readonly answer: RuntimeAnswer;
   };
-  /** What a program of the node prints when asked for its version. */
+  /** What a program of the node prints when it is asked for its version, or systemctl for a unit. */
   readonly version: {
     readonly ask: { readonly program: string; readonly arguments: readonly string[] };
     readonly answer: string;

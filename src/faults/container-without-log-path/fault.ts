@@ -50,4 +50,11 @@ export const containerWithoutLogPath = defineFault({
   recover,
   hasHealed,
   healedMeans: 'no such container is left',
+  before: [
+    {
+      fault: 'kubelet-not-running',
+      on: 'node',
+      why: 'a kubelet that starts collects such a container, and deletes files of the node',
+    },
+  ],
 });

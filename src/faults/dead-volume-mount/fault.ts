@@ -49,6 +49,11 @@ export const deadVolumeMount = defineFault({
   healedMeans: 'no thread of the kubelet waits there any more',
   before: [
     {
+      fault: 'kubelet-not-running',
+      on: 'node',
+      why: 'a kubelet that starts may hang on the dead mount',
+    },
+    {
       fault: 'orphaned-volume-metadata',
       on: 'pod',
       why: 'what is left of a volume is told only once nothing of it is mounted',

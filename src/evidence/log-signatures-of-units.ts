@@ -1,0 +1,92 @@
+import type { Signature } from './log-signature.ts';
+
+/**
+ * What systemd and the kernel say of a service, and what a service says when it cannot go on. They are
+ * looked for only where a service does not run, so they are no part of what every log is searched for.
+ */
+export const UNIT_SIGNATURES = {
+  'unit-exited': {
+    literals: ['Main process exited, code='],
+    // kubelet.service: Main process exited, code=exited, status=1/FAILURE
+    // containerd.service: Main process exited, code=killed, status=9/KILL
+    patterns: [
+      /(?<unit>\S+\.service): Main process exited, code=(?<code>\w+), status=(?<status>\d+)\/(?<name>\S+)/,
+    ],
+  },
+  'unit-failed': {
+    literals: ['Failed with result ', 'entered failed state'],
+    patterns: [
+      // kubelet.service: Failed with result 'exit-code'.
+      /(?<unit>\S+\.service): Failed with result '(?<result>[\w-]+)'/,
+      // Unit kubelet.service entered failed state.
+      /Unit (?<unit>\S+\.service) entered failed state/,
+    ],
+  },
+  'unit-restarts': {
+    literals: ['Scheduled restart job, restart counter is at '],
+    // kubelet.service: Scheduled restart job, restart counter is at 5.
+    patterns: [/(?<unit>\S+\.service): Scheduled restart job, restart counter is at (?<count>\d+)/],
+  },
+  'unit-gives-up': {
+    literals: ['tart request repeated too quickly'],
+    // kubelet.service: Start request repeated too quickly.
+    patterns: [/(?<unit>\S+\.service):? [Ss]tart request repeated too quickly/],
+  },
+  'unit-out-of-memory': {
+    literals: ['killed by the OOM killer'],
+    // kubelet.service: A process of this unit has been killed by the OOM killer.
+    patterns: [/(?<unit>\S+\.service): A process of this unit has been killed by the OOM killer/],
+  },
+  'unit-stopped': {
+    literals: ['Deactivated successfully', 'Stopped '],
+    patterns: [
+      // kubelet.service: Deactivated successfully.
+      /(?<unit>\S+\.service): Deactivated successfully/,
+      // Stopped kubelet: The Kubernetes Node Agent.; Stopped kubelet.service - kubelet: The ...
+      /^Stopped (?<what>[^\n]{1,200})/,
+    ],
+  },
+  'unit-started': {
+    literals: ['Started '],
+    // Started kubelet: The Kubernetes Node Agent.; Started containerd.service - containerd ...
+    patterns: [/^Started (?<what>[^\n]{1,200})/],
+  },
+  'killed-for-memory': {
+    literals: ['Killed process '],
+    // Out of memory: Killed process 4211 (kubelet) total-vm:1936203776kB, anon-rss:...
+    // Memory cgroup out of memory: Killed process 4211 (kubelet) total-vm:...
+    patterns: [/ut of memory: Killed process (?<pid>\d+) \((?<name>[^)]+)\)/],
+  },
+  'cannot-go-on': {
+    literals: [
+      ...['ailed to run Kubelet', 'command failed', 'ailed to load kubelet', 'unknown flag: '],
+      ...['panic: ', 'fatal error: ', 'level=fatal', 'connect: connection refused'],
+    ],
+    patterns: [
+      // "command failed" err="failed to run Kubelet: validate service connection: ..."
+      /[Ff]ailed to run Kubelet: (?<error>[^\n]+)/,
+      /[Ff]ailed to load kubelet config(?<error>[^\n]+)/,
+      /command failed"? err="(?<error>[^\n]+)/,
+      // unknown flag: --network-plugin
+      /(?<error>unknown flag: [^\n]+)/,
+      /^(?<error>(?:panic|fatal error): [^\n]+)/,
+      // containerd: failed to load plugin io.containerd.grpc.v1.cri
+      /level=fatal msg="(?<error>[^\n]+)/,
+      // dial unix /run/containerd/containerd.sock: connect: connection refused
+      /(?<error>dial unix [^\s:]+: connect: connection refused)/,
+    ],
+  },
+} as const satisfies Readonly<Record<string, Signature>>;
+
+export type UnitSignatureId = keyof typeof UNIT_SIGNATURES;
+
+export const UNIT_SIGNATURE_LIST: readonly (readonly [UnitSignatureId, Signature])[] =
+  Object.entries(UNIT_SIGNATURES) as readonly (readonly [UnitSignatureId, Signature])[];
+
+/** In every line of a journal, of klog and of containerd's own log. */
+const OF_EVERY_LINE = [']: ', '.go:', 'level='];
+
+/** What the end of a service's log is searched for: all that is known, and its last lines. */
+export const UNIT_LITERALS: readonly string[] = [
+  ...new Set([...UNIT_SIGNATURE_LIST.flatMap(([, { literals }]) => literals), ...OF_EVERY_LINE]),
+];

@@ -1,0 +1,18 @@
+import type { RuntimeService } from '../../evidence/runtime-service.ts';
+import { type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type RuntimeNotResponding, silentFinding } from './tell.ts';
+
+export interface Evidence {
+  readonly service: RuntimeService;
+}
+
+export function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
+  switch (service.state) {
+    case 'answers':
+      return verdictOf({ findings: [], doubts: [] });
+    case 'uncertain':
+      return verdictOf({ findings: [], doubts: [{ why: service.why }] });
+    case 'silent':
+      return verdictOf({ findings: [silentFinding(service)], doubts: [] });
+  }
+}
