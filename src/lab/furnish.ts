@@ -22,7 +22,7 @@ async function startRuntime({ settings, startPart }: PracticeNode): Promise<void
   else await (await import('./runtime/start-containerd.ts')).startContainerd(settings.runtime);
 }
 
-async function startKubelet(node: PracticeNode): Promise<void> {
+export async function startKubelet(node: PracticeNode): Promise<void> {
   const { startPart } = node;
   const { kubelet } = node.settings;
   if (kubelet.kind === 'real') {

@@ -4,13 +4,8 @@ import { allProcesses, isRunning, type ProcessMark } from './process-mark.ts';
 /** What a practice node needs to be a node. */
 type Part = 'kubelet' | 'runtime';
 
-/** As the kernel calls their processes; a real containerd has its own name. */
-export const RUNTIME_COMM = 'lab-runtime';
-const PARTS: Readonly<Record<string, Part>> = {
-  kubelet: 'kubelet',
-  [RUNTIME_COMM]: 'runtime',
-  containerd: 'runtime',
-};
+/** As the kernel calls their processes. */
+const PARTS: Readonly<Record<string, Part>> = { kubelet: 'kubelet', containerd: 'runtime' };
 
 /**
  * Which parts of a practice node do not run, as the machine sees it. Only the kernel is asked: a file of

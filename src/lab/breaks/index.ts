@@ -2,10 +2,12 @@ import type { Break } from '../break.ts';
 import { containerWithoutLogPath } from './container-without-log-path.ts';
 import { deadVolumeLookAlikes } from './dead-volume-look-alikes.ts';
 import { deadVolumeMount } from './dead-volume-mount.ts';
+import { kubeletLookAlikes, kubeletNotRunning } from './kubelet-not-running.ts';
 import { leftoverLookAlikes } from './leftover-look-alikes.ts';
 import { leftoverVolumeDirectory } from './leftover-volume-directory.ts';
 import { logPathLookAlikes } from './log-path-look-alikes.ts';
 import { orphanedVolumeMetadata } from './orphaned-volume-metadata.ts';
+import { runtimeLookAlikes, runtimeNotResponding } from './runtime-not-responding.ts';
 import { staleSubpathLookAlikes } from './stale-subpath-look-alikes.ts';
 import { staleSubpathMount } from './stale-subpath-mount.ts';
 
@@ -16,8 +18,12 @@ export const breaks: readonly Break[] = [
   ...deadVolumeMount,
   ...leftoverVolumeDirectory,
   ...orphanedVolumeMetadata,
+  ...kubeletNotRunning,
+  ...runtimeNotResponding,
   ...staleSubpathLookAlikes,
   ...logPathLookAlikes,
   ...deadVolumeLookAlikes,
   ...leftoverLookAlikes,
+  ...kubeletLookAlikes,
+  ...runtimeLookAlikes,
 ];

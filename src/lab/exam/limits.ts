@@ -24,3 +24,6 @@ export const RECOVER_MS = 120_000;
 /** Breaking and healing wait for a kubelet, and for a real containerd. */
 export const DEED_MS = 120_000;
 export const SNAPSHOT_MS = 60_000;
+
+/** A runtime lists its pods within a fraction of this; one that does not is silent. */
+export const RUNTIME_ANSWER_MS = 5_000;

@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { unescapeOctal } from '../../std/unescape-octal.ts';
 import { PLACES } from '../places.ts';
 import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.ts';
 import type { Snapshot } from './compare.ts';
 import { fileLines } from './files.ts';
+import { RUNTIME_ANSWER_MS } from './limits.ts';
 import { mountLine } from './mount-line.ts';
 import { mountTablesHere } from './mount-tables.ts';
 import { type NodeProcess, processesHere } from './processes.ts';
@@ -120,16 +122,22 @@ function onceEach(): (line: string) => boolean {
 }
 
 interface Things {
+  readonly isSilent: boolean;
   readonly pods: readonly ListedPod[];
   readonly containers: readonly ListedContainer[];
 }
 
+/** A break may have ended the runtime, or have it answer nobody. */
 async function thingsOf(runtime: PracticeNode['runtime']): Promise<Things> {
-  const [pods, containers] = await Promise.all([runtime.pods(), runtime.containers()]);
-  return { pods, containers };
+  const asked = Promise.all([runtime.pods(), runtime.containers()]).catch(() => undefined);
+  const answered = await Promise.race([asked, sleep(RUNTIME_ANSWER_MS, undefined, { ref: false })]);
+  if (!answered) return { pods: [], containers: [], isSilent: true };
+  const [pods, containers] = answered;
+  return { pods, containers, isSilent: false };
 }
 
-function runtimeLines({ pods, containers }: Things): readonly string[] {
+function runtimeLines({ pods, containers, isSilent }: Things): readonly string[] {
+  if (isSilent) return ['runtime does not answer'];
   const nameOf = (podId: string) => {
     const pod = pods.find(({ id }) => id === podId);
     return pod ? `${pod.namespace}/${pod.name}` : 'no pod';

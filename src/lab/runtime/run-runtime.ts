@@ -1,7 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PLACES } from '../places.ts';
-import { RUNTIME_COMM } from '../stopped-parts.ts';
 import { serveCalls } from './serve-calls.ts';
 import { imageCalls, runtimeCalls } from './stand-in-calls.ts';
 import { StandInRuntime } from './stand-in-runtime.ts';
@@ -10,7 +9,8 @@ import { StandInRuntime } from './stand-in-runtime.ts';
 export async function runRuntime([
   socket = PLACES.runtimeSocket,
 ]: readonly string[]): Promise<void> {
-  await writeFile('/proc/self/comm', RUNTIME_COMM);
+  // As the runtime is called that it stands for. Whoever looks for that finds it.
+  await writeFile('/proc/self/comm', 'containerd');
   await mkdir(dirname(socket), { recursive: true });
   // One that was killed leaves its socket, and then nobody can listen there.
   await rm(socket, { force: true });
