@@ -68,9 +68,9 @@ export function waitsFor(
   return all.flatMap((other) =>
     (other.fault.before ?? [])
       .filter((precedence) => precedence.fault === fault.id)
-      .flatMap(({ on, why }) =>
+      .flatMap(({ on, why, unless = [] }) =>
         other.verdict.findings
-          .filter(({ state }) => state !== 'benign')
+          .filter(({ state, reason }) => state !== 'benign' && !unless.includes(reason))
           .filter(({ subject }) => on === 'node' || isSamePod(subject, finding.subject))
           .map((each) => ({ fault: other.fault.id, finding: findingId(other.fault, each), why })),
       ),

@@ -137,7 +137,8 @@ describe('a probe', () => {
     ['only-slow', ['alive']],
     ['daemon-gone', ['corrupted']],
     ['covered-by-another', ['not-probed']],
-    ['healthy-with-network-volumes', []],
+    ['healthy-with-network-volumes', ['alive']],
+    ['recorded-before-live-pods-were-asked', []],
   ])('on %s sees %j', async (name, states) => {
     expect(await stateOf(made(name))).toEqual(states);
   });

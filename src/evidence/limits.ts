@@ -79,8 +79,8 @@ export const LEFT_READER_AGE_S = 6;
 /** Processes with the name of a reader that are looked at; what we leave behind are a few. */
 export const LEFT_READERS_ASKED_MAX = 64;
 
-/** Mounts that are probed in one look, dead or alive. */
-export const PROBES_MAX = 64;
+/** Filesystems that are probed in one look, dead or alive: one that answers takes a millisecond. */
+export const PROBES_MAX = 256;
 
 /** Entries of a folder that are looked at in one question; a root folder has two dozen. */
 export const ENTRIES_AT_ONCE_MAX = 256;

@@ -1,7 +1,7 @@
 import { defineEvidence, type Look, type Maybe } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
-import type { ReadError } from '../node/node-reader.ts';
 import { type BlockedThread, blockedThreads } from './blocked-threads.ts';
+import { containers } from './containers.ts';
 import { fuseConnection } from './fuse-connection.ts';
 import { kubelet } from './kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from './kubelet-version.ts';
@@ -10,22 +10,15 @@ import { DEAD_MOUNTS_MAX, LEFT_READERS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } fro
 import { mountShowing } from './mount-places.ts';
 import type { Mount, MountTable } from './mount-table.ts';
 import { orphanPods, type PodLife } from './orphan-pods.ts';
+import { pods } from './pods.ts';
+import { type ProbeResult, resultOf } from './probe-result.ts';
 import {
+  isSuspectType,
   type SuspectMount,
   type SuspectMounts,
   suspectMounts,
   suspectOf,
 } from './suspect-mounts.ts';
-
-/** Whether a mount still answers. */
-export type ProbeResult =
-  /** It answers, or its files are gone: nobody hangs on it. */
-  | { readonly state: 'alive' }
-  /** It answers with an error, at once: what it stands for is broken, but nobody hangs on it. */
-  | { readonly state: 'corrupted'; readonly error: string }
-  /** Neither of two tries was answered, or one who tried before us still waits. */
-  | { readonly state: 'dead'; readonly text: string }
-  | { readonly state: 'not-probed'; readonly why: string };
 
 export interface MountProbe {
   readonly suspect: SuspectMount;
@@ -38,10 +31,14 @@ export interface MountProbe {
   readonly threads: readonly BlockedThread[];
   /** Requests that wait for the server of a FUSE mount, where the kernel tells. */
   readonly waiting?: number;
+  /** How the pod is called, where it lives and its volume does not. */
+  readonly podName?: { readonly namespace: string; readonly name: string };
 }
 
 export interface MountProbes {
   readonly probes: readonly MountProbe[];
+  /** Volumes of running pods that were not asked, because too many others were or are dead. */
+  readonly unasked: { readonly count: number; readonly why: string };
   /** Threads that wait on a path of a pod which no mount of its own holds. */
   readonly homeless: readonly BlockedThread[];
   readonly table: MountTable;
@@ -51,7 +48,8 @@ export interface MountProbes {
 
 /**
  * Asks those mounts that give reason to: of a pod that nobody knows, or waited on by the kubelet or
- * by others. Each is asked by a reader that may be lost, twice, with growing patience.
+ * by others; and after them the network volumes of pods that run. Each is asked by a reader that may
+ * be lost, twice, with growing patience.
  */
 export const mountProbes = defineEvidence<MountProbes>({
   id: 'mount-probes',
@@ -82,9 +80,9 @@ export const mountProbes = defineEvidence<MountProbes>({
         waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
       })),
     );
-    const worth = reasons.filter(isWorthIt).toSorted(byUrgency);
+    const worth = reasons.filter((one) => isWorthIt(one) || isRoutine(one)).toSorted(byUrgency);
     const left = worth.length > 0 ? await attempt(look.of(leftReaders)) : undefined;
-    const probes = await probeAll(look, worth, {
+    const { probes, unasked } = await probeAll(look, worth, {
       view,
       left: left?.known ? left.value : { readers: [], count: 0, doubts: new Map() },
     });
@@ -92,7 +90,8 @@ export const mountProbes = defineEvidence<MountProbes>({
       ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
     );
     return {
-      probes,
+      probes: await Promise.all(probes.map((probe) => withPodName(look, probe))),
+      unasked,
       homeless: hung.homeless,
       table,
       ...(isAnyDead ? { version: await attempt(look.of(kubeletVersion)) } : {}),
@@ -125,6 +124,13 @@ function isWorthIt({ life, threads, waiting }: Reason): boolean {
   return life !== undefined && life.state !== 'live';
 }
 
+/** Nothing speaks against it but that its every access asks a server: it is asked after all others. */
+function isRoutine({ suspect, life }: Reason): boolean {
+  const { mount, isVisible } = suspect;
+  const isAskable = isVisible && isSuspectType(mount.fsType) && mount.fsType !== 'autofs';
+  return life?.state === 'live' && isAskable;
+}
+
 function byUrgency(left: Reason, right: Reason): number {
   const urgency = ({ threads, waiting = 0 }: Reason) => threads.length * 1_000_000 + waiting;
   return urgency(right) - urgency(left);
@@ -134,15 +140,18 @@ async function probeAll(
   look: Look,
   reasons: readonly Reason[],
   { view, left }: { readonly view: string; readonly left: LeftReaders },
-): Promise<readonly MountProbe[]> {
+): Promise<Pick<MountProbes, 'probes' | 'unasked'>> {
   // All mounts of a filesystem answer or hang together, so one of them is asked for all.
   const groups = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
   // What is known to be dead comes first: it counts, and costs nothing.
   const asked = groups.toSorted(
-    (one, other) => Number(!waitedOn(one, left)) - Number(!waitedOn(other, left)),
+    (one, other) =>
+      Number(!waitedOn(one, left)) - Number(!waitedOn(other, left)) ||
+      Number(!one.some(isWorthIt)) - Number(!other.some(isWorthIt)),
   );
   const probes: MountProbe[] = [];
   let dead = 0;
+  let unasked = { count: 0, why: '' };
   for (let start = 0; start < asked.length; start += PROBES_AT_ONCE_MAX) {
     const limit = limitReached(start, dead, left.count);
     const some = asked.slice(start, start + PROBES_AT_ONCE_MAX);
@@ -151,7 +160,15 @@ async function probeAll(
         const one = group.find(({ suspect }) => suspect.isVisible) ?? group[0];
         if (!one) return [];
         const origin = `${view}${one.suspect.mount.target}`;
-        const result = waitedOn(group, left) ?? (await resultOf(look, one.suspect, origin, limit));
+        const known = waitedOn(group, left);
+        const isForRoutine = !known && !group.some(isWorthIt);
+        if (isForRoutine && limit !== undefined) {
+          unasked = { count: unasked.count + 1, why: limit };
+          return [];
+        }
+        const result = known ?? (await resultOf(look, one.suspect, origin, limit));
+        // Recorded by a version that did not ask for it.
+        if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
         return group.map(({ waiting, ...rest }) => ({
           ...rest,
@@ -163,7 +180,21 @@ async function probeAll(
     );
     probes.push(...answered.flat());
   }
-  return probes;
+  return { probes, unasked };
+}
+
+/** Who is asked for is told only where something is to be said of the pod. */
+async function withPodName(look: Look, probe: MountProbe): Promise<MountProbe> {
+  const { life, result, suspect } = probe;
+  const isBroken = result.state === 'dead' || result.state === 'corrupted';
+  if (life?.state !== 'live' || !isBroken) return probe;
+  const uid = suspect.pod?.podUid;
+  const [listed, held] = [await attempt(look.of(pods)), await attempt(look.of(containers))];
+  const pod = listed.known ? listed.value.pods.find((one) => one.uid === uid) : undefined;
+  if (pod) return { ...probe, podName: { namespace: pod.namespace, name: pod.name } };
+  const sandbox = held.known ? held.value.sandboxes.find((one) => one.podUid === uid) : undefined;
+  if (!sandbox) return probe;
+  return { ...probe, podName: { namespace: sandbox.podNamespace, name: sandbox.podName } };
 }
 
 /** Nobody is sent after a reader that an earlier run had to leave behind on this filesystem. */
@@ -192,54 +223,6 @@ function limitReached(probed: number, dead: number, left: number): string | unde
     return `${dead} dead mounts were found before, and each probe of one leaves a process behind`;
   }
   return probed >= PROBES_MAX ? `${PROBES_MAX} mounts were probed before` : undefined;
-}
-
-async function resultOf(
-  look: Look,
-  { mount, isVisible }: SuspectMount,
-  path: string,
-  limit: string | undefined,
-): Promise<ProbeResult> {
-  if (mount.fsType === 'autofs') {
-    return {
-      state: 'not-probed',
-      why: 'to look at an autofs mount would mount what it stands for',
-    };
-  }
-  if (!isVisible) return { state: 'not-probed', why: 'another mount lies over it' };
-  if (limit !== undefined) return { state: 'not-probed', why: limit };
-  const first = await attempt(look.node.ask('status', { path }));
-  if (first.known) return { state: 'alive' };
-  if (!isHang(first.error)) return errorOf(first.error);
-  const second = await attempt(look.node.ask('status', { path, patience: 'long' }));
-  if (second.known) return { state: 'alive' };
-  if (!isHang(second.error)) return errorOf(second.error);
-  return { state: 'dead', text: `no answer within 2 s, and none within 4 s more: ${path}` };
-}
-
-// reader 4711 still waits there
-const STILL_WAITS = /^reader \d+ still waits there$/;
-
-/** The other timeouts are ours: the time of the look is over, or too many readers are lost. */
-function isHang({ failure, detail }: ReadError): boolean {
-  return failure === 'timeout' && (detail === undefined || STILL_WAITS.test(detail));
-}
-
-// ENOTCONN: socket is not connected, lstat '/proc/812/root/var/lib/kubelet/pods/...'
-const ERROR_CODE = /^(E[A-Z]+)\b/;
-
-/** What the kubelet, too, takes for a mount that is broken, and never waits for. */
-const CORRUPTED: ReadonlySet<string> = new Set([
-  ...['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN', 'EAGAIN', 'EWOULDBLOCK', 'ENODEV', 'ETIMEDOUT'],
-  'ECONNABORTED', // Of a FUSE connection that was aborted.
-]);
-
-function errorOf({ failure, detail = '', message }: ReadError): ProbeResult {
-  // It was unmounted since the table was read.
-  if (failure === 'missing') return { state: 'alive' };
-  const code = ERROR_CODE.exec(detail)?.[1] ?? '';
-  if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };
-  return { state: 'not-probed', why: message };
 }
 
 /** Each thread with the mount that shows the path it waits on. */

@@ -34,6 +34,8 @@ export interface Precedence {
   /** Whether it waits on the whole node, or only where both concern the same pod. */
   readonly on: 'node' | 'pod';
   readonly why: string;
+  /** Reasons of findings that hold up nothing. */
+  readonly unless?: readonly string[];
 }
 
 export interface AffectedVersions {

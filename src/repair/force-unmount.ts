@@ -3,11 +3,12 @@ import { copiesOf, filesystemUser, whereIs } from '../evidence/filesystem-users.
 import { fuseConnection } from '../evidence/fuse-connection.ts';
 import { kubelet } from '../evidence/kubelet.ts';
 import { mountNamespaces } from '../evidence/mount-namespaces.ts';
-import { mountProbes, type ProbeResult } from '../evidence/mount-probes.ts';
+import { mountProbes } from '../evidence/mount-probes.ts';
 import { type MountTable, mountTable } from '../evidence/mount-table.ts';
 import { isStaticPodUid } from '../evidence/orphan-pods.ts';
 import { naming } from '../evidence/orphan-words.ts';
 import { podPathOf } from '../evidence/pod-path.ts';
+import type { ProbeResult } from '../evidence/probe-result.ts';
 import { isFuseType } from '../evidence/suspect-mounts.ts';
 import type { Action, ByHand, Outcome } from '../model/action.ts';
 import type { Look } from '../model/evidence.ts';

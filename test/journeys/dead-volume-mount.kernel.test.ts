@@ -189,10 +189,26 @@ describe('a dead volume is left alone', () => {
     node.kubelet?.says(says({ looksAt: target, loop: 'failing' }));
     await until('a thread waits', () => isWaiting(node.kubelet?.pid ?? 0, threadsOf(node)));
     const { fault } = await checkOf(node);
-    expect(fault.verdict).toBe('clear');
-    expect(fault.findings.map(({ reason }) => reason)).toContain('VolumeOfLivePodHangs');
+    expect(fault.verdict).toBe('found');
+    const live = fault.findings.find(({ reason }) => reason === 'VolumeOfLivePodHangs');
+    expect(live).toMatchObject({ state: 'active', actions: [] });
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
-    expect(recover.stderr).toContain('clear');
+    expect(recover.code).toBe(1);
+    const said = oneLine(recover.stdout + recover.stderr);
+    expect(said).toContain(`no automatic repair for active finding ${live?.id}`);
+    expect(said).toContain('a running pod uses this volume');
+    expect(said).not.toContain('umount -f');
+  });
+
+  it('when its pod lives and nobody waits on it yet', async () => {
+    const { node, runtime } = await makeNode();
+    runtime.containers = [{ ...RUNNING, pod: { ...WEB, uid: ORPHAN, name: 'late-0' } }];
+    await node.startKubelet({ says: says() });
+    await hangVolumes(node, volumeOf(node, 'kubernetes.io~nfs/share'));
+    const { fault } = await checkOf(node);
+    expect(fault.findings).toMatchObject([
+      { state: 'active', reason: 'VolumeOfLivePodHangs', subject: { pod: 'late-0' }, actions: [] },
+    ]);
   });
 
   it('when a live pod has the same filesystem mounted in a namespace of its own', async () => {

@@ -21,7 +21,8 @@ import {
   type Seen,
   stuckFinding,
 } from './tell.ts';
-import { corruptedNote, elsewhereNote, liveNote } from './tell-notes.ts';
+import { isBrokenAndLive, liveFindings } from './tell-live.ts';
+import { corruptedNote, elsewhereNote } from './tell-notes.ts';
 
 export interface Evidence extends LoopSources {
   readonly threads: Maybe<BlockedThreads>;
@@ -57,7 +58,9 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
   if (!threads.known && isRunning) doubts.push({ why: threads.why });
-  return verdictOf({ findings, doubts });
+  doubts.push(...unaskedDoubts(probes.value));
+  // What became of the loop is judged without them: it is not their dead volume that it cleans up.
+  return verdictOf({ findings: [...findings, ...liveFindings(probes.value.probes)], doubts });
 }
 
 function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
@@ -104,9 +107,8 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
     return { doubt: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
   }
+  if (isBrokenAndLive(probe)) return {};
   switch (result.state) {
-    case 'dead':
-      return life?.state === 'live' ? { note: liveNote(probe, life) } : {};
     case 'corrupted':
       return { note: corruptedNote(probe, result.error) };
     case 'not-probed':
@@ -117,6 +119,13 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?
     default:
       return {};
   }
+}
+
+function unaskedDoubts({ unasked: { count, why } }: MountProbes): readonly Doubt[] {
+  if (count === 0) return [];
+  const volumes =
+    count === 1 ? '1 volume of a running pod was' : `${count} volumes of running pods were`;
+  return [{ why: `${volumes} not asked whether it answers: ${why}` }];
 }
 
 function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {

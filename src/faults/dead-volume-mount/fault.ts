@@ -9,7 +9,10 @@ import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
 import { hasHealed, recover } from './recover.ts';
-import { reasons } from './tell.ts';
+import { type Reason, reasons } from './tell.ts';
+
+/** Only a person can cure these, and the kubelet's clean-up does not wait for them. */
+const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePodFails'];
 
 export const deadVolumeMount = defineFault({
   id: 'dead-volume-mount',
@@ -52,6 +55,7 @@ export const deadVolumeMount = defineFault({
       fault: 'kubelet-not-running',
       on: 'node',
       why: 'a kubelet that starts may hang on the dead mount',
+      unless: OF_LIVE_PODS,
     },
     {
       fault: 'orphaned-volume-metadata',
@@ -62,6 +66,7 @@ export const deadVolumeMount = defineFault({
       fault: 'leftover-volume-directory',
       on: 'node',
       why: 'a kubelet whose sync loop hangs cleans up nothing',
+      unless: OF_LIVE_PODS,
     },
   ],
 });

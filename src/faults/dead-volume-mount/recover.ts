@@ -6,8 +6,10 @@ import type { DeadVolumeMount } from './tell.ts';
 
 /** The kubelet goes on by itself once nobody waits; what is left of the orphan it removes. */
 export function recover(finding: Finding<DeadVolumeMount>): Recovery {
-  const { pins, subject, state } = finding;
-  const { podUid, device, fsType, mounts } = pins;
+  const { pins, subject, state, refusal } = finding;
+  const { podUid, device, fsType } = pins;
+  // Nobody is offered what would be refused.
+  const mounts = refusal === undefined ? pins.mounts : [];
   const count = mounts.length === 1 ? '1 mount' : `${mounts.length} mounts`;
   return {
     actions: mounts.map((mount) => ({ kind: 'force-unmount', ...mount, device, fsType, podUid })),

@@ -1,5 +1,4 @@
 import type { MountProbe } from '../../evidence/mount-probes.ts';
-import type { PodLife } from '../../evidence/orphan-pods.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Elsewhere } from './loop.ts';
 import type { DeadVolumeMount, Reason } from './tell.ts';
@@ -18,22 +17,6 @@ export function elsewhereNote({ cause, advice, proof }: Elsewhere): Note {
     blastRadius: 'not this fault; while it lasts, new pods stay Pending all the same',
     otherCures: [advice],
     pins: { podUid: '', device: '', fsType: '', mounts: [] },
-  };
-}
-
-export function liveNote(probe: MountProbe, life: PodLife & { readonly state: 'live' }): Note {
-  const { mount } = probe.suspect;
-  return {
-    ...note(probe, 'VolumeOfLivePodHangs'),
-    summary:
-      `The volume ${mount.target} does not answer, but its pod lives and needs it: that is ` +
-      'a fault of its storage, and it is never forced.',
-    proof: [
-      { claim: 'it does not answer', text: textOf(probe), origin: probe.origin },
-      { claim: `its pod lives: ${life.by}`, origin: life.origin },
-    ],
-    blastRadius: 'the pod that uses it, and whoever looks at its files',
-    otherCures: [`bring the server back: ${mount.source} (${mount.fsType})`],
   };
 }
 
@@ -60,8 +43,4 @@ function note({ suspect }: MountProbe, reason: Reason) {
     subject: { ...(podUid ? { podUid } : {}), mount: target },
     pins: { podUid, device, fsType, mounts: [{ id, parent, root, target }] },
   };
-}
-
-function textOf({ result }: MountProbe): string {
-  return result.state === 'dead' ? result.text : result.state;
 }

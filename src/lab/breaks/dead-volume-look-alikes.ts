@@ -32,14 +32,6 @@ const healthyVolume: Resemblance = {
   },
 };
 
-const silentVolume: Resemblance = {
-  variant: 'silent-volume-of-a-live-pod',
-  about: 'the server of a volume falls silent whose pod runs: a fault of its storage, never forced',
-  make: async (node) => {
-    (await serveVolumes(node, 'healthy', await runLivePod(node))).fallSilent();
-  },
-};
-
 const slowOrphan: Resemblance = {
   variant: 'slow-volume',
   about: 'the server of a volume whose pod is gone answers, but only after seconds',
@@ -112,7 +104,7 @@ const podOnItsWay: Resemblance = {
 };
 
 export const deadVolumeLookAlikes: readonly Break[] = [
-  ...[healthyVolume, silentVolume, slowOrphan, answeringOrphan],
+  ...[healthyVolume, slowOrphan, answeringOrphan],
   ...[endedServer, silentArchive, coveredVolume, podOnItsWay],
 ].map(({ state, ...each }) => ({
   kind: 'look-alike',

@@ -170,6 +170,20 @@ const shared: readonly Break[] = [
   },
 ];
 
+/** A fault of its storage, which is told and never forced. */
+const ofLivePod: readonly Break[] = [
+  {
+    ...named('live-pod-refused'),
+    about: 'the server of a volume falls silent whose pod runs and needs it',
+    expected: { verdict: 'found', state: 'active', repair: 'refused' },
+    make: async (node) => {
+      const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
+      await runPod(node, pod);
+      (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).fallSilent();
+    },
+  },
+];
+
 /** A pod that lives mounts what lies there, and then its server falls silent. */
 async function fallSilentUnder(
   node: PracticeNode,
@@ -216,4 +230,4 @@ const waiting: readonly Break[] = [
   },
 ];
 
-export const deadVolumeMount: readonly Break[] = [...active, ...shared, ...waiting];
+export const deadVolumeMount: readonly Break[] = [...active, ...shared, ...ofLivePod, ...waiting];

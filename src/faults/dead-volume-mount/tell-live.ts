@@ -1,0 +1,84 @@
+import type { MountProbe } from '../../evidence/mount-probes.ts';
+import type { PodLife } from '../../evidence/orphan-pods.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { DeadVolumeMount, Reason } from './tell.ts';
+
+/** Volumes of pods that run: none of them is ours to repair, and all are told. */
+
+type LiveProbe = MountProbe & { readonly life: PodLife & { readonly state: 'live' } };
+
+/** One for each filesystem of each pod: all its mounts are dead together. */
+export function liveFindings(probes: readonly MountProbe[]): readonly Finding<DeadVolumeMount>[] {
+  const groups = Map.groupBy(
+    probes.filter(isBrokenAndLive),
+    ({ suspect }) => `${suspect.mount.device} ${suspect.pod?.podUid}`,
+  );
+  return [...groups.values()].flatMap((group) => {
+    const main = group.find(({ suspect }) => suspect.pod?.plugin !== undefined) ?? group[0];
+    return main ? [liveFinding(main, group)] : [];
+  });
+}
+
+export function isBrokenAndLive(probe: MountProbe): probe is LiveProbe {
+  const { result, life } = probe;
+  if (life?.state !== 'live') return false;
+  return result.state === 'dead' || (result.state === 'corrupted' && !PASSES.has(result.error));
+}
+
+/** "Try again" is said by a server that is busy, too. */
+const PASSES: ReadonlySet<string> = new Set(['EAGAIN', 'EWOULDBLOCK']);
+
+function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<DeadVolumeMount> {
+  const { suspect, life, result, origin, podName } = main;
+  const { mount } = suspect;
+  const { podUid = '', volume } = suspect.pod ?? {};
+  const name = podName ? `${podName.namespace}/${podName.name}` : podUid;
+  const isDead = result.state === 'dead';
+  const error = result.state === 'corrupted' ? result.error : '';
+  const how = isDead ? 'does not answer' : `answers every call with ${error}`;
+  return {
+    state: 'active',
+    reason: (isDead ? 'VolumeOfLivePodHangs' : 'VolumeOfLivePodFails') satisfies Reason,
+    summary:
+      `A volume of the running pod ${name} is dead: its server ${mount.source} (${mount.fsType}) ` +
+      `${how}. It is in use, so it is not touched: ${mount.target}`,
+    subject: {
+      ...(podName ? { namespace: podName.namespace, pod: podName.name } : {}),
+      podUid,
+      ...(volume === undefined ? {} : { volume }),
+      mount: mount.target,
+      path: mount.source,
+    },
+    proof: [
+      { claim: `it ${how}`, ...(isDead ? { text: result.text } : {}), origin },
+      { claim: `its pod runs: ${life.by}`, origin: life.origin },
+    ],
+    blastRadius: isDead
+      ? 'whoever looks at its files hangs: the pod, backup and monitoring, and the unmount when the pod is deleted'
+      : 'the pod that uses it gets errors',
+    excluded: ['a volume of a pod that is gone: this one runs and needs it'],
+    refusal:
+      'a running pod uses this volume: to unmount it would break the pod, and lose what it has not yet written',
+    otherCures: [
+      'risk: while it is dead, do not unmount it, not by force either, and do not delete the pod with --force: what was not yet written is lost, and then the kubelet itself may hang on the mount',
+      `bring the server back: ${mount.source} (${mount.fsType}); ${isDead ? 'then the pod goes on by itself' : 'then start the pod anew, which mounts the volume again'}`,
+      ...(podName
+        ? [
+            isDead
+              ? 'only if the server never comes back, and what was not yet written may be lost:'
+              : 'to start the pod anew, if something makes a new one:',
+            `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
+          ]
+        : []),
+    ],
+    pins: {
+      podUid,
+      device: mount.device,
+      fsType: mount.fsType,
+      mounts: group.map((one) => {
+        const { id, parent, root, target } = one.suspect.mount;
+        return { id, parent, root, target };
+      }),
+    },
+  };
+}
