@@ -41,6 +41,8 @@ const LABELS: readonly (readonly [string, string, 'found' | 'unknown', string])[
   ['bin-gone.txt', WITHOUT_LOG_PATH, 'unknown', 'of unknown cause'],
   ['bin-gone.txt journal-export.txt', WITHOUT_LOG_PATH, 'found', 'damaged'],
   ['dump-blocked.txt', DEAD, 'found', 'active'],
+  ['dump-without-times.txt', DEAD, 'unknown', 'at work, or blocked'],
+  ['dump-without-times.txt healthz-failing.txt', DEAD, 'found', 'active'],
   ['healthz-failing.txt', DEAD, 'unknown', 'stands still'],
   ['kubelet-rename-exists.log', LEFTOVER, 'found', 'active'],
   ['volume-held-elsewhere.txt', LEFTOVER, 'found', 'active'],

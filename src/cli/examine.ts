@@ -40,7 +40,8 @@ export async function examine(
 export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
   const file = await caseFileOf(read.files, new Date());
   const look = givenLook(file);
-  const judged = await checkUp(faults, look);
+  const told = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
+  const judged = await checkUp(told, look);
   const whole: Judged[] = [];
   const missing: MissingReport[] = [];
   for (const each of judged) {

@@ -13,6 +13,8 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly references: readonly string[];
   /** Versions that have the fault, in words; the rule itself is code. */
   readonly affected: readonly AffectedVersions[];
+  /** It is about what runs at this moment, which no text that somebody sent can show. */
+  readonly isOfTheMoment?: true;
   /** Every reason a finding of this fault may carry, and what it means. */
   readonly reasons: Readonly<Record<string, string>>;
   readonly needs: N;

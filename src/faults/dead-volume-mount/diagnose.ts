@@ -55,6 +55,7 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
   if (unclear) findings.push(elsewhereNote(unclear));
   doubts.push(...dumpDoubts(evidence.dump), ...hiddenDoubts(evidence, loop));
+  if (!isBlamed) doubts.push(...untimedDoubts(loop));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
   if (!threads.known && isRunning) doubts.push({ why: threads.why });
@@ -142,6 +143,14 @@ function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
   return [{ why: 'the stacks of the kubelet show two sync loops, so neither tells (issue 88779)' }];
 }
 
+/** Where a loop is at one moment says nothing of whether it comes back. */
+function untimedDoubts({ isUntimedThere, amongOrphans }: Loop): readonly Doubt[] {
+  if (!isUntimedThere || !amongOrphans) return [];
+  const seen = `the sync loop is at work, or blocked, in the clean-up of orphaned pods (${amongOrphans.claim})`;
+  const why = `${seen}: this kind of dump tells no times; one of ?debug=2 does`;
+  return [{ why }];
+}
+
 /** A thread whose path is hidden may wait anywhere, unless the loop is known to move. */
 function hiddenDoubts(
   { threads, dump }: Evidence,
@@ -193,5 +202,6 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
   const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
   const [still] = isOpen ? loop.still : [];
   const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
-  return verdictOf({ findings, doubts: [{ why: `${suspicion}${why}` }] });
+  const doubts = [...untimedDoubts(loop), { why: `${suspicion}${why}` }];
+  return verdictOf({ findings, doubts });
 }

@@ -25,8 +25,10 @@ export interface Loop {
   readonly moves?: Proof;
   /** A dump shows it in the clean-up of orphans, in a call on a file. */
   readonly amongOrphans?: Proof;
-  /** It was there for a minute or more, or for a time that the dump does not tell. */
+  /** It was there for a minute or more, or other proof shows that it stands still. */
   readonly isStuckThere: boolean;
+  /** Whether it hangs there is open: this kind of dump tells no times, and nothing else does. */
+  readonly isUntimedThere: boolean;
   /** A dump shows it somewhere else: not our cause. */
   readonly elsewhere?: Elsewhere;
   /** The log ends its work with the clean-up, and the health check says that it is dead. */
@@ -60,13 +62,15 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
   if (health.known && health.value.loop === 'failing') still.push(healthProof(health.value));
   if (fromLog) still.push(...fromLog.still);
   const elsewhere = isOurs ? undefined : (shownIn(seen, origin) ?? saidIn(fromLog, seen));
+  const isUntimed = busy?.minutes === null;
   const isUnhealthy =
     (health.known && health.value.loop === 'failing') || fromLog?.isUnhealthy === true;
   return {
     still,
     ...movesIn(seen, origin),
     ...(isOurs && dumped ? { amongOrphans: dumped } : {}),
-    isStuckThere: isOurs && (busy.state === 'blocked' || (busy.minutes === null && !isSaidWell)),
+    isStuckThere: isOurs && (busy.state === 'blocked' || (isUntimed && still.length > 0)),
+    isUntimedThere: isOurs && isUntimed && still.length === 0 && !isSaidWell,
     ...(elsewhere ? { elsewhere } : {}),
     silentSinceHousekeeping: isUnhealthy && fromLog?.isInHousekeeping === true,
     isWell,

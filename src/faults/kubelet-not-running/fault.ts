@@ -8,6 +8,7 @@ export const kubeletNotRunning = defineFault({
   title: 'The kubelet of this node does not run',
   severity: 'broken',
   stage: 'stable',
+  isOfTheMoment: true,
   references: [
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/',
     'https://kubernetes.io/docs/setup/production-environment/tools/kubeadm/kubelet-integration/',

@@ -8,6 +8,7 @@ export const runtimeNotResponding = defineFault({
   title: 'The container runtime of this node does not respond',
   severity: 'broken',
   stage: 'stable',
+  isOfTheMoment: true,
   references: [
     'https://kubernetes.io/docs/setup/production-environment/container-runtimes/',
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/crictl/',
