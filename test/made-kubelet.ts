@@ -1,7 +1,7 @@
 import type { FileStatus } from '../src/node/node-reader.ts';
 import type { NodeMaker } from './made-node.ts';
 
-export const FOLDER: FileStatus = {
+const FOLDER: FileStatus = {
   type: 'folder',
   mode: 0o755,
   owner: 0,

@@ -15,8 +15,8 @@ export interface Break {
   readonly expected: Expected;
   /** Which kubelets have the fault; any does where it is absent. */
   readonly kubelet?: Habit;
-  /** From then on the kubelet starts no pod and removes none. */
-  readonly hangsKubelet?: boolean;
+  /** Why the kubelet starts no pod and removes none from then on; absent when it does. */
+  readonly stopsPods?: 'hung' | 'stopped';
   /** Why it cannot be made on this node, such as for want of our own kubelet; undefined when it can. */
   readonly leftOut?: (settings: LabSettings) => string | undefined;
   /** Breaks the node, and returns once the fault is there to be seen. */

@@ -1,10 +1,10 @@
 import type { NodeReader } from '../../src/node/node-reader.ts';
-import { FOLDER, makeFolder, makeProc } from '../../test/made-kubelet.ts';
+import { makeFolder } from '../../test/made-kubelet.ts';
 import { NodeMaker } from '../../test/made-node.ts';
 import { madeNodeWithVolumes } from '../../test/made-volumes.ts';
-import { KUBELET_ROOT } from '../../test/made-worker.ts';
 import { madeNodes as unloggedNodes } from '../fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from '../fixtures/dead-volume-mount.ts';
+import { madeNodes as notRunningNodes } from '../fixtures/kubelet-not-running.ts';
 import { madeNodes as leftoverNodes } from '../fixtures/leftover-volume-directory.ts';
 import { madeNodes as metadataNodes } from '../fixtures/orphaned-volume-metadata.ts';
 import { madeNodes as staleMountNodes } from '../fixtures/stale-subpath-mount.ts';
@@ -28,6 +28,7 @@ const HEALTHY: readonly NodeMaker[] = [
   metadataNodes,
   unloggedNodes,
   staleMountNodes,
+  notRunningNodes,
 ].map((madeNodes) => named(madeNodes(), 'healthy'));
 
 function named(nodes: ReadonlyMap<string, NodeMaker>, name: string): NodeMaker {
@@ -73,12 +74,10 @@ function manyFindings(): NodeReader {
   return otherwiseHealthy(listed, metadata, madeNodeWithVolumes({ mounts: [], volumes, pods }));
 }
 
-/** The kubelet has ended; its folder and its program are there, and all that it mounted. */
+/** The kubelet has crashed; its folder and its program are there, and all that it mounted. */
 function kubeletDead(): NodeReader {
-  const maker = makeProc(new NodeMaker(), []);
-  makeFolder(maker, '', KUBELET_ROOT);
+  const maker = named(notRunningNodes(), 'active-crashed');
   makeFolder(maker, '', '/usr/bin/kubelet', { type: 'file' });
-  maker.set('status', { path: '/' }, { answer: FOLDER });
   const asked = { program: '/usr/bin/kubelet', arguments: ['--version'] };
   maker.set('version', asked, { answer: 'Kubernetes v1.34.1\n' });
   return new LayeredNode([maker.build(), new SeenByInit(otherwiseHealthy())]);

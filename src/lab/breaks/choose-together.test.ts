@@ -33,7 +33,7 @@ test('a fault alone is made in its first form, and so are two that one kubelet h
   ]);
 });
 
-test('of all faults those forms are made that one kubelet has, and what hangs it comes last', () => {
+test('of all faults those forms are made that one kubelet has, and what stops it comes last', () => {
   const all = [...new Set(breaks.map(({ fault }) => fault))];
   expect(choose(['dead-volume-mount', ...all.filter((id) => id !== 'dead-volume-mount')])).toEqual([
     'stale-subpath-mount/configmap-active',
@@ -41,6 +41,8 @@ test('of all faults those forms are made that one kubelet has, and what hangs it
     'leftover-volume-directory/nested-active',
     'orphaned-volume-metadata/old-kubelet-active',
     'dead-volume-mount/nfs-active',
+    'kubelet-not-running/stopped',
+    'runtime-not-responding/paused',
   ]);
 });
 
@@ -71,7 +73,7 @@ test.each([
   [
     ['stale-subpath-mount'],
     ['dead-volume-mount/nfs-active'],
-    'its kubelet hangs because of dead-volume-mount (nfs-active), and starts no pod; after a heal all ' +
+    'its kubelet starts no pod because of dead-volume-mount (nfs-active); after a heal all ' +
       'of them can be made at once: kubediag lab break stale-subpath-mount dead-volume-mount',
   ],
   [

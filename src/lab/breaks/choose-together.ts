@@ -35,12 +35,12 @@ export function chooseTogether(
   const possible = forms.flatMap((each) => ('forms' in each ? [each.forms] : []));
   const chosen = combination(possible, made, settings);
   if (!chosen) return { why: whyNotOneKubelet(made, possible, settings) };
-  // Whatever comes after the kubelet hangs would wait for it.
-  return { chosen: chosen.toSorted((one, other) => hangs(one) - hangs(other)) };
+  // Whatever comes later would wait for pods in vain; and what is stopped cannot hang any more.
+  return { chosen: chosen.toSorted((one, other) => turnOf(one) - turnOf(other)) };
 }
 
-function hangs({ hangsKubelet = false }: Break): number {
-  return Number(hangsKubelet);
+function turnOf({ stopsPods }: Break): number {
+  return [undefined, 'hung', 'stopped'].indexOf(stopsPods);
 }
 
 function whyNotBeside(asked: readonly AskedBreak[], made: readonly Break[]): string | undefined {
@@ -55,11 +55,11 @@ function whyNotBeside(asked: readonly AskedBreak[], made: readonly Break[]): str
   if (twice) return `${twice.fault} is named twice, and all its variants use the same pods`;
   const before = made.find(({ fault }) => asked.some((each) => each.fault === fault));
   if (before) return `it has ${titleOf(before)} already, and all variants use the same pods`;
-  const hanging = made.find(({ hangsKubelet }) => hangsKubelet);
-  if (!hanging) return undefined;
+  const last = made.find(({ stopsPods }) => stopsPods !== undefined);
+  if (!last) return undefined;
   const names = [...asked, ...made].map(({ fault }) => fault).join(' ');
   return (
-    `its kubelet hangs because of ${titleOf(hanging)}, and starts no pod; ` +
+    `its kubelet starts no pod because of ${titleOf(last)}; ` +
     `after a heal all of them can be made at once: kubediag lab break ${names}`
   );
 }

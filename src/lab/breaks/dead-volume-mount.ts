@@ -64,7 +64,7 @@ const BY_SUBPATH = `${podFolder(ORPHAN)}/volume-subpaths/share/app/0`;
 const active: readonly Break[] = [
   {
     ...named('nfs-active'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'the server of a volume falls silent whose pod is gone, and the kubelet hangs on it',
     expected: ACTIVE,
     ...needs(HABITS.asksEveryServer),
@@ -76,7 +76,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('csi-active'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'the server of a CSI volume falls silent whose pod is gone, under a newer kubelet',
     expected: {
       ...ACTIVE,
@@ -94,7 +94,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('with-subpath-active'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'a silent volume of a pod that is gone is mounted by subPath too',
     expected: {
       ...ACTIVE,
@@ -121,7 +121,7 @@ const active: readonly Break[] = [
   },
   {
     ...named('two-active'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'two volumes of pods that are gone fall silent, and the kubelet hangs on the first',
     expected: {
       ...ACTIVE,
@@ -146,7 +146,7 @@ const active: readonly Break[] = [
 const shared: readonly Break[] = [
   {
     ...named('shared-refused'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'a container of a pod that lives has the filesystem mounted on which the kubelet hangs',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     ...needs(HABITS.asksEveryServer),
@@ -158,7 +158,7 @@ const shared: readonly Break[] = [
   },
   {
     ...named('csi-shared-refused'),
-    hangsKubelet: true,
+    stopsPods: 'hung',
     about: 'the same of a CSI volume: one mount of it is of a pod that is gone, and one is in use',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     ...needs(HABITS.asksCsiServersAlone),

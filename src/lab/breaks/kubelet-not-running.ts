@@ -13,18 +13,21 @@ export const kubeletNotRunning: readonly Break[] = [
     ...{ kind: 'fault', fault: FAULT, variant: 'stopped' },
     about: 'the kubelet is told to end, as by systemctl stop, and nobody starts it again',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: (node) => signalService(node, 'kubelet', 'SIGTERM'),
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'killed' },
     about: 'the kubelet is killed, as by the OOM killer, and nobody starts it again',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: (node) => signalService(node, 'kubelet', 'SIGKILL'),
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'paused' },
     about: 'the kubelet is stopped by a signal, and waits to be continued',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: (node) => signalService(node, 'kubelet', 'SIGSTOP'),
   },
 ];

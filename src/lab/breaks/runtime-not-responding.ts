@@ -13,18 +13,21 @@ export const runtimeNotResponding: readonly Break[] = [
     ...{ kind: 'fault', fault: FAULT, variant: 'paused' },
     about: 'the runtime is stopped by a signal: it takes connections, and answers nobody',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: (node) => signalService(node, 'containerd', 'SIGSTOP'),
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'killed' },
     about: 'the runtime is killed and leaves its socket, where nobody listens any more',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: (node) => signalService(node, 'containerd', 'SIGKILL'),
   },
   {
     ...{ kind: 'fault', fault: FAULT, variant: 'socket-gone' },
     about: 'the runtime is killed, and the socket that the kubelet was told of is gone too',
     expected: ACTIVE,
+    stopsPods: 'stopped',
     make: async (node) => {
       await signalService(node, 'containerd', 'SIGKILL');
       rmSync(PLACES.runtimeSocket, { force: true });
