@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 import { lookAt } from '../checkup/look.ts';
@@ -10,6 +11,7 @@ import type { LiveNode } from '../node/live-node.ts';
 import type { FileStatus } from '../node/node-reader.ts';
 import { placeIn } from './agent-client.ts';
 import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
+import { nodeAccessOf } from './open-node.ts';
 import { absolute, wholeNumber } from './options.ts';
 import { tellAbandoned } from './tell-abandoned.ts';
 import type { Terminal } from './terminal.ts';
@@ -29,18 +31,19 @@ export async function checkOptions(
   options: Options,
   terminal: Terminal,
 ): Promise<void> {
-  const { kubeletCert, kubeletKey, hostRoot } = options;
+  const { kubeletCert, kubeletKey } = options;
   if ((kubeletCert === undefined) !== (kubeletKey === undefined)) {
     const [given, other] = kubeletCert === undefined ? ['key', 'cert'] : ['cert', 'key'];
     throw new UsageError(`--kubelet-${given} needs --kubelet-${other} as well`);
   }
   const given = namedIn(options);
-  const root = optional(hostRoot, (path) => absolute('--host-root', path)) ?? '/';
   const kubeletPid = optional(options.kubeletPid, (text) => wholeNumber('--kubelet-pid', text));
-  const nodes = { here: openLiveNode({ hostRoot: '/' }), node: openLiveNode({ hostRoot: root }) };
+  const access = nodeAccessOf({ hostRoot: '/', ...options });
+  const node = openLiveNode(access);
+  const here = access.hostRoot === '/' ? node : openLiveNode({ hostRoot: '/' });
   let wrongUsage: string | undefined;
   for (const { option, value } of given) {
-    const problem = await problemOf(option, value, { ...nodes, command, kubeletPid });
+    const problem = await problemOf(option, value, { here, node, command, kubeletPid });
     if (!problem) continue;
     const advice = problem.isMissing && option.advice ? `; ${option.advice}` : '';
     const text = `${option.flag} ${value}: ${problem.why}${advice}`;
@@ -49,10 +52,11 @@ export async function checkOptions(
     if (mayComeLater) terminal.err(`warning: ${text}\n`);
     else wrongUsage ??= text;
   }
-  for (const node of Object.values(nodes)) {
-    node.close();
-    await tellAbandoned(node, terminal);
-  }
+  here.close();
+  // The command looks at the same node next, and can go on with this reader.
+  if (wrongUsage === undefined) node.pause();
+  else node.close();
+  for (const each of new Set([here, node])) await tellAbandoned(each, terminal);
   if (wrongUsage !== undefined) throw new UsageError(wrongUsage);
 }
 
@@ -80,7 +84,7 @@ async function problemOf(
   value: string,
   sight: Sight,
 ): Promise<Problem | undefined> {
-  const node = sight[on];
+  const node = sight[on === 'node' ? 'node' : 'here'];
   if (kind === 'address') {
     return placeIn(value) ? undefined : wrong('not an address; for example http://127.0.0.1:8090');
   }
@@ -96,8 +100,9 @@ async function problemOf(
   // The reader is another process, and has no such descriptor.
   if (OF_SHELL.test(path)) return wrong('a pipe of the shell cannot be used here; use a file');
   if (kind === 'state-folder') return stateFolderProblem(path, sight);
-  const found = await whatIs(node, path);
+  const found = on === 'own' ? ownFile(path) : await whatIs(node, path);
   if (found === 'missing') {
+    if (kind === 'socket') return folderProblem(path, node);
     const isElsewhere = flag === '--kubelet-root' && (await isInKubelet(path, sight));
     return isElsewhere ? undefined : missing(NOUN[kind]);
   }
@@ -128,7 +133,12 @@ function pathIn(
   return mustBeAbsolute ? absolute(flag, value) : resolve(value);
 }
 
-function problemOfStatus(kind: NamedKind, { type, mode }: FileStatus): string | undefined {
+type Found = Pick<FileStatus, 'type' | 'mode'> | 'missing' | 'denied' | 'unknown';
+
+function problemOfStatus(
+  kind: NamedKind,
+  { type, mode }: Pick<FileStatus, 'type' | 'mode'>,
+): string | undefined {
   switch (kind) {
     case 'file':
       return type === 'file' ? undefined : 'not a regular file';
@@ -163,18 +173,33 @@ function denied(): Problem {
   return wrong(`permission denied${geteuid?.() === 0 ? '' : '; run kubediag as root (sudo)'}`);
 }
 
+/** What this process opens itself in a moment, and so can look at itself. */
+function ownFile(path: string): Found {
+  try {
+    const status = statSync(path);
+    const type = status.isDirectory() ? 'folder' : status.isFile() ? 'file' : 'other';
+    return { type, mode: status.mode };
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
+    return code === 'EACCES' ? 'denied' : 'unknown';
+  }
+}
+
 /** What does not answer is not judged here: that may be the fault of the node, and not of the person. */
-async function whatIs(
-  node: LiveNode,
-  path: string,
-  view = '',
-): Promise<FileStatus | 'missing' | 'denied' | 'unknown'> {
+async function whatIs(node: LiveNode, path: string, view = ''): Promise<Found> {
   const status = await attempt(
     resolvePath(node, view, path).then((there) => node.ask('status', { path: `${view}${there}` })),
   );
   if (status.known) return status.value;
   const { failure } = status.error;
   return failure === 'missing' || failure === 'denied' ? failure : 'unknown';
+}
+
+/** The socket of a runtime that is down may be gone: that is a fault of the node, and is reported. */
+async function folderProblem(path: string, node: LiveNode): Promise<Problem | undefined> {
+  const isThere = (await whatIs(node, dirname(path))) !== 'missing';
+  return isThere ? undefined : { why: `no such directory: ${dirname(path)}`, isMissing: true };
 }
 
 /** A kubelet in a container of its own may have its root where only that container sees it. */
@@ -185,16 +210,13 @@ async function isInKubelet(path: string, { node, kubeletPid }: Sight): Promise<b
 }
 
 /** It is created where it does not exist; but not below a file. */
-async function stateFolderProblem(
-  path: string,
-  { here, command }: Sight,
-): Promise<Problem | undefined> {
+function stateFolderProblem(path: string, { command }: Sight): Problem | undefined {
   let place = path;
-  let found = await whatIs(here, place);
+  let found = ownFile(place);
   if (found === 'missing' && !BEFORE_STATE_FOLDER.has(command)) return missing('directory');
   while (found === 'missing' && place !== '/') {
     place = dirname(place);
-    found = await whatIs(here, place);
+    found = ownFile(place);
   }
   if (typeof found === 'string' || found.type === 'folder') return undefined;
   return wrong(place === path ? 'not a directory' : `${place} is not a directory`);

@@ -13,8 +13,11 @@ export interface NamedOption {
   readonly flag: string;
   readonly key: string;
   readonly kind: NamedKind;
-  /** Whose path it is: the node's, looked up below --host-root, or that of this process. */
-  readonly on: 'node' | 'here';
+  /**
+   * Whose path it is: the node's, looked up below --host-root; that of this machine; or one of our own
+   * files, which this process opens itself.
+   */
+  readonly on: 'node' | 'here' | 'own';
   readonly advice?: string;
 }
 
@@ -24,9 +27,9 @@ const KUBELET_FILE = { kind: 'file', on: 'here' } as const;
 /** Every option that names something which must exist. The root comes first: the others lie below it. */
 const NAMED_OPTIONS: readonly NamedOption[] = [
   { flag: '--host-root', key: 'hostRoot', kind: 'host-root', on: 'here' },
-  { flag: '--state-dir', key: 'stateDir', kind: 'state-folder', on: 'here' },
-  { flag: '--server', key: 'server', kind: 'address', on: 'here' },
-  { flag: '--token-file', key: 'tokenFile', kind: 'file', on: 'here' },
+  { flag: '--state-dir', key: 'stateDir', kind: 'state-folder', on: 'own' },
+  { flag: '--server', key: 'server', kind: 'address', on: 'own' },
+  { flag: '--token-file', key: 'tokenFile', kind: 'file', on: 'own' },
   { flag: '--kubelet-token-file', key: 'kubeletTokenFile', ...KUBELET_FILE },
   { flag: '--kubelet-cert', key: 'kubeletCert', ...KUBELET_FILE },
   { flag: '--kubelet-key', key: 'kubeletKey', ...KUBELET_FILE },
@@ -52,7 +55,7 @@ const NAMED_OPTIONS: readonly NamedOption[] = [
     key: 'runtimeEndpoint',
     kind: 'socket',
     on: 'node',
-    advice: 'if the runtime is down, leave the option out',
+    advice: FOUND_ALONE,
   },
 ];
 

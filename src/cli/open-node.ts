@@ -9,7 +9,9 @@ export function openNode(options: NodeOptions): LiveNode {
   return openLiveNode(nodeAccessOf(options));
 }
 
-function nodeAccessOf(options: NodeOptions): NodeAccess {
+export function nodeAccessOf(
+  options: Pick<NodeOptions, 'hostRoot' | 'kubeletTokenFile' | 'kubeletCert' | 'kubeletKey'>,
+): NodeAccess {
   return {
     hostRoot: absolute('--host-root', options.hostRoot),
     kubeletTokenFile: fromHere(options.kubeletTokenFile),

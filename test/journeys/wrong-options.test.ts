@@ -38,7 +38,7 @@ describe('an option that names what is not there is told once, first, and ends w
     ['check', '--runtime-endpoint', at('file'), 'not a socket'],
     ['check', '--kubelet-token-file', '/nope', 'no such file'],
     ['check', '--kubelet-token-file', '/dev/fd/63', 'a pipe of the shell cannot be used here'],
-    ['recover', '--runtime-endpoint', '/nope', 'no such socket; if the runtime is down'],
+    ['recover', '--runtime-endpoint', '/nope/a.sock', `no such directory: /nope${SEARCHED}`],
     ['recover', '--state-dir', '/etc/passwd', 'not a directory'],
     ['recover', '--state-dir', '/etc/passwd/a/b', '/etc/passwd is not a directory'],
     ['bundle', '--kubelet-root', '/nope', 'no such directory'],
