@@ -23,6 +23,8 @@ afterAll(() => {
   rmSync(scratch, { recursive: true });
 });
 
+/** Should it start all the same, then neither in the machine's own folder nor on the usual port. */
+const SERVE = `serve --listen 127.0.0.1:0 --state-dir ${at('served')}`;
 const SEARCHED = '; without the option, kubediag looks for it';
 
 describe('an option that names what is not there is told once, first, and ends with 64', () => {
@@ -45,15 +47,17 @@ describe('an option that names what is not there is told once, first, and ends w
     ['stacks', '--kubelet-pid', '4194305', 'no such process'],
     ['journal', '--state-dir', '/etc/passwd', 'not a directory'],
     ['get all', '--state-dir', '/nope', 'no such directory'],
-    ['serve', '--kubelet-log', at('folder'), 'not a regular file'],
-    ['serve', '--host-root', '/nope', 'no such directory'],
+    [SERVE, '--kubelet-log', at('folder'), 'not a regular file'],
+    [SERVE, '--host-root', '/nope', 'no such directory'],
     ['trace deletions', '--bpftrace', '/nope', 'no such file'],
     ['trace deletions', '--bpftrace', at('file'), 'not an executable file'],
     ['get all', '--token-file', '/nope', 'no such file'],
     ['get all', '--server', 'node-1', 'not an address; for example http://127.0.0.1:8090'],
     ['lab up', '--kubelet', '/nope', 'no such file'],
   ])('%s %s %s: %s', async (command, flag, value, why) => {
-    const ended = await runProgram([EXECUTABLE, ...command.split(' '), flag, value]);
+    const ended = await runProgram([EXECUTABLE, ...command.split(' '), flag, value], {
+      limitMs: 20_000,
+    });
     expect(ended).toMatchObject({ code: 64, stdout: '' });
     expect(ended.stderr.split('\n')).toHaveLength(2);
     expect(ended.stderr).toContain(`kubediag: ${flag} ${value}: ${why}`);
