@@ -8,6 +8,7 @@ import { EXECUTABLE, runProgram, startProgram } from '../rig/run-kubediag.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-options-'));
 const at = (name: string) => join(scratch, name);
+const NOWHERE = at('nowhere');
 const socket = createServer();
 
 beforeAll(async () => {
@@ -29,31 +30,36 @@ const SEARCHED = '; without the option, kubediag looks for it';
 
 describe('an option that names what is not there is told once, first, and ends with 64', () => {
   test.each([
-    ['check', '--kubelet-log', '/nope', `no such file${SEARCHED}`],
+    ['check', '--kubelet-log', NOWHERE, `no such file${SEARCHED}`],
     ['check', '--kubelet-log', at('folder'), 'not a regular file'],
     ['check', '--kubelet-log', at('broken'), `no such file${SEARCHED}`],
-    ['check', '--host-root', '/nope', 'no such directory'],
+    ['check', '--host-root', NOWHERE, 'no such directory'],
     ['check', '--host-root', at('folder'), 'not the root of a node: no /proc is mounted in it'],
-    ['check', '--kubelet-root', '/nope', `no such directory${SEARCHED}`],
+    ['check', '--kubelet-root', NOWHERE, `no such directory${SEARCHED}`],
     ['check', '--kubelet-root', at('file'), 'not a directory'],
     ['check', '--kubelet-pid', '4194305', `no such process${SEARCHED}`],
     ['check', '--runtime-endpoint', at('file'), 'not a socket'],
-    ['check', '--kubelet-token-file', '/nope', 'no such file'],
+    ['check', '--kubelet-token-file', NOWHERE, 'no such file'],
     ['check', '--kubelet-token-file', '/dev/fd/63', 'a pipe of the shell cannot be used here'],
-    ['recover', '--runtime-endpoint', '/nope/a.sock', `no such directory: /nope${SEARCHED}`],
+    [
+      'recover',
+      '--runtime-endpoint',
+      `${NOWHERE}/a.sock`,
+      `no such directory: ${NOWHERE}${SEARCHED}`,
+    ],
     ['recover', '--state-dir', '/etc/passwd', 'not a directory'],
     ['recover', '--state-dir', '/etc/passwd/a/b', '/etc/passwd is not a directory'],
-    ['bundle', '--kubelet-root', '/nope', 'no such directory'],
+    ['bundle', '--kubelet-root', NOWHERE, 'no such directory'],
     ['stacks', '--kubelet-pid', '4194305', 'no such process'],
     ['journal', '--state-dir', '/etc/passwd', 'not a directory'],
-    ['get all', '--state-dir', '/nope', 'no such directory'],
+    ['get all', '--state-dir', NOWHERE, 'no such directory'],
     [SERVE, '--kubelet-log', at('folder'), 'not a regular file'],
-    [SERVE, '--host-root', '/nope', 'no such directory'],
-    ['trace deletions', '--bpftrace', '/nope', 'no such file'],
+    [SERVE, '--host-root', NOWHERE, 'no such directory'],
+    ['trace deletions', '--bpftrace', NOWHERE, 'no such file'],
     ['trace deletions', '--bpftrace', at('file'), 'not an executable file'],
-    ['get all', '--token-file', '/nope', 'no such file'],
+    ['get all', '--token-file', NOWHERE, 'no such file'],
     ['get all', '--server', 'node-1', 'not an address; for example http://127.0.0.1:8090'],
-    ['lab up', '--kubelet', '/nope', 'no such file'],
+    ['lab up', '--kubelet', NOWHERE, 'no such file'],
   ])('%s %s %s: %s', async (command, flag, value, why) => {
     const ended = await runProgram([EXECUTABLE, ...command.split(' '), flag, value], {
       limitMs: 20_000,
@@ -93,10 +99,10 @@ test('an agent starts before what it is told of', async () => {
     '--state-dir',
     at('agent'),
   ];
-  const running = startProgram([EXECUTABLE, ...words, '--kubelet-log', '/nope']);
+  const running = startProgram([EXECUTABLE, ...words, '--kubelet-log', NOWHERE]);
   await running.hasSaid('serving node x');
   running.child.kill('SIGTERM');
   const { code, stderr } = await running.end;
   expect(code).toBe(0);
-  expect(stderr).toContain(`warning: --kubelet-log /nope: no such file${SEARCHED}\n`);
+  expect(stderr).toContain(`warning: --kubelet-log ${NOWHERE}: no such file${SEARCHED}\n`);
 });
