@@ -2,7 +2,8 @@ import type { Report } from '../checkup/report.ts';
 import { type Looking, takeLook } from '../host/take-look.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { EXIT } from './exit-codes.ts';
-import { adviceWithoutKubelet, withoutDenials } from './no-node.ts';
+import { adviceWithoutKubelet } from './no-node.ts';
+import { withoutDenials } from './not-root.ts';
 import { openNode } from './open-node.ts';
 import {
   durationMs,

@@ -1,5 +1,6 @@
 import type { FaultReport, Report } from '../checkup/report.ts';
 import { count } from './alike-findings.ts';
+import { NOT_ROOT } from './not-root.ts';
 import type { Style } from './terminal.ts';
 
 interface Headline {
@@ -14,12 +15,14 @@ interface Headline {
 export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   const found = faults.filter(({ verdict }) => verdict === 'found');
   const unknown = faults.filter(({ verdict }) => verdict === 'unknown');
+  const isDenied = unknown.some(({ reason }) => reason === NOT_ROOT);
+  const advice = isDenied ? '; not root: run sudo kubediag check' : '';
   if (found.length > 0) {
     const others = unknown.length > 0 ? `; ${count(unknown.length, 'other fault')} unknown` : '';
-    return { text: `${foundWords(found)}${others}`, tone: toneOf(found) };
+    return { text: `${foundWords(found)}${others}${advice}`, tone: toneOf(found) };
   }
   if (unknown.length > 0) {
-    return { text: `unknown: ${unknownWords(unknown, faults)}`, tone: 'yellow' };
+    return { text: `unknown: ${unknownWords(unknown, faults)}${advice}`, tone: 'yellow' };
   }
   const harmless = faults.filter(({ findings }) => findings.length > 0);
   const total = harmless.reduce((sum, { findings }) => sum + findings.length, 0);

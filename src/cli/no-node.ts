@@ -1,5 +1,3 @@
-import { geteuid } from 'node:process';
-import type { Report } from '../checkup/report.ts';
 import { attempt } from '../node/attempt.ts';
 import type { NodeReader } from '../node/node-reader.ts';
 import { wrapWords } from './wrap.ts';
@@ -51,13 +49,3 @@ const ELSEWHERE = [
   'any machine    kubediag replay FILE, which a node writes with: kubediag bundle',
   'to read        kubediag explain',
 ];
-
-/** For a person who is not root, what could not be read is told once, before the report. */
-export function withoutDenials(report: Report): Report {
-  if (geteuid?.() === 0) return report;
-  const faults = report.faults.map((fault) => {
-    const isDenied = fault.verdict === 'unknown' && /permission denied/.test(fault.reason ?? '');
-    return isDenied ? { ...fault, reason: 'not root (details: -o json)' } : fault;
-  });
-  return { ...report, faults };
-}

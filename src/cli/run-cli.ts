@@ -66,9 +66,12 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   }
 }
 
-/** Commands that look at the node, where half of what they ask is root's to see. */
+/**
+ * Commands that look at the node, where half of what they ask is root's to see. A check says so in its
+ * answer.
+ */
 const LOOKS: ReadonlySet<string> = new Set([
-  ...['check', 'recover', 'bundle', 'stacks', 'profile', 'run', 'serve'],
+  ...['recover', 'bundle', 'stacks', 'profile', 'run', 'serve'],
 ]);
 
 /** Told first: it is why most of what follows is unknown. */

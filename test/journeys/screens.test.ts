@@ -40,7 +40,10 @@ describe('the screen of a node', () => {
     return stdout.replaceAll('\r\n', '\n');
   }
 
-  describe.each(SCENES.map(({ name }) => name))('%s', (name) => {
+  // Who replays a bundle is not who recorded it: the page of somebody without rights is a check's own.
+  const replayed = SCENES.filter(({ isRoot }) => isRoot !== false);
+
+  describe.each(replayed.map(({ name }) => name))('%s', (name) => {
     test.each([80, 120])('is its page, on a terminal of %i columns', async (columns) => {
       const page = (kind: string) =>
         readFileSync(join(PAGES, `${name}-${columns}.${kind}`), 'utf8');

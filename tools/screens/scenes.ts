@@ -20,6 +20,8 @@ export interface Scene {
   readonly node: () => NodeReader;
   /** How long the check took there. */
   readonly tookMs: number;
+  /** Whether it was made by root, as a rule. */
+  readonly isRoot?: false;
 }
 
 const HEALTHY: readonly NodeMaker[] = [
@@ -107,6 +109,7 @@ export const SCENES: readonly Scene[] = [
     name: 'not-root',
     title: 'a check by somebody who is not root, so that everything is unknown',
     node: () => new DeniedNode(otherwiseHealthy()),
+    isRoot: false,
     tookMs: 203,
   },
   {
