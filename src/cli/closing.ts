@@ -20,9 +20,12 @@ export function closing({ faults, node }: Report, terminal: Terminal, isFull: bo
 }
 
 /** Nobody is to take a node for healthy because of faults that we do not know. */
-function checkedWords({ length }: readonly FaultReport[]): string {
+function checkedWords(faults: readonly FaultReport[]): string {
+  const { length } = faults;
   const named = length === 1 ? 'the fault' : `the ${length} faults`;
-  return `${named} named above; other faults of a node were not looked for`;
+  const known = faults.filter(({ verdict }) => verdict !== 'unknown').length;
+  const some = known === length ? '' : `${known === 0 ? 'none' : known} of `;
+  return `${some}${named} named above; other faults of a node were not looked for`;
 }
 
 /** Faults that are unknown for the same reason share a line. */

@@ -16,7 +16,7 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   const found = faults.filter(({ verdict }) => verdict === 'found');
   const unknown = faults.filter(({ verdict }) => verdict === 'unknown');
   const isDenied = unknown.some(({ reason }) => reason === NOT_ROOT);
-  const advice = isDenied ? '; not root: run sudo kubediag check' : '';
+  const advice = isDenied ? '; not root: use sudo' : '';
   if (found.length > 0) {
     const others = unknown.length > 0 ? `; ${count(unknown.length, 'other fault')} unknown` : '';
     return { text: `${foundWords(found)}${others}${advice}`, tone: toneOf(found) };

@@ -42,7 +42,7 @@ describe('whoever is not root', () => {
     const first = 'not root: most of the node cannot be read; run sudo kubediag';
     expect(look.stderr).toBe('');
     expect(look.stdout).toMatch(
-      /^unknown: .* faults could .*; not root: run sudo kubediag check\n/,
+      /^unknown: .* faults could .*; not root: use sudo\n/,
     );
     expect(look.stdout).toContain('unknown  dead-volume-mount: not root (details: -o json)');
     expect(look.stdout).not.toContain('permission denied');
