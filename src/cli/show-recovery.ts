@@ -80,8 +80,8 @@ export function showOutcome(
   labelled('do', outcome.todo, width, out);
   if (outcome.byHand) {
     // Commands are there to be copied: never wrapped.
-    for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
     labelled('risk', outcome.byHand.risk, width, out);
+    for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
   }
 }
 

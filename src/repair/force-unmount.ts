@@ -35,7 +35,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
       objectionTo(action, sight.table) ??
       (await livingPod(action, look)) ??
       (await answeringMount(action, look)) ??
-      (await usedElsewhere(action, look, sight)) ??
+      (await usedElsewhere(action, look)) ??
       (await otherPath(action, sight)) ??
       (await underWay(action, look)) ??
       (await tiedHands(action, sight, writer))
@@ -153,11 +153,7 @@ async function probed(action: Force, look: Look): Promise<ProbeResult | undefine
   return probes.find(({ suspect }) => isPinned(suspect.mount, action))?.result;
 }
 
-async function usedElsewhere(
-  action: Force,
-  look: Look,
-  { pid }: Sight,
-): Promise<Outcome | undefined> {
+async function usedElsewhere(action: Force, look: Look): Promise<Outcome | undefined> {
   const user = await filesystemUser(action, look, ownMounts());
   if (!user) return undefined;
   const { what, why, mustName } = user;
@@ -171,13 +167,6 @@ async function usedElsewhere(
     what,
     why,
     todo: 'end that use first, or bring the server back; to force it would break all its users',
-    byHand: {
-      commands: [inNamespace(pid, 'umount', '-l', '-i', '--no-canonicalize', action.target)],
-      risk:
-        'this only hides the path, so that nobody else comes to hang there: a thread that waits ' +
-        'already goes on waiting until the server answers or the node is restarted, and the ' +
-        'filesystem lives on where no table shows it',
-    },
   };
 }
 

@@ -170,7 +170,8 @@ test('refuses what belongs to a pod that the kubelet lists', async () => {
   const { what, why, byHand } = await objectionTo(made({ containers }));
   expect(what).toBe('the container belongs to a pod of the kubelet');
   expect(why).toContain(`lists pod ${POD_UID}`);
-  expect(byHand?.commands.join()).toContain(`rm --force ${ID}`);
+  // To do by hand what is refused would do the same harm.
+  expect(byHand).toBeUndefined();
 });
 
 test('believes a silent kubelet by the folders of its pods', async () => {
@@ -272,4 +273,16 @@ test('killed before the sandbox was removed: the next run removes it, once it is
     expect(log).toEqual([]);
     expect(said?.said).toContain('for the kubelet to collect');
   }
+});
+
+test('what a person is told to do without us stops the kubelet first, in one line', async () => {
+  const hands = made();
+  hands.made.tied = 'no way to the runtime';
+  const { byHand } = await objectionTo(hands);
+  const [kept = '', removed = ''] = byHand?.commands ?? [];
+  expect(kept).toContain(`inspect ${ID} > `);
+  expect(removed).toMatch(
+    /^systemctl stop kubelet && crictl .* rm --force \S+ && systemctl start kubelet$/,
+  );
+  expect(byHand?.commands).toHaveLength(2);
 });

@@ -1,4 +1,5 @@
 import { containers } from '../evidence/containers.ts';
+import { kubelet } from '../evidence/kubelet.ts';
 import { isNamed } from '../evidence/orphan-words.ts';
 import { pods } from '../evidence/pods.ts';
 import { runtime } from '../evidence/runtime.ts';
@@ -36,9 +37,9 @@ export const removeContainer: Handler<'remove-container'> = {
     if (!here || here.kind === 'folder') return hasLogPath(here);
     return (
       otherContainer(action, here) ??
-      (await knownPod(action, here, look)) ??
+      (await knownPod(here, look)) ??
       running(action, here) ??
-      tiedHands(action, writer.cannotCommand())
+      (await tiedHands(action, writer.cannotCommand(), look))
     );
   },
 
@@ -52,7 +53,8 @@ export const removeContainer: Handler<'remove-container'> = {
     if (removed.state !== 'did') {
       const what = 'the container could not be removed';
       const isUnending = removed.state === 'unending';
-      return { what, why: removed.why, todo: CHECK_AGAIN, byHand: byHand(action), isUnending };
+      const hand = await byHand(action, look);
+      return { what, why: removed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
     }
     if (sandbox === '' || (await hasOthers(look, action))) return undefined;
     const emptied = await writer.removeSandbox(socket, sandbox);
@@ -121,7 +123,7 @@ async function changedMeanwhile(
   const refused = otherContainer(action, here) ?? running(action, here);
   if (!refused || refused.state === 'done') return undefined;
   const { what, why, todo } = refused;
-  return { what, why, todo, byHand: byHand(action), stays: 'refused' };
+  return { what, why, todo, stays: 'refused' };
 }
 
 /** Asked anew: whatever came into the sandbox since the last look must not go with it. */
@@ -161,7 +163,6 @@ function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outco
  * folders of its pods, where the list cannot be had, or is not whole.
  */
 async function knownPod(
-  action: RemoveContainer,
   { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
   look: Look,
 ): Promise<Outcome | undefined> {
@@ -169,8 +170,9 @@ async function knownPod(
     state: 'refused',
     what: 'the container belongs to a pod of the kubelet',
     why: `${why}; that it has no log path is then a fault of the runtime`,
-    todo: 'find out why this runtime loses log paths; delete the pod if it must be gone now',
-    byHand: byHand(action),
+    todo:
+      'find out why this runtime loses log paths; until then neither delete the pod nor stop the ' +
+      'container while the kubelet runs: to remove it deletes files of the node',
   });
   if (isKubelets) return refused('it carries the marks of the kubelet that made it');
   if (podUid === '') return undefined;
@@ -196,8 +198,9 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
       state: 'refused',
       what: `container "${here.name}" ${runs}, and who made it is not known`,
       why: `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
-      todo: 'find out whose it is; make it anew with a log path, then remove this one by hand',
-      byHand: byHand(action),
+      todo:
+        'find out whose it is, and have it made anew with a log path; do not stop it while the ' +
+        'kubelet runs: to collect it deletes files of the node',
     };
   }
   if (isNamed(word, action.confirmed)) return undefined;
@@ -207,27 +210,34 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
     what: `container "${here.name}" ${runs}, and --yes alone does not remove it`,
     why: `whoever uses it loses it${serves}`,
     todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
-    byHand: byHand(action),
   };
 }
 
-function tiedHands(action: RemoveContainer, why: string | undefined): Outcome | undefined {
+async function tiedHands(
+  action: RemoveContainer,
+  why: string | undefined,
+  look: Look,
+): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
   const [what, todo] = ['we cannot remove a container here', 'do it by hand'];
-  return { state: 'refused', what, why, todo, byHand: byHand(action) };
+  return { state: 'refused', what, why, todo, byHand: await byHand(action, look) };
 }
 
-function byHand({ socket, container, sandbox }: RemoveContainer): ByHand {
+/** In one line: whoever goes on although the kubelet did not stop has it delete files of the node. */
+async function byHand({ socket, container }: RemoveContainer, look: Look): Promise<ByHand> {
   const crictl = (...words: string[]) =>
     shellCommand(['crictl', '--runtime-endpoint', `unix://${socket}`, ...words]);
+  const here = await attempt(look.of(kubelet));
+  const unit = here.known ? here.value.program : 'kubelet';
+  const [stop, start] = ['stop', 'start'].map((word) => shellCommand(['systemctl', word, unit]));
+  const kept = `kubediag-container-${container.slice(0, SHORT_ID)}.json`;
   return {
     commands: [
-      crictl('inspect', container),
-      crictl('rm', '--force', container),
-      crictl('rmp', '--force', sandbox),
+      `${crictl('inspect', container)} > ${kept}`,
+      `${stop} && ${crictl('rm', '--force', container)} && ${start}`,
     ],
     risk:
       'what was written in the container is lost, and what it serves ends; crictl stops it first, ' +
-      'so stop the kubelet before: it deletes as soon as the container has ended',
+      'and a kubelet that runs then deletes files of the node, so the kubelet is stopped before',
   };
 }

@@ -37,13 +37,12 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
       what: 'none of the left-over folders may be removed',
       why: reasonsTold(kept),
       todo: 'see to what keeps them; then run kubediag check again',
-      byHand: byHand(sight),
     };
   },
 
   async shortfall(action, look) {
     const sight = await sightOf(action, look);
-    return shortfallOf(await objections(action, sight), sight);
+    return shortfallOf(await objections(action, sight));
   },
 
   async act(action, writer, look, { freshLook, onProgress, stop }) {
@@ -77,7 +76,7 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
         onProgress?.({ done: start, total: pinned.length });
       }
     }
-    const shortfall = shortfallOf(kept, sight, broken);
+    const shortfall = shortfallOf(kept, broken);
     return shortfall && { ...shortfall, isUnending };
   },
 
@@ -164,8 +163,7 @@ async function unseenNamespaces(sight: Sight): Promise<Outcome | undefined> {
     state: 'refused',
     what: 'not every mount namespace can be seen',
     why: `what is mounted there would be taken away with the folder: ${notSeen.slice(0, 3).join('; ')}`,
-    todo: 'run it as root on the node itself; or look there, and remove them by hand',
-    byHand: byHand(sight),
+    todo: 'run it as root on the node itself, where every mount namespace can be seen',
   };
 }
 
@@ -243,7 +241,6 @@ async function tiedHands(sight: Sight, why: string | undefined): Promise<Outcome
 
 function shortfallOf(
   kept: ReadonlyMap<string, string | null>,
-  sight: Sight,
   broken?: string,
 ): Trouble | undefined {
   const told = reasonsTold(kept);
@@ -252,7 +249,6 @@ function shortfallOf(
     what: 'not all of the left-over folders could be removed',
     why: [broken, told].filter(Boolean).join('; '),
     todo: 'see to what keeps them; then run kubediag check again',
-    byHand: byHand(sight),
   };
 }
 

@@ -209,7 +209,7 @@ async function removeFolders(action: SetAside, writer: NodeWriter, look: Look): 
 function changedFile(
   { inode }: SetAside,
   here: LeftMetadata | undefined,
-  { from, to }: Paths,
+  { from }: Paths,
 ): Outcome | undefined {
   const what = 'the volume changed since it was diagnosed';
   if (!here || here.inode !== inode) {
@@ -221,8 +221,7 @@ function changedFile(
     state: 'refused',
     what: 'more than this file is left of the volume',
     why: here.hindrance,
-    todo: 'look at what lies there: it may be data; unmount and save it first',
-    byHand: byHand(from, to),
+    todo: 'look at what lies there: it may be data, or a volume that is in use',
   };
 }
 

@@ -29,7 +29,7 @@ export const unmount: Handler<'unmount'> = {
   async shortfall({ target }, look) {
     const { pid } = await sightOf(look);
     const held = await holdersOf(target, pid, look);
-    return held.holders.length > 0 ? busy(target, pid, held) : undefined;
+    return held.holders.length > 0 ? busy(held) : undefined;
   },
 
   async act(action, writer, look, { note }) {
@@ -37,7 +37,7 @@ export const unmount: Handler<'unmount'> = {
     const { process, pid } = await sightOf(look);
     const deed = await writer.unmount(pinsOf(action), process);
     if (deed.state === 'busy') {
-      const { why, ...trouble } = busy(target, pid, await holdersOf(target, pid, look));
+      const { why, ...trouble } = busy(await holdersOf(target, pid, look));
       return { ...trouble, why: `the kernel calls it busy; ${why}` };
     }
     if (deed.state !== 'did') return unmountMishap(deed, byHand(target, pid));
@@ -109,10 +109,10 @@ function lastCopy(action: Unmount, { table, root, pid }: Sight): Outcome | undef
     state: 'refused',
     what: 'the mount may hold the last copy of its data',
     why: `its source was deleted and nobody writes it anew: volume of kind ${source?.kind}`,
-    todo: 'copy it out first, then unmount it by hand, or delete the pod',
+    todo: 'copy it out, and look at the copy; only then delete the pod, which unmounts it',
     byHand: {
-      commands: [copy, ...byHand(action.target, pid).commands],
-      risk: 'what was not copied is lost for ever with the unmount; look at the copy first',
+      commands: [copy],
+      risk: 'what was not copied is lost for ever once the mount or the pod is gone',
     },
   };
 }
@@ -160,7 +160,7 @@ async function tiedHands(
   return { state: 'refused', what, why, todo, byHand: byHand(target, pid) };
 }
 
-function busy(target: string, pid: number, { holders, isWhole }: Holders): Trouble {
+function busy({ holders, isWhole }: Holders): Trouble {
   const more = isWhole ? '' : '; there may be more, the search reached its limit';
   const nobody =
     'no process was seen that holds it: it ended meanwhile, or lives in another mount namespace';
@@ -168,7 +168,6 @@ function busy(target: string, pid: number, { holders, isWhole }: Holders): Troub
     what: 'the mount is in use, and is not taken away by force',
     why: `${holders.length > 0 ? `held by ${holders.join(', ')}` : nobody}${more}`,
     todo: 'let those processes end, then recover again',
-    byHand: byHand(target, pid),
   };
 }
 

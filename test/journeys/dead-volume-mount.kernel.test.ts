@@ -223,7 +223,7 @@ describe('a dead volume is left alone', () => {
     expect(recover.code).toBe(3);
     const said = oneLine(recover.stdout + recover.stderr);
     expect(said).toContain('somebody else has this filesystem mounted');
-    expect(said).toContain('umount -l');
+    expect(said).not.toContain('umount -');
   });
 
   it('when a process holds a file on it', async () => {

@@ -67,7 +67,7 @@ export function containerFinding(made: {
       ? sweepWords(sweep)
       : 'nothing: no entry of the working folder of the kubelet is in danger',
     excluded: isOurs ? EXCLUDED : [],
-    otherCures: isOurs ? [byCrictl(id, seen)] : [],
+    otherCures: !isOurs ? [] : refusal === undefined ? [byCrictl(id, seen)] : [LEAVE_IT],
     ...(isOurs && refusal !== undefined ? { refusal } : {}),
     ...(isOurs ? { prevention: preventionFor([producer]) } : {}),
     pins: {
@@ -77,6 +77,10 @@ export function containerFinding(made: {
     },
   };
 }
+
+/** Where we keep our hands off, nobody is told how to do the same. */
+const LEAVE_IT =
+  'until then neither stop nor remove it, nor delete its pod, while the kubelet runs: to collect it deletes files of the node';
 
 /** crictl stops it first, so nobody may be there to collect it meanwhile. */
 function byCrictl(id: string, { kubelet }: Seen): string {

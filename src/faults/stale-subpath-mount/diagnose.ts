@@ -145,9 +145,8 @@ function judgeLastCopy(
       byHand: {
         commands: [
           shellCommand([...enter, 'cp', '--archive', '--sparse=always', mount.target, rescue]),
-          shellCommand([...enter, 'umount', '--no-canonicalize', mount.target]),
         ],
-        risk: 'what was not copied is lost for ever with the unmount; look at the copy first',
+        risk: 'what was not copied is lost for ever once the mount or the pod is gone',
       },
     },
   };
