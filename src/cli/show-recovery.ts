@@ -24,7 +24,7 @@ export function doubtLines(doubts: readonly Doubt[], width: number): string {
   return doubts
     .map(({ why, byHand }) => {
       const commands = (byHand?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
-      return `${part('why', why)}${commands.join('')}${byHand ? part('risk', byHand.risk) : ''}`;
+      return `${part('why', why)}${byHand ? part('risk', byHand.risk) : ''}${commands.join('')}`;
     })
     .join('');
 }
