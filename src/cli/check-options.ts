@@ -9,6 +9,7 @@ import { openLiveNode } from '../host/open-live-node.ts';
 import { attempt } from '../node/attempt.ts';
 import type { LiveNode } from '../node/live-node.ts';
 import type { FileStatus } from '../node/node-reader.ts';
+import { IS_DENIED, IS_GONE, orCode } from '../node/unless-failed.ts';
 import { placeIn } from './agent-client.ts';
 import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
 import { nodeAccessOf } from './open-node.ts';
@@ -175,15 +176,10 @@ function denied(): Problem {
 
 /** What this process opens itself in a moment, and so can look at itself. */
 function ownFile(path: string): Found {
-  try {
-    const status = statSync(path);
-    const type = status.isDirectory() ? 'folder' : status.isFile() ? 'file' : 'other';
-    return { type, mode: status.mode };
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT' || code === 'ENOTDIR') return 'missing';
-    return code === 'EACCES' ? 'denied' : 'unknown';
-  }
+  const { value: status, code = '' } = orCode(() => statSync(path));
+  if (!status) return IS_GONE.has(code) ? 'missing' : IS_DENIED.has(code) ? 'denied' : 'unknown';
+  const type = status.isDirectory() ? 'folder' : status.isFile() ? 'file' : 'other';
+  return { type, mode: status.mode };
 }
 
 /** What does not answer is not judged here: that may be the fault of the node, and not of the person. */

@@ -57,11 +57,13 @@ describe('on a practice node', () => {
     expect(await processes()).not.toContain('sleep 3002');
   });
 
-  test('a second fault is refused at once, until the first is healed', async () => {
+  test('a fault that needs new pods is refused at once where the kubelet starts none', async () => {
     expect((await lab('break', NAME, 'dead-volume-mount')).code).toBe(0);
     const second = await lab('break', NAME, 'stale-subpath-mount');
     expect(second.code).toBe(3);
-    expect(oneLine(second.stderr)).toContain('it was given dead-volume-mount (nfs-active) already');
+    expect(oneLine(second.stderr)).toContain(
+      'its kubelet starts no pod because of dead-volume-mount (nfs-active)',
+    );
     expect(oneLine(second.stderr)).toContain(`heal it first: kubediag lab heal --name ${NAME}`);
     expect((await lab('heal', NAME)).code).toBe(0);
     expect((await lab('break', NAME, 'stale-subpath-mount')).code).toBe(0);

@@ -51,7 +51,7 @@ describe('a practice node', () => {
     const check = await on(NAME, 'kubediag check -o json');
     expect(check.code).toBe(0);
     expect(reportOf(check).faults.map(({ verdict }) => verdict)).toEqual(
-      Array.from({ length: 5 }, () => 'clear'),
+      Array.from({ length: 7 }, () => 'clear'),
     );
   });
 

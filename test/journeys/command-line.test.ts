@@ -44,7 +44,7 @@ describe('exit codes', () => {
     [['help', 'chekc'], "unknown command 'chekc'"],
     [['--quiet', 'help', 'chekc'], 'Did you mean check?'],
     [['check', '--no-such-option'], 'unknown option'],
-    [['check', 'no-such-fault'], 'the faults are: container-without-log-path'],
+    [['check', 'no-such-fault'], 'the faults are: kubelet-not-running, '],
     [['check', '--timeout', 'soon'], 'a time such as 30s'],
     [['check', '--timeout', '0'], 'a time such as 30s'],
     [['check', '--pod', 'web-0'], 'NAMESPACE/NAME'],

@@ -94,7 +94,8 @@ test('a graph with a mistyped field is not run, unless that is asked for', async
   expect(refused).toMatchObject({ code: 64, stdout: '' });
   expect(refused.stderr).toContain(`${file}:8: problem: spec.Recovery: unknown field\n`);
   expect(refused.stderr).toContain('nothing was run\n');
-  const dropped = await runProgram([...words, '-f', file, '--dry-run', '--validate=ignore']);
+  const asked = ['-f', file, '--dry-run', '--validate=ignore', '-o', 'yaml'];
+  const dropped = await runProgram([...words, ...asked]);
   expect(dropped.stdout).toContain('operationSet: stale-subpath-mount\n');
   expect(dropped.stdout).not.toContain('Recovery');
   expect(await runProgram([EXECUTABLE, 'lint', '-f', file])).toMatchObject({ code: 1 });
