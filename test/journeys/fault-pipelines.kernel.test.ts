@@ -143,5 +143,7 @@ it.each(Object.entries(MADE))(
 );
 
 it('no fault is left out', () => {
-  expect(Object.keys(MADE)).toEqual(faults.map(({ id }) => id));
+  // One that we only find has no pipeline that repairs it.
+  const repaired = faults.filter(({ recover }) => recover !== undefined);
+  expect(Object.keys(MADE)).toEqual(repaired.map(({ id }) => id));
 });

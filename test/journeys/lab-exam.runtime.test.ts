@@ -5,7 +5,7 @@ import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
 
 const EXAM_MS = 10 * 60_000;
 /** What the runtime has a part in; the rest is the same with any. */
-const CASES = ['stale-subpath-mount/', 'container-without-log-path/'];
+const CASES = ['stale-subpath-mount/', 'container-without-log-path/', 'runtime-not-responding/'];
 
 test(
   'the exam is as perfect with a real containerd and runc',
