@@ -32,7 +32,8 @@ export async function checkUp(
   ];
   const judged: Judged[] = [];
   for (const fault of faults) {
-    judged.push({ fault, verdict: narrowed(await judge(fault, look), only, standing) });
+    const asked = fault.isOfTheNode ? undefined : only;
+    judged.push({ fault, verdict: narrowed(await judge(fault, look), asked, standing) });
   }
   return judged;
 }

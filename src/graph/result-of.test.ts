@@ -119,6 +119,11 @@ const ROWS: readonly Row[] = [
   [
     'gave no verdict after a path that failed',
     'Completed',
+    { ...WALKED, steps: [failed(), { outcome: 'Succeeded' }] },
+  ],
+  [
+    'could not judge a fault before another path succeeded',
+    'Error',
     { ...WALKED, steps: [failed('Unknown'), { outcome: 'Succeeded' }] },
   ],
   // Written by an earlier version: its steps have messages, and no reasons.

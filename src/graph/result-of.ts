@@ -16,9 +16,10 @@ import { fieldAt, listAt, textAt } from '../std/json.ts';
  * 5. A step or an action was refused: Refused.
  * 6. An action is done: Repaired.
  * 7. There are findings: Found.
- * 8. Steps looked for faults, found none, and no other step failed: NothingFound.
- * 9. A path succeeded: Completed.
- * 10. Error.
+ * 8. A fault could not be judged: Error.
+ * 9. Steps looked for faults, found none, and no other step failed: NothingFound.
+ * 10. A path succeeded: Completed.
+ * 11. Error.
  */
 export function resultOf(spec: unknown, status: unknown): DiagnosisResult | undefined {
   const phase = textAt(status, 'phase');
@@ -61,6 +62,7 @@ function walkedTo(status: unknown): DiagnosisResult | undefined {
   if (actions.includes('refused') || reasons.includes('Refused')) return 'Refused';
   if (actions.includes('done')) return 'Repaired';
   if ((listAt(status, 'findings') ?? []).length > 0) return 'Found';
+  if (reasons.includes('Unknown')) return 'Error';
   const isWhole = fieldAt(status, 'stepsNotListed') === undefined;
   const isClear = reasons.length > 0 && reasons.every((reason) => reason === 'NothingFound');
   return isWhole && isClear ? 'NothingFound' : undefined;

@@ -7,6 +7,7 @@ import {
 } from '../../test/made-worker.ts';
 import { lookAt } from '../checkup/look.ts';
 import { collectPodDetail, collectPodList } from './node-collectors.ts';
+import { podOnNode } from './pod-on-node.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const DETAIL = 'collector.kubernetes.pod.detail';
@@ -214,6 +215,13 @@ test('a pod that nobody has is told with what was asked', async () => {
     message:
       'pod default/web-0: GET http://127.0.0.1:10255/pods does not list it; the runtime has no sandbox of it',
   });
+});
+
+test('a pod is absent only where both the kubelet and the runtime could be asked', async () => {
+  const stateOf = async (isRuntimeSilent: boolean) =>
+    (await podOnNode(hostOf({ isRuntimeSilent }).look(), 'default', 'web-9')).state;
+  expect(await stateOf(false)).toBe('absent');
+  expect(await stateOf(true)).toBe('unknown');
 });
 
 test('secrets of a pod reach neither its detail nor the list of pods', async () => {

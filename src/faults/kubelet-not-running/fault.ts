@@ -9,6 +9,7 @@ export const kubeletNotRunning = defineFault({
   severity: 'broken',
   stage: 'stable',
   isOfTheMoment: true,
+  isOfTheNode: true,
   references: [
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/',
     'https://kubernetes.io/docs/setup/production-environment/tools/kubeadm/kubelet-integration/',

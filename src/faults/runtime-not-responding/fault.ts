@@ -9,6 +9,7 @@ export const runtimeNotResponding = defineFault({
   severity: 'broken',
   stage: 'stable',
   isOfTheMoment: true,
+  isOfTheNode: true,
   references: [
     'https://kubernetes.io/docs/setup/production-environment/container-runtimes/',
     'https://kubernetes.io/docs/tasks/debug/debug-cluster/crictl/',
