@@ -157,11 +157,14 @@ function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room)
     ...labelled('not', sentences(finding.excluded, width)),
     ...(room.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('first', whatComesFirst(finding, width)),
-    ...labelled('hands', sentences(finding.refusal ? [`off: ${finding.refusal}`] : [], width)),
-    ...labelled('do', whatToDo(fault, finding)),
+    ...labelled('do', [...refusalLines(finding, width), ...whatToDo(fault, finding)]),
     ...(room.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
   ];
   return lines.join('\n');
+}
+
+function refusalLines({ refusal }: FindingReport, width: number): readonly string[] {
+  return sentences(refusal ? [`no automatic repair: ${refusal}`] : [], width);
 }
 
 /** The repairs that must come before this one; the list of a whole pile helps nobody. */

@@ -93,20 +93,27 @@ function askedBreak(
 }
 
 /** What a person can do with a node that was broken so. */
-export function nextSteps(made: readonly Pick<Break, 'kind' | 'fault'>[], name: string): string {
+export function nextSteps(
+  made: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
+  name: string,
+): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
-  const [{ kind, fault } = { kind: 'fault', fault: '' }, ...others] = made;
-  if (others.length > 0) {
+  const [first, ...others] = made;
+  if (!first || others.length > 0) {
     return (
       `  find them  kubediag lab run${of} -- kubediag check\n` +
       `  cure them  kubediag lab run${of} -- kubediag recover\n` +
       `  undo them  kubediag lab heal${of}\n`
     );
   }
+  const { kind, fault, expected } = first;
+  const cure =
+    expected.repair === 'refused'
+      ? 'no automatic repair: the check says what to do'
+      : `kubediag lab run${of} -- kubediag recover ${fault}`;
   const steps =
     kind === 'fault'
-      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n` +
-        `  cure it    kubediag lab run${of} -- kubediag recover ${fault}\n`
+      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n` + `  cure it    ${cure}\n`
       : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
         '             It must not take this for a fault, and there is nothing to cure.\n';
   return `${steps}  undo it    kubediag lab heal${of}\n`;

@@ -58,7 +58,9 @@ describe('kubectl on the doors of an agent', () => {
     const ours = await agent.kubediag('apply', '-f', MANIFEST);
     expect(ours.stdout.match(/ (unchanged|configured)\n/g)).toHaveLength(6);
     const table = await kubectl('get', 'diag,opset');
-    expect(table.stdout).toMatch(/PHASE +AGE\n.*subpath-remount-op-set +my-node .* Failed +\d+s\n/);
+    expect(table.stdout).toMatch(
+      /PHASE +RESULT +AGE\n.*subpath-remount-op-set +my-node .* Failed +Error +\d+s\n/,
+    );
     expect(table.stdout).toMatch(/READY +AGE\n.*subpath-remount-op-set +true +\d+s\n/);
     const labelled = await kubectl('label', 'diag', NAME, 'a=b');
     expect(labelled.stdout, labelled.stderr).toContain('labeled');

@@ -73,7 +73,7 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   const words = ['--subresource=status', '--type=merge', `--patch=${patch}`];
   await cluster.kubectl('patch', ...name, ...words);
   const [head = '', row = ''] = (await cluster.kubectl('get', ...name)).split('\n');
-  const columns = 'NAME OPERATIONSET NODENAME PODNAMESPACE PODNAME PODCONTAINER PHASE AGE';
+  const columns = 'NAME OPERATIONSET NODENAME PODNAMESPACE PODNAME PODCONTAINER PHASE RESULT AGE';
   expect(head.trim().split(/\s+/)).toEqual(columns.split(' '));
   expect(row).toMatch(/^subpath-remount-diagnosis +subpath-remount-op-set +my-node .* Succeeded /);
 
