@@ -135,6 +135,7 @@ describe('an unknown field', () => {
     ['in a list', { spec: { processor: { path: '/' }, dependenses: [] } }, 'spec.dependenses'],
     ['in metadata', { metadata: { name: 'one', lables: {} } }, 'metadata.lables'],
     ['at the top', { Status: {} }, 'Status'],
+    ['without a value', { metadata: { name: 'one', lables: null } }, 'metadata.lables'],
     [
       'that every object of JavaScript has',
       { spec: { processor: { path: '/', constructor: {} } } },

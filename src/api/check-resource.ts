@@ -75,7 +75,7 @@ export function checkResource(
     const what = `it holds ${size} values, of at most ${VALUES_MAX}`;
     return refused([], what, 'leave out what is not needed, or split it');
   }
-  return checkedAs(kind, withoutNulls(value), validation);
+  return checkedAs(kind, value, validation);
 }
 
 /** Of our API group, or of one that is a slip of the pen away: diagnosis.kubediag.io. */
@@ -92,16 +92,17 @@ const OLD_GROUP_WORDS = [
 
 function checkedAs(
   kind: Kind,
-  value: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   validation: FieldValidation,
 ): CheckedResource {
+  const value = withoutNulls(given);
   const { form, fields } = formOf(kind);
   const parsed = form.safeParse(value);
   const wrong = parsed.success ? [] : parsed.error.issues.map((issue) => problemOf(issue, value));
   const problems = listed([
     ...wrong,
     ...namelessness(kind, value.metadata),
-    ...unknownFields(fields, value, validation),
+    ...unknownFields(fields, given, validation),
   ]);
   const isRight = problems.every(({ severity }) => severity === 'note');
   if (!parsed.success || !isRight) return { problems };

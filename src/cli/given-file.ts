@@ -16,7 +16,7 @@ import { UsageError } from './usage-error.ts';
 const UNPACKED_BYTES_MAX = 512 * 1024 * 1024;
 
 /** Reads a file, or with "-" what comes in, piece by piece. */
-export async function readGiven(
+export async function readPieces(
   path: string,
   take: (chunk: Uint8Array) => void,
   { bytesMax, hint }: { readonly bytesMax: number; readonly hint?: Hint },
@@ -39,7 +39,7 @@ export async function readGiven(
 /** The same, as a whole. */
 export async function bytesGiven(path: string, bytesMax: number, hint?: Hint): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  await readGiven(path, (chunk) => void chunks.push(chunk), {
+  await readPieces(path, (chunk) => void chunks.push(chunk), {
     bytesMax,
     ...(hint ? { hint } : {}),
   });

@@ -10,6 +10,7 @@ export interface Named {
 
 /** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, in the way of kubectl; TYPE may be several with commas. */
 export function objectsNamed(words: readonly string[], command: string): readonly Named[] {
+  checkNotEmpty(words);
   const [types, ...names] = words;
   if (types === undefined) throw new UsageError(missingType(command));
   if (words.some((word) => word.includes('/'))) {
@@ -22,6 +23,7 @@ export function objectsNamed(words: readonly string[], command: string): readonl
 
 /** The same for a command that takes objects of one kind only, which need not be said. */
 export function namesOf(kind: Kind, words: readonly string[], command: string): readonly string[] {
+  checkNotEmpty(words);
   const [first = ''] = words;
   const isTyped = words.some((word) => word.includes('/')) || (words.length > 1 && isKind(first));
   if (!isTyped) return words;
@@ -29,6 +31,11 @@ export function namesOf(kind: Kind, words: readonly string[], command: string): 
   const other = named.find((each) => each.kind !== kind);
   if (other) throw new UsageError(`${command} takes ${kind.plural}, not ${other.kind.plural}`);
   return named.flatMap(({ name }) => (name === undefined ? [] : [name]));
+}
+
+/** As from a variable of a script that is not set: it must not mean all of them. */
+function checkNotEmpty(words: readonly string[]): void {
+  if (words.includes('')) throw new UsageError('resource name may not be empty');
 }
 
 function slashed(word: string, command: string): Named {

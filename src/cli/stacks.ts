@@ -16,7 +16,7 @@ import type { ReadError } from '../node/node-reader.ts';
 import { jsonText } from '../std/json-text.ts';
 import { printable } from '../std/printable.ts';
 import { EXIT } from './exit-codes.ts';
-import { readGiven } from './given-file.ts';
+import { readPieces } from './given-file.ts';
 import { openNode } from './open-node.ts';
 import { durationMs, lookSettingsOf, type NodeOptions } from './options.ts';
 import { type Stacks, stacksScreen } from './show-stacks.ts';
@@ -67,7 +67,7 @@ const NO_DUMP = `FILE holds no goroutine dump
 
 async function dumpIn(file: string, { hint }: Terminal): Promise<Goroutines> {
   const parser = new DumpParser();
-  await readGiven(file, (chunk) => parser.push(chunk), { bytesMax: DUMP_BYTES_MAX, hint });
+  await readPieces(file, (chunk) => parser.push(chunk), { bytesMax: DUMP_BYTES_MAX, hint });
   return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
 }
 

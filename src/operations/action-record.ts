@@ -1,7 +1,7 @@
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { Action } from '../model/action.ts';
 import type { JournalRecord } from '../repair/journal.ts';
-import { cutText } from '../std/cut-text.ts';
+import { cutSentence } from '../std/cut-sentence.ts';
 import { recordedWords } from './action-words.ts';
 import { DEED_CHARACTERS_MAX } from './limits.ts';
 
@@ -19,7 +19,7 @@ export function actionRecord(action: Action, { fault, finding }: Purpose): Actio
   const words = recordedWords(action);
   if (!words) return { kind, fault, finding };
   const [deed = '', ...details] = [words.deed, ...words.details].map((each) =>
-    cutText(each, DEED_CHARACTERS_MAX),
+    cutSentence(each, DEED_CHARACTERS_MAX),
   );
   return { kind, fault, finding, deed, details };
 }

@@ -1,7 +1,7 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
-import { cutText } from '../std/cut-text.ts';
+import { cutSentence } from '../std/cut-sentence.ts';
 import { PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 
@@ -11,7 +11,7 @@ type FindingRecord = NonNullable<StepRecord['findings']>[number];
 export function findingRecord(fault: AnyFault, finding: Finding): FindingRecord {
   const { state, reason, summary } = finding;
   const subject = { ...finding.subject };
-  const short = (text: string) => cutText(text, PROOF_CHARACTERS_MAX);
+  const short = (text: string) => cutSentence(text, PROOF_CHARACTERS_MAX);
   const proof = finding.proof.map(({ claim, text, origin }) => ({
     claim: short(claim),
     ...(text === undefined ? {} : { text: short(text) }),

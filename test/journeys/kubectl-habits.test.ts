@@ -148,6 +148,8 @@ describe('get', () => {
     [['get', 'diag/web-9', 'stuck'], 'no need to specify a resource type as a separate argument'],
     [['get', 'diag/a/b'], 'may not have more than one slash'],
     [['get', 'diag/'], 'must have a single resource and name'],
+    [['get', 'diag', ''], 'resource name may not be empty'],
+    [['approve', ''], 'resource name may not be empty'],
     [['get', 'diag', 'web-9', '-A'], 'cannot be retrieved by name across all namespaces'],
     [['get', 'diag', 'web-9', '-l', 'a=b'], 'name cannot be provided when a selector is specified'],
     [
