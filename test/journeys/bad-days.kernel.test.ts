@@ -43,7 +43,7 @@ describe('whoever is not root', () => {
     const first = 'not root: most of the node cannot be read; run sudo kubediag';
     expect(look.stderr).toBe('');
     expect(look.stdout).toMatch(/^unknown: .* faults could .*; not root: use sudo\n/);
-    expect(look.stdout).toContain('unknown  dead-volume-mount: not root (details: -o json)');
+    expect(look.stdout).toContain('orphaned-volume-metadata: not root (details: -o json)\n');
     expect(look.stdout).not.toContain('permission denied');
     const data = await node.kubediagWith(AS_NOBODY, 'check', '-o', 'json');
     expect(data.stdout).toContain('permission denied');
