@@ -2,7 +2,7 @@ import { checkResource, isMeantForUs, type Resource } from '../api/check-resourc
 import { type Place, type Problem, placeText } from '../api/problem.ts';
 import type { FieldValidation } from '../api/unknown-fields.ts';
 import { checkGraph } from '../graph/check-graph.ts';
-import { notesOnTargets } from '../graph/left-out.ts';
+import { problemsOfTargets } from '../graph/left-out.ts';
 import { ownOperationSets } from '../operations/fault-processors.ts';
 import { processors } from '../operations/processors.ts';
 import { sharedVariables, variableOf } from '../operations/script-environment.ts';
@@ -109,7 +109,7 @@ function deeper(resource: Resource): readonly Problem[] {
 /** What is right by the API, and yet never begins on a node. */
 function notRunHere(resource: Resource): readonly Problem[] {
   if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
-  return resource.kind === 'Diagnosis' ? notesOnTargets(resource.spec) : [];
+  return resource.kind === 'Diagnosis' ? problemsOfTargets(resource.spec) : [];
 }
 
 function notesOnScripts(resource: Resource): readonly Problem[] {

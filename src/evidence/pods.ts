@@ -62,7 +62,8 @@ export async function readPodItems<T>(
     throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
   }
   const doors = doorsOf(here);
-  const failures: string[] = doors.length === 0 ? ['all its ports are switched off'] : [];
+  const failures: string[] =
+    doors.length === 0 ? ['none of its ports is open, or it did not say which'] : [];
   for (const door of doors) {
     const answered = await attempt(askPods(look, door, each));
     if (answered.known) return answered.value;

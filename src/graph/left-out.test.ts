@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { leftOutOn, notesOnTargets, refusedTargets } from './left-out.ts';
+import { leftOutOn, problemsOfTargets, refusedTargets } from './left-out.ts';
 
 const pod = (name: string) => ({ namespace: 'shop', name });
 const PODS = { podReferences: [pod('web-0'), pod('web-1')] };
@@ -23,7 +23,7 @@ test.each([
   if (words === undefined) expect(left).toBeUndefined();
   else expect(left).toContain(words);
   const places = field === undefined ? [] : [['spec', 'targetSelector', field]];
-  expect(notesOnTargets(spec).map(({ place }) => place)).toEqual(places);
+  expect(problemsOfTargets(spec).map(({ place }) => place)).toEqual(places);
   expect(refusedTargets(spec)).toEqual([]);
 });
 
@@ -37,6 +37,5 @@ test.each([
   const spec = { operationSet: 'set', ...more };
   const expected = what === undefined ? [] : [expect.stringContaining(what)];
   expect(refusedTargets(spec).map((each) => each.what)).toEqual(expected);
-  // Whether it is applied to an agent, a check of manifests cannot know.
-  expect(notesOnTargets(spec).map(({ severity }) => severity)).toEqual(expected.map(() => 'note'));
+  expect(problemsOfTargets(spec)).toEqual(refusedTargets(spec));
 });

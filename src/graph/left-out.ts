@@ -17,9 +17,8 @@ export function leftOutOn(here: string, spec: DiagnosisSpec): string | undefined
 }
 
 /** The same for whoever does not know yet which node will have it, and what every agent refuses. */
-export function notesOnTargets(spec: DiagnosisSpec): readonly Problem[] {
-  const refused = refusedTargets(spec).map((each) => ({ ...each, severity: 'note' as const }));
-  if (nodesIn(spec).length <= 1) return refused;
+export function problemsOfTargets(spec: DiagnosisSpec): readonly Problem[] {
+  if (nodesIn(spec).length <= 1) return refusedTargets(spec);
   const place = ['spec', 'targetSelector', 'nodeNames'];
   return [{ severity: 'note', place, what: `not all of them are looked at: ${WHY}`, fix: TODO }];
 }

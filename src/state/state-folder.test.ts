@@ -39,6 +39,21 @@ test('a disk that is silent is an answer in time', async () => {
   });
 });
 
+test.each([
+  ['an empty folder', undefined, /^chmod 700 /],
+  ['a folder of ours', 'journal.jsonl', /^chmod 700 /],
+  ['a folder that others use', 'their-file', /^choose another --state-dir$/],
+])('%s that others can write to: the advice breaks nothing', async (_, name, todo) => {
+  const path = join(scratch, 'shared-state');
+  mkdirSync(path);
+  chmodSync(path, 0o777);
+  if (name !== undefined) writeFileSync(join(path, name), '');
+  expect(await tried(prepareFolder(path))).toMatchObject({
+    ok: false,
+    todo: expect.stringMatching(todo),
+  });
+});
+
 test('an error of the disk is an answer, a mistake of ours is not', async () => {
   const missing = appendSynced(join(scratch, 'nowhere/file'), 'line');
   expect(await tried(missing)).toMatchObject({

@@ -7,7 +7,7 @@ import {
   statSync,
   truncateSync,
 } from 'node:fs';
-import { access, lstat, open, rename } from 'node:fs/promises';
+import { access, lstat, open, readdir, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type DiskAdvice, diskAdvice } from '../std/disk-advice.ts';
 import { parseJson } from '../std/parse-json.ts';
@@ -43,9 +43,15 @@ async function requireOurs(folder: string): Promise<void> {
   requireOwner(folder, uid, OTHER_FOLDER);
   if ((mode & 0o022) !== 0) {
     const why = `others than its owner can write to ${folder} (mode ${octal(mode)})`;
-    throw new DiskError(why, `look what is in it, then chmod 700 ${folder}; or ${OTHER_FOLDER}`);
+    // Others need their rights on a folder that is not ours alone, such as /tmp.
+    const names = await readdir(folder);
+    const isOurs = names.length === 0 || OWN_FILES.some((name) => names.includes(name));
+    throw new DiskError(why, isOurs ? `chmod 700 ${folder}, or ${OTHER_FOLDER}` : OTHER_FOLDER);
   }
 }
+
+/** What shows that kubediag has worked there. */
+const OWN_FILES = ['journal.jsonl', 'store.sqlite'];
 
 const OTHER_FOLDER = 'choose another --state-dir';
 
