@@ -28,6 +28,11 @@ test.each<[KindName, object, readonly string[]]>([
   ],
   [
     'Diagnosis',
+    { operationSet: 'stale-subpath-mont', nodeName: 'my-node' },
+    [expect.stringContaining('did you mean "stale-subpath-mount"?')],
+  ],
+  [
+    'Diagnosis',
     { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
     [expect.stringMatching(/^not looked at here: node elsewhere; .* apply it to the agent of/)],
   ],

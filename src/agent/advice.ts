@@ -4,6 +4,8 @@ import type { Catalogue } from '../diagnosis/catalogue.ts';
 import type { NewObject } from '../diagnosis/store.ts';
 import { targetHere } from '../diagnosis/target-here.ts';
 import { leftOutOn } from '../graph/left-out.ts';
+import { ownOperationSets } from '../operations/fault-processors.ts';
+import { isNearly } from '../std/is-nearly.ts';
 import { UNHEARD_SOURCES } from '../triggers/happening.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
@@ -59,7 +61,10 @@ async function missingSet(
 ): Promise<readonly string[]> {
   const { state } = await set(String(operationSet));
   if (state !== 'missing') return [];
-  return [`there is no OperationSet "${String(operationSet)}" yet: apply it ${until}`];
+  const name = String(operationSet);
+  const near = ownOperationSets.find((own) => isNearly(own.name, name))?.name;
+  const meant = near === undefined ? '' : `did you mean "${near}"? Else `;
+  return [`there is no OperationSet "${name}" yet: ${meant}apply it ${until}`];
 }
 
 function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
