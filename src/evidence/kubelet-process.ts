@@ -2,7 +2,7 @@ import type { Look } from '../model/evidence.ts';
 import { type NodeReader, ReadError } from '../node/node-reader.ts';
 import { baseName, hasFlag, parseCommandLine, subCommand } from './command-line.ts';
 import { unlessMissing } from './file-path.ts';
-import { PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from './limits.ts';
+import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from './limits.ts';
 
 /** A process that is, or says that it is, a kubelet. */
 export interface KubeletProcess {
@@ -22,8 +22,6 @@ export interface Found {
 /** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
 const PROGRAMS = ['kubelet', 'kubelite', 'k3s', 'k3s-agent', 'k3s-server', 'edgecore', 'hyperkube'];
 
-/** The kernel cuts the name of a process to this. */
-const COMM_CHARACTERS_MAX = 15;
 export const KUBELET_COMMS: ReadonlySet<string> = new Set(
   PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)),
 );

@@ -5,24 +5,28 @@ import { unlessMissing } from './file-path.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { KUBELET_UNITS, usualFiles } from './kubelet-log-files.ts';
 import { KUBELET_COMMS } from './kubelet-process.ts';
-import { KUBELET_YOUNG_S } from './limits.ts';
+import { KUBELET_YOUNG_S, NODE_YOUNG_S } from './limits.ts';
 import { listensOn } from './listening-port.ts';
 import { podOfCgroup } from './pod-of-cgroup.ts';
-import { processes } from './processes.ts';
+import { ageOf, uptimeOf } from './process-age.ts';
+import { countLivePods, processes } from './processes.ts';
 import { type ServiceUnit, serviceUnit } from './service-unit.ts';
+import { changeUnderWay, waitsForRestart } from './unit-change.ts';
 
 /** Whether a kubelet runs on this node, and if not, what is known of its end. */
 export type KubeletService =
   | {
       readonly state: 'running';
       readonly pid: number;
+      readonly root: string;
       readonly isPaused: boolean;
       /** Of one that began a moment ago: since when, and what its service manager says of that. */
       readonly young?: { readonly ageS: number; readonly unit: ServiceUnit };
     }
   | {
       readonly state: 'not-running';
-      readonly root: string;
+      /** Absent where none of the usual directories of a kubelet exists. */
+      readonly root?: string;
       /** Pods that have a directory below the kubelet's root. */
       readonly podFolders: number;
       /** Pods of which a process runs. */
@@ -40,49 +44,59 @@ export const kubeletService = defineEvidence<KubeletService>({
     const found = await look.of(kubelet);
     if (found.presence === 'running') return runningService(look, found);
     // What may be the kubelet is named with the whole report; more is not to be said here.
-    if (found.presence === 'absent' || found.contradiction !== undefined) {
-      return { state: 'absent' };
-    }
+    if (found.contradiction !== undefined) return { state: 'absent' };
     return missingService(look, found);
   },
 });
 
-/** In these the kernel counts the time of a start, on every machine that it runs on. */
-const TICKS_PER_SECOND = 100;
-
 async function runningService(look: Look, found: Kubelet): Promise<KubeletService> {
   const { pid = 0, startTime = '0' } = found.process ?? {};
-  const running = { state: 'running', pid, isPaused: found.isPaused ?? false } as const;
-  const uptime = await attempt(look.node.ask('file', { path: '/proc/uptime' }));
+  const { root, isPaused = false } = found;
+  const running = { state: 'running', pid, root, isPaused } as const;
+  const uptime = await attempt(uptimeOf(look));
   if (!uptime.known) {
     // A recording of an earlier version: that it ran is known all the same.
     if (uptime.error.failure === 'not-recorded') return running;
     throw uptime.error;
   }
-  // 17449.62 13353.31
-  const ageS = Number.parseFloat(uptime.value) - Number(startTime) / TICKS_PER_SECOND;
-  if (!(ageS < KUBELET_YOUNG_S)) return running;
+  const ageS = ageOf(startTime, uptime.value);
+  if (ageS === undefined || ageS >= KUBELET_YOUNG_S) return running;
   return { ...running, young: { ageS, unit: await unitOf(look, found) } };
 }
 
 async function missingService(look: Look, found: Kubelet): Promise<KubeletService> {
-  const { root } = found;
   const all = await look.of(processes);
   const hidden = await hiddenProcesses(look, all);
   if (hidden !== undefined) return { state: 'uncertain', why: hidden };
   const unit = await unitOf(look, found);
-  const pods = (await unlessMissing(look.node.ask('folder', { path: `${root}/pods` }))) ?? [];
-  const other = otherSign(all, found.disbelieved, unit) ?? (await listenerSign(look));
+  const livePods = countLivePods(all);
+  const root = found.presence === 'absent' ? undefined : found.root;
+  const other =
+    (root === undefined ? undefined : otherSign(all, found.disbelieved, unit)) ??
+    changeUnderWay(unit.state) ??
+    (await listenerSign(look)) ??
+    (livePods > 0 ? undefined : await bootSign(look, unit));
   if (other !== undefined) return { state: 'uncertain', why: other };
-  const live = all.flatMap(({ cgroups, state }) =>
-    state === 'Z' ? [] : (podOfCgroup(cgroups) ?? []),
-  );
+  if (root === undefined) return withoutRoot(unit, livePods);
+  const pods = (await unlessMissing(look.node.ask('folder', { path: `${root}/pods` }))) ?? [];
+  return { state: 'not-running', root, podFolders: pods.length, livePods, unit };
+}
+
+/** Most such machines are no nodes; but a kubelet may have its root where nobody would look. */
+function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
+  const { state, unasked } = unit;
+  if (state && (state.active === 'failed' || waitsForRestart(state))) {
+    return { state: 'not-running', podFolders: 0, livePods, unit };
+  }
+  const isMeant = state?.active === 'inactive' && state.enabled.startsWith('enabled');
+  const sign =
+    (isMeant ? `${state.unit} is enabled and does not run` : undefined) ??
+    (livePods > 0 ? 'processes of pods run here' : undefined) ??
+    (unasked && !unasked.isMissing ? `systemd could not be asked: ${unasked.why}` : undefined);
+  if (sign === undefined) return { state: 'absent' };
   return {
-    state: 'not-running',
-    root,
-    podFolders: pods.length,
-    livePods: new Set(live).size,
-    unit,
+    state: 'uncertain',
+    why: `no kubelet runs, and its directory is at none of the usual places, but ${sign}; name the directory with --kubelet-root`,
   };
 }
 
@@ -128,6 +142,21 @@ function otherSign(
   if (state?.active !== 'active') return undefined;
   return `systemd calls ${state.unit} active, but no kubelet process is visible; if it has another name: --kubelet-pid`;
 }
+
+/** Services are started one after another at boot: one that has not run yet was not stopped. */
+async function bootSign(look: Look, unit: ServiceUnit): Promise<string | undefined> {
+  const { state, hasNoUnit, events, lastLines } = unit;
+  const isSettled = state && (state.active !== 'inactive' || NEVER_STARTED.has(state.enabled));
+  if (hasNoUnit || isSettled) return undefined;
+  const uptimeS = await uptimeOf(look);
+  if (!(uptimeS < NODE_YOUNG_S)) return undefined;
+  const bootMs = look.node.now().getTime() - uptimeS * 1000;
+  const hasRun = [...events, ...lastLines].some(({ time }) => time && time.getTime() >= bootMs);
+  if (hasRun) return undefined;
+  return `the node was booted ${Math.round(uptimeS)} s ago, and the kubelet has not been started since; check again in some minutes`;
+}
+
+const NEVER_STARTED: ReadonlySet<string> = new Set(['disabled', 'masked']);
 
 const KUBELET_PORT = 10_250;
 

@@ -24,6 +24,8 @@ export interface Kubelet {
   readonly contradiction?: string;
   /** Path of the runtime's socket, when the kubelet, or we, were told one. */
   readonly runtimeSocket?: string;
+  /** The one that the kubelet itself was told, where --runtime-endpoint names one. */
+  readonly ownRuntimeSocket?: string;
   /** 0 when it is off. */
   readonly readOnlyPort: number;
   /** 0 when it is off. */
@@ -74,6 +76,10 @@ async function runningKubelet(
   if (!told.known && look.settings.kubeletRoot === undefined) throw told.error;
   const settings = told.known ? told.value : { ...NOTHING_TOLD, doubts: [told.why] };
   const socket = runtimeSocket(look, settings.runtimeEndpoint);
+  const own =
+    look.settings.runtimeEndpoint === undefined
+      ? undefined
+      : socketOf(settings.runtimeEndpoint ?? '');
   const nodeName = settings.nodeName ?? (await hostName(look));
   return {
     presence: 'running',
@@ -82,6 +88,7 @@ async function runningKubelet(
     ...(isPaused ? { isPaused } : {}),
     ...(await runningRoot(look, facts, settings)),
     ...(socket === undefined ? {} : { runtimeSocket: socket }),
+    ...(own === undefined ? {} : { ownRuntimeSocket: own }),
     // One that is stopped takes connections and answers none: each question would run out of time.
     readOnlyPort: isPaused ? 0 : settings.readOnlyPort,
     securePort: isPaused ? 0 : settings.securePort,

@@ -5,6 +5,7 @@ import { READER_NAME } from '../node/reader-name.ts';
 import type { Thread } from '../node/thread.ts';
 import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from './limits.ts';
 import type { Mount } from './mount-table.ts';
+import { ageOf, uptimeOf } from './process-age.ts';
 import { processes } from './processes.ts';
 import { isKilled, isRoots, isStray } from './stray-readers.ts';
 
@@ -40,9 +41,8 @@ export const leftReaders = defineEvidence<LeftReaders>({
     const all = await look.of(processes);
     const named = all.filter(({ name }) => name === READER_NAME);
     if (named.length === 0) return { readers: [], count: 0, doubts: new Map() };
-    const uptime = await attempt(look.node.ask('file', { path: '/proc/uptime' }));
-    // 17449.62 13353.31
-    const nowS = uptime.known ? Number.parseFloat(uptime.value) : Number.NaN;
+    const uptime = await attempt(uptimeOf(look));
+    const nowS = uptime.known ? uptime.value : Number.NaN;
     const byPid = new Map(all.map((process) => [process.pid, process]));
     const readers: LeftReader[] = [];
     const doubts = new Map<number, string>();
@@ -66,8 +66,6 @@ const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
 /** How the kernel calls the one program of ours that starts readers, on Node of any version. */
 const STARTS_READERS: ReadonlySet<string> = new Set(['MainThread', 'node', 'kubediag']);
 
-const TICKS_PER_SECOND = 100;
-
 /** Whoever loses its parent is given to the first process, or to one that collects orphans. */
 function doubtOfParent(
   { parent, startTime }: ProcessEntry,
@@ -77,7 +75,7 @@ function doubtOfParent(
   if (parent > 1 && adopter && STARTS_READERS.has(adopter.name)) {
     return `its parent ${adopter.name} (pid ${parent}) lives, and may be a kubediag at work`;
   }
-  const ageS = nowS - Number(startTime) / TICKS_PER_SECOND;
+  const ageS = ageOf(startTime, nowS) ?? 0;
   if (ageS >= LEFT_READER_AGE_S) return undefined;
   return 'it was started only a moment ago, or its age is not known';
 }

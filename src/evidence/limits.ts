@@ -4,6 +4,9 @@ export const STABLE_READS_MAX = 5;
 /** Links followed in one path; the kernel's own limit. */
 export const LINKS_MAX = 40;
 
+/** The kernel cuts the name of a process to this. */
+export const COMM_CHARACTERS_MAX = 15;
+
 /** Processes of a node that are looked at; a node with more has another illness. */
 export const PROCESSES_MAX = 200_000;
 
@@ -125,6 +128,13 @@ export const JOURNAL_MORE_BYTES = 64 * 1024 * 1024;
 
 /** How much of the end of a service's log is read when the service does not run: its last words. */
 export const UNIT_LOG_BYTES = 256 * 1024;
+
+/** So many ends of a service within this time are no accident: systemd starts it again after 10 s. */
+export const CRASH_LOOP_EXITS_MIN = 3;
+export const CRASH_LOOP_MS = 10 * 60_000;
+
+/** A node that was booted so lately may still have to start its services. */
+export const NODE_YOUNG_S = 5 * 60;
 
 /** A kubelet that runs for longer is not restarted again and again. */
 export const KUBELET_YOUNG_S = 120;

@@ -46,6 +46,11 @@ export const UNIT_SIGNATURES = {
       /^Stopped (?<what>[^\n]{1,200})/,
     ],
   },
+  'unit-stopping': {
+    literals: ['Stopping '],
+    // Stopping kubelet: The Kubernetes Node Agent...
+    patterns: [/^Stopping (?<what>[^\n]{1,200})/],
+  },
   'unit-started': {
     literals: ['Started '],
     // Started kubelet: The Kubernetes Node Agent.; Started containerd.service - containerd ...
@@ -60,7 +65,8 @@ export const UNIT_SIGNATURES = {
   'cannot-go-on': {
     literals: [
       ...['ailed to run Kubelet', 'command failed', 'ailed to load kubelet', 'unknown flag: '],
-      ...['panic: ', 'fatal error: ', 'level=fatal', 'connect: connection refused'],
+      ...['panic: ', 'fatal error: ', 'level=fatal', 'validate service connection'],
+      'runtime API version',
     ],
     patterns: [
       // "command failed" err="failed to run Kubelet: validate service connection: ..."
@@ -72,8 +78,8 @@ export const UNIT_SIGNATURES = {
       /^(?<error>(?:panic|fatal error): [^\n]+)/,
       // containerd: failed to load plugin io.containerd.grpc.v1.cri
       /level=fatal msg="(?<error>[^\n]+)/,
-      // dial unix /run/containerd/containerd.sock: connect: connection refused
-      /(?<error>dial unix [^\s:]+: connect: connection refused)/,
+      // validate service connection: ... dial unix /run/containerd/containerd.sock: connect: ...
+      /(?<error>(?:validate service connection|runtime API version)[^\n]*dial unix [^\n]+)/,
     ],
   },
 } as const satisfies Readonly<Record<string, Signature>>;

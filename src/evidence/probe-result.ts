@@ -1,6 +1,7 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import type { ReadError } from '../node/node-reader.ts';
+import { isHang } from './hang.ts';
 import type { SuspectMount } from './suspect-mounts.ts';
 
 /** Whether a mount still answers. */
@@ -35,14 +36,6 @@ export async function resultOf(
   if (second.known) return { state: 'alive' };
   if (!isHang(second.error)) return errorOf(second.error);
   return { state: 'dead', text: `no answer within 2 s, and none within 4 s more: ${path}` };
-}
-
-// reader 4711 still waits there
-const STILL_WAITS = /^reader \d+ still waits there$/;
-
-/** The other timeouts are ours: the time of the look is over, or too many readers are lost. */
-function isHang({ failure, detail }: ReadError): boolean {
-  return failure === 'timeout' && (detail === undefined || STILL_WAITS.test(detail));
 }
 
 // ENOTCONN: socket is not connected, lstat '/proc/812/root/var/lib/kubelet/pods/...'

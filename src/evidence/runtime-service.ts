@@ -1,14 +1,19 @@
 import { defineEvidence, type Look } from '../model/evidence.ts';
-import { attempt } from '../node/attempt.ts';
+import { type Attempt, attempt } from '../node/attempt.ts';
 import type { ProcessEntry, ReadError } from '../node/node-reader.ts';
+import { isCrashLoop } from './crash-loop.ts';
 import { unlessMissing } from './file-path.ts';
+import { isHang } from './hang.ts';
 import { type Kubelet, kubelet } from './kubelet.ts';
 import { kubeletService } from './kubelet-service.ts';
-import { RUNTIME_YOUNG_S } from './limits.ts';
+import { CRASH_LOOP_EXITS_MIN, RUNTIME_YOUNG_S } from './limits.ts';
 import { podOfCgroup } from './pod-of-cgroup.ts';
-import { processes } from './processes.ts';
+import { ageOf, uptimeOf } from './process-age.ts';
+import { countLivePods, processes } from './processes.ts';
 import { runtime } from './runtime.ts';
+import { serviceAt } from './runtime-names.ts';
 import { type ServiceUnit, serviceUnit } from './service-unit.ts';
+import { changeUnderWay, waitsForRestart } from './unit-change.ts';
 
 /** Whether the container runtime answers at the socket that the kubelet uses, and if not, how. */
 export type RuntimeService =
@@ -26,6 +31,10 @@ export type RuntimeService =
       readonly processes: readonly ProcessEntry[];
       /** Its usual name: "containerd", "crio". */
       readonly program: string;
+      /** Where it keeps images and containers. */
+      readonly folder: string;
+      /** The unit that systemd has for it, or mostly has. */
+      readonly unitName: string;
       readonly livePods: number;
       readonly unit: ServiceUnit;
     }
@@ -38,16 +47,19 @@ export const runtimeService = defineEvidence<RuntimeService>({
   title: 'Whether the container runtime responds',
   collect: async (look) => {
     const found = await look.of(kubelet);
+    const mismatch = await otherSocket(look, found);
+    if (mismatch !== undefined) return { state: 'uncertain', why: mismatch };
     const answered = await attempt(look.of(runtime));
     if (answered.known) return { state: 'answers' };
     const named = await namedSocket(look, found);
     // A socket that we only guessed may be of a runtime that nobody uses here.
     if (!named) return { state: 'uncertain', why: answered.why };
-    const { error } = named.isTold
-      ? answered
-      : await attempt(look.node.ask('runtime', { socket: named.socket, call: 'Version' })).then(
-          (again) => (again.known ? { error: undefined } : again),
-        );
+    const { error } =
+      named.socket === found.runtimeSocket
+        ? answered
+        : await attempt(look.node.ask('runtime', { socket: named.socket, call: 'Version' })).then(
+            (again) => (again.known ? { error: undefined } : again),
+          );
     if (!error) return { state: 'answers' };
     const how = howOf(error);
     if (how === undefined) return { state: 'uncertain', why: error.message };
@@ -58,35 +70,60 @@ export const runtimeService = defineEvidence<RuntimeService>({
 interface NamedSocket {
   readonly socket: string;
   readonly namedBy: string;
-  /** By the command line or the configuration of the kubelet, or by the person who asks. */
-  readonly isTold: boolean;
 }
 
-/** Of a kubelet that does not run, its log may say where it looked for the runtime. */
+/** Whatever answers or is silent at another socket than the kubelet's says nothing of its runtime. */
+async function otherSocket(look: Look, found: Kubelet): Promise<string | undefined> {
+  const { process, runtimeSocket: given, ownRuntimeSocket: own } = found;
+  if (!process || given === undefined || own === undefined) return undefined;
+  if (inRun(given) === inRun(own)) return undefined;
+  // The kubelet may reach the same socket by another path, as from within a container.
+  const [here, there] = await Promise.all(
+    [given, `/proc/${process.pid}/root${own}`].map((path) =>
+      unlessMissing(look.node.ask('status', { path })),
+    ),
+  );
+  if (here && there && here.device === there.device && here.inode === there.inode) return undefined;
+  return `--runtime-endpoint names ${given}, but the kubelet (process ${process.pid}) uses ${own}; leave the option out, or correct it`;
+}
+
+/** /var/run is a link to /run on every node of today. */
+function inRun(path: string): string {
+  return path.replace(/^\/var\/run\//, '/run/');
+}
+
+/** By the kubelet itself. Of one that does not run, its log may say where it looked for the runtime. */
 async function namedSocket(look: Look, found: Kubelet): Promise<NamedSocket | undefined> {
-  const { runtimeSocket: socket, process } = found;
-  if (socket !== undefined) {
-    const namedBy = look.settings.runtimeEndpoint
-      ? '--runtime-endpoint'
-      : `the kubelet (process ${process?.pid})`;
-    return { socket, namedBy, isTold: true };
+  const { runtimeSocket: socket, ownRuntimeSocket: own, process } = found;
+  if (process) {
+    const isNamed = look.settings.runtimeEndpoint === undefined || own !== undefined;
+    if (socket === undefined || !isNamed) return undefined;
+    return { socket, namedBy: `the kubelet (process ${process.pid})` };
   }
-  if (process) return undefined;
   const service = await attempt(look.of(kubeletService));
   if (!service.known || service.value.state !== 'not-running') return undefined;
   const { events, lastLines } = service.value.unit;
-  for (const { text } of [...events, ...lastLines].toReversed()) {
-    // dial unix /run/containerd/containerd.sock: connect: connection refused
-    const path = /dial unix (\/[^\s:"\\]+): connect: /.exec(text)?.[1];
-    if (path !== undefined) return { socket: path, namedBy: "the kubelet's log", isTold: false };
-  }
-  return undefined;
+  const path = [...lastLines, ...events].flatMap(({ text }) => dialledSocket(text)).at(-1);
+  return path === undefined ? undefined : { socket: path, namedBy: "the kubelet's log" };
 }
 
-function howOf({ failure }: ReadError): How | undefined {
-  return failure === 'refused' || failure === 'missing' || failure === 'timeout'
-    ? failure
-    : undefined;
+// failed to run Kubelet: validate service connection: ... dial unix /run/containerd/containerd.sock: connect: ...
+// failed to run Kubelet: unable to determine runtime API version: ... dial unix /run/crio/crio.sock: connect: ...
+const DIALLED =
+  /(?:ailed to run Kubelet|validate service connection|runtime API version)[^\n]*dial unix (\/[^\s:"\\]+): connect: /;
+
+/** The kubelet dials many sockets; here belong those that it lists plugins and pod resources by. */
+const OF_PLUGINS = /\/(?:plugins|plugins_registry|device-plugins|pod-resources)\//;
+
+function dialledSocket(text: string): readonly string[] {
+  const path = DIALLED.exec(text)?.[1];
+  return path === undefined || OF_PLUGINS.test(path) ? [] : [path];
+}
+
+function howOf(error: ReadError): How | undefined {
+  const { failure } = error;
+  if (failure === 'refused' || failure === 'missing') return failure;
+  return isHang(error) ? 'timeout' : undefined;
 }
 
 interface Silence extends NamedSocket {
@@ -102,32 +139,51 @@ async function silentService(look: Look, silence: Silence): Promise<RuntimeServi
     if (elsewhere !== undefined) return { state: 'uncertain', why: elsewhere };
   }
   const all = await look.of(processes);
-  const { program, names, units } = serviceAt(socket);
-  const own = all.filter(({ name, state }) => names.includes(name) && state !== 'Z');
-  const live = all.flatMap(({ cgroups }) => podOfCgroup(cgroups) ?? []);
+  const { program, names, units, folder } = serviceAt(socket);
+  // A runtime in a pod, as of Docker in Docker, is not the node's.
+  const own = all.filter(
+    ({ name, state, cgroups }) =>
+      names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
+  );
   const unit = await serviceUnit(look, { units, programs: names, files: [LOG_OF_CONTAINERD] });
   // Asked last: one that was only restarted, or busy for a moment, answers by now.
   const again = await attempt(look.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
-  if (again.known) {
-    return {
-      state: 'uncertain',
-      why: `the container runtime did not answer at first (${first.message}), and does now; check again`,
-    };
-  }
-  if (howOf(again.error) === undefined) return { state: 'uncertain', why: again.why };
-  const young = how === 'timeout' ? undefined : await youngest(look, own);
-  if (young !== undefined) return { state: 'uncertain', why: young };
-  const livePods = new Set(live).size;
+  const changing = changeOf(first, again, how) ?? startOf(unit, own) ?? (await youngest(look, own));
+  if (again.known || changing !== undefined) return { state: 'uncertain', why: changing ?? '' };
+  const livePods = countLivePods(all);
   if (how === 'missing' && livePods === 0 && !(await hasPodFolders(look, found))) {
     return { state: 'uncertain', why: `${first.message}, and there are no pods here` };
   }
   return {
     state: 'silent',
-    ...{ how, socket, namedBy, program, unit },
+    ...{ how, socket, namedBy, program, folder, unit, livePods },
+    unitName: unit.state?.unit ?? units[0] ?? `${program}.service`,
     calls: [first.message, again.error.message],
     processes: own,
-    livePods,
   };
+}
+
+/** Why two calls do not show the same; undefined when they do. */
+function changeOf(first: ReadError, again: Attempt<unknown>, how: How): string | undefined {
+  if (again.known) {
+    return `the container runtime did not answer at first (${first.message}), and does now; check again`;
+  }
+  const then = howOf(again.error);
+  if (then === how) return undefined;
+  if (then === undefined) return again.why;
+  return `two calls to the container runtime ended differently (${first.message}; ${again.error.message}), as while it restarts; check again`;
+}
+
+/** systemd starts or stops it just now: then its silence lasts for a moment. */
+function startOf({ state, events }: ServiceUnit, own: readonly ProcessEntry[]): string | undefined {
+  if (!state) return undefined;
+  const isFirstEnd = state.restarts < CRASH_LOOP_EXITS_MIN && !isCrashLoop(events);
+  if (waitsForRestart(state) && isFirstEnd) {
+    return `the container runtime has ended, and systemd starts ${state.unit} again in a moment; check again`;
+  }
+  // One that has run for long and still does not listen hangs at its start.
+  const isHungAtStart = state.active === 'activating' && own.length > 0;
+  return isHungAtStart ? undefined : changeUnderWay(state);
 }
 
 /** A kubelet in a container may have another socket at the same path. */
@@ -144,55 +200,16 @@ async function hasPodFolders(look: Look, { process, root }: Kubelet): Promise<bo
   return (names ?? []).length > 0;
 }
 
-const TICKS_PER_SECOND = 100;
-
-/** One that began a moment ago may not listen yet. */
+/** One that began a moment ago may not listen yet. One that a signal stopped will not, whatever its age. */
 async function youngest(look: Look, own: readonly ProcessEntry[]): Promise<string | undefined> {
-  if (own.length === 0) return undefined;
-  const uptimeS = Number.parseFloat(await look.node.ask('file', { path: '/proc/uptime' }));
-  const young = own.find(
-    ({ startTime }) => uptimeS - Number(startTime) / TICKS_PER_SECOND < RUNTIME_YOUNG_S,
+  const running = own.filter(({ state }) => state !== 'T');
+  if (running.length === 0) return undefined;
+  const uptimeS = await uptimeOf(look);
+  const young = running.find(
+    ({ startTime }) => (ageOf(startTime, uptimeS) ?? Number.POSITIVE_INFINITY) < RUNTIME_YOUNG_S,
   );
   if (!young) return undefined;
-  return `${young.name} (process ${young.pid}) was started a moment ago and does not listen yet; check again`;
+  return `${young.name} (process ${young.pid}) was started a moment ago and does not answer yet; check again`;
 }
 
 const LOG_OF_CONTAINERD = '/var/log/containerd.log';
-
-interface ServiceNames {
-  readonly program: string;
-  /** The kernel's names of its process. */
-  readonly names: readonly string[];
-  readonly units: readonly string[];
-}
-
-/** Which service listens at a socket, by where distributions put it. */
-function serviceAt(socket: string): ServiceNames {
-  const [, ...known] =
-    SERVICES.find(([pattern]) => pattern.test(socket)) ??
-    ([/./, 'containerd', ['containerd'], ['containerd.service']] as const);
-  const [program, names, units] = known;
-  return { program, names, units };
-}
-
-const SERVICES: readonly (readonly [RegExp, string, readonly string[], readonly string[]])[] = [
-  // /run/crio/crio.sock
-  [/crio/, 'crio', ['crio'], ['crio.service', 'cri-o.service']],
-  // /run/k3s/containerd/containerd.sock: k3s and rke2 start their own
-  [
-    /k3s/,
-    'containerd',
-    ['containerd', 'k3s-server', 'k3s-agent'],
-    ['k3s.service', 'k3s-agent.service', 'rke2-agent.service', 'rke2-server.service'],
-  ],
-  [/microk8s/, 'containerd', ['containerd'], ['snap.microk8s.daemon-containerd.service']],
-  [/k0s/, 'containerd', ['containerd'], ['k0sworker.service', 'k0scontroller.service']],
-  [
-    /cri-dockerd/,
-    'cri-dockerd',
-    ['cri-dockerd', 'dockerd'],
-    ['cri-docker.service', 'docker.service'],
-  ],
-  [/dockershim/, 'dockerd', ['dockerd'], ['docker.service']],
-  [/isulad/, 'isulad', ['isulad'], ['isulad.service']],
-];

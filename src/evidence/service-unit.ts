@@ -1,7 +1,7 @@
 import type { Look } from '../model/evidence.ts';
 import { attempt } from '../node/attempt.ts';
 import { type LogLines, type LogPlace, ReadError, type ReadFailure } from '../node/node-reader.ts';
-import { UNIT_LOG_BYTES } from './limits.ts';
+import { COMM_CHARACTERS_MAX, CRASH_LOOP_MS, UNIT_LOG_BYTES } from './limits.ts';
 import { parseLogLine } from './log-line.ts';
 import { type Fields, fieldsIn } from './log-signature.ts';
 import {
@@ -18,6 +18,8 @@ export interface ServiceUnit {
   readonly state?: UnitState;
   /** systemd was asked, and has no such unit. */
   readonly hasNoUnit: boolean;
+  /** Why systemd could not be asked, and whether that is because the node has no systemctl. */
+  readonly unasked?: { readonly why: string; readonly isMissing: boolean };
   /** What systemd, the kernel and the service itself said of its end, oldest first. */
   readonly events: readonly UnitEvent[];
   /** The last lines of the service itself, oldest first. */
@@ -41,6 +43,8 @@ export interface UnitState {
   /** "enabled", "disabled", "masked" */
   readonly enabled: string;
   readonly since: string;
+  /** systemd has a job for it that is not done, such as a start. */
+  readonly hasJob: boolean;
   /** The answer in one line, and the command that gave it. */
   readonly text: string;
   readonly origin: string;
@@ -78,11 +82,14 @@ export async function serviceUnit(look: Look, asked: UnitQuestion): Promise<Serv
   if (!state.known && state.error.failure !== 'missing') unread.push(state.why);
   const unit = state.known ? state.value : undefined;
   const logs = await logsOf(look, asked, unit?.unit ?? asked.units[0] ?? '', unread);
-  const lines = inOrder(logs.flatMap((log) => linesIn(log, look.node.now())));
+  const lines = inOrder(linesOf(logs, look.node.now()));
   const isOfSystem = ({ text }: UnitLine) => OF_SYSTEMD.test(text) || OF_KERNEL.test(text);
   return {
     ...(unit ? { state: unit } : {}),
     hasNoUnit: !asked.isRunning && state.known && unit === undefined,
+    ...(state.known
+      ? {}
+      : { unasked: { why: state.why, isMissing: state.error.failure === 'missing' } }),
     events: lines.flatMap((line) => eventsIn(line, asked)),
     lastLines: lines.filter((line) => !isOfSystem(line)).slice(-LAST_LINES),
     unread,
@@ -100,7 +107,7 @@ const PROGRAMS = ['/usr/bin/systemctl', '/bin/systemctl'];
 
 const PROPERTIES = [
   ...['Id', 'LoadState', 'ActiveState', 'SubState', 'Result', 'ExecMainStatus', 'NRestarts'],
-  ...['UnitFileState', 'StateChangeTimestamp'],
+  ...['UnitFileState', 'StateChangeTimestamp', 'Job'],
 ];
 
 /** Undefined when systemd knows no such unit. It changes nothing, and is ended after a few seconds. */
@@ -118,8 +125,8 @@ async function unitState(look: Look, units: readonly string[]): Promise<UnitStat
     const states = shown.split(/\n\s*\n/).flatMap((block) => stateIn(block));
     return states.find(({ active }) => active !== 'inactive') ?? states[0];
   }
-  const [first] = failures;
-  throw new ReadError('missing', 'systemctl', first?.message ?? 'not found');
+  const unread = failures.find(({ failure }) => failure !== 'missing');
+  throw unread ?? new ReadError('missing', 'systemctl', 'this node has none');
 }
 
 function stateIn(block: string): readonly UnitState[] {
@@ -140,6 +147,8 @@ function stateIn(block: string): readonly UnitState[] {
       restarts: Number(of('NRestarts')) || 0,
       enabled: of('UnitFileState') || of('LoadState'),
       since: of('StateChangeTimestamp'),
+      // Job=1234; without one it is left out, or 0.
+      hasJob: Number(of('Job')) > 0,
       text: block.trim().split('\n').join(' '),
       origin: `systemctl show ${unit}`,
     },
@@ -151,32 +160,41 @@ interface ReadLog {
   readonly origin: string;
 }
 
-/** Files, where there are any, the journal of the unit, and the kernel's lines on killed processes. */
+/**
+ * Files, where there are any, the journal of the unit, and the kernel's lines on killed processes.
+ * systemd's own lines are asked for once more and alone: a service that writes much leaves no room
+ * for them.
+ */
 async function logsOf(
   look: Look,
   { units, programs, files, isRunning }: UnitQuestion,
   unit: string,
   unread: string[],
 ): Promise<readonly ReadLog[]> {
+  const ofSystemd = units.map((each) => `UNIT=${each}`);
   const fields = [
     ...units.flatMap((each) => [`_SYSTEMD_UNIT=${each}`, `UNIT=${each}`]),
     ...programs.map((comm) => `_COMM=${comm}`),
   ];
+  const origin = `journalctl --unit ${unit}`;
   const places: readonly AskedLog[] = [
     ...files.map((file) => ({ log: { file }, origin: file, containing: UNIT_LITERALS })),
-    {
-      log: { journal: fields },
-      origin: `journalctl --unit ${unit}`,
-      containing: UNIT_LITERALS,
-    },
+    { log: { journal: ofSystemd }, origin, containing: UNIT_LITERALS, isOfSystemd: true },
+    { log: { journal: fields }, origin, containing: UNIT_LITERALS },
     ...(isRunning ? [] : [KERNEL_LOG]),
   ];
   const logs: ReadLog[] = [];
-  for (const { log, origin, containing } of places) {
+  for (const place of places) {
+    const { log, containing } = place;
     const question = { log, containing, lastBytes: UNIT_LOG_BYTES };
     const read = await attempt(look.node.ask('log', question));
-    if (read.known) logs.push({ read: read.value, origin });
-    else if (!IS_NONE.has(read.error.failure)) unread.push(read.why);
+    if (!read.known) {
+      if (!IS_NONE.has(read.error.failure)) unread.push(read.why);
+      continue;
+    }
+    logs.push({ read: read.value, origin: place.origin });
+    const cut = place.isOfSystemd ? tooShort(read.value, look.node.now()) : undefined;
+    if (cut !== undefined) unread.push(`${place.origin}: ${cut}`);
   }
   return logs;
 }
@@ -185,6 +203,16 @@ interface AskedLog {
   readonly log: LogPlace;
   readonly origin: string;
   readonly containing: readonly string[];
+  readonly isOfSystemd?: true;
+}
+
+/** Why a log says nothing of ends that count for a crash loop; undefined when it goes back far enough. */
+function tooShort(read: LogLines, now: Date): string | undefined {
+  if (read.isWhole) return undefined;
+  const first = read.first === null ? undefined : timeOf(read.first, clockOf(read, now));
+  if (first && now.getTime() - first.getTime() >= CRASH_LOOP_MS) return undefined;
+  const since = first ? `, back to ${first.toISOString()}` : '';
+  return `only its end was read${since}, so earlier ends are not known`;
 }
 
 const KERNEL_LOG: AskedLog = {
@@ -196,14 +224,32 @@ const KERNEL_LOG: AskedLog = {
 /** There is no such log, or nothing that could print it. */
 const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
 
-function linesIn({ read, origin }: ReadLog, now: Date): readonly UnitLine[] {
+/** What stands in two logs is taken from the later one, where it has its place among other lines. */
+function linesOf(logs: readonly ReadLog[], now: Date): readonly UnitLine[] {
+  return logs.flatMap(({ read, origin }, index) => {
+    const others = logs.slice(index + 1).filter((log) => log.origin === origin);
+    const again = new Set(others.flatMap((log) => log.read.lines.map(({ text }) => text)));
+    const clock = clockOf(read, now);
+    return read.lines
+      .filter(({ text }) => !again.has(text))
+      .map(({ text }) => {
+        const time = timeOf(text, clock);
+        return { text, origin, ...(time ? { time } : {}) };
+      });
+  });
+}
+
+type Clock = ReturnType<typeof logClock>;
+
+function clockOf(read: LogLines, now: Date): Clock {
   const first = read.first === null ? undefined : parseLogLine(read.first).time;
   const last = read.last === null ? undefined : parseLogLine(read.last).time;
-  const clock = logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
-  return read.lines.map(({ text }) => {
-    const { time } = parseLogLine(text);
-    return { text, origin, ...(time ? { time: dateOf(time, clock) } : {}) };
-  });
+  return logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
+}
+
+function timeOf(text: string, clock: Clock): Date | undefined {
+  const { time } = parseLogLine(text);
+  return time && dateOf(time, clock);
 }
 
 /** One story from several logs. A line without a time belongs to the one before it. */
@@ -224,13 +270,17 @@ function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly U
   return UNIT_SIGNATURE_LIST.flatMap(([what, signature]) => {
     const fields = fieldsIn(message, signature);
     if (!fields) return [];
+    // The service itself may say that it has started or stopped something.
+    if (SAID_BY_SYSTEMD.has(what) && !OF_SYSTEMD.test(line.text)) return [];
     if (fields.unit !== undefined && !units.includes(fields.unit)) return [];
     if (fields.name !== undefined && what === 'killed-for-memory') {
-      if (!programs.some((program) => program.slice(0, COMM_MAX) === fields.name)) return [];
+      if (!programs.some((program) => program.slice(0, COMM_CHARACTERS_MAX) === fields.name))
+        return [];
     }
     return [{ ...line, what, fields }];
   });
 }
 
-/** The kernel cuts the name of a process to this. */
-const COMM_MAX = 15;
+const SAID_BY_SYSTEMD: ReadonlySet<UnitSignatureId> = new Set([
+  ...(['unit-started', 'unit-stopping', 'unit-stopped'] as const),
+]);

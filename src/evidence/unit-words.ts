@@ -2,7 +2,7 @@ import type { Proof } from '../model/finding.ts';
 import type { ServiceUnit, UnitEvent } from './service-unit.ts';
 
 /** The proof of how a service ended: its state, what was said of its end, and its last lines. */
-export function unitProof({ state, events, lastLines }: ServiceUnit): readonly Proof[] {
+export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): readonly Proof[] {
   const last = sinceLastStart(events);
   const said = Object.entries(CLAIMS).flatMap(([kind, claim]) => {
     const event = last.findLast(({ what }) => what === kind);
@@ -12,6 +12,9 @@ export function unitProof({ state, events, lastLines }: ServiceUnit): readonly P
   const claim = `systemd calls ${state?.unit} ${state?.active} (${state?.sub}), result ${state?.result}`;
   return [
     ...(state ? [{ claim, text: state.text, origin: state.origin }] : []),
+    ...(unasked
+      ? [{ claim: 'systemd could not be asked', text: unasked.why, origin: 'systemctl' }]
+      : []),
     ...said,
     ...others.toReversed().map(({ text, origin }, at) => ({
       claim:

@@ -1,4 +1,5 @@
 import { parseCommandLine } from '../evidence/command-line.ts';
+import { TICKS_PER_SECOND, uptimeOf } from '../evidence/process-age.ts';
 import { processes } from '../evidence/processes.ts';
 import { redactWords } from '../evidence/redact-words.ts';
 import type { Look } from '../model/evidence.ts';
@@ -24,9 +25,6 @@ export const processCollector: OwnProcessor = {
   run: collectProcesses,
 };
 
-/** USER_HZ, in which the kernel tells times of processes: 100 on every platform of Kubernetes. */
-const TICKS_PER_SECOND = 100;
-
 async function collectProcesses(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
   const listed = await attempt(processList(look()));
   if (!listed.known) return failedWith(listed.why);
@@ -35,7 +33,7 @@ async function collectProcesses(_: StepInput, { look }: ProcessorHost): Promise<
 
 async function processList(look: Look): Promise<readonly object[]> {
   const all = await look.of(processes);
-  const uptimeS = Number.parseFloat(await look.node.ask('file', { path: '/proc/uptime' }));
+  const uptimeS = await uptimeOf(look);
   if (!Number.isFinite(uptimeS)) throw new ReadError('malformed', '/proc/uptime');
   const list: object[] = [];
   for (let at = 0; at < all.length; at += PROCESSES_AT_ONCE) {

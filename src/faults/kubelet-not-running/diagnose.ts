@@ -1,6 +1,6 @@
+import { isCrashLoop, longestLifeS, recentExits } from '../../evidence/crash-loop.ts';
 import type { KubeletService } from '../../evidence/kubelet-service.ts';
 import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
-import { isCrashLoop, recentExits } from './end.ts';
 import {
   type KubeletNotRunning,
   notANodeNote,
@@ -17,15 +17,16 @@ export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
   switch (service.state) {
     case 'running': {
       if (service.isPaused) return found(pausedFinding(service.pid));
-      const { pid, young } = service;
-      if (young && isCrashLoop(young.unit.events)) {
-        return found(restartingFinding(pid, young, recentExits(young.unit.events)));
+      const { young } = service;
+      const doubts = doubtsOf(young?.unit.unread ?? []);
+      if (young && isCrashLoop(young.unit.events) && !hasOutlived(young)) {
+        return found(restartingFinding(service, young, recentExits(young.unit.events)), doubts);
       }
-      return verdictOf({ findings: [], doubts: doubtsOf(young?.unit.unread ?? []) });
+      return verdictOf({ findings: [], doubts });
     }
     case 'not-running': {
-      if (isNode(service)) return found(notRunningFinding(service));
       const doubts = doubtsOf(service.unit.unread);
+      if (isNode(service)) return found(notRunningFinding(service), doubts);
       return verdictOf({ findings: [notANodeNote(service)], doubts });
     }
     case 'absent':
@@ -39,8 +40,22 @@ function doubtsOf(unread: readonly string[]): readonly Doubt[] {
   return unread.map((why) => ({ why: `how the kubelet ended before is not known: ${why}` }));
 }
 
-function found(finding: ReturnType<typeof pausedFinding>): Verdict<KubeletNotRunning> {
-  return verdictOf({ findings: [finding], doubts: [] });
+function found(
+  finding: ReturnType<typeof pausedFinding>,
+  doubts: readonly Doubt[] = [],
+): Verdict<KubeletNotRunning> {
+  return verdictOf({ findings: [finding], doubts });
+}
+
+type Young = NonNullable<Extract<KubeletService, { readonly state: 'running' }>['young']>;
+
+/** So much longer than any before it has this one run that it no longer ends as they did. */
+const LIVES_MIN = 3;
+const OUTLIVED_S = 30;
+
+function hasOutlived({ ageS, unit }: Young): boolean {
+  const longestS = longestLifeS(unit.events);
+  return longestS !== undefined && ageS > Math.max(OUTLIVED_S, LIVES_MIN * longestS);
 }
 
 type NotRunning = Extract<KubeletService, { readonly state: 'not-running' }>;

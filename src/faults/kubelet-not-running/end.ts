@@ -1,4 +1,7 @@
+import { isAskedFor, isCrashLoop } from '../../evidence/crash-loop.ts';
+import { CRASH_LOOP_EXITS_MIN } from '../../evidence/limits.ts';
 import type { ServiceUnit, UnitEvent, UnitState } from '../../evidence/service-unit.ts';
+import { waitsForRestart } from '../../evidence/unit-change.ts';
 import { sinceLastStart } from '../../evidence/unit-words.ts';
 import type { Reason } from './reasons.ts';
 
@@ -22,13 +25,20 @@ export function endOf({ state, events }: ServiceUnit): End {
       summary: 'the kernel killed it because memory ran out (OOM)',
     };
   }
+  const stopped = stoppedOf(state);
+  // Some exit with an error when they are told to end, as k3s does.
+  if (isStoppedOnRequest(last)) return stopped;
   const how = howItEnded(state, exited);
-  if (state?.sub === 'auto-restart' || (!state && isCrashLoop(events))) {
-    const count = restarts === 1 ? '1 restart' : `${restarts} restarts`;
+  const isRestarted = state === undefined || waitsForRestart(state);
+  if (isRestarted && isLoop(state, events)) {
     return {
       reason: 'KubeletCrashLoop',
-      summary: `${how ?? 'it ended'}, and systemd starts it again and again (${count} so far)`,
+      summary: `${how ?? 'it ended'}, and systemd starts it again and again (${restarts} restarts so far)`,
     };
+  }
+  if (state && waitsForRestart(state)) {
+    const summary = `${how ?? 'it ended'}; systemd starts it again in a moment`;
+    return { reason: 'KubeletCrashed', summary };
   }
   const hasGivenUp =
     state?.result === 'start-limit-hit' || last.some(({ what }) => what === 'unit-gives-up');
@@ -40,15 +50,31 @@ export function endOf({ state, events }: ServiceUnit): End {
     };
   }
   const isStopped = last.some(({ what }) => what === 'unit-stopped');
-  if (state?.active === 'inactive' || isStopped) {
-    const unit = state?.unit ?? 'its unit';
-    const since = state?.since ? ` since ${state.since}` : '';
-    const kept = ['disabled', 'masked'].includes(state?.enabled ?? '')
-      ? `, and is ${state?.enabled}: it does not start at boot either`
-      : '';
-    return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${kept}` };
-  }
+  if (state?.active === 'inactive' || isStopped) return stopped;
   return { reason: 'KubeletGone', summary: 'why it ended is not known' };
+}
+
+function stoppedOf(state: UnitState | undefined): End {
+  const unit = state?.unit ?? 'its unit';
+  const since = state?.since ? ` since ${state.since}` : '';
+  const kept = ['disabled', 'masked'].includes(state?.enabled ?? '')
+    ? `, and is ${state?.enabled}: it does not start at boot either`
+    : '';
+  return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${kept}` };
+}
+
+function isStoppedOnRequest(last: readonly UnitEvent[]): boolean {
+  const at = last.findLastIndex(({ what }) => what === 'unit-exited' || what === 'unit-stopped');
+  if (at < 0 || !isAskedFor(last, at)) return false;
+  // What failed after it was stopped is the start that followed.
+  const isStopped = last[at]?.what === 'unit-stopped';
+  return !(isStopped && last.slice(at).some(({ what }) => what === 'unit-failed'));
+}
+
+/** systemd counts restarts for as long as the unit is loaded: a journal with their times is better. */
+function isLoop(state: UnitState | undefined, events: readonly UnitEvent[]): boolean {
+  if (events.some(({ what }) => what === 'unit-exited')) return isCrashLoop(events);
+  return (state?.restarts ?? 0) >= CRASH_LOOP_EXITS_MIN;
 }
 
 function isOutOfMemory({ what, fields }: UnitEvent): boolean {
@@ -58,26 +84,6 @@ function isOutOfMemory({ what, fields }: UnitEvent): boolean {
 function restartsIn(state: UnitState | undefined, events: readonly UnitEvent[]): number {
   const counted = events.findLast(({ what }) => what === 'unit-restarts')?.fields.count;
   return Math.max(state?.restarts ?? 0, Number(counted ?? 0));
-}
-
-/** So many ends within this time are no accident: systemd starts the kubelet again after 10 s. */
-const EXITS_MIN = 3;
-const EXITS_MS = 10 * 60_000;
-
-export function isCrashLoop(events: readonly UnitEvent[]): boolean {
-  return recentExits(events).length >= EXITS_MIN;
-}
-
-/** Not those of `systemctl restart`: a kubelet that is told to end does so without an error. */
-export function recentExits(events: readonly UnitEvent[]): readonly UnitEvent[] {
-  const last = events.at(-1)?.time?.getTime() ?? 0;
-  return events.filter(
-    ({ what, fields, time }) =>
-      what === 'unit-exited' &&
-      fields.status !== '0' &&
-      fields.name !== 'TERM' &&
-      last - (time?.getTime() ?? 0) < EXITS_MS,
-  );
 }
 
 /** Signals by their numbers, as systemd tells them. */

@@ -11,14 +11,15 @@ export interface KubeletNotRunning {
 }
 
 type NotRunning = Extract<KubeletService, { readonly state: 'not-running' }>;
-type Young = NonNullable<Extract<KubeletService, { readonly state: 'running' }>['young']>;
+type Running = Extract<KubeletService, { readonly state: 'running' }>;
+type Young = NonNullable<Running['young']>;
 
 const BLAST_RADIUS =
   'the node becomes NotReady: pods here are not started, restarted, probed or deleted, and after ' +
   'about 5 minutes they are evicted; containers that run go on';
 
 export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunning> {
-  const { root, unit } = service;
+  const { root = '', unit } = service;
   const end = endOf(unit);
   return {
     state: 'active',
@@ -30,7 +31,7 @@ export function notRunningFinding(service: NotRunning): Finding<KubeletNotRunnin
     excluded: [
       'a kubelet in a container or with another name: no process has one of its names, and nothing listens on port 10250',
     ],
-    otherCures: howToStart(unit, end.reason),
+    otherCures: howToStart(unit, end.reason, root),
     pins: { root },
   };
 }
@@ -42,6 +43,10 @@ function livesOn({ livePods }: NotRunning): string {
 }
 
 function absence({ root, podFolders }: NotRunning): Proof {
+  if (root === undefined) {
+    const claim = 'no kubelet process is running, and its directory is at none of the usual places';
+    return { claim, origin: '/proc' };
+  }
   const count = podFolders === 1 ? '1 pod has' : `${podFolders} pods have`;
   return {
     claim: `no kubelet process is running; ${count} a directory in ${root}/pods`,
@@ -50,8 +55,14 @@ function absence({ root, podFolders }: NotRunning): Proof {
 }
 
 /** What a person types, in this order. The runtime comes first: no kubelet starts without it. */
-function howToStart({ state }: ServiceUnit, reason: Reason): readonly string[] {
+function howToStart(
+  { state, hasNoUnit }: ServiceUnit,
+  reason: Reason,
+  root: string,
+): readonly string[] {
   const unit = state?.unit ?? 'kubelet.service';
+  const disks = `df --human-readable / ${root}`.trimEnd();
+  if (hasNoUnit) return [RISK_OF_A_START, disks, CRICTL, NO_UNIT];
   return [
     ...(reason === 'KubeletStopped'
       ? ['risk: somebody may have stopped it on purpose; ask before you start it']
@@ -61,8 +72,8 @@ function howToStart({ state }: ServiceUnit, reason: Reason): readonly string[] {
     ...(reason === 'KubeletOutOfMemory'
       ? ['free --human; journalctl --dmesg --grep "Killed process" --no-pager']
       : []),
-    'df --human-readable / /var/lib/kubelet',
-    'crictl --timeout 5s version',
+    disks,
+    CRICTL,
     ...(state?.enabled === 'masked' ? [`systemctl unmask ${unit}`] : []),
     ...(state?.active === 'failed' ? [`systemctl reset-failed ${unit}`] : []),
     ...(reason === 'KubeletCrashLoop'
@@ -73,12 +84,17 @@ function howToStart({ state }: ServiceUnit, reason: Reason): readonly string[] {
   ];
 }
 
+const CRICTL = 'crictl --timeout 5s version';
+
+const NO_UNIT =
+  'systemd has no unit of a kubelet here: start it with what started it before, such as a script or a container';
+
 const RISK_OF_A_START =
-  'risk: if container-without-log-path is found here, repair it first: a kubelet that starts deletes files of the node';
+  'risk: a kubelet that starts may delete files of the node: if container-without-log-path is found or unknown here, settle that first';
 
 /** It runs at this moment, as it did for a moment after each of its starts. */
 export function restartingFinding(
-  pid: number,
+  { pid, root }: Running,
   { ageS, unit }: Young,
   exits: readonly UnitEvent[],
 ): Finding<KubeletNotRunning> {
@@ -100,7 +116,7 @@ export function restartingFinding(
     ],
     blastRadius: BLAST_RADIUS,
     excluded: ['a single restart, as after an upgrade: it ended by itself, and several times'],
-    otherCures: howToStart(unit, 'KubeletCrashLoop'),
+    otherCures: howToStart(unit, 'KubeletCrashLoop', root),
     pins: { root: '' },
   };
 }
@@ -127,7 +143,7 @@ export function pausedFinding(pid: number): Finding<KubeletNotRunning> {
   };
 }
 
-export function notANodeNote({ root }: NotRunning): Finding<KubeletNotRunning> {
+export function notANodeNote({ root = '' }: NotRunning): Finding<KubeletNotRunning> {
   return {
     state: 'benign',
     reason: 'NotANode' satisfies Reason,

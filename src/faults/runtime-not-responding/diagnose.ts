@@ -13,6 +13,11 @@ export function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
     case 'uncertain':
       return verdictOf({ findings: [], doubts: [{ why: service.why }] });
     case 'silent':
-      return verdictOf({ findings: [silentFinding(service)], doubts: [] });
+      return verdictOf({
+        findings: [silentFinding(service)],
+        doubts: service.unit.unread.map((why) => ({
+          why: `how the container runtime ended is not known: ${why}`,
+        })),
+      });
   }
 }

@@ -38,8 +38,8 @@ export function silentFinding(service: Silent): Finding<RuntimeNotResponding> {
       'no container is started, stopped, probed or removed, and the node becomes NotReady; ' +
       'containers that run go on',
     excluded: [
-      'a runtime that is only slow or restarts: it was asked twice',
-      'a socket that was only guessed: this one is the one in use',
+      'a runtime that is only slow or restarts: two calls failed in the same way',
+      'a socket that was only guessed: the kubelet itself names this one',
     ],
     otherCures: howToMend(service, reason),
     pins: { socket },
@@ -91,8 +91,7 @@ function processProof({ processes, program }: Silent): readonly Proof[] {
 
 /** What a person types, in this order; the risk stands first. */
 function howToMend(service: Silent, reason: Reason): readonly string[] {
-  const { program, processes, socket, unit } = service;
-  const name = unit.state?.unit ?? `${program}.service`;
+  const { program, processes, socket, unit, unitName: name, folder } = service;
   const paused = processes.find(({ state }) => state === 'T');
   const ask = `crictl --runtime-endpoint unix://${socket} --timeout 5s version`;
   if (reason === 'RuntimePaused') {
@@ -104,18 +103,28 @@ function howToMend(service: Silent, reason: Reason): readonly string[] {
   }
   const hangs =
     reason === 'RuntimeHangs' ? processes.find((each) => each.name === program) : undefined;
-  return [
-    RISKS[program] ?? RISKS.containerd ?? '',
-    `journalctl --unit ${name} --lines 100 --no-pager`,
-    'df --human-readable / /run /var/lib/containerd',
+  const risk = RISKS[program] ?? RISKS.containerd ?? '';
+  const look = [
+    `df --human-readable / /run ${folder}`,
     // It writes its stacks into its log and goes on: the only trace of why it hung.
     ...(hangs && program === 'containerd' ? [`kill -USR1 ${hangs.pid}`] : []),
+  ];
+  if (unit.hasNoUnit) {
+    const start = `systemd has no unit ${name} here: start ${program} again with what started it before`;
+    return [NO_UNIT_RISK, ...look, start, ask];
+  }
+  return [
+    risk,
+    `journalctl --unit ${name} --lines 100 --no-pager`,
+    ...look,
     ...(program === 'containerd' ? [`systemctl show --property KillMode ${name}`] : []),
     ...(unit.state?.active === 'failed' ? [`systemctl reset-failed ${name}`] : []),
     `systemctl restart ${name}`,
     ask,
   ];
 }
+
+const NO_UNIT_RISK = 'risk: a restart of the runtime may end every container of the node';
 
 const RISKS: Readonly<Record<string, string>> = {
   containerd:

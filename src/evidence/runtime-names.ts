@@ -1,0 +1,81 @@
+/** A container runtime, as the kernel, systemd and its distribution call it. */
+interface ServiceNames {
+  readonly program: string;
+  /** The kernel's names of its process. */
+  readonly names: readonly string[];
+  readonly units: readonly string[];
+  /** Where it keeps images and containers. */
+  readonly folder: string;
+}
+
+/** Which service listens at a socket, by where distributions put it. */
+export function serviceAt(socket: string): ServiceNames {
+  return SERVICES.find(([pattern]) => pattern.test(socket))?.[1] ?? CONTAINERD;
+}
+
+const CONTAINERD: ServiceNames = {
+  program: 'containerd',
+  names: ['containerd'],
+  units: ['containerd.service'],
+  folder: '/var/lib/containerd',
+};
+
+const SERVICES: readonly (readonly [RegExp, ServiceNames])[] = [
+  // /run/crio/crio.sock
+  [
+    /crio/,
+    {
+      ...{ program: 'crio', names: ['crio'], units: ['crio.service', 'cri-o.service'] },
+      folder: '/var/lib/containers',
+    },
+  ],
+  // /run/k3s/containerd/containerd.sock: k3s and rke2 start their own
+  [
+    /k3s/,
+    {
+      program: 'containerd',
+      names: ['containerd', 'k3s-server', 'k3s-agent'],
+      units: ['k3s.service', 'k3s-agent.service', 'rke2-agent.service', 'rke2-server.service'],
+      folder: '/var/lib/rancher',
+    },
+  ],
+  [
+    /microk8s/,
+    {
+      ...CONTAINERD,
+      units: ['snap.microk8s.daemon-containerd.service'],
+      folder: '/var/snap/microk8s/common/var/lib/containerd',
+    },
+  ],
+  [
+    /k0s/,
+    {
+      ...CONTAINERD,
+      units: ['k0sworker.service', 'k0scontroller.service'],
+      folder: '/var/lib/k0s/containerd',
+    },
+  ],
+  [
+    /cri-dockerd/,
+    {
+      program: 'cri-dockerd',
+      names: ['cri-dockerd', 'dockerd'],
+      units: ['cri-docker.service', 'docker.service'],
+      folder: '/var/lib/docker',
+    },
+  ],
+  [
+    /dockershim/,
+    {
+      ...{ program: 'dockerd', names: ['dockerd'], units: ['docker.service'] },
+      folder: '/var/lib/docker',
+    },
+  ],
+  [
+    /isulad/,
+    {
+      ...{ program: 'isulad', names: ['isulad'], units: ['isulad.service'] },
+      folder: '/var/lib/isulad',
+    },
+  ],
+];

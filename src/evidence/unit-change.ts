@@ -1,0 +1,22 @@
+import type { UnitState } from './service-unit.ts';
+
+const CHANGING: ReadonlySet<string> = new Set([
+  ...['activating', 'deactivating', 'reloading', 'refreshing'],
+]);
+
+/** What systemd is doing with a unit at this moment; undefined when the unit is at rest. */
+export function changeUnderWay(state: UnitState | undefined): string | undefined {
+  if (!state || waitsForRestart(state)) return undefined;
+  const { unit, active, sub, hasJob } = state;
+  if (CHANGING.has(active)) {
+    return `systemd is just starting or stopping ${unit}: it is ${active} (${sub}); check again`;
+  }
+  if (!hasJob || active === 'active') return undefined;
+  return `systemd has a job queued for ${unit}, as for a start; check again`;
+}
+
+/** It ended with an error, and systemd starts it again after a pause. */
+export function waitsForRestart({ sub }: UnitState): boolean {
+  // auto-restart; since systemd 254 also auto-restart-queued
+  return sub.startsWith('auto-restart');
+}
