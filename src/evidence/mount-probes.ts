@@ -33,6 +33,8 @@ export interface MountProbe {
   readonly waiting?: number;
   /** How the pod is called, where it lives and its volume does not. */
   readonly podName?: { readonly namespace: string; readonly name: string };
+  /** Of such a pod: it is being deleted (Terminating), or its containers have ended for good. */
+  readonly podPhase?: 'terminating' | 'finished';
 }
 
 export interface MountProbes {
@@ -191,7 +193,12 @@ async function withPodName(look: Look, probe: MountProbe): Promise<MountProbe> {
   const uid = suspect.pod?.podUid;
   const [listed, held] = [await attempt(look.of(pods)), await attempt(look.of(containers))];
   const pod = listed.known ? listed.value.pods.find((one) => one.uid === uid) : undefined;
-  if (pod) return { ...probe, podName: { namespace: pod.namespace, name: pod.name } };
+  if (pod) {
+    const { namespace, name, isTerminating, isFinished } = pod;
+    const ended = isFinished ? 'finished' : undefined;
+    const podPhase = isTerminating ? 'terminating' : ended;
+    return { ...probe, podName: { namespace, name }, ...(podPhase ? { podPhase } : {}) };
+  }
   const sandbox = held.known ? held.value.sandboxes.find((one) => one.podUid === uid) : undefined;
   if (!sandbox) return probe;
   return { ...probe, podName: { namespace: sandbox.podNamespace, name: sandbox.podName } };

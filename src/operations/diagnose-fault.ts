@@ -84,7 +84,7 @@ function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict):
     const id = findingId(fault, first);
     // The command comes first: a status keeps only the beginning of a long message.
     const cure = `kubediag recover ${fault.id} --finding ${id} repairs it all the same`;
-    return `nothing hurts now (${cure}); ${summed(seen)}${doubtWords(verdict)}`;
+    return `nothing is active now (${cure}); ${summed(seen)}${doubtWords(verdict)}`;
   }
   if (verdict.state === 'unknown') return `it is not known${doubtWords(verdict, ': ')}`;
   const harmless = summed(verdict.findings);

@@ -87,7 +87,7 @@ describe.each(recorded)('$fault.id on $name', (each) => {
     }
     expect(result.results).toBeUndefined();
     const words = {
-      found: 'nothing hurts now (kubediag recover ',
+      found: 'nothing is active now (kubediag recover ',
       clear: 'it is clear of',
       unknown: '',
     };

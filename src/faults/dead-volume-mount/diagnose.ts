@@ -126,7 +126,7 @@ function unaskedDoubts({ unasked: { count, why } }: MountProbes): readonly Doubt
   if (count === 0) return [];
   const volumes =
     count === 1 ? '1 volume of a running pod was' : `${count} volumes of running pods were`;
-  return [{ why: `${volumes} not asked whether it answers: ${why}` }];
+  return [{ why: `${volumes} not probed: ${why}` }];
 }
 
 function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {

@@ -29,19 +29,20 @@ export function isBrokenAndLive(probe: MountProbe): probe is LiveProbe {
 const PASSES: ReadonlySet<string> = new Set(['EAGAIN', 'EWOULDBLOCK']);
 
 function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<DeadVolumeMount> {
-  const { suspect, life, result, origin, podName } = main;
+  const { suspect, life, result, origin, podName, podPhase } = main;
   const { mount } = suspect;
   const { podUid = '', volume } = suspect.pod ?? {};
   const name = podName ? `${podName.namespace}/${podName.name}` : podUid;
   const isDead = result.state === 'dead';
   const error = result.state === 'corrupted' ? result.error : '';
   const how = isDead ? 'does not answer' : `answers every call with ${error}`;
+  const why = podPhase ? 'The pod still exists' : 'It is in use';
   return {
     state: 'active',
     reason: (isDead ? 'VolumeOfLivePodHangs' : 'VolumeOfLivePodFails') satisfies Reason,
     summary:
-      `A volume of the running pod ${name} is dead: its server ${mount.source} (${mount.fsType}) ` +
-      `${how}. It is in use, so it is not touched: ${mount.target}`,
+      `A volume of the ${podPhase ?? 'running'} pod ${name} is dead: its server ${mount.source} ` +
+      `(${mount.fsType}) ${how}. ${why}, so it is not touched: ${mount.target}`,
     subject: {
       ...(podName ? { namespace: podName.namespace, pod: podName.name } : {}),
       podUid,
@@ -51,26 +52,20 @@ function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<Dead
     },
     proof: [
       { claim: `it ${how}`, ...(isDead ? { text: result.text } : {}), origin },
-      { claim: `its pod runs: ${life.by}`, origin: life.origin },
+      { claim: `its pod ${podPhase ? 'exists' : 'runs'}: ${life.by}`, origin: life.origin },
     ],
     blastRadius: isDead
-      ? 'whoever looks at its files hangs: the pod, backup and monitoring, and the unmount when the pod is deleted'
+      ? 'every process that uses its files hangs: the pod, backup and monitoring, and the unmount when the pod is deleted'
       : 'the pod that uses it gets errors',
-    excluded: ['a volume of a pod that is gone: this one runs and needs it'],
-    refusal:
-      'a running pod uses this volume: to unmount it would break the pod, and lose what it has not yet written',
-    otherCures: [
-      'risk: while it is dead, do not unmount it, not by force either, and do not delete the pod with --force: what was not yet written is lost, and then the kubelet itself may hang on the mount',
-      `bring the server back: ${mount.source} (${mount.fsType}); ${isDead ? 'then the pod goes on by itself' : 'then start the pod anew, which mounts the volume again'}`,
-      ...(podName
-        ? [
-            isDead
-              ? 'only if the server never comes back, and what was not yet written may be lost:'
-              : 'to start the pod anew, if something makes a new one:',
-            `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
-          ]
-        : []),
+    excluded: [
+      podPhase
+        ? 'a volume of a pod that is gone: this one still exists'
+        : 'a volume of a pod that is gone: this one runs and needs it',
     ],
+    refusal: podPhase
+      ? `this volume is of a ${podPhase} pod, which the kubelet cleans up itself: to unmount it would lose what is not yet written`
+      : 'a running pod uses this volume: to unmount it would break the pod, and lose what it has not yet written',
+    otherCures: isDead ? curesOfHang(main) : curesOfErrors(main),
     pins: {
       podUid,
       device: mount.device,
@@ -81,4 +76,31 @@ function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<Dead
       }),
     },
   };
+}
+
+/** No deletion: the kubelet would unmount the volume, and hang as the orphans of this fault make it. */
+function curesOfHang({ suspect: { mount }, podPhase }: LiveProbe): readonly string[] {
+  const then = podPhase === 'terminating' ? 'the kubelet ends the deletion' : 'the pod goes on';
+  return [
+    'risk: while the server does not answer, do not unmount the volume and do not delete the pod, with or without --force: the unmount hangs, the kubelet itself may hang on it, and what was not yet written is lost',
+    `bring the server back: ${mount.source} (${mount.fsType}); then ${then} by itself`,
+    'only if the server never comes back: move the other pods to other nodes (kubectl drain) and reboot this node; what was not yet written is lost',
+  ];
+}
+
+function curesOfErrors({ suspect, podName, podPhase }: LiveProbe): readonly string[] {
+  const { mount } = suspect;
+  const then = podPhase
+    ? 'then the kubelet can clean up the pod'
+    : 'then start the pod anew, which mounts the volume again';
+  return [
+    'risk: do not unmount the volume, and do not delete the pod with --force: what was not yet written is lost',
+    `bring the server back: ${mount.source} (${mount.fsType}); ${then}`,
+    ...(podName && !podPhase
+      ? [
+          'to start the pod anew, if a controller creates a new one:',
+          `kubectl --namespace ${podName.namespace} delete pod ${podName.name}`,
+        ]
+      : []),
+  ];
 }

@@ -35,8 +35,8 @@ export const reasons = {
   ThreadWaits: 'The kubelet waits on this dead mount; whether its sync loop does is not proven.',
   NotTouchedByKubelet: 'This kubelet looks at such a mount without asking its server.',
   SyncLoopBlockedElsewhere: 'The sync loop is blocked by something else.',
-  VolumeOfLivePodHangs: 'A volume of a running pod does not answer.',
-  VolumeOfLivePodFails: 'A volume of a running pod answers every call with an error.',
+  VolumeOfLivePodHangs: 'A volume of a pod that still exists does not answer.',
+  VolumeOfLivePodFails: 'A volume of a pod that still exists answers every call with an error.',
   MountAnswersWithError: 'A mount is broken, but it answers, so nobody hangs on it.',
 } as const satisfies Record<string, string>;
 

@@ -174,7 +174,7 @@ const shared: readonly Break[] = [
 const ofLivePod: readonly Break[] = [
   {
     ...named('live-pod-refused'),
-    about: 'the server of a volume falls silent whose pod runs and needs it',
+    about: 'the server of a volume of a running pod stops responding',
     expected: { verdict: 'found', state: 'active', repair: 'refused' },
     make: async (node) => {
       const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
