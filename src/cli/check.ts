@@ -2,7 +2,7 @@ import type { Report } from '../checkup/report.ts';
 import { type Looking, takeLook } from '../host/take-look.ts';
 import { chooseFaults } from './choose-faults.ts';
 import { EXIT } from './exit-codes.ts';
-import { adviceWithoutKubelet } from './no-node.ts';
+import { adviceWithoutKubelet, hasNothingToCheck } from './no-node.ts';
 import { withoutDenials } from './not-root.ts';
 import { openNode } from './open-node.ts';
 import {
@@ -91,7 +91,7 @@ async function adviceFor(
   options: NodeOptions,
   node: ReturnType<typeof openNode>,
 ): Promise<string | undefined> {
-  const { presence, notes = [] } = report.node.kubelet;
-  if (presence !== 'absent') return undefined;
-  return adviceWithoutKubelet(node, options.hostRoot, notes);
+  return hasNothingToCheck(report)
+    ? adviceWithoutKubelet(node, options.hostRoot, report.node.kubelet.notes ?? [])
+    : undefined;
 }

@@ -1,3 +1,4 @@
+import type { Report } from '../checkup/report.ts';
 import { attempt } from '../node/attempt.ts';
 import type { NodeReader } from '../node/node-reader.ts';
 import { wrapWords } from './wrap.ts';
@@ -8,6 +9,11 @@ const NOTE_COLUMNS = 65;
 
 /** The PID namespace that the kernel starts with has this number on every Linux. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
+
+/** Whether there is no kubelet here, nor one that ended: its directory may be at an unusual place. */
+export function hasNothingToCheck({ node, faults }: Report): boolean {
+  return node.kubelet.presence === 'absent' && faults.every(({ verdict }) => verdict !== 'found');
+}
 
 /** On a machine without a kubelet: what we looked for, and where one would get further. */
 export async function adviceWithoutKubelet(

@@ -1,7 +1,7 @@
 import { type Looked, takeLook } from '../host/take-look.ts';
 import type { AnyFault } from '../model/fault.ts';
 import type { LiveNode } from '../node/live-node.ts';
-import { adviceWithoutKubelet } from './no-node.ts';
+import { adviceWithoutKubelet, hasNothingToCheck } from './no-node.ts';
 import { openNode } from './open-node.ts';
 import {
   durationMs,
@@ -77,9 +77,10 @@ export async function checkFor(
   stop?.addEventListener('abort', end);
   const looked = await takeLook(node, looking, terminal);
   stop?.removeEventListener('abort', end);
-  const { presence, notes = [] } = looked.report.node.kubelet;
+  const { report } = looked;
+  const { notes = [] } = report.node.kubelet;
   const advice =
-    presence === 'absent' && (await adviceWithoutKubelet(node, options.hostRoot, notes));
+    hasNothingToCheck(report) && (await adviceWithoutKubelet(node, options.hostRoot, notes));
   node.pause();
   return advice ? { advice } : looked;
 }
