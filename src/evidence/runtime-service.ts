@@ -53,7 +53,11 @@ export const runtimeService = defineEvidence<RuntimeService>({
     if (answered.known) return { state: 'answers' };
     const named = await namedSocket(look, found);
     // A socket that we only guessed may be of a runtime that nobody uses here.
-    if (!named) return { state: 'uncertain', why: answered.why };
+    if (!named) {
+      const only = '; only --runtime-endpoint names this socket, and not the kubelet';
+      const isGiven = look.settings.runtimeEndpoint !== undefined;
+      return { state: 'uncertain', why: `${answered.why}${isGiven ? only : ''}` };
+    }
     const { error } =
       named.socket === found.runtimeSocket
         ? answered
@@ -112,7 +116,7 @@ async function namedSocket(look: Look, found: Kubelet): Promise<NamedSocket | un
 const DIALLED =
   /(?:ailed to run Kubelet|validate service connection|runtime API version)[^\n]*dial unix (\/[^\s:"\\]+): connect: /;
 
-/** The kubelet dials many sockets; here belong those that it lists plugins and pod resources by. */
+/** The kubelet dials other sockets below its root too: those of CSI drivers and device plugins. */
 const OF_PLUGINS = /\/(?:plugins|plugins_registry|device-plugins|pod-resources)\//;
 
 function dialledSocket(text: string): readonly string[] {
@@ -171,7 +175,7 @@ function changeOf(first: ReadError, again: Attempt<unknown>, how: How): string |
   const then = howOf(again.error);
   if (then === how) return undefined;
   if (then === undefined) return again.why;
-  return `two calls to the container runtime ended differently (${first.message}; ${again.error.message}), as while it restarts; check again`;
+  return `two calls to the container runtime ended differently (${first.message}; ${again.error.message}); it may be restarting, check again`;
 }
 
 /** systemd starts or stops it just now: then its silence lasts for a moment. */
