@@ -69,6 +69,32 @@ test('what must be repaired first is told before what to do, and why', () => {
   expect(shown.indexOf('  do    reboot')).toBeGreaterThan(first);
 });
 
+const ADVICE = [
+  'risk: while it is dead, do not unmount it, not by force either, and do not delete its pod',
+  'bring the server back: nas.example:/export/live (nfs4); then the pod goes on by itself',
+  'only if the server never comes back, and what was not yet written may then be lost:',
+  'crictl --runtime-endpoint unix:///run/containerd/containerd.sock --timeout 5s version',
+];
+
+test('sentences of advice are wrapped on a terminal, commands and pipes never are', () => {
+  const report = reportOn(fault('one', { otherCures: ADVICE }));
+  const lines = screenOf(report, TERMINAL, false).split('\n');
+  expect(lines.filter((line) => line.length > 80)).toEqual([`        ${ADVICE[3]}`]);
+  expect(lines).toContain(
+    '  do    risk: while it is dead, do not unmount it, not by force either, and do',
+  );
+  expect(lines).toContain('        not delete its pod');
+  const piped = screenOf(report, { ...TERMINAL, width: Number.POSITIVE_INFINITY }, false);
+  for (const line of ADVICE) expect(piped).toContain(line);
+});
+
+test('a command that belongs to the sentence above it is no other way', () => {
+  const actions = [{ kind: 'unmount' }] as unknown as FindingReport['actions'];
+  const shown = screen(fault('one', { actions, otherCures: ADVICE }));
+  expect(shown).toContain('        or: only if the server');
+  expect(shown).toContain(`        ${ADVICE[3]}\n`);
+});
+
 test('a long list of what comes first is cut, and says so', () => {
   const waitsFor = Array.from({ length: 9 }, (_, at) => ({
     fault: 'two',

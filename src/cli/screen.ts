@@ -1,6 +1,7 @@
 import type { FaultReport, FindingReport, NodeSummary, Report } from '../checkup/report.ts';
 import { FINDING_STATES } from '../model/finding.ts';
 import { printable } from '../std/printable.ts';
+import { adviceLines } from './advice-lines.ts';
 import { count, findingTable, groupedAlike } from './alike-findings.ts';
 import { closing } from './closing.ts';
 import { fileLines, missingLines } from './examined-lines.ts';
@@ -157,7 +158,7 @@ function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room)
     ...labelled('not', sentences(finding.excluded, width)),
     ...(room.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('first', whatComesFirst(finding, width)),
-    ...labelled('do', [...refusalLines(finding, width), ...whatToDo(fault, finding)]),
+    ...labelled('do', [...refusalLines(finding, width), ...whatToDo(fault, finding, width)]),
     ...(room.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
   ];
   return lines.join('\n');
@@ -181,17 +182,13 @@ function whatComesFirst({ waitsFor = [] }: FindingReport, width: number): readon
   ];
 }
 
-/** A command is never wrapped or shortened: it is there to be copied. */
-function whatToDo(fault: FaultReport, finding: FindingReport): readonly string[] {
+function whatToDo(fault: FaultReport, finding: FindingReport, width: number): readonly string[] {
   if (finding.state === 'benign') return ['nothing'];
   const recover = `kubediag recover ${fault.name} --finding ${finding.id}`;
   const ours = finding.actions.length > 0 ? [recover] : [];
-  const others = finding.otherCures
-    .map(printable)
-    .map((cure) => (ours.length > 0 ? `or: ${cure}` : cure));
   return [
     ...ours,
-    ...others,
+    ...adviceLines(finding.otherCures, width - LABEL_COLUMNS, ours.length > 0),
     ...(finding.actions.length > 0 ? [] : [`kubediag explain ${fault.name}`]),
   ];
 }

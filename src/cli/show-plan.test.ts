@@ -86,6 +86,14 @@ test('what is left, and what only a person can repair, names every finding', () 
   }
 });
 
+test('of what only a person can do, sentences are wrapped and commands are not', () => {
+  const command = `kubectl --namespace shop delete pod ${'x'.repeat(80)}`;
+  const otherCures = [`risk: ${'what was not yet written is lost, '.repeat(4)}`, command];
+  const findings = [finding(0, { reason: 'Manual', otherCures })];
+  const lines = shown((terminal) => showManual({ fault, findings }, terminal)).split('\n');
+  expect(lines.filter((line) => line.length > 80)).toEqual([`        ${command}`]);
+});
+
 test('a position is that of the screen, which has findings alike together', () => {
   const findings = [finding(0), finding(1, { reason: 'Other' }), finding(2)];
   const verdict = { state: 'found', findings, doubts: [] };

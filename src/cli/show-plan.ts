@@ -5,7 +5,7 @@ import type { Action } from '../model/action.ts';
 import type { AnyFault } from '../model/fault.ts';
 import { FINDING_STATES, type Finding } from '../model/finding.ts';
 import { wordsOf } from '../operations/action-words.ts';
-import { printable } from '../std/printable.ts';
+import { adviceLines } from './advice-lines.ts';
 import { count, findingTable, groupedAlike } from './alike-findings.ts';
 import { hasRepair } from './choose-findings.ts';
 import type { Terminal } from './terminal.ts';
@@ -104,17 +104,17 @@ export function showLeft(
 /** What only a person can repair, with what is known of how. */
 export function showManual({ fault, findings }: Listed, terminal: Terminal, isFull = false): void {
   const { out, width } = terminal;
-  const part = (label: string, text: string) => {
-    for (const [index, line] of wrapWords(text, width - 8).entries()) {
+  const columns = width - 8;
+  const part = (label: string, lines: readonly string[]) => {
+    for (const [index, line] of lines.entries()) {
       out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
     }
   };
   for (const [first, ...rest] of groupsOf({ fault, findings }, isFull)) {
     out(`no automatic repair for ${nameOf(fault, first)}\n`);
-    part('why', first.summary);
-    if (first.refusal !== undefined) part('', first.refusal);
-    // Commands are there to be copied: never wrapped.
-    for (const cure of first.otherCures) out(`  do    ${printable(cure)}\n`);
+    part('why', wrapWords(first.summary, columns));
+    if (first.refusal !== undefined) part('', wrapWords(first.refusal, columns));
+    part('do', adviceLines(first.otherCures, columns));
     showTable(fault, rest, 'like it, without an automatic repair', terminal);
   }
 }

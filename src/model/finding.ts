@@ -44,7 +44,7 @@ export interface Finding<P extends object = object> {
   readonly blastRadius: string;
   /** The look-alikes that were checked and ruled out. */
   readonly excluded: readonly string[];
-  /** Other cures than ours, as commands or sentences. */
+  /** Other cures than ours, each a command or a sentence: `advice.ts` tells them apart. */
   readonly otherCures: readonly string[];
   /** Why our hands would refuse it whatever they are told: then only a person can cure it. */
   readonly refusal?: string;

@@ -1,5 +1,6 @@
 import { findingId } from '../checkup/check-up.ts';
 import type { Action, Trouble } from '../model/action.ts';
+import { leadsToCommand } from '../model/advice.ts';
 import type { AnyFault, Recovery } from '../model/fault.ts';
 import type { Finding } from '../model/finding.ts';
 import type { JournalRecord } from '../repair/journal.ts';
@@ -93,7 +94,8 @@ function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: 
 function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
   const { summary, refusal, otherCures } = finding;
   if (recovery.actions.length === 0) {
-    const cure = otherCures[0] ?? `kubediag explain ${fault.id} tells how to go on by hand`;
+    const [first = `kubediag explain ${fault.id} tells how to go on by hand`, next] = otherCures;
+    const cure = leadsToCommand(first) && next !== undefined ? `${first} ${next}` : first;
     return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
   }
   const { confirmation } = recovery;

@@ -167,8 +167,8 @@ function byHandFor({ filled, folder }: FolderFacts): readonly string[] {
   const [first] = filled;
   if (!first) return [];
   return [
-    `what is left in ${first.name} may be somebody's data; look at it first: ` +
-      shellCommand(['find', `${folder.path}/${first.name}`, '-xdev', '-ls']),
+    `what is left in ${first.name} may be somebody's data; look at it first:`,
+    shellCommand(['find', `${folder.path}/${first.name}`, '-xdev', '-ls']),
   ];
 }
 
