@@ -30,10 +30,25 @@ export interface FindingRow {
   readonly subject: Subject;
 }
 
-/** "FINDING  STATE   POD ..." and a line for each; only columns with something in them, not wrapped. */
-export function findingTable(rows: readonly FindingRow[]): readonly string[] {
+/**
+ * "FINDING  STATE   POD ..." and a line for each; only columns with something in them, not wrapped.
+ * While that is wider than the terminal, a column that says the same in every row is left out.
+ */
+export function findingTable(rows: readonly FindingRow[], width: number): readonly string[] {
   const table = rows.map(({ id, state, subject }) => ({ id, state, ...placesOf(subject) }));
-  const columns = COLUMNS.filter(([, name]) => table.some((row) => row[name]));
+  let columns = COLUMNS.filter(([, name]) => table.some((row) => row[name]));
+  for (const left of DISPENSABLE) {
+    if (linesOf(table, columns).every((line) => line.length <= width)) break;
+    const isSame = table.every((row) => row[left] === table[0]?.[left]);
+    // Of a single row every column says the same; only its state is told above the table, too.
+    if (isSame && (left === 'state' || table.length > 1)) {
+      columns = columns.filter(([, name]) => name !== left);
+    }
+  }
+  return linesOf(table, columns);
+}
+
+function linesOf(table: readonly Row[], columns: readonly Column[]): readonly string[] {
   const lines = [
     columns.map(([heading]) => heading),
     ...table.map((row) => columns.map(([, name]) => printable(row[name] ?? ''))),
@@ -55,6 +70,12 @@ const COLUMNS = [
   ['VOLUME', 'volume'],
   ['PATH', 'path'],
 ] as const;
+
+/** In the order in which they are left out. Without its pod no finding is found again. */
+const DISPENSABLE = ['state', 'container', 'volume', 'path'] as const;
+
+type Column = (typeof COLUMNS)[number];
+type Row = Readonly<Partial<Record<Column[1], string | undefined>>>;
 
 /** What tells one subject from another, without what another column says already. */
 function placesOf(subject: Subject) {

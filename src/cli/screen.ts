@@ -95,7 +95,7 @@ function groupBlock(
     block,
     '',
     `${INDENT}${count(rest.length, 'more finding')} like it:`,
-    ...findingTable(rows).map((line) => INDENT + INDENT + line),
+    ...findingTable(rows, terminal.width - 2 * INDENT.length).map((line) => INDENT + INDENT + line),
     `${INDENT}${INDENT}${more}-v shows each in full`,
     ...(finding.actions.length > 0
       ? labelled('do', [`kubediag recover ${fault.name}   # all of them; asks first`])

@@ -132,12 +132,13 @@ function showTable(
   fault: AnyFault,
   findings: readonly Finding[],
   words: string,
-  { out }: Terminal,
+  { out, width }: Terminal,
 ): void {
   if (findings.length === 0) return;
   const rows = findings.map((finding) => ({ ...finding, id: findingId(fault, finding) }));
   out(`${INDENT}${count(findings.length, 'more finding')} ${words} (-v shows each in full):\n`);
-  for (const line of findingTable(rows)) out(`${INDENT}${INDENT}${line}\n`);
+  for (const line of findingTable(rows, width - 2 * INDENT.length))
+    out(`${INDENT}${INDENT}${line}\n`);
 }
 
 /** "latent finding a82ba4" */
