@@ -27,6 +27,12 @@ export const LOG_END_BYTES = 128 * 1024 * 1024;
 /** A shorter end of a log is not worth to be judged. */
 export const LOG_END_BYTES_MIN = 1024 * 1024;
 
+/** What a packed log may have, unpacked: only its end is kept, but all of it must be unpacked. */
+export const UNPACKED_BYTES_MAX = 4 * 1024 * 1024 * 1024;
+
+/** For that, a slow machine under load needs a minute. */
+export const UNPACK_MS_MAX = 120_000;
+
 /** A template of `-o` in a file: a page of text at most. */
 export const TEMPLATE_BYTES_MAX = 1024 * 1024;
 

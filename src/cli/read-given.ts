@@ -10,6 +10,11 @@ import { readTar } from '../std/tar.ts';
 import { reasonOf } from './given-file.ts';
 import { type Hint, openGiven } from './given-stream.ts';
 import { LOG_END_BYTES, LOG_END_BYTES_MIN } from './limits.ts';
+import { StreamEnd } from './stream-end.ts';
+import { isZipped, plainPieces, unpackedPieces } from './unpacked-pieces.ts';
+
+/** Shows what a file is: the header of an archive has half as many. */
+const BEGINNING_BYTES = 1_000;
 
 /** A file that could not be read, and why: that is told beside those that could. */
 export interface UnreadFile {
@@ -31,9 +36,9 @@ export async function readGiven(paths: readonly string[], hint?: Hint): Promise<
     try {
       for (const name of await filesAt(path)) {
         const read = await bytesAt(name, bytesLeft, hint);
-        const plain = unpacked(read.bytes, bytesLeft);
-        bytesLeft -= plain.length;
-        const texts = read.cut === undefined ? textsIn(nameOf(name), plain) : [endOf(name, read)];
+        bytesLeft -= read.bytes.length;
+        const texts =
+          read.cut === undefined ? textsIn(nameOf(name), read.bytes) : [endOf(name, read)];
         if (files.length + texts.length > FILES_MAX)
           throw new Error(`more than ${FILES_MAX} files`);
         files.push(...texts);
@@ -67,31 +72,51 @@ interface ReadBytes {
 
 async function bytesAt(path: string, bytesMax: number, hint: Hint | undefined): Promise<ReadBytes> {
   const given = await openGiven(path, hint);
-  if ('pieces' in given) return { bytes: await bytesOf(given.pieces, bytesMax) };
+  if ('pieces' in given) return wholeOrEnd(plainPieces(given.pieces), bytesMax);
   const { file, sizeBytes } = given;
   try {
-    if (sizeBytes > bytesMax) return await endOfLog(file, sizeBytes, bytesMax);
+    const pieces = () => file.createReadStream({ start: 0, autoClose: false });
     // Files that the kernel makes up claim to be empty.
-    if (sizeBytes > 0) return { bytes: await bytesFrom(file, 0, sizeBytes) };
-    return { bytes: await bytesOf(file.createReadStream({ autoClose: false }), bytesMax) };
+    if (sizeBytes === 0) return await wholeOrEnd(pieces(), bytesMax);
+    const beginning = await bytesFrom(file, 0, BEGINNING_BYTES);
+    if (isZipped(beginning)) return await wholeOrEnd(unpackedPieces(pieces()), bytesMax);
+    if (sizeBytes <= bytesMax) return { bytes: await bytesFrom(file, 0, sizeBytes) };
+    const length = endLength(beginning, bytesMax);
+    return fromNextLine(await bytesFrom(file, sizeBytes - length, length), sizeBytes);
   } finally {
     await file.close();
   }
+}
+
+/** A stream as a whole, or its end where it has more than that; no more than this is in memory. */
+async function wholeOrEnd(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<ReadBytes> {
+  const end = new StreamEnd();
+  let length: number | undefined;
+  for await (const piece of pieces) {
+    end.add(piece);
+    if (end.totalBytes > bytesMax) length ??= endLength(end.beginning(BEGINNING_BYTES), bytesMax);
+    if (length !== undefined) end.keepLast(length);
+  }
+  const bytes = end.bytes();
+  if (length === undefined) return { bytes };
+  return fromNextLine(bytes.subarray(bytes.length - length), end.totalBytes);
 }
 
 /**
  * Of a log only the end matters: what is wrong now is written there. What is packed or binary makes no
  * sense without its beginning. Half of what may be read is left for the files that follow.
  */
-async function endOfLog(file: FileHandle, sizeBytes: number, bytesMax: number): Promise<ReadBytes> {
+function endLength(beginning: Buffer, bytesMax: number): number {
   const length = Math.min(LOG_END_BYTES, Math.floor(bytesMax / 2));
-  const beginning = await bytesFrom(file, 0, TAR_HEADER_BYTES);
-  const isText = !isZipped(beginning) && !isTar(beginning) && !isBinary(beginning);
+  const isText = !isTar(beginning) && !isBinary(beginning);
   if (!isText || length < LOG_END_BYTES_MIN) throw tooLarge();
-  const bytes = await bytesFrom(file, sizeBytes - length, length);
-  const nextLine = bytes.indexOf('\n') + 1;
-  const cut = `only its last ${mebibytes(length)} of ${mebibytes(sizeBytes)} MiB were read`;
-  return { bytes: bytes.subarray(nextLine), cut };
+  return length;
+}
+
+function fromNextLine(bytes: Buffer, sizeBytes: number): ReadBytes {
+  const read = mebibytes(bytes.length);
+  const cut = `only its last ${read} of ${mebibytes(sizeBytes)} MiB were read`;
+  return { bytes: bytes.subarray(bytes.indexOf('\n') + 1), cut };
 }
 
 async function bytesFrom(file: FileHandle, start: number, length: number): Promise<Buffer> {
@@ -110,31 +135,7 @@ function mebibytes(bytes: number): number {
 
 /** Its lines are counted from where the reading began, and its name says so. */
 function endOf(path: string, { bytes, cut = '' }: ReadBytes): GivenFile {
-  return { name: `${basename(path)} (end)`, text: plainText(bytes), cut };
-}
-
-async function bytesOf(stream: AsyncIterable<unknown>, bytesMax: number): Promise<Buffer> {
-  const pieces: Buffer[] = [];
-  let length = 0;
-  for await (const piece of stream) {
-    pieces.push(piece as Buffer);
-    length += (piece as Buffer).length;
-    if (length > bytesMax) throw tooLarge();
-  }
-  return Buffer.concat(pieces);
-}
-
-function unpacked(bytes: Buffer, bytesMax: number): Buffer {
-  if (!isZipped(bytes)) return bytes;
-  try {
-    return gunzipSync(bytes, { maxOutputLength: bytesMax });
-  } catch (error) {
-    throw (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge() : error;
-  }
-}
-
-function isZipped(bytes: Buffer): boolean {
-  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+  return { name: `${basename(nameOf(path))} (end)`, text: plainText(bytes), cut };
 }
 
 function tooLarge(): Error {
@@ -142,9 +143,11 @@ function tooLarge(): Error {
   return new Error(`${limit}; send the part that matters, or fewer files at once`);
 }
 
+const LIMIT = { maxOutputLength: TEXTS_BYTES_MAX };
+
 /** The texts in these bytes: one, or as many as an archive holds. */
 export function textsOf(name: string, bytes: Buffer): readonly GivenFile[] {
-  return textsIn(name, unpacked(bytes, TEXTS_BYTES_MAX));
+  return textsIn(name, isZipped(bytes) ? gunzipSync(bytes, LIMIT) : bytes);
 }
 
 function textsIn(name: string, plain: Buffer): readonly GivenFile[] {
@@ -171,7 +174,6 @@ function textOfFile(name: string, bytes: Buffer): GivenFile {
 
 /** Texts have no other control characters than those that move on a line. */
 function isBinary(bytes: Buffer): boolean {
-  const BEGINNING_BYTES = 1_000;
   const isWide = bytes[0] === 0xff && bytes[1] === 0xfe;
   return !isWide && bytes.subarray(0, BEGINNING_BYTES).some((byte) => byte < 9);
 }
@@ -189,8 +191,6 @@ function profileIn(bytes: Buffer): string | undefined {
     throw error;
   }
 }
-
-const TAR_HEADER_BYTES = 512;
 
 function isTar(bytes: Buffer): boolean {
   return bytes.toString('latin1', 257, 262) === 'ustar';

@@ -77,13 +77,23 @@ test('of a log that is too large its end is read, which is said, and what follow
   expect(ended.peak).toBeLessThan(700);
 }, 120_000);
 
-test('what is packed cannot be read from its end, and is refused', async () => {
-  const part = gzipSync(Buffer.alloc(16 * MIB, '\n'));
-  writeFileSync(at('packed.gz'), Buffer.concat(Array<Buffer>(17).fill(part)));
-  const ended = await runProgram([EXECUTABLE, 'examine', at('packed.gz')]);
-  expect(ended.code).toBe(64);
-  expect(ended.stderr).toContain('all files together may have');
-});
+test('the same of what is packed, and of standard input', async () => {
+  const block = gzipSync(LINE.repeat(Math.ceil((10 * MIB) / LINE.length)));
+  const packed = Buffer.concat([...Array<Buffer>(30).fill(block), gzipSync(REMOVAL)]);
+  writeFileSync(at('packed.gz'), packed);
+  const END = 'only its last 128 of 300 MiB were read; a log';
+  const file = await peakOf(['examine', at('packed.gz')]);
+  expect(file).toMatchObject({ code: 1, stderr: '' });
+  expect(file.stdout).toContain(`packed.gz (end)  ${END}`);
+  expect(file.stdout).toContain('ACTIVE  container-without-log-path');
+  expect(file.peak).toBeLessThan(1_000);
+  for (const shell of ['zcat "$2" | "$1" examine -', '"$1" examine - < "$2"']) {
+    const words = ['bash', '--norc', '-c', shell, 'bash', EXECUTABLE, at('packed.gz')];
+    const input = await runProgram(words);
+    expect(input).toMatchObject({ code: 1, stderr: '' });
+    expect(input.stdout).toContain(`stdin (end)  ${END}`);
+  }
+}, 120_000);
 
 test('a pipe of the shell and standard input are read, and waiting for them is said', async () => {
   writeFileSync(at('kubelet.log'), REMOVAL);
