@@ -9,7 +9,7 @@ import {
   withNodeOptions,
   withReportOptions,
 } from './command-options.ts';
-import { COMMAND_GROUPS, examplesAndCodes, Program } from './help-page.ts';
+import { COMMAND_GROUPS, examplesAndCodes, GLOBAL_OPTIONS, Program } from './help-page.ts';
 import { lab } from './lab-commands.ts';
 import { REPORT_FORMATS } from './show-report.ts';
 
@@ -33,11 +33,8 @@ export function commands(run: Run): Program {
   const program = new Program('kubediag');
   program
     .description('Finds, proves and repairs faults of Kubernetes nodes.')
-    .option('-q, --quiet', 'print only the answer: no progress, no hints')
-    .option(
-      '-v, --verbose',
-      'print every finding in full, and what was asked of the node on standard error',
-    )
+    .option('-q, --quiet', GLOBAL_OPTIONS.quiet)
+    .option('-v, --verbose', GLOBAL_OPTIONS.verbose)
     .version(`kubediag ${VERSION}`, '--version', 'print the version of this program')
     .addHelpCommand(help())
     .configureHelp({ subcommandTerm: (command) => command.name() })
@@ -47,6 +44,7 @@ export function commands(run: Run): Program {
       const definition = define().helpGroup(group);
       program.addCommand(definition);
       for (const each of [definition, ...definition.commands]) {
+        each.configureHelp({ showGlobalOptions: true });
         each.addHelpText('after', () => examplesAndCodes(nameOf(each)));
       }
       for (const each of definition.commands.length > 0 ? definition.commands : [definition]) {

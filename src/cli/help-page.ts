@@ -15,6 +15,12 @@ export const COMMAND_GROUPS = {
   other: 'Other',
 } as const;
 
+/** Options of every command, in the words of every help page; each fits into a line of the first. */
+export const GLOBAL_OPTIONS = {
+  quiet: 'print only the answer: no progress, no hints',
+  verbose: 'print every finding in full, and what was asked of the node',
+} as const;
+
 const PURPOSE = 'KubeDiag finds faults of a Kubernetes node, shows the proof, and repairs them.';
 
 /** What somebody on a sick node needs, in the order in which they need it. */
@@ -56,8 +62,8 @@ ${FIRST.map(([command, does]) => `  ${command.padEnd(COMMAND_COLUMNS)}${does}\n`
 Other commands:
 ${groups.join('')}
 Options of every command:
-  -q, --quiet    print only the answer: no progress, no hints
-  -v, --verbose  also print what was asked of the node, on standard error
+  -q, --quiet    ${GLOBAL_OPTIONS.quiet}
+  -v, --verbose  ${GLOBAL_OPTIONS.verbose}
   -h, --help     show what a command does, with examples and its exit codes
 
 Exit codes:

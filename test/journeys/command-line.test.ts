@@ -310,6 +310,17 @@ describe('help', () => {
     },
   );
 
+  test.each(['--help', 'help --all', 'check --help', 'lab break --help'])(
+    '%s says of -q and -v what every page says',
+    (words) => {
+      const text = kubediag(...words.split(' ')).stdout.replaceAll(/\s+/g, ' ');
+      expect(text).toContain('-q, --quiet print only the answer: no progress, no hints');
+      expect(text).toContain(
+        '-v, --verbose print every finding in full, and what was asked of the node',
+      );
+    },
+  );
+
   test('all commands are listed in groups', () => {
     expect(names).toEqual(expect.arrayContaining(['check', 'wait', 'lab', 'help']));
     expect(inLab).toContain('lab break');
