@@ -84,3 +84,21 @@ test.each(['-', '/dev/stdout'])(
   },
   60_000,
 );
+
+test.each([['bundle'], [...OF_PROFILE, '--save']])(
+  'a file in a folder that does not exist is refused, and no folder is made: %s',
+  (...words) => {
+    const path = at('not-there/deeper/x');
+    const ended = kubediag(...words, path);
+    const why = `the directory ${at('not-there/deeper')} does not exist`;
+    expect(ended.stderr).toBe(`kubediag: ${path} cannot be written: ${why}\n`);
+    expect(ended.code).toBe(64);
+    expect(existsSync(at('not-there'))).toBe(false);
+  },
+);
+
+test('the help of bundle names the exit codes that it has', () => {
+  const help = kubediag('bundle', '--help').stdout.toString();
+  expect(help).not.toContain('no kubelet');
+  expect(help).toMatch(/^ {2}3 {3}the bundle could not be written$/m);
+});

@@ -1,5 +1,5 @@
-import { type Dirent, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { type Dirent, existsSync, readdirSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { geteuid } from 'node:process';
 import { gunzipSync } from 'node:zlib';
 import { type Profile, ProfileError, parseProfile } from '../go/profile.ts';
@@ -79,8 +79,17 @@ export function isStandardOutput(path: string | undefined): boolean {
 /** Ends a command before it has collected anything for a file that could not be written. */
 export function checkOutputs(...paths: readonly (string | undefined)[]): void {
   for (const path of paths) {
-    if (path !== undefined && !isStandardOutput(path)) advised(path, () => refuseExisting(path));
+    if (path === undefined || isStandardOutput(path)) continue;
+    requireFolderOf(path);
+    advised(path, () => refuseExisting(path));
   }
+}
+
+/** A folder that is not there is a slip of the keyboard more often than a wish for a new one. */
+function requireFolderOf(path: string): void {
+  const folder = dirname(path);
+  if (existsSync(folder)) return;
+  throw new UsageError(`${path} cannot be written: the directory ${folder} does not exist`);
 }
 
 /** Writes to a new file; or to standard output, where a pipe gets the bytes as they are. */

@@ -52,7 +52,7 @@ export const NODE_HELP: Readonly<Record<string, CommandHelp>> = {
       ['Record this node in a new file here', 'kubediag bundle'],
       ['Record it to standard output, over ssh', 'ssh node-17 kubediag bundle - > node-17.tgz'],
     ],
-    exitCodes: { 0: 'recorded', 3: 'there is no kubelet, or the file cannot be written' },
+    exitCodes: { 0: 'recorded', 3: 'the bundle could not be written' },
   },
   replay: {
     examples: [

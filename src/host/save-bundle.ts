@@ -34,6 +34,7 @@ export async function saveBundle(
   if (!prepared.ok) return { trouble: prepared.why, todo: prepared.todo };
   const folder = join(stateFolder, 'bundles');
   return writeBundle(bundle, join(folder, name), (path, packed) => {
+    makeFolder(folder);
     // Of the same finding in the same second: the later one counts.
     rmSync(path, { force: true });
     writeNewFile(path, packed);
@@ -101,7 +102,6 @@ export function writeBundle(
 ): Saved {
   try {
     const packed = packBundle(filesOfBundle(bundle));
-    makeFolder(dirname(path));
     write(path, packed);
     return { path };
   } catch (error) {
