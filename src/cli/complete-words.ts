@@ -52,7 +52,8 @@ export async function completionsFor(
 
 async function candidates(here: string, typed: Typed, sources: Sources): Promise<Completions> {
   const { command, open, positional } = typed;
-  if (open) return sources.valuesOf(open);
+  // An option whose value may be left out can be followed by another option.
+  if (open?.required || (open && !here.startsWith('-'))) return sources.valuesOf(open);
   const [, flag = ''] = /^(--[\w-]+)=/.exec(here) ?? [];
   const option = optionNamed(flag, command);
   if (option) {
@@ -82,6 +83,7 @@ function typedIn(words: readonly string[]): Typed {
   const positional: string[] = [];
   const options = new Map<string, string>();
   for (const word of words) {
+    if (open?.optional && word.startsWith('-')) open = undefined;
     const [, flag = word, value] = /^(--[\w-]+)=(.*)$/s.exec(word) ?? [];
     const option = open ? undefined : optionNamed(flag, command);
     const member = command.commands.find((each) => each.name() === word);
@@ -90,7 +92,7 @@ function typedIn(words: readonly string[]): Typed {
       open = undefined;
     } else if (option) {
       if (value !== undefined) options.set(option.attributeName(), value);
-      else if (option.required) open = option;
+      else if (option.required || option.optional) open = option;
     } else if (member) command = member;
     else if (!word.startsWith('-')) positional.push(word);
   }
@@ -164,6 +166,10 @@ class Sources {
   async argumentsNamed(name: string, here: string): Promise<Completions> {
     switch (name) {
       case 'FAULT':
+        if (this.#typed.command.name() === 'break' && here.includes('/')) {
+          return this.#variants(here);
+        }
+        return listed(faults.map(({ id, title }) => described(id, title)));
       case 'FAULT|SYMPTOM':
         return listed(faults.map(({ id, title }) => described(id, title)));
       case 'CASE':
@@ -176,6 +182,13 @@ class Sources {
       default:
         return OF_FILES.has(name) ? FILES : NOTHING;
     }
+  }
+
+  /** `FAULT/VARIANT`, as `lab break` takes it. */
+  async #variants(here: string): Promise<Completions> {
+    const [fault = ''] = here.split('/');
+    const variants = (await this.#labWords()).variantsOf(fault);
+    return plain(variants.map((variant) => `${fault}/${variant}`));
   }
 
   /** `TYPE`, then names of it; or `TYPE/NAME` in every place. */
