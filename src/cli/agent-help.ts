@@ -36,12 +36,12 @@ export const AGENT_HELP: Readonly<Record<string, CommandHelp>> = {
   wait: {
     examples: [
       [
-        'Wait until a Diagnosis is complete',
-        'kubediag wait diagnosis/web --for=condition=Complete --timeout=5m',
+        'Wait until a Diagnosis has a result, whichever it is, or waits for approval',
+        "kubediag wait diagnosis/web --for=jsonpath='{.status.result}' --timeout=5m",
       ],
       [
-        'Wait for its phase',
-        "kubediag wait diagnosis/web --for=jsonpath='{.status.phase}'=Succeeded",
+        'Wait for one result; any other runs into the timeout',
+        "kubediag wait diagnosis/web --for=jsonpath='{.status.result}'=Repaired --timeout=5m",
       ],
       ['Wait until it is deleted', 'kubediag wait diagnosis/web --for=delete'],
     ],
