@@ -131,9 +131,10 @@ function otherSign(
   { state }: ServiceUnit,
 ): string | undefined {
   const one = all.find(
-    ({ pid, name, state: letter }) =>
+    ({ pid, name, state: letter, thread }) =>
       KUBELET_COMMS.has(name) &&
       letter !== 'Z' &&
+      thread === undefined &&
       !disbelieved.some((text) => text.startsWith(`process ${pid} `)),
   );
   if (one) {
