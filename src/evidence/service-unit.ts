@@ -24,7 +24,7 @@ export interface ServiceUnit {
   readonly events: readonly UnitEvent[];
   /** The last lines of the service itself, oldest first. */
   readonly lastLines: readonly UnitLine[];
-  /** What could not be read, and why: its state, or a log that is there. */
+  /** Which of its logs could not be read, or not far enough back, and why. */
   readonly unread: readonly string[];
 }
 
@@ -78,8 +78,6 @@ const LAST_LINES = 3;
 export async function serviceUnit(look: Look, asked: UnitQuestion): Promise<ServiceUnit> {
   const unread: string[] = [];
   const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(look, asked.units));
-  // A node without systemd has no such program.
-  if (!state.known && state.error.failure !== 'missing') unread.push(state.why);
   const unit = state.known ? state.value : undefined;
   const logs = await logsOf(look, asked, unit?.unit ?? asked.units[0] ?? '', unread);
   const lines = inOrder(linesOf(logs, look.node.now()));

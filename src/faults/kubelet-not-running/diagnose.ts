@@ -27,7 +27,10 @@ export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
     case 'not-running': {
       const doubts = doubtsOf(service.unit.unread);
       if (isNode(service)) return found(notRunningFinding(service), doubts);
-      return verdictOf({ findings: [notANodeNote(service)], doubts });
+      const { unasked } = service.unit;
+      // A node without systemd has no such program.
+      const more = unasked && !unasked.isMissing ? doubtsOf([unasked.why]) : [];
+      return verdictOf({ findings: [notANodeNote(service)], doubts: [...more, ...doubts] });
     }
     case 'absent':
       return verdictOf({ findings: [], doubts: [] });

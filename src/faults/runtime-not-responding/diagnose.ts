@@ -16,7 +16,7 @@ export function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
       return verdictOf({
         findings: [silentFinding(service)],
         doubts: service.unit.unread.map((why) => ({
-          why: `how the container runtime ended is not known: ${why}`,
+          why: `the log of the container runtime was not read: ${why}`,
         })),
       });
   }
