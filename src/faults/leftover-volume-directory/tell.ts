@@ -115,7 +115,9 @@ function stayProof(
   const say = (claim: string): Proof => ({ claim, origin: folder.path });
   const proof: Proof[] = [];
   if (folder.failure === undefined) {
-    proof.push(say(`${removable.length} of ${leftovers.length} are empty and mounted nowhere`));
+    const [empty, all] = [removable.length, leftovers.length];
+    const are = empty === 1 || all === 1 ? 'is' : 'are';
+    proof.push(say(`${empty} of ${all} ${are} empty and mounted nowhere`));
   } else proof.push(say(`what is in them could not be looked at: ${folder.failure}`));
   if (filled.length > 0) {
     const names = filled.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
