@@ -84,3 +84,11 @@ test('it is told how far a node is healed', () => {
   for (const folder of WRITTEN) expect(healed('a')).toContain(folder);
   expect(healed('a')).toContain('/etc, /usr or the host name, stays so');
 });
+
+test('the folder of an agent that goes on is not listed as restored', () => {
+  const told = healed('a', [{ pid: 7, stateFolder: '/var/lib/kubediag' }]);
+  for (const folder of WRITTEN) {
+    if (folder === '/var/lib/kubediag') expect(told).not.toContain(folder);
+    else expect(told).toContain(folder);
+  }
+});

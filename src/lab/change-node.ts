@@ -113,7 +113,7 @@ export function nextSteps(
       : `kubediag lab run${of} -- kubediag recover ${fault}`;
   const steps =
     kind === 'fault'
-      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n` + `  cure it    ${cure}\n`
+      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n  cure it    ${cure}\n`
       : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
         '             It must not take this for a fault, and there is nothing to cure.\n';
   return `${steps}  undo it    kubediag lab heal${of}\n`;
@@ -173,7 +173,7 @@ export async function healNode(
       session.request(['heal'], FURNISH_MS),
     )) as Healed;
     terminal.progress('');
-    terminal.out(`${healed(name)}\n${agents.map(keptAgent).join('')}`);
+    terminal.out(`${healed(name, agents)}\n${agents.map(keptAgent).join('')}`);
     return 0;
   } finally {
     session.close();
@@ -187,14 +187,16 @@ function keptAgent({ pid, stateFolder }: Healed['agents'][number]): string {
 }
 
 /** In lines that fit on every screen. */
-export function healed(name: string): string {
+export function healed(name: string, agents: Healed['agents'] = []): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
+  const kept = agents.map(({ stateFolder }) => stateFolder);
+  const restored = WRITTEN.filter((folder) => !kept.includes(folder));
   return [
     `practice node ${name} is healed. As when it was made are:`,
     '  its processes and mounts, the runtime, the kubelet and the pods;',
     '  /bin, the names in /, and all files below',
-    `  ${WRITTEN.slice(0, HALF).join(' ')}`,
-    `  ${WRITTEN.slice(HALF).join(' ')}`,
+    `  ${restored.slice(0, HALF).join(' ')}`,
+    `  ${restored.slice(HALF).join(' ')}`,
     'What somebody changed elsewhere, as in /etc, /usr or the host name, stays so',
     `until it is made anew: kubediag lab down${of}; kubediag lab up${of}`,
   ].join('\n');

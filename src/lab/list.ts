@@ -1,7 +1,7 @@
 import { type LabState, labNames, stateOf } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { checkRoot } from './requirements.ts';
-import { stoppedParts, stoppedWords } from './stopped-parts.ts';
+import { howToStart, stoppedParts, stoppedWords } from './stopped-parts.ts';
 
 /** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
 export async function list(terminal: LabTerminal): Promise<number> {
@@ -22,7 +22,6 @@ async function words(state: LabState): Promise<string> {
   const { runtime, kubelet } = settings;
   const kinds = `runtime: ${runtime.kind}; kubelet: ${kubelet.kind} ${kubelet.version}`;
   const stopped = await stoppedParts(state.lab);
-  return stopped.length === 0
-    ? `is up; ${kinds}`
-    : `is up, but ${stoppedWords(stopped)}; start them: kubediag lab heal --name ${name}; ${kinds}`;
+  if (stopped.length === 0) return `is up; ${kinds}`;
+  return `is up, but ${stoppedWords(stopped)}; ${howToStart(stopped, name)}; ${kinds}`;
 }

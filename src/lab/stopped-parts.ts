@@ -29,3 +29,8 @@ export function stoppedWords(stopped: readonly Part[]): string {
   const names = stopped.map((part) => `its ${part}`).join(' and ');
   return `${names} ${stopped.length === 1 ? 'is' : 'are'} stopped`;
 }
+
+/** "start it: kubediag lab heal --name a" */
+export function howToStart(stopped: readonly Part[], name: string): string {
+  return `start ${stopped.length === 1 ? 'it' : 'them'}: kubediag lab heal --name ${name}`;
+}
