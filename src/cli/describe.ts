@@ -52,7 +52,8 @@ async function descriptionOf(value: unknown, client: AgentClient, width: number)
     : { lines: [], isSaid: () => false };
   const lines = [
     ...summary.lines,
-    ...headLines(value),
+    // The phase stands above where there is no result yet.
+    ...headLines(value).filter((line) => !summary.lines.includes(line)),
     ...(await specLines(value)),
     ...statusLines(value, width, summary),
   ];

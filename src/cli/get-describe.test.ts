@@ -146,6 +146,7 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   };
   const running = await described('runs', status, { approvedPlan: 'abc' });
   expect(running).not.toContain('Waits for');
+  expect(running.match(/^Phase: +Running$/gm)).toHaveLength(1);
   expect(running).toContain(`Current step: a, since ${startTime} (`);
   expect(running).toContain(`; 2 attempts failed, next at ${startTime}: away\n`);
   expect(running).toContain('  - a-fault 3f9a1c (active): It hurts.\n  and 7 more\n');
