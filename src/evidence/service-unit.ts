@@ -120,12 +120,27 @@ async function unitState(look: Look, units: readonly string[]): Promise<UnitStat
     const words = ['show', '--no-pager', `--property=${PROPERTIES.join(',')}`, ...units];
     const question = { program: program.value, arguments: words };
     const shown = await look.node.ask('version', question);
-    const states = shown.split(/\n\s*\n/).flatMap((block) => stateIn(block));
+    const blocks = shown.split(/\n\s*\n/).filter((block) => block.trim() !== '');
+    if (blocks.length === 0 || !blocks.every(isAnswer)) {
+      throw new ReadError('malformed', 'systemctl show', 'it does not say the state of the units');
+    }
+    const states = blocks.flatMap(stateIn);
     return states.find(({ active }) => active !== 'inactive') ?? states[0];
   }
   const unread = failures.find(({ failure }) => failure !== 'missing');
   throw unread ?? new ReadError('missing', 'systemctl', 'this node has none');
 }
+
+/** Of a unit that it does not know, systemd says LoadState=not-found. */
+function isAnswer(block: string): boolean {
+  return /^Id=\S/m.test(block) && LOAD_STATE.test(block) && ACTIVE_STATE.test(block);
+}
+
+// LoadState=loaded
+const LOAD_STATE = /^LoadState=(?:loaded|not-found|masked|error|bad-setting|merged|stub)$/m;
+// ActiveState=failed
+const ACTIVE_STATE =
+  /^ActiveState=(?:active|inactive|failed|activating|deactivating|reloading|refreshing|maintenance)$/m;
 
 function stateIn(block: string): readonly UnitState[] {
   // ActiveState=failed

@@ -13,6 +13,7 @@ const OPENINGS = [
   'only if ',
   "read the kubelet's log ",
   'restart that ',
+  'systemd has no unit ',
   'to ',
   'until then ',
   'what is left in ',

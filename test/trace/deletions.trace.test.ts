@@ -177,7 +177,7 @@ test('when it is killed, bpftrace does not outlive it', async () => {
 
 test('without bpftrace it says which package to install', async () => {
   // The machine of the test may have one: it is hidden from this run.
-  const script = `
+  const hidden = `
     for file in ${SYSTEM_FOLDERS.map((folder) => `${folder}/bpftrace`).join(' ')}; do
       [ -e "$file" ] || continue
       mkdir -p ${scratch}/upper ${scratch}/work
@@ -185,7 +185,7 @@ test('without bpftrace it says which package to install', async () => {
       rm "$file"
     done
     exec "$@"`;
-  const words = ['unshare', '--mount', 'sh', '-c', script, 'sh', EXECUTABLE, 'trace', 'deletions'];
+  const words = ['unshare', '--mount', 'sh', '-c', hidden, 'sh', EXECUTABLE, 'trace', 'deletions'];
   const { code, stdout, stderr } = await runProgram([...words, scratch]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('nothing was watched: there is no bpftrace on this machine');
