@@ -21,12 +21,15 @@ interface Wish {
   readonly statuses?: readonly object[];
   readonly containers?: readonly MadeContainer[];
   readonly isRuntimeSilent?: boolean;
+  readonly isListEmpty?: boolean;
 }
 
-function hostOf({ spec = SPEC, metadata, statuses, containers = [], isRuntimeSilent }: Wish) {
+function hostOf(wish: Wish) {
+  const { spec = SPEC, metadata, statuses, containers = [], isRuntimeSilent, isListEmpty } = wish;
   const status = statuses === undefined ? {} : { status: { containerStatuses: statuses } };
   const pod = { metadata: { name: 'web-0', namespace: 'default', uid: POD_UID, ...metadata } };
-  const maker = madeWorker({ mounts: [], pods: [{ ...pod, spec, ...status }], containers });
+  const pods = isListEmpty ? [] : [{ ...pod, spec, ...status }];
+  const maker = madeWorker({ mounts: [], pods, containers });
   const socket = '/run/containerd/containerd.sock';
   if (isRuntimeSilent) maker.set('runtime', { socket, call: 'Version' }, { failure: 'timeout' });
   return { look: () => lookAt(maker.build()) } as ProcessorHost;
@@ -217,11 +220,13 @@ test('a pod that nobody has is told with what was asked', async () => {
   });
 });
 
-test('a pod is absent only where both the kubelet and the runtime could be asked', async () => {
-  const stateOf = async (isRuntimeSilent: boolean) =>
-    (await podOnNode(hostOf({ isRuntimeSilent }).look(), 'default', 'web-9')).state;
-  expect(await stateOf(false)).toBe('absent');
-  expect(await stateOf(true)).toBe('unknown');
+test('a kubelet that lists no pod at all proves nothing where the runtime is silent', async () => {
+  const stateOf = async (wish: Wish) =>
+    (await podOnNode(hostOf(wish).look(), 'default', 'web-9')).state;
+  expect(await stateOf({})).toBe('absent');
+  expect(await stateOf({ isListEmpty: true })).toBe('absent');
+  expect(await stateOf({ isRuntimeSilent: true })).toBe('absent');
+  expect(await stateOf({ isListEmpty: true, isRuntimeSilent: true })).toBe('unknown');
 });
 
 test('secrets of a pod reach neither its detail nor the list of pods', async () => {

@@ -14,7 +14,7 @@ export type PodOnNode =
       /** Why the kubelet's list does not have it; absent when it does. */
       readonly onlyInRuntime?: string;
     }
-  /** Both were asked, and neither the kubelet's list nor the runtime has the pod. */
+  /** The kubelet's list was read, and neither it nor the runtime, if that answers, has the pod. */
   | { readonly state: 'absent'; readonly why: string }
   | { readonly state: 'unknown'; readonly why: string };
 
@@ -42,7 +42,8 @@ export async function podOnNode(look: Look, namespace: string, name: string): Pr
   const runtimeWhy = seen.known
     ? 'the runtime has no sandbox of it'
     : `the runtime cannot be asked: ${seen.why}`;
-  const isKnown = listed.known && seen.known;
+  // A kubelet that was just started lists nothing until it has heard of its pods.
+  const isKnown = listed.known && (listed.value.items.length > 0 || seen.known);
   return { state: isKnown ? 'absent' : 'unknown', why: `${why}; ${runtimeWhy}` };
 }
 
