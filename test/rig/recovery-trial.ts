@@ -85,7 +85,10 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
     Array.from({ length: 4 }, () => 'Succeeded'),
   );
   expectOneDeed(patient, ended.metadata.uid);
-  expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false);
+  // Whoever looks at the table may see that it is done before the umount itself has told.
+  await eventually('what the unmount tells', () =>
+    expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false),
+  );
   const changes = mountChanges(tables, mountTables(node.inside));
   expect(changes).toEqual([`- ${stale}`, `+ ${fresh}`]);
   expect(await patient.tryMount()).toMatch(/^version \d+\n$/);
