@@ -110,30 +110,6 @@ test('one for which there is no room ends as an error', async () => {
   expect(await walk.status()).toMatchObject({ phase: 'Failed', result: 'Error' });
 });
 
-test('what an earlier version has ended gets its result at the start, and is not counted again', async () => {
-  const walk = await walkOf('a');
-  const made = await walk.kept();
-  const status = {
-    phase: 'Failed',
-    conditions: [{ type: 'Failed', status: 'True', reason: 'AllPathsFailed' }],
-    observedGeneration: made.metadata.generation,
-    steps: [
-      {
-        ...{ pathIndex: 0, nodeIndex: 0, operation: 'a', outcome: 'Failed' },
-        message: 'this node: it is clear of dead-volume-mount',
-      },
-    ],
-  };
-  await walk.store.updateStatus({ ...made, status });
-  const ended: StoredObject[] = [];
-  const running = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) }).run();
-  await expect.poll(async () => (await walk.status()).result).toBe('NothingFound');
-  walk.shutdown.abort();
-  await running;
-  expect(await walk.status()).toEqual({ ...status, result: 'NothingFound' });
-  expect([walk.ran, ended]).toEqual([[], []]);
-});
-
 test('one whose object makes no sense to us ends as an error', async () => {
   const walk = await walkOf('a', { operationSet: undefined });
   const running = new Runner(walk.world).run();

@@ -4,7 +4,6 @@ import type { KindName } from '../api/kinds.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
 import { type DriveWorld, patienceOf } from './drive-world.ts';
 import { endBroken } from './end-broken.ts';
-import { fillResults } from './fill-results.ts';
 import { isUnobserved, observe } from './late-change.ts';
 import {
   IN_FLIGHT_MAX,
@@ -55,7 +54,6 @@ export class Runner {
   readonly #over = new Set<Entry>();
   #inFlight = 0;
   #hasBegun = false;
-  #filling: Promise<unknown> | undefined;
   readonly #idle = Promise.withResolvers<void>();
 
   constructor(world: RunnerWorld) {
@@ -80,7 +78,6 @@ export class Runner {
     };
     shutdown.addEventListener('abort', onEnd, { once: true });
     await Promise.all(FOLLOWED.map((kind) => this.#follow(kind)));
-    await this.#filling;
     if (shutdown.aborted) onEnd();
     await this.#idle.promise;
   }
@@ -120,7 +117,6 @@ export class Runner {
     if (!this.#hasBegun) await this.#world.largeResults.retain(there);
     this.#hasBegun = true;
     for (const object of concerning) this.#see(object);
-    this.#filling ??= answerOf(fillResults(this.#world.store, this.#world.shutdown));
   }
 
   #isConcerning(object: StoredObject): boolean {

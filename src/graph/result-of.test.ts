@@ -3,7 +3,7 @@ import { type DiagnosisResult, RESULTS } from '../api/results.ts';
 import { resultOf, withResult } from './result-of.ts';
 
 const is = (reason: string, status = 'True') => ({ type: 'any', status, reason });
-const failed = (reason?: string, message = '') => ({ outcome: 'Failed', reason, message });
+const failed = (reason?: string) => ({ outcome: 'Failed', reason });
 const DONE = { state: 'done' };
 const FINDING = { fault: 'a-fault', id: '3f9a1c', state: 'active' };
 const ALL_FAILED = { phase: 'Failed', conditions: [is('AllPathsFailed')] };
@@ -125,48 +125,6 @@ const ROWS: readonly Row[] = [
     'could not judge a fault before another path succeeded',
     'Error',
     { ...WALKED, steps: [failed('Unknown'), { outcome: 'Succeeded' }] },
-  ],
-  // Written by an earlier version: its steps have messages, and no reasons.
-  [
-    'was clear before',
-    'NothingFound',
-    { ...ALL_FAILED, steps: [failed(undefined, 'this node: it is clear of dead-volume-mount')] },
-  ],
-  [
-    'was clear of it for a pod before',
-    'NothingFound',
-    {
-      ...ALL_FAILED,
-      steps: [
-        failed(
-          undefined,
-          'pod a/b (leave podReference out to ask about the whole node): it is clear of x',
-        ),
-      ],
-    },
-  ],
-  [
-    'was clear before, for the old diagnoser',
-    'NothingFound',
-    {
-      ...ALL_FAILED,
-      steps: [failed(undefined, 'pod a/b: it has no subPath mount of a deleted file')],
-    },
-  ],
-  [
-    'was refused before',
-    'Refused',
-    { ...ALL_FAILED, steps: [failed(undefined, 'refused: spec.recovery is Never')] },
-  ],
-  [
-    'was refused one finding before',
-    'Refused',
-    { ...ALL_FAILED, steps: [failed(undefined, '3f9a1c: refused: only a person')] },
-  ],
-  [
-    'asked a server that only sounds like it',
-    'Error',
-    { ...ALL_FAILED, steps: [failed(undefined, 'http://a/: it is clear of x')] },
   ],
   // Not of our form.
   [

@@ -4,8 +4,7 @@ import { fieldAt, listAt, textAt } from '../std/json.ts';
 
 /**
  * What a Diagnosis came to; undefined while it is on its way. It follows from the rest of the object
- * alone. That may have been written by an earlier version or by somebody else, so nothing of its form
- * is taken for granted.
+ * alone. That may have been written by somebody else, so nothing of its form is taken for granted.
  *
  * The first rule that fits counts:
  *
@@ -57,7 +56,7 @@ function walkedTo(status: unknown): DiagnosisResult | undefined {
   const failed = (listAt(status, 'steps') ?? []).filter(
     (each) => textAt(each, 'outcome') === 'Failed',
   );
-  const reasons = failed.map((each) => textAt(each, 'reason') ?? reasonBefore(each));
+  const reasons = failed.map((each) => textAt(each, 'reason'));
   if (actions.includes('failed') || actions.includes('no-effect')) return 'Error';
   if (actions.includes('refused') || reasons.includes('Refused')) return 'Refused';
   if (actions.includes('done')) return 'Repaired';
@@ -66,20 +65,4 @@ function walkedTo(status: unknown): DiagnosisResult | undefined {
   const isWhole = fieldAt(status, 'stepsNotListed') === undefined;
   const isClear = reasons.length > 0 && reasons.every((reason) => reason === 'NothingFound');
   return isWhole && isClear ? 'NothingFound' : undefined;
-}
-
-// this node: it is clear of dead-volume-mount
-// pod shop/web-0 (leave podReference out to ask about the whole node): it is clear of dead-volume-mount
-// pod shop/web-0: it has no subPath mount of a deleted file
-const CLEAR =
-  /^(this node|pod \S+( \(leave [^)]*\))?): (it is clear of |it has no subPath mount of a deleted file$)/;
-// refused: spec.recovery is Never
-// 3f9a1c: refused: only a person can confirm it
-const REFUSED = /^([\da-f]+: )?refused\b/;
-
-/** A step that an earlier version wrote down has no reason, only its message. */
-function reasonBefore(step: unknown): string | undefined {
-  const message = textAt(step, 'message') ?? '';
-  if (CLEAR.test(message)) return 'NothingFound';
-  return REFUSED.test(message) ? 'Refused' : undefined;
 }
