@@ -1,4 +1,4 @@
-import { terminalText } from './std/terminal-text.ts';
+import { terminalText } from './lib/std/terminal-text.ts';
 
 /** A crash must never look like "a fault was found", which is 1. */
 const DEFECT = 70;
@@ -9,34 +9,34 @@ const DEFECT = 70;
  */
 async function main(): Promise<void> {
   if (process.argv[2] === 'reader') {
-    const { runReader } = await import('./node/reader.ts');
+    const { runReader } = await import('./node/reader/reader.ts');
     runReader();
     return;
   }
   if (process.argv[2] === 'remover') {
-    const { runRemover } = await import('./repair/remover.ts');
+    const { runRemover } = await import('./node/repair/remover.ts');
     runRemover();
     return;
   }
   if (process.argv[2] === 'tracer') {
-    const { runTracer } = await import('./trace/tracer.ts');
+    const { runTracer } = await import('./node/trace/tracer.ts');
     await runTracer(process.argv[3] ?? '');
     return;
   }
   if (process.argv[2] === 'symbols') {
-    const { runSymbolReader } = await import('./trace/symbol-reader.ts');
+    const { runSymbolReader } = await import('./node/trace/symbol-reader.ts');
     await runSymbolReader();
     return;
   }
   if (process.argv[2] === 'lab-part') {
-    const { runPart } = await import('./lab/part.ts');
+    const { runPart } = await import('../lab/part.ts');
     await runPart(process.argv.slice(3));
     return;
   }
-  const { runCli } = await import('./cli/run-cli.ts');
-  const serve = async () => (await import('./agent/serve.ts')).serve;
-  const lab = async () => (await import('./lab/run-lab.ts')).runLab;
-  const labWords = async () => (await import('./lab/completion-words.ts')).completionWords;
+  const { runCli } = await import('./hosts/cli/run-cli.ts');
+  const serve = async () => (await import('./hosts/agent/serve.ts')).serve;
+  const lab = async () => (await import('../lab/run-lab.ts')).runLab;
+  const labWords = async () => (await import('../lab/completion-words.ts')).completionWords;
   process.exitCode = await runCli(process.argv.slice(2), { serve, lab, labWords });
 }
 

@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkUp } from '../src/checkup/check-up.ts';
-import { lookAt } from '../src/checkup/look.ts';
-import { makeReport } from '../src/checkup/make-report.ts';
-import { nodeFacts } from '../src/checkup/node-facts.ts';
-import type { Report } from '../src/checkup/report.ts';
-import { settingsIn } from '../src/host/take-look.ts';
-import type { AnyFault } from '../src/model/fault.ts';
-import type { Verdict } from '../src/model/verdict.ts';
-import { bundleOfFiles } from '../src/node/bundle.ts';
-import { bundleFilesIn } from '../src/node/bundle-folder.ts';
-import { FailingNode } from '../src/node/failing-node.ts';
-import type { NodeReader, ReadFailure } from '../src/node/node-reader.ts';
-import { RecordedNode } from '../src/node/recorded-node.ts';
-import { questionOf, type Recorded, type Recording } from '../src/node/recording.ts';
+import { settingsIn } from '../src/hosts/local-node/take-look.ts';
+import { checkUp } from '../src/node/checkup/check-up.ts';
+import { lookAt } from '../src/node/checkup/look.ts';
+import { makeReport } from '../src/node/checkup/make-report.ts';
+import { nodeFacts } from '../src/node/checkup/node-facts.ts';
+import type { Report } from '../src/node/checkup/report.ts';
+import type { AnyFault } from '../src/node/model/fault.ts';
+import type { NodeReader, ReadFailure } from '../src/node/model/node-reader.ts';
+import type { Verdict } from '../src/node/model/verdict.ts';
+import { bundleOfFiles } from '../src/node/reader/bundle.ts';
+import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
+import { FailingNode } from '../src/node/reader/failing-node.ts';
+import { RecordedNode } from '../src/node/reader/recorded-node.ts';
+import { questionOf, type Recorded, type Recording } from '../src/node/reader/recording.ts';
 
 const READS_MAX = 1000;
 /** Ways in which a read can fail that say nothing about the node. */

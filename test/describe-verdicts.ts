@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Report } from '../src/checkup/report.ts';
-import { replayLook } from '../src/host/take-look.ts';
-import type { AnyFault } from '../src/model/fault.ts';
-import { bundleOfFiles } from '../src/node/bundle.ts';
-import { bundleFilesIn } from '../src/node/bundle-folder.ts';
+import { replayLook } from '../src/hosts/local-node/take-look.ts';
+import type { Report } from '../src/node/checkup/report.ts';
+import type { AnyFault } from '../src/node/model/fault.ts';
+import { bundleOfFiles } from '../src/node/reader/bundle.ts';
+import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
 
 /** A golden answer can be rewritten by mistake; the name of a fixture says what it must be. */
 export function describeVerdicts(fault: AnyFault, folder: string): void {

@@ -1,4 +1,4 @@
-import type { SignatureId } from '../src/evidence/log-signatures.ts';
+import type { SignatureId } from '../src/node/evidence/logs/log-signatures.ts';
 
 /** What a kubelet or a neighbour of it says, in the words of some version, and what is to be read. */
 export interface Wording {

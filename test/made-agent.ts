@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type ServeStart, serve } from '../src/agent/serve.ts';
-import type { Terminal } from '../src/cli/terminal.ts';
+import { type ServeStart, serve } from '../src/hosts/agent/serve.ts';
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
 
 export interface MadeAgent extends ServeStart {
   readonly stateDir: string;

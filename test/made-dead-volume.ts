@@ -1,5 +1,5 @@
-import type { Action } from '../src/model/action.ts';
-import type { OpenFile } from '../src/node/node-reader.ts';
+import type { Action } from '../src/node/model/action.ts';
+import type { OpenFile } from '../src/node/model/node-reader.ts';
 import { madeNodes, ORPHAN } from '../tools/fixtures/dead-volume-mount.ts';
 import type { NodeMaker } from './made-node.ts';
 

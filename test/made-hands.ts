@@ -1,9 +1,9 @@
-import { lookAt } from '../src/checkup/look.ts';
-import type { Action, Outcome } from '../src/model/action.ts';
-import type { FileStatus } from '../src/node/node-reader.ts';
-import type { Intent } from '../src/repair/journal.ts';
-import type { Deed } from '../src/repair/node-writer.ts';
-import type { Hands } from '../src/repair/perform.ts';
+import { lookAt } from '../src/node/checkup/look.ts';
+import type { Action, Outcome } from '../src/node/model/action.ts';
+import type { FileStatus } from '../src/node/model/node-reader.ts';
+import type { Intent } from '../src/node/repair/journal.ts';
+import type { Deed } from '../src/node/repair/node-writer.ts';
+import type { Hands } from '../src/node/repair/perform.ts';
 import { NodeMaker } from './made-node.ts';
 
 export const KUBELET_PID = 812;

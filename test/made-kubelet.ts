@@ -1,4 +1,4 @@
-import type { FileStatus } from '../src/node/node-reader.ts';
+import type { FileStatus } from '../src/node/model/node-reader.ts';
 import type { NodeMaker } from './made-node.ts';
 
 const FOLDER: FileStatus = {

@@ -1,4 +1,4 @@
-import { API_VERSION } from '../src/api/kinds.ts';
+import { API_VERSION } from '../src/pipeline/api/kinds.ts';
 
 /** Objects as a person writes them. */
 export function object(kind: string, name: string, spec: object) {

@@ -2,10 +2,10 @@ import { type IncomingHttpHeaders, request } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
-import { openMemoryStore, type SqliteStore } from '../src/diagnosis/sqlite-store.ts';
-import { type Rooms, routes } from '../src/web/routes.ts';
-import { startServer } from '../src/web/server.ts';
-import { OpenWatches } from '../src/web/watch-resources.ts';
+import { type Rooms, routes } from '../src/hosts/web/routes.ts';
+import { startServer } from '../src/hosts/web/server.ts';
+import { OpenWatches } from '../src/hosts/web/watch-resources.ts';
+import { openMemoryStore, type SqliteStore } from '../src/pipeline/store/sqlite-store.ts';
 
 export const TOKEN = 'a-token-of-a-test';
 export const INTAKE_TOKEN = 'a-token-for-alerts';

@@ -6,8 +6,8 @@ import {
   type Question,
   type QuestionKind,
   ReadError,
-} from '../src/node/node-reader.ts';
-import { RecordedNode } from '../src/node/recorded-node.ts';
+} from '../src/node/model/node-reader.ts';
+import { RecordedNode } from '../src/node/reader/recorded-node.ts';
 import { NodeMaker } from './made-node.ts';
 import { KUBELET_ROOT, type MadeWorker, madeWorker, POD_UID } from './made-worker.ts';
 

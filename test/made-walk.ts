@@ -1,13 +1,13 @@
-import type { DiagnosisStatus } from '../src/api/diagnosis.ts';
-import { API_VERSION } from '../src/api/kinds.ts';
-import type { GraphNode } from '../src/api/operation-set.ts';
-import { storeCatalogue } from '../src/diagnosis/catalogue.ts';
-import { type Driven, driveDiagnosis } from '../src/diagnosis/drive-diagnosis.ts';
-import type { DriveWorld } from '../src/diagnosis/drive-world.ts';
-import { largeResultsInMemory } from '../src/diagnosis/large-results.ts';
-import type { StepOutcome, StepToRun } from '../src/diagnosis/run-step.ts';
-import { openMemoryStore } from '../src/diagnosis/sqlite-store.ts';
-import type { Store, StoredObject } from '../src/diagnosis/store.ts';
+import type { DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
+import { API_VERSION } from '../src/pipeline/api/kinds.ts';
+import type { GraphNode } from '../src/pipeline/api/operation-set.ts';
+import { storeCatalogue } from '../src/pipeline/diagnosis/catalogue.ts';
+import { type Driven, driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
+import type { DriveWorld } from '../src/pipeline/diagnosis/drive-world.ts';
+import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
+import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.ts';
+import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
+import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 
 /** What a step of a made-up graph does: it answers with a result of its own, unless told otherwise. */
 type Act = (step: StepToRun) => StepOutcome | Promise<StepOutcome>;

@@ -1,4 +1,4 @@
-import type { ReaderCommand } from '../src/node/reader-process.ts';
+import type { ReaderCommand } from '../src/node/reader/reader-process.ts';
 import { EXECUTABLE } from './rig/run-kubediag.ts';
 
 /** The reader of the built executable. */

@@ -13,14 +13,14 @@ import {
 import { join } from 'node:path';
 import { build } from 'esbuild';
 import { inject } from 'postject';
-import { faults } from '../src/faults/index.ts';
+import { faults } from '../src/node/faults/index.ts';
 
 const PROJECT = join(import.meta.dirname, '..');
 /** Of this build alone: another one may run beside it. */
 const WORK = join(PROJECT, `dist/work-${process.pid}`);
 const EXECUTABLE = join(PROJECT, 'dist/kubediag');
 /** What the kubelet of a practice node answers when it is asked what it is doing. */
-const DUMPS = join(PROJECT, 'src/lab/kubelet/dumps');
+const DUMPS = join(PROJECT, 'lab/kubelet/dumps');
 
 /** The word by which Node finds out that something was put into it. */
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
@@ -102,7 +102,7 @@ function makeBlob(): Buffer {
   const output = join(WORK, 'main.blob');
   const pages = faults.map(({ id }) => [
     `pages/${id}.md`,
-    join(PROJECT, 'src/faults', id, 'README.md'),
+    join(PROJECT, 'src/node/faults', id, 'README.md'),
   ]);
   const dumps = readdirSync(DUMPS).map((name) => [`dumps/${name}`, join(DUMPS, name)]);
   const config = {
@@ -116,7 +116,7 @@ function makeBlob(): Buffer {
     execArgvExtension: 'none',
     assets: {
       ...(Object.fromEntries([...pages, ...dumps]) as Record<string, string>),
-      'collector.sh': join(PROJECT, 'src/cli/collector.sh'),
+      'collector.sh': join(PROJECT, 'src/hosts/cli/commands/collector.sh'),
     },
   };
   writeFileSync(join(WORK, 'sea.json'), JSON.stringify(config));

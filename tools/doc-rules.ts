@@ -33,8 +33,8 @@ function anchorsIn(text: string): readonly string[] {
   );
 }
 
-// `src/node/limits.ts` or `test/rig`, but not `src/faults/<name>/` or `faults/*/fixtures/`
-const PATH = /`((?:src|test|tools|docs|\.ci)\/[\w./-]+)`/g;
+// `src/node/reader/limits.ts` or `test/rig`, but not `src/node/faults/<name>/` or `faults/*/fixtures/`
+const PATH = /`((?:src|lab|test|tools|docs|\.ci)\/[\w./-]+)`/g;
 
 export const missingPaths: DocRule = ({ path, text }) =>
   [...text.matchAll(PATH)].flatMap(([, named = '']) =>

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { commands } from '../src/cli/commands.ts';
-import { EXIT_MEANINGS } from '../src/cli/exit-codes.ts';
+import { commands } from '../src/hosts/cli/command-line/commands.ts';
+import { EXIT_MEANINGS } from '../src/hosts/cli/command-line/exit-codes.ts';
 import {
   brokenLinks,
   type DocRule,
@@ -12,7 +12,7 @@ import {
 } from './doc-rules.ts';
 import { generatedDocuments } from './generate.ts';
 import { filesBelow } from './source-files.ts';
-import { ROOMS } from './wall-table.ts';
+import { folderOf, ROOMS } from './wall-table.ts';
 
 const program = commands(async () => {});
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -21,7 +21,10 @@ const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
 const atRoot = readdirSync('.')
   .filter((name) => name.endsWith('.md'))
   .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
-const documents = [...atRoot, ...filesBelow(['src', 'docs', 'test', 'tools', '.ci'], /[.]md$/)];
+const documents = [
+  ...atRoot,
+  ...filesBelow(['src', 'lab', 'docs', 'test', 'tools', '.ci'], /[.]md$/),
+];
 const readme = readFileSync('README.md', 'utf8');
 const tests = readFileSync('docs/tests.md', 'utf8');
 const commandsPage = readFileSync('docs/commands.md', 'utf8');
@@ -41,7 +44,7 @@ const rules: Readonly<Record<string, DocRule>> = {
 test('the documents are seen', () => {
   const paths = documents.map(({ path }) => path);
   expect(paths).toEqual(expect.arrayContaining(['README.md', 'docs/reference/cli.md']));
-  expect(paths).toContain('src/node/README.md');
+  expect(paths).toContain('src/node/reader/README.md');
 });
 
 test.each(Object.entries(rules))('%s', (_, rule) => {
@@ -55,7 +58,11 @@ describe('the rules can fail', () => {
     [brokenLinks, 'see [it](../README.md) and [that](nowhere.md)', ['nowhere.md']],
     [brokenLinks, '[x](../README.md#try-it) [y](../README.md#nothing)', ['README.md#nothing']],
     [brokenLinks, '[there](https://example.org/)\n```\n[a](b.md)\n```\n', []],
-    [missingPaths, '`src/main.ts`, `src/no-such.ts` and `src/faults/<name>/`', ['src/no-such.ts']],
+    [
+      missingPaths,
+      '`src/main.ts`, `src/no-such.ts` and `src/node/faults/<name>/`',
+      ['src/no-such.ts'],
+    ],
     [unknownCommands(program), 'run `kubediag chekc`', ['chekc']],
     [unknownCommands(program), '    kubediag check --pod a/b --podd x', ['--podd']],
     [unknownCommands(program), '```\nkubediag check -v >/dev/null; [ $? -eq 1 ]\n```\n', []],
@@ -120,12 +127,14 @@ test('docs/commands.md names every command and every exit code', () => {
 
 test('ARCHITECTURE.md has every room: the built ones in its table, the planned ones by name', () => {
   const rooms = Object.keys(ROOMS).filter((room) => room !== 'main');
-  const isBuilt = (room: string) => existsSync(`src/${room}/README.md`);
+  const isBuilt = (room: string) => existsSync(`${folderOf(room)}/README.md`);
   for (const room of rooms) {
-    const word = isBuilt(room) ? `| [${room}](src/${room}/README.md) |` : `\`${room}\``;
+    const word = isBuilt(room) ? `| [${room}](${folderOf(room)}/README.md) |` : `\`${room}\``;
     expect(architecture).toContain(word);
   }
-  const built = [...architecture.matchAll(/^\| \[(\w+)\]\(src\//gm)].map(([, room]) => room);
+  const built = [...architecture.matchAll(/^\| \[([\w-]+)\]\((?:src|lab)\//gm)].map(
+    ([, room]) => room,
+  );
   expect(built).toEqual(rooms.filter(isBuilt));
 });
 

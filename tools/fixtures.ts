@@ -1,18 +1,18 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkUp } from '../src/checkup/check-up.ts';
-import { lookAt } from '../src/checkup/look.ts';
-import { nodeFacts } from '../src/checkup/node-facts.ts';
-import { containerWithoutLogPath } from '../src/faults/container-without-log-path/fault.ts';
-import { deadVolumeMount } from '../src/faults/dead-volume-mount/fault.ts';
-import { kubeletNotRunning } from '../src/faults/kubelet-not-running/fault.ts';
-import { leftoverVolumeDirectory } from '../src/faults/leftover-volume-directory/fault.ts';
-import { orphanedVolumeMetadata } from '../src/faults/orphaned-volume-metadata/fault.ts';
-import { runtimeNotResponding } from '../src/faults/runtime-not-responding/fault.ts';
-import { staleSubpathMount } from '../src/faults/stale-subpath-mount/fault.ts';
-import type { AnyFault } from '../src/model/fault.ts';
-import { filesOfBundle } from '../src/node/bundle.ts';
-import { RecordingNode } from '../src/node/recording-node.ts';
+import { checkUp } from '../src/node/checkup/check-up.ts';
+import { lookAt } from '../src/node/checkup/look.ts';
+import { nodeFacts } from '../src/node/checkup/node-facts.ts';
+import { containerWithoutLogPath } from '../src/node/faults/container-without-log-path/fault.ts';
+import { deadVolumeMount } from '../src/node/faults/dead-volume-mount/fault.ts';
+import { kubeletNotRunning } from '../src/node/faults/kubelet-not-running/fault.ts';
+import { leftoverVolumeDirectory } from '../src/node/faults/leftover-volume-directory/fault.ts';
+import { orphanedVolumeMetadata } from '../src/node/faults/orphaned-volume-metadata/fault.ts';
+import { runtimeNotResponding } from '../src/node/faults/runtime-not-responding/fault.ts';
+import { staleSubpathMount } from '../src/node/faults/stale-subpath-mount/fault.ts';
+import type { AnyFault } from '../src/node/model/fault.ts';
+import { filesOfBundle } from '../src/node/reader/bundle.ts';
+import { RecordingNode } from '../src/node/reader/recording-node.ts';
 import type { NodeMaker } from '../test/made-node.ts';
 import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
@@ -44,7 +44,7 @@ const MADE: readonly (readonly [AnyFault, MadeNodes])[] = [
 export async function writeFixtures(): Promise<readonly string[]> {
   const written: string[] = [];
   for (const [fault, madeNodes] of MADE) {
-    const home = join(PROJECT, 'src/faults', fault.id, 'fixtures');
+    const home = join(PROJECT, 'src/node/faults', fault.id, 'fixtures');
     for (const [name, maker] of madeNodes()) {
       const folder = join(home, name);
       rmSync(folder, { recursive: true, force: true });

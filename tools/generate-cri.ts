@@ -24,10 +24,10 @@ const OPTIONS = [
 
 /** Beside each is a folder `generated`, made from it. */
 const PROTOCOLS = [
-  { file: 'src/cri/cri.proto', options: [] },
+  { file: 'src/lib/cri/cri.proto', options: [] },
   // It builds on the other: whose code is made once, and is imported where it lies.
   {
-    file: 'src/lab/runtime/cri-drive.proto',
+    file: 'lab/runtime/cri-drive.proto',
     options: ['Mcri.proto=../../../cri/generated/cri.ts'],
   },
 ];

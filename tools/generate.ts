@@ -27,22 +27,30 @@ interface Generator {
 }
 
 const generators: readonly Generator[] = [
-  { writes: 'docs/reference/cli.md', from: 'src/cli/commands.ts', make: cliPage },
-  { writes: 'docs/reference/faults.md', from: 'src/faults/*/fault.ts', make: faultsPage },
+  {
+    writes: 'docs/reference/cli.md',
+    from: 'src/hosts/cli/command-line/commands.ts',
+    make: cliPage,
+  },
+  { writes: 'docs/reference/faults.md', from: 'src/node/faults/*/fault.ts', make: faultsPage },
   {
     writes: 'docs/reference/reasons.md',
-    from: 'src/faults/*/fault.ts and src/api/reasons.ts',
+    from: 'src/node/faults/*/fault.ts and src/pipeline/api/reasons.ts',
     make: reasonsPage,
   },
-  { writes: 'docs/reference/actions.md', from: 'src/model/action.ts', make: actionsPage },
-  { writes: 'docs/reference/questions.md', from: 'src/node/node-reader.ts', make: questionsPage },
+  { writes: 'docs/reference/actions.md', from: 'src/node/model/action.ts', make: actionsPage },
+  {
+    writes: 'docs/reference/questions.md',
+    from: 'src/node/model/node-reader.ts',
+    make: questionsPage,
+  },
   {
     writes: 'docs/reference/report.schema.json',
     from: 'tools/report-schema.ts',
     make: schemaPage,
   },
-  { writes: 'docs/reference/resources.md', from: 'src/api', make: resourcesPage },
-  { writes: 'docs/reference/operations.md', from: 'src/operations', make: operationsPage },
+  { writes: 'docs/reference/resources.md', from: 'src/pipeline/api', make: resourcesPage },
+  { writes: 'docs/reference/operations.md', from: 'src/pipeline/operations', make: operationsPage },
   { writes: 'docs/reference/limits.md', from: 'src/*/limits.ts', make: limitsPage },
   {
     writes: 'docs/reference/weaknesses.md',
@@ -71,8 +79,10 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
 }
 
 function faultPages(): readonly string[] {
-  // src/faults/stale-subpath-mount/README.md
-  return filesBelow(['src/faults'], /^src\/faults\/[^/]+\/README[.]md$/).map(({ path }) => path);
+  // src/node/faults/stale-subpath-mount/README.md
+  return filesBelow(['src/node/faults'], /^src\/faults\/[^/]+\/README[.]md$/).map(
+    ({ path }) => path,
+  );
 }
 
 /** The notice in the first line, as a comment of the language. JSON has none: it says it itself. */
@@ -91,7 +101,7 @@ function withNotice(path: string, notice: string, text: string): string {
 
 if (import.meta.main) {
   await generateCri();
-  console.log('src/cri/generated, src/lab/runtime/generated');
+  console.log('src/lib/cri/generated, lab/runtime/generated');
   // First of the rest, for the pages show what is judged of them.
   console.log(`${(await writeFixtures()).length} files of made fixtures`);
   for (const [path, text] of await generatedDocuments()) {

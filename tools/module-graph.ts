@@ -2,12 +2,12 @@ import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
 import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
-import { LOADS_UNSEEN } from './wall-table.ts';
+import { LOADS_UNSEEN, ROOMS } from './wall-table.ts';
 
 /** One product module and all it imports; type-only imports count like any other. */
 export interface Module {
   readonly path: string;
-  /** The folder below src/, "main" for src/main.ts, or undefined for any other file in src/. */
+  /** The folder below its layer in src/, "lab", "main" for src/main.ts, or undefined for any other file in src/. */
   readonly room: string | undefined;
   readonly imports: readonly Import[];
 }
@@ -91,8 +91,10 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-function roomOf(path: string): string | undefined {
+export function roomOf(path: string): string | undefined {
   if (path === 'src/main.ts') return 'main';
-  const [top, room, ...rest] = path.split('/');
-  return top === 'src' && rest.length > 0 ? room : undefined;
+  const [top, layer, module, ...rest] = path.split('/');
+  if (top === 'lab') return 'lab';
+  const isHome = rest.length > 0 && ROOMS[module ?? '']?.layer === layer;
+  return top === 'src' && isHome ? module : undefined;
 }

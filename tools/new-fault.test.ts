@@ -41,7 +41,7 @@ function runTests(project: string, path: string) {
 test('a new fault compiles, is listed in order, and has a test that fails until it is written', () => {
   const project = copyOfProject();
   newFault('quiet-journal', project);
-  const index = readFileSync(join(project, 'src/faults/index.ts'), 'utf8');
+  const index = readFileSync(join(project, 'src/node/faults/index.ts'), 'utf8');
   expectOrder(index);
   const values = [...index.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
   const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value = '']) => value);
@@ -49,18 +49,18 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   expect(values).toEqual(inOrder.filter((value) => !first.includes(value)));
   expect(values).toContain('quietJournal');
 
-  const include = ['src/faults/index.ts', 'src/faults/quiet-journal'];
+  const include = ['src/node/faults/index.ts', 'src/node/faults/quiet-journal'];
   const config = { extends: './tsconfig.base.json', include, compilerOptions: { types: ['node'] } };
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify(config));
   execFileSync(join(PROJECT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: 'pipe' });
 
-  const before = runTests(project, 'src/faults/quiet-journal/fault.test.ts');
+  const before = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
   expect(before.said).toContain('a broken node is told: found');
   expect(before.status, before.said).toBe(1);
 
   // Written: here by borrowing the judgement and the nodes of a fault that is.
-  const folder = join(project, 'src/faults/quiet-journal');
-  const fixtures = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures');
+  const folder = join(project, 'src/node/faults/quiet-journal');
+  const fixtures = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures');
   cpSync(join(fixtures, 'healthy'), join(folder, 'fixtures/healthy'), { recursive: true });
   cpSync(join(fixtures, BROKEN), join(folder, 'fixtures/broken'), { recursive: true });
   writeFileSync(
@@ -68,7 +68,7 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
     "import { staleSubpathMount } from '../stale-subpath-mount/fault.ts';\n" +
       "export const quietJournal = { ...staleSubpathMount, id: 'quiet-journal' };\n",
   );
-  const after = runTests(project, 'src/faults/quiet-journal/fault.test.ts');
+  const after = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
   expect(after.status, after.said).toBe(0);
 }, 120_000);
 
@@ -85,8 +85,8 @@ test.each([
 
 test.each(['a-fault', 'zonal-fault'])('%s finds its place at either end of the list', (name) => {
   const project = mkdtempSync(join(scratch, 'list-'));
-  cpSync(join(PROJECT, 'src/faults/index.ts'), join(project, 'src/faults/index.ts'));
+  cpSync(join(PROJECT, 'src/node/faults/index.ts'), join(project, 'src/node/faults/index.ts'));
   newFault(name, project);
-  const index = readFileSync(join(project, 'src/faults/index.ts'), 'utf8');
+  const index = readFileSync(join(project, 'src/node/faults/index.ts'), 'utf8');
   expect(expectOrder(index)).toContain(name);
 });

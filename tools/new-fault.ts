@@ -10,7 +10,7 @@ const IMPORT = /^import \{ (\w+) \} from '\.\/([a-z0-9-]+)\/fault\.ts';$/gm;
 export function newFault(name: string, project: string): readonly string[] {
   if (!NAME.test(name))
     throw new Error(`"${name}" is no name: two words or more, such as stale-mount`);
-  const folder = join('src/faults', name);
+  const folder = join('src/node/faults', name);
   if (existsSync(join(project, folder))) throw new Error(`${folder} is there already`);
   const value = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
   const files = new Map([
@@ -21,7 +21,7 @@ export function newFault(name: string, project: string): readonly string[] {
   ]);
   mkdirSync(join(project, folder, 'fixtures'), { recursive: true });
   for (const [file, text] of files) writeFileSync(join(project, folder, file), text);
-  const index = join(project, 'src/faults/index.ts');
+  const index = join(project, 'src/node/faults/index.ts');
   writeFileSync(index, withFault(readFileSync(index, 'utf8'), name, value));
   return [...files.keys(), '../index.ts'].map((file) => join(folder, file));
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Report } from '../src/checkup/report.ts';
-import { faults } from '../src/faults/index.ts';
-import { replayLook } from '../src/host/take-look.ts';
+import { replayLook } from '../src/hosts/local-node/take-look.ts';
+import type { Report } from '../src/node/checkup/report.ts';
+import { faults } from '../src/node/faults/index.ts';
 import { fixturesOf, judgedFixture } from './pages/recorded-nodes.ts';
 import { reportSchema } from './report-schema.ts';
 

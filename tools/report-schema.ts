@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import type { FaultReport, FindingReport, Report } from '../src/checkup/report.ts';
-import type { Action } from '../src/model/action.ts';
-import { FINDING_STATES } from '../src/model/finding.ts';
+import type { FaultReport, FindingReport, Report } from '../src/node/checkup/report.ts';
+import type { Action } from '../src/node/model/action.ts';
+import { FINDING_STATES } from '../src/node/model/finding.ts';
 
 /**
  * The public JSON of a check, as a schema: docs/reference/report.schema.json is made from it. It is

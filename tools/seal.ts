@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { manifestOf } from '../src/node/bundle.ts';
-import { bundleFilesIn } from '../src/node/bundle-folder.ts';
-import { fieldAt, textAt } from '../src/std/json.ts';
+import { fieldAt, textAt } from '../src/lib/std/json.ts';
+import { manifestOf } from '../src/node/reader/bundle.ts';
+import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
 
 /**
  * `npm run seal -- FOLDER...`: after a fixture was edited by hand, writes the checksums of its files

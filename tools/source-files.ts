@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 export interface SourceFile {
-  /** From the root of the project, with forward slashes: "src/node/attempt.ts". */
+  /** From the root of the project, with forward slashes: "src/node/model/attempt.ts". */
   readonly path: string;
   readonly text: string;
 }
@@ -21,13 +21,13 @@ export function filesBelow(folders: readonly string[], matches: RegExp): readonl
     .map((path) => ({ path, text: readFileSync(path, 'utf8') }));
 }
 
-// src/node/attempt.ts and src/console/diagnosis/DiagnosisPage.tsx
+// src/node/model/attempt.ts and src/console/diagnosis/DiagnosisPage.tsx
 export const TYPESCRIPT = /[.]tsx?$/;
 
-// src/evidence/mount-table.kernel.test.ts
+// src/node/evidence/mounts/mount-table.kernel.test.ts
 const TEST = /[.]test[.]tsx?$/;
 
-// src/node/contract.ts: a suite that several tests run
+// src/node/reader/contract.ts: a suite that several tests run
 const CONTRACT = /(^|[/-])contract[.]ts$/;
 
 /** Code that only tests run. It may reach into any room, and no product code may import it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { TOUR_STOPS } from '../src/lab/tour-stops.ts';
+import { TOUR_STOPS } from '../lab/tour-stops.ts';
 import { tourFor } from './start.ts';
 
 test('npm start shows one fault of the tour, and all of them to who asks for it', () => {

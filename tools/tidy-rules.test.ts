@@ -7,24 +7,27 @@ const LONG = Array.from({ length: 80 }, (_, index) => `  const line${index} = 1;
 const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
   'errors are caught only where the house says so': [
     [
-      { path: 'src/evidence/mounts.ts', text: 'try { a(); } catch { b(); }' },
-      { path: 'src/node/live-node.ts', text: 'try { a(); } catch { b(); }' },
+      { path: 'src/node/evidence/mounts.ts', text: 'try { a(); } catch { b(); }' },
+      { path: 'src/node/reader/live-node.ts', text: 'try { a(); } catch { b(); }' },
     ],
     [
-      { path: 'src/cli/host.ts', text: 'void a().catch(() => {});' },
-      { path: 'src/cli/host.ts', text: '// We catch nothing here.\ntry { a(); } finally { b(); }' },
+      { path: 'src/hosts/cli/host.ts', text: 'void a().catch(() => {});' },
+      {
+        path: 'src/hosts/cli/host.ts',
+        text: '// We catch nothing here.\ntry { a(); } finally { b(); }',
+      },
     ],
   ],
   'no file is a drawer': [
     [
-      { path: 'src/std/text-utils.ts', text: '' },
-      { path: 'src/std/database.ts', text: '' },
+      { path: 'src/lib/std/text-utils.ts', text: '' },
+      { path: 'src/lib/std/database.ts', text: '' },
     ],
   ],
   'a file name is in kebab case, a component in Pascal case': [
     [
-      { path: 'src/node/liveNode.ts', text: '' },
-      { path: 'src/node/live-node.kernel.test.ts', text: '' },
+      { path: 'src/node/reader/liveNode.ts', text: '' },
+      { path: 'src/node/reader/live-node.kernel.test.ts', text: '' },
     ],
     [
       { path: 'src/console/page.tsx', text: '' },
@@ -33,80 +36,80 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
   ],
   'JSON of others is read by parseJson': [
     [
-      { path: 'src/evidence/pods.ts', text: 'JSON.parse(text);' },
-      { path: 'src/evidence/pods.ts', text: 'parseJson(text);' },
+      { path: 'src/node/evidence/pods/pods.ts', text: 'JSON.parse(text);' },
+      { path: 'src/node/evidence/pods/pods.ts', text: 'parseJson(text);' },
     ],
   ],
   'JSON for a person is written by jsonText, and a file for them by writeNewFile': [
     [
-      { path: 'src/cli/get.ts', text: 'out(JSON.stringify(all, null, 2));' },
-      { path: 'src/cli/get.ts', text: 'send(JSON.stringify(all));' },
+      { path: 'src/hosts/cli/commands/get.ts', text: 'out(JSON.stringify(all, null, 2));' },
+      { path: 'src/hosts/cli/commands/get.ts', text: 'send(JSON.stringify(all));' },
     ],
     [
-      { path: 'src/host/keep.ts', text: 'writeFileSync(path, bytes);' },
-      { path: 'src/host/write-new-file.ts', text: 'writeFileSync(path, bytes);' },
+      { path: 'src/hosts/local-node/keep.ts', text: 'writeFileSync(path, bytes);' },
+      { path: 'src/hosts/local-node/write-new-file.ts', text: 'writeFileSync(path, bytes);' },
     ],
   ],
   'a file fits in the head': [
     [
-      { path: 'src/std/a.ts', text: '\n'.repeat(300).concat('a;') },
-      { path: 'src/std/a.test.ts', text: '\n'.repeat(300).concat('a;') },
+      { path: 'src/lib/std/a.ts', text: '\n'.repeat(300).concat('a;') },
+      { path: 'src/lib/std/a.test.ts', text: '\n'.repeat(300).concat('a;') },
     ],
   ],
   'a function fits on the screen': [
     [
-      { path: 'src/std/a.ts', text: `export function a() {\n${LONG}\n}` },
-      { path: 'src/std/a.ts', text: LONG },
+      { path: 'src/lib/std/a.ts', text: `export function a() {\n${LONG}\n}` },
+      { path: 'src/lib/std/a.ts', text: LONG },
     ],
     [
-      { path: 'src/std/a.ts', text: `export const a = () => {\n${LONG}\n};` },
-      { path: 'src/std/a.test.ts', text: `describe('a', () => {\n${LONG}\n});` },
+      { path: 'src/lib/std/a.ts', text: `export const a = () => {\n${LONG}\n};` },
+      { path: 'src/lib/std/a.test.ts', text: `describe('a', () => {\n${LONG}\n});` },
     ],
   ],
   'an open end is an issue, not a comment': [
     [
-      { path: 'src/std/a.ts', text: '// TODO: finish' },
-      { path: 'src/std/a.ts', text: "const word = 'TODO';" },
+      { path: 'src/lib/std/a.ts', text: '// TODO: finish' },
+      { path: 'src/lib/std/a.ts', text: "const word = 'TODO';" },
     ],
   ],
   'no default export': [
     [
-      { path: 'src/std/a.ts', text: 'export default 1;' },
-      { path: 'src/std/a.ts', text: 'export const a = 1;' },
+      { path: 'src/lib/std/a.ts', text: 'export default 1;' },
+      { path: 'src/lib/std/a.ts', text: 'export const a = 1;' },
     ],
   ],
   'no enum': [
     [
-      { path: 'src/std/a.ts', text: 'enum Colour { red }' },
-      { path: 'src/std/a.ts', text: "type Colour = 'red';" },
+      { path: 'src/lib/std/a.ts', text: 'enum Colour { red }' },
+      { path: 'src/lib/std/a.ts', text: "type Colour = 'red';" },
     ],
   ],
   'every test runs, always': [
     [
-      { path: 'src/std/a.test.ts', text: "test.skip('a', () => {});" },
-      { path: 'src/std/a.test.ts', text: "test.each([1])('a', () => {});" },
+      { path: 'src/lib/std/a.test.ts', text: "test.skip('a', () => {});" },
+      { path: 'src/lib/std/a.test.ts', text: "test.each([1])('a', () => {});" },
     ],
     [
-      { path: 'src/std/a.test.ts', text: "describe.concurrent.only('a', () => {});" },
-      { path: 'src/std/a.test.ts', text: 'words.skip(1);' },
+      { path: 'src/lib/std/a.test.ts', text: "describe.concurrent.only('a', () => {});" },
+      { path: 'src/lib/std/a.test.ts', text: 'words.skip(1);' },
     ],
   ],
   'a world is replaced by another world, not by a mock': [
     [
-      { path: 'src/std/a.test.ts', text: "vi.mock('./a.ts');" },
-      { path: 'src/std/a.test.ts', text: 'vi.useFakeTimers();' },
+      { path: 'src/lib/std/a.test.ts', text: "vi.mock('./a.ts');" },
+      { path: 'src/lib/std/a.test.ts', text: 'vi.useFakeTimers();' },
     ],
   ],
   'only main ends the process': [
     [
-      { path: 'src/cli/host.ts', text: 'process.exit(1);' },
+      { path: 'src/hosts/cli/host.ts', text: 'process.exit(1);' },
       { path: 'src/main.ts', text: 'process.exit(1);' },
     ],
   ],
   'a named pattern shows a line that it matches': [
     [
-      { path: 'src/evidence/a.ts', text: 'const UID = /[0-9a-f-]{36}/;' },
-      { path: 'src/evidence/a.ts', text: '// 6f1c2a9e-...\nconst UID = /[0-9a-f-]{36}/;' },
+      { path: 'src/node/evidence/a.ts', text: 'const UID = /[0-9a-f-]{36}/;' },
+      { path: 'src/node/evidence/a.ts', text: '// 6f1c2a9e-...\nconst UID = /[0-9a-f-]{36}/;' },
     ],
   ],
 };
@@ -127,8 +130,8 @@ test.each(Object.entries(tidyRules))('%s: the rule can fail, and can hold', (nam
 
 test('a place is named by path and line', () => {
   const rule = tidyRules['no enum'];
-  expect(rule?.({ path: 'src/std/a.ts', text: '\n\nenum Colour { red }' })).toEqual([
-    'src/std/a.ts:3 enum Colour',
+  expect(rule?.({ path: 'src/lib/std/a.ts', text: '\n\nenum Colour { red }' })).toEqual([
+    'src/lib/std/a.ts:3 enum Colour',
   ]);
 });
 
@@ -138,11 +141,11 @@ const WORK = ['', 'work', 'kubediag'].join('/');
 test.each([
   [`see ${HOME}`, 'docs/a.md', 1],
   [`cd ${WORK}`, 'docs/a.md', 1],
-  [`"${WORK}"`, 'src/faults/a/fixtures/healthy/answers.json', 1],
-  [`"${HOME}"`, 'src/faults/a/fixtures/healthy/answers.json', 0],
+  [`"${WORK}"`, 'src/node/faults/a/fixtures/healthy/answers.json', 1],
+  [`"${HOME}"`, 'src/node/faults/a/fixtures/healthy/answers.json', 0],
   ['/proc/1/root/etc/hostname', 'docs/a.md', 0],
-  [`\${root}/root/etc`, 'src/node/a.ts', 0],
-  ['workdir=/var/lib/containerd/7/work/x', 'src/node/a.ts', 0],
+  [`\${root}/root/etc`, 'src/node/reader/a.ts', 0],
+  ['workdir=/var/lib/containerd/7/work/x', 'src/node/reader/a.ts', 0],
 ])('%s in %s', (text, path, count) => {
   expect(developersPaths({ path, text })).toHaveLength(count);
 });

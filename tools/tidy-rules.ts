@@ -14,47 +14,46 @@ const FUNCTION_LINES_MAX = 70;
  * few doors where a failed act or look becomes an outcome; and main.
  */
 const MAY_CATCH: readonly RegExp[] = [
-  /^src\/node\/unless-failed[.]ts$/, // Turns the kernel's errors into answers.
-  // src/node/live-node.ts, src/node/recording-node.ts, src/node/reader.ts
-  /^src\/node\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
+  /^src\/node\/reader\/unless-failed[.]ts$/, // Turns the kernel's errors into answers.
+  // src/node/reader/live-node.ts, src/node/reader/recording-node.ts, src/node/reader/reader.ts
+  /^src\/node\/reader\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
   // bundle-folder.ts reads what a person named: that it cannot be read is told to them.
-  /^src\/node\/(attempt|bundle-folder|kubelet-http|path-in-root)[.]ts$/,
-  /^src\/(process|cri)\/[a-z-]+[.]ts$/,
-  /^src\/checkup\/run[.]ts$/,
+  /^src\/node\/(model\/attempt|reader\/(bundle-folder|kubelet-http|path-in-root))[.]ts$/,
+  /^src\/lib\/(process|cri)\/[a-z-]+[.]ts$/,
   // These hold our own files: a full disk, a name already taken or a lock that is held is an answer.
-  /^src\/repair\/(perform|live-writer)[.]ts$/,
-  /^src\/state\/(state-folder|kernel-lock)[.]ts$/,
-  // src/operations/run-script.ts
-  /^src\/operations\/run-[a-z-]+[.]ts$/,
+  /^src\/node\/repair\/(perform|live-writer)[.]ts$/,
+  /^src\/lib\/state\/(state-folder|kernel-lock)[.]ts$/,
+  // src/pipeline/operations/run-script.ts
+  /^src\/pipeline\/operations\/run-[a-z-]+[.]ts$/,
   // What the database throws becomes an answer, and what a step throws fails that step alone.
-  /^src\/diagnosis\/(sqlite-[a-z]+|run-step)[.]ts$/,
-  /^src\/web\/server[.]ts$/,
+  /^src\/pipeline\/(store\/sqlite-[a-z]+|diagnosis\/run-step)[.]ts$/,
+  /^src\/hosts\/web\/server[.]ts$/,
   // Children that touch the machine for a trace: what they cannot open or find is their answer.
-  /^src\/trace\/(tracer|symbol-reader)[.]ts$/,
+  /^src\/node\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
-  /^src\/(cli\/(run-cli|replay|given-file|read-given)|host\/(save-bundle|write-new-file))[.]ts$/,
+  /^src\/hosts\/(cli\/(run-cli|commands\/replay|input\/(given-file|read-given))|local-node\/(save-bundle|write-new-file))[.]ts$/,
   // Makes and takes away: what is gone already, or does not come about, is an answer there.
-  /^src\/lab\/.+[.]ts$/,
+  /^lab\/.+[.]ts$/,
   /^src\/main[.]ts$/,
 ];
 
 /** Parsers of JSON, YAML and patterns, where a library throws and the text is at fault, not we. */
 const PARSES_TEXT: readonly string[] = [
-  'src/cli/parse-manifests.ts',
-  'src/evidence/kubelet-config.ts',
-  'src/evidence/pods.ts',
-  'src/evidence/text-value.ts',
-  'src/node/bundle.ts',
-  'src/trace/bpftrace-line.ts',
-  'src/triggers/pattern.ts',
-  'src/web/read-body.ts',
+  'src/hosts/cli/manifests/parse-manifests.ts',
+  'src/node/evidence/kubelet/kubelet-config.ts',
+  'src/node/evidence/pods/pods.ts',
+  'src/node/evidence/text/text-value.ts',
+  'src/node/reader/bundle.ts',
+  'src/node/trace/bpftrace-line.ts',
+  'src/pipeline/triggers/pattern.ts',
+  'src/hosts/web/read-body.ts',
 ];
 
 /** Where JSON is read that was checked before, or that only we ourselves have written. */
 const OWN_JSON =
-  /^src\/(std\/(parse-json|json-items)|node\/(bundle|recording|reader-protocol)|trace\/(tracer|name-stack|symbol-reader)|repair\/(removal|remover)|diagnosis\/change-history|lab\/.+)[.]ts$/;
+  /^(src\/(lib\/std\/(parse-json|json-items)|node\/(reader\/(bundle|recording|reader-protocol)|trace\/(tracer|name-stack|symbol-reader)|repair\/(removal|remover))|pipeline\/store\/change-history)|lab\/.+)[.]ts$/;
 
-// src/std/text-utils.ts, src/evidence/helpers.ts
+// src/lib/std/text-utils.ts, src/node/evidence/helpers.ts
 const DRAWER = /(^|[/-])(utils?|helpers?|common|misc|manager|base|data|info)[.]tsx?$/;
 
 // mount-table.kernel.test.ts, DiagnosisPage.test.tsx
@@ -62,7 +61,7 @@ const FILE_NAME = /^([a-z0-9]+(-[a-z0-9]+)*([.][a-z]+)*[.]ts|[A-Z][A-Za-z0-9]*([
 
 export const tidyRules: Readonly<Record<string, TidyRule>> = {
   'errors are caught only where the house says so': ({ path, text }) => {
-    const isProduct = path.startsWith('src/') && !isTestCode(path);
+    const isProduct = /^(src|lab)\//.test(path) && !isTestCode(path);
     const mayCatch = MAY_CATCH.some((place) => place.test(path)) || PARSES_TEXT.includes(path);
     if (!isProduct || mayCatch) return [];
     return found(path, text, (report) => ({
@@ -135,7 +134,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
     })),
 
   'JSON of others is read by parseJson': ({ path, text }) => {
-    if (!path.startsWith('src/') || isTestCode(path) || OWN_JSON.test(path)) return [];
+    if (!/^(src|lab)\//.test(path) || isTestCode(path) || OWN_JSON.test(path)) return [];
     return found(path, text, (report) => ({
       MemberExpression: (node) => {
         if (isMember(node, /^JSON$/, /^parse$/)) report(node, 'JSON.parse');
@@ -147,8 +146,8 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
     path,
     text,
   }) => {
-    const isForPeople = /^src\/(cli|host|web|lab\/exam)\//.test(path) && !isTestCode(path);
-    if (!isForPeople || path === 'src/host/write-new-file.ts') return [];
+    const isForPeople = /^(src\/hosts|lab\/exam)\//.test(path) && !isTestCode(path);
+    if (!isForPeople || path === 'src/hosts/local-node/write-new-file.ts') return [];
     return found(path, text, (report) => ({
       CallExpression: (node) => {
         const { callee, arguments: given } = node;
@@ -170,7 +169,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
   },
 
   'a named pattern shows a line that it matches': ({ path, text }) => {
-    if (!path.startsWith('src/') || isTestCode(path)) return [];
+    if (!/^(src|lab)\//.test(path) || isTestCode(path)) return [];
     const lines = text.split('\n');
     return found(path, text, (report) => ({
       VariableDeclaration: (node) => {

@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { type LockFile, missingPlatforms } from './complete-lock.ts';
 import { filesBelow, isGenerated, isTestCode, TYPESCRIPT } from './source-files.ts';
 import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
+import { folderOf, ROOMS } from './wall-table.ts';
 
 const SOURCES_MIN = 10;
 const ROOM_README_LINES_MAX = 15;
@@ -12,11 +13,13 @@ const ROOM_README_LINES_MAX = 15;
 const REPAIR_LINES_MAX = 3100;
 const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
 
-const sources = filesBelow(['src', 'test', 'tools'], TYPESCRIPT).filter(
+const sources = filesBelow(['src', 'lab', 'test', 'tools'], TYPESCRIPT).filter(
   ({ path }) => !isGenerated(path) && !path.includes('/fixtures/'),
 );
-const rooms = foldersIn('src').filter((room) => filesBelow([`src/${room}`], TYPESCRIPT).length > 0);
-const faultFolders = foldersIn('src/faults').filter((folder) => folder !== 'generated');
+const rooms = Object.keys(ROOMS).filter(
+  (room) => filesBelow([folderOf(room)], TYPESCRIPT).length > 0,
+);
+const faultFolders = foldersIn('src/node/faults').filter((folder) => folder !== 'generated');
 
 function foldersIn(folder: string): readonly string[] {
   if (!existsSync(folder)) return [];
@@ -40,7 +43,7 @@ test.each(Object.entries(tidyRules))('%s', { timeout: 60_000 }, (_, rule) => {
 const FIRST_FAULTS = ['kubelet-not-running', 'runtime-not-responding'];
 
 test('the fault list is the fault folders, in order', async () => {
-  const index = resolve('src/faults/index.ts');
+  const index = resolve('src/node/faults/index.ts');
   const listed = existsSync(index)
     ? ((await import(pathToFileURL(index).href)) as { faults: readonly { id: string }[] }).faults
     : [];
@@ -51,20 +54,23 @@ test('the fault list is the fault folders, in order', async () => {
 test('every fault folder is whole', () => {
   const parts = ['fault.ts', 'diagnose.ts', 'fault.test.ts', 'README.md', 'fixtures/healthy'];
   const missing = faultFolders
-    .flatMap((folder) => parts.map((part) => join('src/faults', folder, part)))
+    .flatMap((folder) => parts.map((part) => join('src/node/faults', folder, part)))
     .filter((path) => !existsSync(path));
   expect(missing).toEqual([]);
 });
 
 test('every page of a fault has the same headings', () => {
-  for (const { path, text } of filesBelow(['src/faults'], /^src\/faults\/[^/]+\/README[.]md$/)) {
+  for (const { path, text } of filesBelow(
+    ['src/node/faults'],
+    /^src\/node\/faults\/[^/]+\/README[.]md$/,
+  )) {
     const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading]) => heading);
     expect(headings, path).toEqual(HEADINGS);
   }
 });
 
 test.each(rooms)('the room %s has a short README.md', (room) => {
-  const readme = `src/${room}/README.md`;
+  const readme = `${folderOf(room)}/README.md`;
   expect(existsSync(readme), readme).toBe(true);
   const lines = readFileSync(readme, 'utf8').trimEnd().split('\n');
   expect(lines.length, readme).toBeLessThanOrEqual(ROOM_README_LINES_MAX);
@@ -72,7 +78,7 @@ test.each(rooms)('the room %s has a short README.md', (room) => {
 
 test('the hands stay small enough to be read in one sitting', () => {
   const lines = sources
-    .filter(({ path }) => path.startsWith('src/repair/') && !isTestCode(path))
+    .filter(({ path }) => path.startsWith('src/node/repair/') && !isTestCode(path))
     .reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0);
   expect(lines).toBeLessThanOrEqual(REPAIR_LINES_MAX);
 });
@@ -95,7 +101,7 @@ test('the lock file is whole, or npm ci refuses it (node tools/complete-lock.ts)
 
 test('no text speaks of a developer’s machine', () => {
   // Fixtures may hold bytes that are no text; then nothing in them matches.
-  const folders = ['src', 'test', 'tools', 'docs', '.ci'];
+  const folders = ['src', 'lab', 'test', 'tools', 'docs', '.ci'];
   const texts = [...filesBelow(folders, /./), ...rootTexts()];
   expect(texts.flatMap(developersPaths)).toEqual([]);
 });

@@ -1,8 +1,7 @@
-import type { Import, Module } from './module-graph.ts';
+import { type Import, type Module, roomOf } from './module-graph.ts';
 import { isTestCode } from './source-files.ts';
 import {
   CHOOSES_A_WORLD,
-  PURE_FILES,
   PURE_ROOMS,
   READER,
   ROOMS,
@@ -41,7 +40,7 @@ export const importRules: readonly ImportRule[] = [
     rule: 'product code stays in src',
     toDo: 'move what is shared into a room',
     wrong: (_, { target }) =>
-      target.kind === 'file' && (!target.path.startsWith('src/') || isTestCode(target.path))
+      target.kind === 'file' && (!/^(src|lab)\//.test(target.path) || isTestCode(target.path))
         ? `${target.path} is no product code`
         : undefined,
   },
@@ -73,9 +72,9 @@ export const importRules: readonly ImportRule[] = [
     rule: 'pure stays pure',
     toDo: 'leave reading and time to a world, and take their answers as arguments',
     wrong: (from, { target }) => {
-      if (!isPure(from.path, from.room)) return undefined;
+      if (!isPure(from.room)) return undefined;
       if (target.kind === 'core') return `node:${target.name} in pure code`;
-      if (target.kind !== 'file' || isPure(target.path, target.room)) return undefined;
+      if (target.kind !== 'file' || isPure(target.room)) return undefined;
       return `${target.path} is not pure`;
     },
   },
@@ -113,7 +112,9 @@ export const importRules: readonly ImportRule[] = [
     wrong: (from, { target }) => {
       const fault = target.kind === 'file' ? faultFolderOf(target.path) : undefined;
       if (!fault || faultFolderOf(from.path) === fault) return undefined;
-      return from.path === 'src/faults/index.ts' ? undefined : `reaches into the fault ${fault}`;
+      return from.path === 'src/node/faults/index.ts'
+        ? undefined
+        : `reaches into the fault ${fault}`;
     },
   },
   {
@@ -121,7 +122,8 @@ export const importRules: readonly ImportRule[] = [
     toDo: 'write await import(...) in the branch of the subcommand',
     wrong: (from, { target, lazy }) => {
       if (from.room !== 'main' || target.kind !== 'file') return undefined;
-      if (target.room === 'node' && !READER.test(target.path)) return 'of node only the reader';
+      if (target.room === 'reader' && !READER.test(target.path))
+        return 'of reader only its process';
       return target.room === 'std' || lazy
         ? undefined
         : `loads ${target.path} for every subcommand`;
@@ -129,13 +131,13 @@ export const importRules: readonly ImportRule[] = [
   },
 ];
 
-function isPure(path: string, room: string | undefined): boolean {
-  return PURE_FILES.includes(path) || PURE_ROOMS.includes(room ?? '');
+function isPure(room: string | undefined): boolean {
+  return PURE_ROOMS.includes(room ?? '');
 }
 
-/** "stale-subpath-mount" of "src/faults/stale-subpath-mount/diagnose.ts". */
+/** "stale-subpath-mount" of "src/node/faults/stale-subpath-mount/diagnose.ts". */
 function faultFolderOf(path: string): string | undefined {
-  const [, , folder] = path.startsWith('src/faults/') ? path.split('/') : [];
+  const [, , , folder] = path.startsWith('src/node/faults/') ? path.split('/') : [];
   return folder?.includes('.') || folder === 'generated' ? undefined : folder;
 }
 
@@ -158,7 +160,7 @@ export function forbiddenWays(modules: readonly Module[]): readonly Break[] {
     modules
       .filter((module) => module.room === room)
       .flatMap((module) => {
-        const way = wayTo(module, (path) => forbidden.includes(path.split('/')[1] ?? ''), byPath);
+        const way = wayTo(module, (path) => forbidden.includes(roomOf(path) ?? ''), byPath);
         if (!way) return [];
         return {
           path: module.path,

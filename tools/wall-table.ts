@@ -1,3 +1,7 @@
+/** The layers below src/, the lowest first: a module imports from its own layer and from lower ones. */
+export const LAYERS = ['lib', 'node', 'pipeline', 'hosts'] as const;
+export type Layer = (typeof LAYERS)[number];
+
 /**
  * The rooms below src/, which rooms each may import and which packages. A new arrow between rooms
  * is a decision: change it here and write a record in docs/decisions/.
@@ -5,6 +9,7 @@
  * Rooms that are not built yet stand here too, so that their walls are up before their first file.
  */
 export interface Room {
+  readonly layer: Layer | undefined;
   readonly rooms: readonly string[];
   readonly packages: readonly string[];
 }
@@ -14,60 +19,109 @@ const ON_A_NODE = [
   'std',
   'go',
   'model',
-  'node',
+  'reader',
   'evidence',
+  'redaction',
   'faults',
   'checkup',
   'state',
   'repair',
 ];
 /** What runs the graph of a Diagnosis, over whichever store. */
-const DIAGNOSING = ['api', 'graph', 'triggers', 'operations', 'diagnosis'];
+const DIAGNOSING = ['api', 'graph', 'triggers', 'store', 'operations', 'diagnosis'];
 
 export const ROOMS: Readonly<Record<string, Room>> = {
-  std: { rooms: [], packages: [] },
-  process: { rooms: ['std'], packages: [] },
-  cri: { rooms: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
-  go: { rooms: ['std'], packages: [] },
-  node: { rooms: ['std', 'process', 'cri', 'go'], packages: [] },
-  model: { rooms: ['std', 'node'], packages: [] },
-  evidence: { rooms: ['std', 'go', 'node', 'model'], packages: ['yaml', 'zod'] },
-  faults: { rooms: ['std', 'go', 'model', 'evidence'], packages: [] },
-  checkup: { rooms: ['std', 'node', 'model', 'evidence', 'faults'], packages: [] },
-  examine: { rooms: ['std', 'go', 'node', 'model', 'evidence'], packages: [] },
-  state: { rooms: ['std', 'model'], packages: [] },
-  repair: { rooms: ['std', 'process', 'cri', 'node', 'model', 'evidence', 'state'], packages: [] },
+  std: { layer: 'lib', rooms: [], packages: [] },
+  process: { layer: 'lib', rooms: ['std'], packages: [] },
+  cri: { layer: 'lib', rooms: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
+  terminal: { layer: 'lib', rooms: ['std'], packages: [] },
+  go: { layer: 'lib', rooms: ['std'], packages: [] },
+  reader: { layer: 'node', rooms: ['std', 'process', 'cri', 'go', 'model'], packages: [] },
+  model: { layer: 'node', rooms: ['std', 'go'], packages: [] },
+  evidence: { layer: 'node', rooms: ['std', 'go', 'model'], packages: ['yaml', 'zod'] },
+  redaction: {
+    layer: 'node',
+    rooms: ['std', 'go', 'model', 'evidence'],
+    packages: ['yaml', 'zod'],
+  },
+  faults: { layer: 'node', rooms: ['std', 'go', 'model', 'evidence'], packages: [] },
+  checkup: { layer: 'node', rooms: ['std', 'reader', 'model', 'evidence', 'faults'], packages: [] },
+  examine: { layer: 'node', rooms: ['std', 'go', 'reader', 'model', 'evidence'], packages: [] },
+  state: { layer: 'lib', rooms: ['std'], packages: [] },
+  repair: {
+    layer: 'node',
+    rooms: ['std', 'process', 'cri', 'reader', 'model', 'evidence', 'state'],
+    packages: [],
+  },
 
-  trace: { rooms: ['std', 'process', 'go', 'node', 'evidence'], packages: [] },
+  trace: {
+    layer: 'node',
+    rooms: ['std', 'process', 'go', 'model', 'reader', 'evidence'],
+    packages: [],
+  },
 
-  api: { rooms: ['std'], packages: ['zod'] },
-  graph: { rooms: ['std', 'api'], packages: [] },
-  triggers: { rooms: ['std', 'api'], packages: ['re2js'] },
-  kube: { rooms: ['std', 'api'], packages: ['@kubernetes/client-node'] },
-  operations: { rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
-  diagnosis: { rooms: ['std', 'state', 'api', 'graph', 'operations'], packages: [] },
+  api: { layer: 'pipeline', rooms: ['std'], packages: ['zod'] },
+  graph: { layer: 'pipeline', rooms: ['std', 'api'], packages: [] },
+  triggers: { layer: 'pipeline', rooms: ['std', 'api'], packages: ['re2js'] },
+  kube: {
+    layer: 'pipeline',
+    rooms: ['std', 'api', 'store'],
+    packages: ['@kubernetes/client-node'],
+  },
+  operations: { layer: 'pipeline', rooms: [...ON_A_NODE, 'process', 'api'], packages: [] },
+  store: { layer: 'pipeline', rooms: ['std', 'state', 'api', 'graph'], packages: [] },
+  diagnosis: {
+    layer: 'pipeline',
+    rooms: ['std', 'state', 'api', 'graph', 'store', 'operations'],
+    packages: [],
+  },
 
-  host: { rooms: [...ON_A_NODE, 'operations'], packages: [] },
+  'local-node': { layer: 'hosts', rooms: [...ON_A_NODE, 'operations'], packages: [] },
 
   cli: {
-    rooms: [...ON_A_NODE, 'host', 'examine', 'trace', ...DIAGNOSING],
+    layer: 'hosts',
+    rooms: [...ON_A_NODE, 'terminal', 'local-node', 'examine', 'trace', ...DIAGNOSING],
     packages: ['commander', 'yaml'],
   },
-  agent: { rooms: [...ON_A_NODE, 'host', ...DIAGNOSING, 'kube', 'web'], packages: [] },
-  controller: { rooms: ['std', 'api', 'graph', 'kube'], packages: ['commander', 'croner'] },
-  kubectl: { rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
-  web: { rooms: ['std', 'api', 'graph', 'triggers', 'diagnosis'], packages: [] },
+  agent: {
+    layer: 'hosts',
+    rooms: [...ON_A_NODE, 'local-node', ...DIAGNOSING, 'kube', 'web'],
+    packages: [],
+  },
+  controller: {
+    layer: 'hosts',
+    rooms: ['std', 'api', 'graph', 'store', 'kube'],
+    packages: ['commander', 'croner'],
+  },
+  kubectl: { layer: 'hosts', rooms: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
+  web: {
+    layer: 'hosts',
+    rooms: ['std', 'api', 'graph', 'triggers', 'store', 'diagnosis'],
+    packages: [],
+  },
   console: {
+    layer: 'hosts',
     rooms: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
     packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],
   },
-  lab: { rooms: ['std', 'process', 'cri'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
+  lab: {
+    layer: undefined,
+    rooms: ['std', 'process', 'cri', 'terminal'],
+    packages: ['@grpc/grpc-js', '@bufbuild/protobuf'],
+  },
 
   main: {
-    rooms: ['std', 'node', 'repair', 'trace', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
+    layer: undefined,
+    rooms: ['std', 'reader', 'repair', 'trace', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
     packages: [],
   },
 };
+
+/** Where a module lives: "src/node/faults", "lab". */
+export function folderOf(name: string): string {
+  const layer = ROOMS[name]?.layer;
+  return layer === undefined ? name : `src/${layer}/${name}`;
+}
 
 /** Judgement runs anywhere, a browser included: no Node core module, and nothing that has one. */
 export const PURE_ROOMS: readonly string[] = [
@@ -75,6 +129,7 @@ export const PURE_ROOMS: readonly string[] = [
   'go',
   'model',
   'evidence',
+  'redaction',
   'faults',
   'examine',
   'graph',
@@ -83,33 +138,26 @@ export const PURE_ROOMS: readonly string[] = [
   'console',
 ];
 
-/** The part of `node` that is only language; the rest of that room does the reading. */
-export const PURE_FILES: readonly string[] = [
-  'src/node/node-reader.ts',
-  'src/node/attempt.ts',
-  'src/node/reader-name.ts',
-  'src/node/thread.ts',
-];
-
 /** Rooms that may never be reached, through however many other rooms. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   cli: ['kube'],
-  controller: ['node', 'repair'],
-  kubectl: ['node', 'repair'],
+  controller: ['reader', 'repair'],
+  kubectl: ['reader', 'repair'],
 };
 
 /** The rooms that decide which node is looked at: this one, or a recorded one. */
-export const CHOOSES_A_WORLD: readonly string[] = ['node', 'host', 'cli', 'agent'];
+export const CHOOSES_A_WORLD: readonly string[] = ['reader', 'local-node', 'cli', 'agent'];
 
-// src/node/live-node.ts, src/node/recorded-node.ts
-export const WORLD = /^src\/node\/(live|recorded|recording|failing)-node[.]ts$/;
+// src/node/reader/live-node.ts, src/node/reader/recorded-node.ts
+export const WORLD = /^src\/node\/reader\/(live|recorded|recording|failing)-node[.]ts$/;
 
-// src/repair/node-writer.ts, src/repair/live-writer.ts, src/repair/file-journal.ts, src/cri/commands.ts
-export const WRITER = /^src\/(repair\/((node|live)-writer|file-journal)|cri\/commands)[.]ts$/;
+// src/node/repair/node-writer.ts, src/node/repair/live-writer.ts, src/node/repair/file-journal.ts, src/lib/cri/commands.ts
+export const WRITER =
+  /^src\/(node\/repair\/((node|live)-writer|file-journal)|lib\/cri\/commands)[.]ts$/;
 
-// src/node/live-node.ts, src/node/answerer.ts, src/repair/live-writer.ts, src/trace/tracer.ts
+// src/node/reader/live-node.ts, src/node/reader/answerer.ts, src/node/repair/live-writer.ts, src/node/trace/tracer.ts
 export const USES_PROCESSES =
-  /^src\/(node\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/(live-writer|end-strays)[.]ts|trace\/(tracer|start-tracer|name-stack)[.]ts|(process|operations|lab)\/.+)$/;
+  /^(src\/(node\/(reader\/(live-|reader|answerer)[a-z-]*[.]ts|repair\/(live-writer|end-strays)[.]ts|trace\/(tracer|start-tracer|name-stack)[.]ts)|lib\/process\/.+|pipeline\/operations\/.+)|lab\/.+)$/;
 
 /** The Node core modules that start processes. */
 export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];
@@ -117,5 +165,5 @@ export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];
 /** Names by which a module is loaded past every import, so that no wall would see it. */
 export const LOADS_UNSEEN: readonly string[] = ['getBuiltinModule', 'createRequire', 'dlopen'];
 
-// src/node/reader.ts, src/node/reader-main.ts
-export const READER = /^src\/node\/reader[a-z-]*[.]ts$/;
+// src/node/reader/reader.ts, src/node/reader/reader-main.ts
+export const READER = /^src\/node\/reader\/reader[a-z-]*[.]ts$/;

@@ -41,147 +41,147 @@ test.each([
   [
     'arrows point one way',
     { 'model/fault.ts': "import { mounts } from '../evidence/mount-table.ts';" },
-    'src/model/fault.ts:1 arrows',
+    'src/node/model/fault.ts:1 arrows',
   ],
   [
     'a type is an import too',
     { 'checkup/run.ts': "\nimport type { Journal } from '../repair/journal.ts';" },
-    'src/checkup/run.ts:2 arrows',
+    'src/node/checkup/run.ts:2 arrows',
   ],
   [
     'a type written as import() is an import too',
     { 'checkup/run.ts': "let journal: import('../repair/journal.ts').Journal;" },
-    'src/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a lazy import is an import too',
     { 'checkup/run.ts': "await import('../cli/host.ts');" },
-    'src/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a re-export is an import too',
     { 'checkup/run.ts': "export { perform } from '../repair/perform.ts';" },
-    'src/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a re-export of everything is an import too',
     { 'checkup/run.ts': "export * from '../repair/perform.ts';" },
-    'src/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'an import must be readable',
     { 'cli/host.ts': 'await import(name);' },
-    'src/cli/host.ts:1 readable imports',
+    'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nothing is loaded past the imports',
     { 'cli/host.ts': "process.getBuiltinModule('node:child_process');" },
-    'src/cli/host.ts:1 readable imports',
+    'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nor by another name',
     { 'cli/host.ts': '\nconst { getBuiltinModule: load } = process;' },
-    'src/cli/host.ts:2 readable imports',
+    'src/hosts/cli/host.ts:2 readable imports',
   ],
   [
     'nor by a name in quotes',
     { 'cli/host.ts': "process['getBuiltinModule']('node:fs');" },
-    'src/cli/host.ts:1 readable imports',
+    'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nor by a require of our own making',
     { 'cli/host.ts': "import { createRequire } from 'node:module';" },
-    'src/cli/host.ts:1 readable imports',
+    'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'no product code imports from outside src',
     { 'cli/host.ts': "import { made } from '../../test/made-node.ts';" },
-    'src/cli/host.ts:1 product code stays in src',
+    'src/hosts/cli/host.ts:1 product code stays in src',
   ],
   [
     'no product code imports a test',
     { 'cli/host.ts': "import { made } from './host.test.ts';" },
-    'src/cli/host.ts:1 product code stays in src',
+    'src/hosts/cli/host.ts:1 product code stays in src',
   ],
   [
     'the container runtime is reached from node and repair only',
     { 'evidence/containers.ts': "import { list } from '../cri/client.ts';" },
-    'src/evidence/containers.ts:1 arrows',
+    'src/node/evidence/containers/containers.ts:1 arrows',
   ],
   [
     'gRPC stays in cri',
     { 'node/live-node.ts': "import { Client } from '@grpc/grpc-js';" },
-    'src/node/live-node.ts:1 packages have their rooms',
+    'src/node/reader/live-node.ts:1 packages have their rooms',
   ],
   [
     'React stays in console',
     { 'web/server.ts': "import { useState } from 'react';" },
-    'src/web/server.ts:1 packages have their rooms',
+    'src/hosts/web/server.ts:1 packages have their rooms',
   ],
   [
     'a package nobody asked for has no room',
     { 'cli/host.ts': "import { chalk } from 'chalk';" },
-    'src/cli/host.ts:1 packages have their rooms',
+    'src/hosts/cli/host.ts:1 packages have their rooms',
   ],
   [
     'a pure room has no Node core module',
     { 'faults/one/diagnose.ts': "import { readFileSync } from 'node:fs';" },
-    'src/faults/one/diagnose.ts:1 pure stays pure',
+    'src/node/faults/one/diagnose.ts:1 pure stays pure',
   ],
   [
     'nor one without its prefix',
     { 'std/path.ts': "import { join } from 'path';" },
-    'src/std/path.ts:1 pure stays pure',
+    'src/lib/std/path.ts:1 pure stays pure',
   ],
   [
     'evidence sees only the language of node',
     { 'evidence/mount-table.ts': "import { keyOf } from '../node/recording.ts';" },
-    'src/evidence/mount-table.ts:1 pure stays pure',
+    'src/node/evidence/mounts/mount-table.ts:1 pure stays pure',
   ],
   [
     'the language of node is pure itself',
     { 'node/attempt.ts': "import { keyOf } from './recording.ts';" },
-    'src/node/attempt.ts:1 pure stays pure',
+    'src/node/model/attempt.ts:1 pure stays pure',
   ],
   [
     'only process starts a process',
     { 'cli/host.ts': "import { spawn } from 'node:child_process';" },
-    'src/cli/host.ts:1 one room starts processes',
+    'src/hosts/cli/host.ts:1 one room starts processes',
   ],
   [
     'only the live part of node uses process',
     { 'node/recorded-node.ts': "import { runChild } from '../process/run-child.ts';" },
-    'src/node/recorded-node.ts:1 one room starts processes',
+    'src/node/reader/recorded-node.ts:1 one room starts processes',
   ],
   [
     'only the live writer of repair uses process',
     { 'repair/perform.ts': "import { runChild } from '../process/run-child.ts';" },
-    'src/repair/perform.ts:1 one room starts processes',
+    'src/node/repair/perform.ts:1 one room starts processes',
   ],
   [
     'the writer stays in repair',
     { 'cli/host.ts': "import { LiveWriter } from '../repair/live-writer.ts';" },
-    'src/cli/host.ts:1 the writer stays in repair',
+    'src/hosts/cli/host.ts:1 the writer stays in repair',
   ],
   [
     'the journal is written in repair alone',
     { 'cli/host.ts': "import { FileJournal } from '../repair/file-journal.ts';" },
-    'src/cli/host.ts:1 the writer stays in repair',
+    'src/hosts/cli/host.ts:1 the writer stays in repair',
   ],
   [
     'checkup does not choose a world',
     { 'checkup/run.ts': "import { LiveNode } from '../node/live-node.ts';" },
-    'src/checkup/run.ts:1 only hosts choose a world',
+    'src/node/checkup/run.ts:1 only hosts choose a world',
   ],
   [
     'a fault imports no other fault',
     { 'faults/one/diagnose.ts': "import { two } from '../two/diagnose.ts';" },
-    'src/faults/one/diagnose.ts:1 faults are islands',
+    'src/node/faults/one/diagnose.ts:1 faults are islands',
   ],
   [
     'checkup knows no particular fault',
     { 'checkup/run.ts': "import { one } from '../faults/one/fault.ts';" },
-    'src/checkup/run.ts:1 faults are islands',
+    'src/node/checkup/run.ts:1 faults are islands',
   ],
   [
     'main loads hosts lazily',
@@ -211,7 +211,7 @@ test('cli cannot reach kube through a third room', () => {
     expect.objectContaining({
       rule: 'cli cannot reach kube',
       wrong:
-        'src/cli/host.ts > src/diagnosis/drive.ts > src/operations/run.ts > src/kube/client.ts',
+        'src/hosts/cli/host.ts > src/pipeline/diagnosis/drive.ts > src/pipeline/operations/run.ts > src/kube/client.ts',
     }),
   );
 });
@@ -231,7 +231,7 @@ test('a circle of files is reported once', () => {
     'std/c.ts': "import './a.ts';",
     'std/outside.ts': "import './a.ts';",
   });
-  expect(broken).toEqual(['src/std/a.ts:1 no cycle']);
+  expect(broken).toEqual(['src/lib/std/a.ts:1 no cycle']);
 });
 
 test('tests may reach into any room', () => {
@@ -279,5 +279,5 @@ test('a break says where, which rule, why, and what to do', () => {
 });
 
 test('a file that cannot be parsed is an error, not an empty file', () => {
-  expect(() => brokenWalls(tree({ 'std/a.ts': 'import {' }))).toThrow('src/std/a.ts');
+  expect(() => brokenWalls(tree({ 'std/a.ts': 'import {' }))).toThrow('src/lib/std/a.ts');
 });

@@ -47,7 +47,7 @@ function textOf({ path, line, rule, wrong, toDo }: Break): string {
 }
 
 if (import.meta.main) {
-  const { ok, lines } = wallReport(filesBelow(['src'], TYPESCRIPT));
+  const { ok, lines } = wallReport(filesBelow(['src', 'lab'], TYPESCRIPT));
   console.log(lines.join('\n'));
   process.exitCode = ok ? 0 : 1;
 }

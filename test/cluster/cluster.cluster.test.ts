@@ -6,7 +6,7 @@ import {
   KERNEL_SETTINGS,
   kernelSettingFile,
   machinesKernelSettings,
-} from '../../src/lab/real-kubelet/kernel-settings.ts';
+} from '../../lab/real-kubelet/kernel-settings.ts';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { NODE, type SharedCluster, sharedCluster } from './shared-cluster.ts';
 

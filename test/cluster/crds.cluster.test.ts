@@ -1,11 +1,15 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { checkResource } from '../../src/api/check-resource.ts';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
-import { parseManifests } from '../../src/cli/parse-manifests.ts';
-import { adjacencyHash } from '../../src/graph/adjacency-hash.ts';
-import { afterStep } from '../../src/graph/after-step.ts';
-import { decideNext, type SeenDiagnosis, type SeenSet } from '../../src/graph/decide-next.ts';
-import { pathsOf } from '../../src/graph/paths.ts';
+import { parseManifests } from '../../src/hosts/cli/manifests/parse-manifests.ts';
+import { checkResource } from '../../src/pipeline/api/check-resource.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import { adjacencyHash } from '../../src/pipeline/graph/adjacency-hash.ts';
+import { afterStep } from '../../src/pipeline/graph/after-step.ts';
+import {
+  decideNext,
+  type SeenDiagnosis,
+  type SeenSet,
+} from '../../src/pipeline/graph/decide-next.ts';
+import { pathsOf } from '../../src/pipeline/graph/paths.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { type SharedCluster, sharedCluster } from './shared-cluster.ts';
 

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { faults } from '../../src/faults/index.ts';
+import { faults } from '../../src/node/faults/index.ts';
 import type { Ended } from '../../tools/cluster/cluster.ts';
 import { reportOf } from '../rig/run-kubediag.ts';
 

@@ -4,7 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 const SERVER = join(import.meta.dirname, '../rig/hung-fuse.ts');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { Report } from '../../src/checkup/report.ts';
-import { healthyObjects } from '../../src/lab/healthy-pods.ts';
-import { machinesKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
+import { healthyObjects } from '../../lab/healthy-pods.ts';
+import { machinesKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
 import { findBinaries } from '../../tools/cluster/binaries.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { containerdPackages } from '../rig/containerd.ts';

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { TestProject } from 'vitest/node';
-import { machinesKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
+import { machinesKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
 import { names, takeDown } from '../../tools/cluster/known-clusters.ts';
 
 declare module 'vitest' {

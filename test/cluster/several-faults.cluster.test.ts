@@ -1,7 +1,7 @@
 import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Report } from '../../src/checkup/report.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { ClusterLook } from './cluster-look.ts';
 import { expectAllClear } from './expect-all-clear.ts';

@@ -1,5 +1,5 @@
-import { CriDriver } from '../../src/lab/runtime/cri-driver.ts';
-import * as cri from '../../src/lab/runtime/generated/cri-drive.ts';
+import { CriDriver } from '../../lab/runtime/cri-driver.ts';
+import * as cri from '../../lab/runtime/generated/cri-drive.ts';
 import type { SharedCluster } from './shared-cluster.ts';
 
 /** Not the driver's own time limit: a runtime that is well makes a container within seconds. */

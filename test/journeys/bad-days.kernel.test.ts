@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Report } from '../../src/checkup/report.ts';
-import { READERS_ABANDONED_MAX } from '../../src/node/limits.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
+import { READERS_ABANDONED_MAX } from '../../src/node/reader/limits.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';
 import { EXECUTABLE, oneLine, reportOf } from '../rig/run-kubediag.ts';
 import {

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import type { Report } from '../../src/checkup/report.ts';
-import { VERSION } from '../../src/host/product-version.ts';
+import { VERSION } from '../../src/hosts/local-node/product-version.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const FAULTS = join(PROJECT, 'src/faults');
+const FAULTS = join(PROJECT, 'src/node/faults');
 const FIXTURES = join(FAULTS, 'stale-subpath-mount/fixtures');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true }));

@@ -1,7 +1,7 @@
 import { appendFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { FaultReport } from '../../src/checkup/report.ts';
+import type { FaultReport } from '../../src/node/checkup/report.ts';
 import type { CriDouble, DoubleContainer } from '../rig/cri-double.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot, makeBin } from '../rig/private-root.ts';

@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FaultReport, FindingReport } from '../../src/checkup/report.ts';
-import { connectRuntime, type RuntimeConnection } from '../../src/cri/client.ts';
+import { connectRuntime, type RuntimeConnection } from '../../src/lib/cri/client.ts';
+import type { FaultReport, FindingReport } from '../../src/node/checkup/report.ts';
 import { type Pod, type RunningContainerd, startContainerd } from '../rig/containerd.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';
 import { type Ended, oneLine, reportOf, runProgram } from '../rig/run-kubediag.ts';

@@ -9,8 +9,8 @@ import {
 import { dirname, join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
 import { parse } from 'yaml';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { PracticeNode } from '../rig/practice-node.ts';
 import type { Running } from '../rig/run-kubediag.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { makeHung, ORPHAN, says, seenBy, until, volumeOf } from '../rig/hung-volume.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';

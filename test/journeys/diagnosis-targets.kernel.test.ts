@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { object } from '../made-manifests.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';

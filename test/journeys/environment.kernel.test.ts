@@ -9,7 +9,7 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 
 const FIXTURE = join(
   import.meta.dirname,
-  '../../src/faults/stale-subpath-mount/fixtures/broken-configmap',
+  '../../src/node/faults/stale-subpath-mount/fixtures/broken-configmap',
 );
 
 const NOBODY = 65_534;

@@ -9,8 +9,8 @@ import {
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { parse } from 'yaml';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
-import { faults } from '../../src/faults/index.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { makeHung, ORPHAN, says, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';

@@ -2,13 +2,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { manifestOf } from '../../src/node/bundle.ts';
-import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
+import { manifestOf } from '../../src/node/reader/bundle.ts';
+import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
 import { madeAgent } from '../made-agent.ts';
 import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/broken-configmap');
+const FIXTURE = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures/broken-configmap');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-hostile-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
 import { atTerminal } from '../rig/at-terminal.ts';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
 import { makeNode, makeSick } from '../rig/sick-node.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { readJournal } from '../../src/repair/journal.ts';
+import { readJournal } from '../../src/node/repair/journal.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
 import { WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';

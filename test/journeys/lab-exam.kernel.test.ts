@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ExamResult } from '../../src/lab/exam/result.ts';
+import type { ExamResult } from '../../lab/exam/result.ts';
 import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
 
 /** The whole of it takes some minutes on two cores, and the machine may be busy with other tests. */

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { frameOf } from '../../src/node/reader-protocol.ts';
+import { frameOf } from '../../src/node/reader/reader-protocol.ts';
 import { hangVolumes, makeHung, says, volumeOf } from '../rig/hung-volume.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';

@@ -2,8 +2,8 @@ import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync } from 'node
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { FaultReport } from '../../src/checkup/report.ts';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
+import type { FaultReport } from '../../src/node/checkup/report.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { oneLine, reportOf } from '../rig/run-kubediag.ts';

@@ -2,17 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Report } from '../../src/checkup/report.ts';
-import { examinedReport } from '../../src/cli/examine.ts';
-import { lintManifests } from '../../src/cli/lint-manifests.ts';
-import { textsOf } from '../../src/cli/read-given.ts';
-import { yamlText } from '../../src/cli/show-report.ts';
-import { faults } from '../../src/faults/index.ts';
-import { replayLook } from '../../src/host/take-look.ts';
-import { bundleOfFiles, manifestOf } from '../../src/node/bundle.ts';
-import { BundleError } from '../../src/node/bundle-error.ts';
-import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
-import { textAt } from '../../src/std/json.ts';
+import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
+import { textsOf } from '../../src/hosts/cli/input/read-given.ts';
+import { lintManifests } from '../../src/hosts/cli/manifests/lint-manifests.ts';
+import { yamlText } from '../../src/hosts/cli/screens/show-report.ts';
+import { replayLook } from '../../src/hosts/local-node/take-look.ts';
+import { textAt } from '../../src/lib/std/json.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import { bundleOfFiles, manifestOf } from '../../src/node/reader/bundle.ts';
+import { BundleError } from '../../src/node/reader/bundle-error.ts';
+import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
 
 /** The same inputs in every run; a failure can be repeated by its path. */
 const SEED = 20_261_116;
@@ -25,9 +25,9 @@ const filesIn = (folder: string) =>
 
 /** Every recorded node, and the fault that it is about. */
 const FIXTURES = faults.flatMap(({ id }) =>
-  readdirSync(join(ROOT, 'src/faults', id, 'fixtures'), { withFileTypes: true })
+  readdirSync(join(ROOT, 'src/node/faults', id, 'fixtures'), { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ id, folder: join(ROOT, 'src/faults', id, 'fixtures', name) })),
+    .map(({ name }) => ({ id, folder: join(ROOT, 'src/node/faults', id, 'fixtures', name) })),
 );
 
 function linesOf(folder: string): readonly string[] {

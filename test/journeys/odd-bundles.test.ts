@@ -11,11 +11,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { VERSION } from '../../src/host/product-version.ts';
+import { VERSION } from '../../src/hosts/local-node/product-version.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const FIXTURE = join(PROJECT, 'src/faults/stale-subpath-mount/fixtures/healthy');
+const FIXTURE = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures/healthy');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-odd-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filesOfBundle, packBundle } from '../../src/node/bundle.ts';
+import { filesOfBundle, packBundle } from '../../src/node/reader/bundle.ts';
 import { checked } from '../../tools/screens/made-screens.ts';
 import { SCENES } from '../../tools/screens/scenes.ts';
 import { EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';

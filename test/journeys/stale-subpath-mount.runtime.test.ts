@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { FaultReport, Report } from '../../src/checkup/report.ts';
+import type { FaultReport, Report } from '../../src/node/checkup/report.ts';
 import {
   containerdPackages,
   type Pod,

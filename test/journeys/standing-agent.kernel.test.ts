@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { BODY_BYTES_MAX, HEADERS_MS } from '../../src/web/limits.ts';
+import { BODY_BYTES_MAX, HEADERS_MS } from '../../src/hosts/web/limits.ts';
 import { PracticeNode } from '../rig/practice-node.ts';
 import { ServedNode } from '../rig/served-node.ts';
 

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';

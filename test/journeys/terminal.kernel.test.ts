@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
 import { reportSchema } from '../../tools/report-schema.ts';
 import { atTerminal, COLUMNS } from '../rig/at-terminal.ts';
 import type { PracticeNode, Subpath } from '../rig/practice-node.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Change } from '../../src/cli/report-changes.ts';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
+import type { Change } from '../../src/hosts/cli/screens/report-changes.ts';
 import { hangVolumes, isWaiting, until, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import type { Running } from '../rig/run-kubediag.ts';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { StoredObject } from '../../src/diagnosis/store.ts';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
+import type { StoredObject } from '../../src/pipeline/store/store.ts';
 import type { PracticeNode } from './practice-node.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 

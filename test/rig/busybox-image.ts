@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { imageArchive } from '../../src/lab/runtime/image-archive.ts';
+import { imageArchive } from '../../lab/runtime/image-archive.ts';
 
 export const BUSYBOX_IMAGE = 'kubediag.test/busybox:latest';
 

@@ -1,9 +1,9 @@
 import { tmpdir } from 'node:os';
-import { BEHAVIOURS } from '../../src/lab/kubelet/behaviour.ts';
-import { removeContainer } from '../../src/lab/kubelet/collect-containers.ts';
-import { klogLine } from '../../src/lab/kubelet/log-line.ts';
-import { WORDINGS } from '../../src/lab/kubelet/wording.ts';
-import { connectCommands } from '../../src/lab/runtime/connect-commands.ts';
+import { BEHAVIOURS } from '../../lab/kubelet/behaviour.ts';
+import { removeContainer } from '../../lab/kubelet/collect-containers.ts';
+import { klogLine } from '../../lab/kubelet/log-line.ts';
+import { WORDINGS } from '../../lab/kubelet/wording.ts';
+import { connectCommands } from '../../lab/runtime/connect-commands.ts';
 
 /**
  * Collects the containers that have ended and have no log path, as a kubelet of 1.36 does: in the folder

@@ -4,11 +4,11 @@ import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { connectRuntime } from '../../src/cri/client.ts';
-import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
-import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
-import { containerdConfig } from '../../src/lab/runtime/containerd-config.ts';
+import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import type { PrivateNamespaces } from '../../lab/namespaces.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
+import { containerdConfig } from '../../lab/runtime/containerd-config.ts';
+import { connectRuntime } from '../../src/lib/cri/client.ts';
 import type { UnpackedPackages } from '../../tools/debian-packages.ts';
 import { BUSYBOX_IMAGE } from './busybox-image.ts';
 

@@ -2,16 +2,16 @@ import { execFile } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { PrivateNamespaces } from '../../lab/namespaces.ts';
+import type { ContainerWish, PodWish } from '../../lab/practice-node.ts';
+import { CriDriver } from '../../lab/runtime/cri-driver.ts';
+import * as cri from '../../lab/runtime/generated/cri-drive.ts';
+import { containerConfigOf, podConfigOf } from '../../lab/runtime/wishes.ts';
 import {
   RemoveContainerRequest,
   RemovePodSandboxRequest,
   StopPodSandboxRequest,
-} from '../../src/cri/generated/cri.ts';
-import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
-import type { ContainerWish, PodWish } from '../../src/lab/practice-node.ts';
-import { CriDriver } from '../../src/lab/runtime/cri-driver.ts';
-import * as cri from '../../src/lab/runtime/generated/cri-drive.ts';
-import { containerConfigOf, podConfigOf } from '../../src/lab/runtime/wishes.ts';
+} from '../../src/lib/cri/generated/cri.ts';
 import {
   type Missing,
   type UnpackedPackages,

@@ -1,4 +1,5 @@
 import { status as grpcStatus } from '@grpc/grpc-js';
+import { type Calls, serveCalls } from '../../lab/runtime/serve-calls.ts';
 import {
   type ContainerState,
   ContainerStatusRequest,
@@ -7,8 +8,7 @@ import {
   ListPodSandboxResponse,
   RemoveContainerRequest,
   VersionResponse,
-} from '../../src/cri/generated/cri.ts';
-import { type Calls, serveCalls } from '../../src/lab/runtime/serve-calls.ts';
+} from '../../src/lib/cri/generated/cri.ts';
 
 export interface DoublePod {
   readonly uid: string;

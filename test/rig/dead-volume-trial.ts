@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { readJournal } from '../../src/repair/journal.ts';
+import { readJournal } from '../../src/node/repair/journal.ts';
 import { eventually, processesOn } from './agent-on-node.ts';
 import { type HungNode, hang, makeHung } from './hung-volume.ts';
 import { type Blow, killRunning } from './kill-running.ts';

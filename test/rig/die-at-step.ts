@@ -1,7 +1,7 @@
-import { lookAt } from '../../src/checkup/look.ts';
-import type { Action } from '../../src/model/action.ts';
-import { LiveNode } from '../../src/node/live-node.ts';
-import { ALL_ACTIONS, openHands } from '../../src/repair/open-hands.ts';
+import { lookAt } from '../../src/node/checkup/look.ts';
+import type { Action } from '../../src/node/model/action.ts';
+import { LiveNode } from '../../src/node/reader/live-node.ts';
+import { ALL_ACTIONS, openHands } from '../../src/node/repair/open-hands.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**

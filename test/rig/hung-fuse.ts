@@ -1,4 +1,4 @@
-import { runFileServer } from '../../src/lab/file-server.ts';
+import { runFileServer } from '../../lab/file-server.ts';
 
 /** The silent file server of the lab as a program of its own, for nodes without the executable. */
 await runFileServer(process.argv.slice(2));

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { eventually } from './agent-on-node.ts';
 import type { Running } from './run-kubediag.ts';
 

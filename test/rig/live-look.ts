@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LiveNode } from '../../src/node/live-node.ts';
-import { type Question, type QuestionKind, ReadError } from '../../src/node/node-reader.ts';
+import { type Question, type QuestionKind, ReadError } from '../../src/node/model/node-reader.ts';
+import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**

@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { AtomicVolume } from '../../src/lab/kubelet/atomic-volume.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../src/lab/namespaces.ts';
+import { AtomicVolume } from '../../lab/kubelet/atomic-volume.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
 import { type Ended, EXECUTABLE, type Running, runProgram, startProgram } from './run-kubediag.ts';
 import { type KubeletWish, type StandIn, startKubelet } from './start-kubelet.ts';
 

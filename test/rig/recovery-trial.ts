@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import type { StoredObject } from '../../src/diagnosis/store.ts';
+import type { StoredObject } from '../../src/pipeline/store/store.ts';
 import { type AgentOnNode, type Answered, eventually, programsOn } from './agent-on-node.ts';
 import { mountChanges, mountTables } from './mount-tables.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from './printed-status.ts';

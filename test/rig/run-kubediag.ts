@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import type { Report } from '../../src/checkup/report.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
 
 export const EXECUTABLE = join(import.meta.dirname, '../../dist/kubediag');
 

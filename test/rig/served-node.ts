@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { childOf } from '../../src/lab/process-mark.ts';
+import { childOf } from '../../lab/process-mark.ts';
 import type { PracticeNode } from './practice-node.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 

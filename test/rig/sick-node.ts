@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, onTestFinished } from 'vitest';
-import type { FaultReport } from '../../src/checkup/report.ts';
-import { runcRefusal } from '../../src/lab/runtime/runc-words.ts';
+import { runcRefusal } from '../../lab/runtime/runc-words.ts';
+import type { FaultReport } from '../../src/node/checkup/report.ts';
 import { CriDouble, type DoubleContainer } from './cri-double.ts';
 import { mountChanges, mountTables } from './mount-tables.ts';
 import { PracticeNode, type Subpath, WEB } from './practice-node.ts';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import type { PrivateNamespaces } from '../../lab/namespaces.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { type KubeletSays, SAYS_FILE } from './kubelet-stand-in.ts';
 
 const SCRIPT = join(import.meta.dirname, 'kubelet-stand-in.ts');

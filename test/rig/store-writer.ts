@@ -1,6 +1,6 @@
 import { writeSync } from 'node:fs';
-import { API_VERSION } from '../../src/api/kinds.ts';
-import { openSqliteStore } from '../../src/diagnosis/sqlite-store.ts';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
 
 /** A process to be killed: counts in ten objects of a store, and tells what it was promised. */
 const [path = '', prefix = ''] = process.argv.slice(2);

@@ -1,11 +1,11 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { DiagnosisStatus } from '../../src/api/diagnosis.ts';
-import { openSqliteStore } from '../../src/diagnosis/sqlite-store.ts';
-import type { StoredObject } from '../../src/diagnosis/store.ts';
-import type { MountTables } from '../../src/lab/exam/mount-tables.ts';
-import { type JournalReading, readJournal } from '../../src/repair/journal.ts';
+import type { MountTables } from '../../lab/exam/mount-tables.ts';
+import { type JournalReading, readJournal } from '../../src/node/repair/journal.ts';
+import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
+import type { StoredObject } from '../../src/pipeline/store/store.ts';
 import { AgentOnNode } from './agent-on-node.ts';
 import { GatedUmount } from './gated-umount.ts';
 import { mountTables } from './mount-tables.ts';

@@ -1,8 +1,8 @@
-import { SeenWaits } from '../../src/cli/seen-waits.ts';
-import { systemTerminal } from '../../src/cli/terminal.ts';
-import { deadVolumeMount } from '../../src/faults/dead-volume-mount/fault.ts';
-import { replayLook, takeLook } from '../../src/host/take-look.ts';
-import { LiveNode } from '../../src/node/live-node.ts';
+import { SeenWaits } from '../../src/hosts/cli/input/seen-waits.ts';
+import { replayLook, takeLook } from '../../src/hosts/local-node/take-look.ts';
+import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
+import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
+import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**

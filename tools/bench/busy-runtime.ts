@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { type Calls, serveCalls } from '../../lab/runtime/serve-calls.ts';
 import {
   ContainerState,
   ContainerStatusRequest,
@@ -7,8 +8,7 @@ import {
   ListPodSandboxResponse,
   PodSandboxState,
   VersionResponse,
-} from '../../src/cri/generated/cri.ts';
-import { type Calls, serveCalls } from '../../src/lab/runtime/serve-calls.ts';
+} from '../../src/lib/cri/generated/cri.ts';
 import {
   type BusyContainer,
   type BusyPod,

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { API_VERSION } from '../../src/api/kinds.ts';
-import { storeCatalogue } from '../../src/diagnosis/catalogue.ts';
-import { largeResultsIn } from '../../src/diagnosis/large-results.ts';
-import { Runner } from '../../src/diagnosis/runner.ts';
-import { openSqliteStore } from '../../src/diagnosis/sqlite-store.ts';
-import type { Store, StoredObject } from '../../src/diagnosis/store.ts';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import { storeCatalogue } from '../../src/pipeline/diagnosis/catalogue.ts';
+import { largeResultsIn } from '../../src/pipeline/diagnosis/large-results.ts';
+import { Runner } from '../../src/pipeline/diagnosis/runner.ts';
+import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
+import type { Store, StoredObject } from '../../src/pipeline/store/store.ts';
 import { barred, type Row, shown } from './row.ts';
 
 const STEPS = 10;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { READERS_ABANDONED_MAX } from '../../src/node/limits.ts';
+import { READERS_ABANDONED_MAX } from '../../src/node/reader/limits.ts';
 import { PracticeNode } from '../../test/rig/practice-node.ts';
 import type { KubeletWish } from '../../test/rig/start-kubelet.ts';
 import { madeUid } from './made-mount-table.ts';

@@ -1,5 +1,5 @@
-import { checkGraph } from '../../src/graph/check-graph.ts';
-import { pathsOf } from '../../src/graph/paths.ts';
+import { checkGraph } from '../../src/pipeline/graph/check-graph.ts';
+import { pathsOf } from '../../src/pipeline/graph/paths.ts';
 import { barred, type Row } from './row.ts';
 
 const NODES = 200;

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseMountTable } from '../../src/evidence/mount-table.ts';
+import { parseMountTable } from '../../src/node/evidence/mounts/mount-table.ts';
 
 /**
  * Compares, in one process, how long it takes to read a file and split it into lines with how long

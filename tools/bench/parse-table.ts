@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { parseMountTable } from '../../src/evidence/mount-table.ts';
+import { parseMountTable } from '../../src/node/evidence/mounts/mount-table.ts';
 
 /** Reads a mount table, makes records of it and ends: `parse-table FILE LINES`. */
 const [file = '', lines] = process.argv.slice(2);

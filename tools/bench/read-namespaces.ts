@@ -1,6 +1,6 @@
-import { lookAt } from '../../src/checkup/look.ts';
-import { mountNamespaces } from '../../src/evidence/mount-namespaces.ts';
-import { LiveNode } from '../../src/node/live-node.ts';
+import { lookAt } from '../../src/node/checkup/look.ts';
+import { mountNamespaces } from '../../src/node/evidence/mounts/mount-namespaces.ts';
+import { LiveNode } from '../../src/node/reader/live-node.ts';
 
 /**
  * Reads the mount tables of all namespaces, again and again, and prints the least time of it in

@@ -1,5 +1,5 @@
-import { leftoverName } from '../../src/evidence/leftover-names.ts';
-import { entriesIn, foldersIn } from '../../src/node/answer-folders.ts';
+import { leftoverName } from '../../src/node/evidence/volumes/leftover-names.ts';
+import { entriesIn, foldersIn } from '../../src/node/reader/answer-folders.ts';
 
 /**
  * Scans for left-over folders as the reader does, once, and prints how long the names took and what

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { logOfLines } from '../../src/evidence/log-entries.ts';
-import { fieldsIn, type Signature } from '../../src/evidence/log-signature.ts';
-import { LOG_LITERALS } from '../../src/evidence/log-signatures.ts';
-import { logLines } from '../../src/node/answerer-log.ts';
-import type { LogLines } from '../../src/node/node-reader.ts';
-import { MatchingLines } from '../../src/std/matching-lines.ts';
+import { MatchingLines } from '../../src/lib/std/matching-lines.ts';
+import { logOfLines } from '../../src/node/evidence/logs/log-entries.ts';
+import { fieldsIn, type Signature } from '../../src/node/evidence/logs/log-signature.ts';
+import { LOG_LITERALS } from '../../src/node/evidence/logs/log-signatures.ts';
+import type { LogLines } from '../../src/node/model/node-reader.ts';
+import { logLines } from '../../src/node/reader/answerer-log.ts';
 
 /**
  * Searches a log as the reader does, and reads what every line that passes says by all signatures;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openSqliteStore } from '../../src/diagnosis/sqlite-store.ts';
+import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
 import { makeMemoryCgroup } from '../../test/rig/memory-cgroup.ts';
 import {
   type Ended,

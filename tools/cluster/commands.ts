@@ -4,7 +4,7 @@ import { open, readFile } from 'node:fs/promises';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
 import { findBinaries } from './binaries.ts';
 import { inThisFolder, personsEnvironment } from './cluster.ts';
 import {

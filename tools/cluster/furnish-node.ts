@@ -1,9 +1,9 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
-import type { PrivateNamespaces } from '../../src/lab/namespaces.ts';
-import { PLACES } from '../../src/lab/places.ts';
-import { writeKernelSettings } from '../../src/lab/real-kubelet/kernel-settings.ts';
-import { containerdConfig } from '../../src/lab/runtime/containerd-config.ts';
+import type { PrivateNamespaces } from '../../lab/namespaces.ts';
+import { PLACES } from '../../lab/places.ts';
+import { writeKernelSettings } from '../../lab/real-kubelet/kernel-settings.ts';
+import { containerdConfig } from '../../lab/runtime/containerd-config.ts';
 import { BUSYBOX_IMAGE, busyboxImage } from '../../test/rig/busybox-image.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import type { Binaries } from './binaries.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdir, open, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { childOf, killIfThere } from '../../src/lab/process-mark.ts';
+import { childOf, killIfThere } from '../../lab/process-mark.ts';
 
 const END_MS = 10_000;
 const LOG_LINES = 12;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { PLACES } from '../../src/lab/places.ts';
+import { PLACES } from '../../lab/places.ts';
 import type { Binaries } from './binaries.ts';
 import type { Certificates } from './certificates.ts';
 import { NODE_ADDRESS, POD_RANGE, SERVICE_RANGE } from './network.ts';

@@ -1,8 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { removeCgroupTree } from '../../src/lab/cgroup-tree.ts';
-import { makePrivateNamespaces, type PrivateNamespaces } from '../../src/lab/namespaces.ts';
+import { removeCgroupTree } from '../../lab/cgroup-tree.ts';
+import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
 import type { UnpackedPackages } from '../debian-packages.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Cluster, RunningCluster } from './cluster.ts';

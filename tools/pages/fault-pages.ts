@@ -1,14 +1,14 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { CONDITION_REASONS } from '../../src/api/reasons.ts';
-import type { Report } from '../../src/checkup/report.ts';
-import { examinedReport } from '../../src/cli/examine.ts';
-import { readGiven } from '../../src/cli/read-given.ts';
-import { NEWEST_KUBEEDGE } from '../../src/evidence/edgecore-versions.ts';
-import { NEWEST_KUBELET } from '../../src/evidence/verified-version.ts';
-import { faults } from '../../src/faults/index.ts';
-import type { AnyFault } from '../../src/model/fault.ts';
-import { FINDING_STATES, type FindingState } from '../../src/model/finding.ts';
+import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
+import { readGiven } from '../../src/hosts/cli/input/read-given.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
+import { NEWEST_KUBEEDGE } from '../../src/node/evidence/kubelet/edgecore-versions.ts';
+import { NEWEST_KUBELET } from '../../src/node/evidence/kubelet/verified-version.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import type { AnyFault } from '../../src/node/model/fault.ts';
+import { FINDING_STATES, type FindingState } from '../../src/node/model/finding.ts';
+import { CONDITION_REASONS } from '../../src/pipeline/api/reasons.ts';
 import { declaredAs } from './doc-comments.ts';
 import { code, tableOf } from './markdown.ts';
 import { fixturesOf, judgedFixture } from './recorded-nodes.ts';
@@ -25,7 +25,7 @@ export async function faultsPage(): Promise<string> {
       'assumed to behave like the newest verified one. The finding stays, and its proof ends with\n' +
       `"last verified with ${NEWEST_KUBELET.text}".\n`,
     tableOf(head, rows),
-    `## States\n\n${declaredAs('src/model/finding.ts', 'FindingState').comment}\n`,
+    `## States\n\n${declaredAs('src/node/model/finding.ts', 'FindingState').comment}\n`,
   ].join('\n');
 }
 

@@ -1,10 +1,11 @@
-import * as agent from '../../src/agent/limits.ts';
-import * as api from '../../src/api/limits.ts';
-import * as diagnosis from '../../src/diagnosis/limits.ts';
-import * as graph from '../../src/graph/limits.ts';
-import * as operations from '../../src/operations/limits.ts';
-import * as triggers from '../../src/triggers/limits.ts';
-import * as web from '../../src/web/limits.ts';
+import * as agent from '../../src/hosts/agent/limits.ts';
+import * as web from '../../src/hosts/web/limits.ts';
+import * as api from '../../src/pipeline/api/limits.ts';
+import * as diagnosis from '../../src/pipeline/diagnosis/limits.ts';
+import * as graph from '../../src/pipeline/graph/limits.ts';
+import * as operations from '../../src/pipeline/operations/limits.ts';
+import * as store from '../../src/pipeline/store/limits.ts';
+import * as triggers from '../../src/pipeline/triggers/limits.ts';
 import { tableOf } from './markdown.ts';
 
 type Row = readonly [what: string, most: string, beyond: string];
@@ -59,7 +60,7 @@ const results: readonly Row[] = [
 ];
 
 const objects: readonly Row[] = [
-  ['an object', bytes(diagnosis.OBJECT_BYTES_MAX), 'refused (413), as by etcd'],
+  ['an object', bytes(store.OBJECT_BYTES_MAX), 'refused (413), as by etcd'],
   ['values in an object', count(api.VALUES_MAX), 'refused'],
   ['nodes of a graph', count(api.NODES_MAX), 'refused'],
   ['paths of a graph, as JSON', bytes(graph.PATHS_BYTES_MAX), 'refused'],
@@ -100,7 +101,7 @@ const agents: readonly Row[] = [
     'the others wait their turn',
   ],
   ['servers asked at once', count(diagnosis.EXCHANGES_MAX), 'the others wait their turn'],
-  ['the store', bytes(diagnosis.STORE_BYTES_MAX), 'nothing more is kept (503)'],
+  ['the store', bytes(store.STORE_BYTES_MAX), 'nothing more is kept (503)'],
   ['alerts in one request', count(triggers.ALERTS_MAX), 'refused (413)'],
   [
     'Diagnoses that Triggers make within a repeat interval',

@@ -1,13 +1,16 @@
 import { stringify } from 'yaml';
-import { API_VERSION } from '../../src/api/kinds.ts';
-import { type OwnOperationSet, ownOperationSets } from '../../src/operations/fault-processors.ts';
-import { OWN_TIMEOUT_SECONDS } from '../../src/operations/limits.ts';
-import { processors } from '../../src/operations/processors.ts';
+import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
+import {
+  type OwnOperationSet,
+  ownOperationSets,
+} from '../../src/pipeline/operations/fault-processors.ts';
+import { OWN_TIMEOUT_SECONDS } from '../../src/pipeline/operations/limits.ts';
+import { processors } from '../../src/pipeline/operations/processors.ts';
 
 /** deploy/operations/*.yaml: the graph of each fault and its steps, to be applied to a cluster. */
 export const operationFiles = ownOperationSets.map((set) => ({
   writes: `deploy/operations/${set.name}.yaml`,
-  from: 'src/faults',
+  from: 'src/node/faults',
   make: () => [...operationsOf(set), setObject(set)].map((each) => stringify(each)).join('---\n'),
 }));
 

@@ -1,5 +1,5 @@
-import type { OwnProcessor } from '../../src/operations/own-processor.ts';
-import { processors } from '../../src/operations/processors.ts';
+import type { OwnProcessor } from '../../src/pipeline/operations/own-processor.ts';
+import { processors } from '../../src/pipeline/operations/processors.ts';
 import { code } from './markdown.ts';
 
 /** docs/reference/operations.md: what of ours a graph may name. */

@@ -1,18 +1,18 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkUp, type Judged } from '../../src/checkup/check-up.ts';
-import { lookAt } from '../../src/checkup/look.ts';
-import { makeReport } from '../../src/checkup/make-report.ts';
-import { nodeFacts } from '../../src/checkup/node-facts.ts';
-import type { Report } from '../../src/checkup/report.ts';
-import { faults } from '../../src/faults/index.ts';
-import { bundleOfFiles } from '../../src/node/bundle.ts';
-import { bundleFilesIn } from '../../src/node/bundle-folder.ts';
-import { RecordedNode } from '../../src/node/recorded-node.ts';
+import { checkUp, type Judged } from '../../src/node/checkup/check-up.ts';
+import { lookAt } from '../../src/node/checkup/look.ts';
+import { makeReport } from '../../src/node/checkup/make-report.ts';
+import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import { bundleOfFiles } from '../../src/node/reader/bundle.ts';
+import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
+import { RecordedNode } from '../../src/node/reader/recorded-node.ts';
 
 /** The folders of all recorded nodes of a fault. */
 export function fixturesOf(fault: { readonly id: string }): readonly string[] {
-  const home = join('src/faults', fault.id, 'fixtures');
+  const home = join('src/node/faults', fault.id, 'fixtures');
   return readdirSync(home, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => join(home, name))

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { reportSchema } from '../report-schema.ts';
 import { declaredIn } from './doc-comments.ts';
 
-const SOURCES = ['src/checkup/report.ts', 'src/model/finding.ts'];
+const SOURCES = ['src/node/checkup/report.ts', 'src/node/model/finding.ts'];
 
 interface Described {
   description?: string;

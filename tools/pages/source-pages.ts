@@ -1,10 +1,14 @@
-import { QUESTION_MS } from '../../src/node/limits.ts';
-import { type QuestionKind, ReadError, type ReadFailure } from '../../src/node/node-reader.ts';
+import {
+  type QuestionKind,
+  ReadError,
+  type ReadFailure,
+} from '../../src/node/model/node-reader.ts';
+import { QUESTION_MS } from '../../src/node/reader/limits.ts';
 import { type Declared, declaredAs, type Field } from './doc-comments.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
-const ACTION = 'src/model/action.ts';
-const READER = 'src/node/node-reader.ts';
+const ACTION = 'src/node/model/action.ts';
+const READER = 'src/node/model/node-reader.ts';
 
 /** docs/reference/actions.md: every change we can make, in the words of the source. */
 export function actionsPage(): string {

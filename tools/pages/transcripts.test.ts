@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withTranscripts } from './transcripts.ts';
 
-const FIXTURE = 'src/faults/stale-subpath-mount/fixtures/broken-configmap';
+const FIXTURE = 'src/node/faults/stale-subpath-mount/fixtures/broken-configmap';
 const marked = (command: string, inside = '') =>
   `before\n<!-- transcript: kubediag ${command} | ${FIXTURE} -->\n${inside}<!-- end of transcript -->\nafter\n`;
 
@@ -26,7 +26,7 @@ test('shows the plan of a recovery without one', async () => {
 });
 
 test('keeps to a margin in the page of a fault, which is itself shown in a terminal', async () => {
-  const page = await withTranscripts('src/faults/x/README.md', marked('check'));
+  const page = await withTranscripts('src/node/faults/x/README.md', marked('check'));
   const lines = page.split('\n').filter((line) => line.startsWith('    '));
   expect(lines).toContain('    $ kubediag check');
   // A path is never broken.

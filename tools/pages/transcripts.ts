@@ -1,15 +1,15 @@
-import { chooseFindings } from '../../src/cli/choose-findings.ts';
-import { totalsText } from '../../src/cli/recovery-totals.ts';
-import { showPlan } from '../../src/cli/show-plan.ts';
-import { showReport } from '../../src/cli/show-report.ts';
-import type { Terminal } from '../../src/cli/terminal.ts';
+import { chooseFindings } from '../../src/hosts/cli/recovery/choose-findings.ts';
+import { totalsText } from '../../src/hosts/cli/recovery/recovery-totals.ts';
+import { showPlan } from '../../src/hosts/cli/screens/show-plan.ts';
+import { showReport } from '../../src/hosts/cli/screens/show-report.ts';
+import type { Terminal } from '../../src/lib/terminal/terminal.ts';
 import { judgedFixture } from './recorded-nodes.ts';
 
 /** The screen that a page shows; a fault's page is itself shown in a terminal, with a margin. */
 const COLUMNS = 80;
 const MARGIN = 6;
 
-// <!-- transcript: kubediag check | src/faults/stale-subpath-mount/fixtures/broken-configmap -->
+// <!-- transcript: kubediag check | src/node/faults/stale-subpath-mount/fixtures/broken-configmap -->
 // <!-- end of transcript -->
 const TRANSCRIPT =
   /(<!-- transcript: kubediag ([^|]+) \| (\S+) -->\n)[\s\S]*?(<!-- end of transcript -->)/g;
@@ -19,7 +19,7 @@ const TRANSCRIPT =
  * names. The text between the marks is replaced; a page without marks stays as it is.
  */
 export async function withTranscripts(path: string, text: string): Promise<string> {
-  const isIndented = path.startsWith('src/faults/');
+  const isIndented = path.startsWith('src/node/faults/');
   const marks = [...text.matchAll(/<!-- (transcript:|end of transcript)/g)].length;
   if (marks !== 2 * [...text.matchAll(TRANSCRIPT)].length) {
     throw new Error(`${path}: a mark of a transcript has no other end, or is written wrongly`);

@@ -5,7 +5,7 @@ import {
   type QuestionKind,
   ReadError,
   sourceOf,
-} from '../../src/node/node-reader.ts';
+} from '../../src/node/model/node-reader.ts';
 
 /** What Linux shows of other people's processes to everybody: names and numbers. */
 const OPEN = /^\/proc(\/\d+\/(comm|cmdline|status|cgroup|stat)|\/sys\/kernel\/\w+)?$/;

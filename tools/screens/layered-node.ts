@@ -5,7 +5,7 @@ import {
   type QuestionKind,
   ReadError,
   sourceOf,
-} from '../../src/node/node-reader.ts';
+} from '../../src/node/model/node-reader.ts';
 
 /**
  * A made-up node for the whole of a check, put together from nodes that were made for one fault each.

@@ -1,14 +1,14 @@
-import { checkUp } from '../../src/checkup/check-up.ts';
-import { lookAt } from '../../src/checkup/look.ts';
-import { makeReport } from '../../src/checkup/make-report.ts';
-import { nodeFacts } from '../../src/checkup/node-facts.ts';
-import type { Report } from '../../src/checkup/report.ts';
-import { withoutDenials } from '../../src/cli/not-root.ts';
-import { screenOf } from '../../src/cli/screen.ts';
-import type { Style, Terminal } from '../../src/cli/terminal.ts';
-import { faults } from '../../src/faults/index.ts';
-import type { Bundle } from '../../src/node/bundle.ts';
-import { RecordingNode } from '../../src/node/recording-node.ts';
+import { withoutDenials } from '../../src/hosts/cli/screens/not-root.ts';
+import { screenOf } from '../../src/hosts/cli/screens/screen.ts';
+import type { Style, Terminal } from '../../src/lib/terminal/terminal.ts';
+import { checkUp } from '../../src/node/checkup/check-up.ts';
+import { lookAt } from '../../src/node/checkup/look.ts';
+import { makeReport } from '../../src/node/checkup/make-report.ts';
+import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
+import type { Report } from '../../src/node/checkup/report.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import type { Bundle } from '../../src/node/reader/bundle.ts';
+import { RecordingNode } from '../../src/node/reader/recording-node.ts';
 import { PICTURE, SCENES, type Scene } from './scenes.ts';
 import { svgOf } from './svg.ts';
 

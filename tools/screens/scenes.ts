@@ -1,4 +1,4 @@
-import type { NodeReader } from '../../src/node/node-reader.ts';
+import type { NodeReader } from '../../src/node/model/node-reader.ts';
 import { makeFolder } from '../../test/made-kubelet.ts';
 import { NodeMaker } from '../../test/made-node.ts';
 import { madeNodeWithVolumes } from '../../test/made-volumes.ts';

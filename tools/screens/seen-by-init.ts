@@ -1,4 +1,9 @@
-import type { Answer, NodeReader, Question, QuestionKind } from '../../src/node/node-reader.ts';
+import type {
+  Answer,
+  NodeReader,
+  Question,
+  QuestionKind,
+} from '../../src/node/model/node-reader.ts';
 
 /** A node whose kubelet has ended: what is asked of the first process was made for the kubelet's. */
 export class SeenByInit implements NodeReader {

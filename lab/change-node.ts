@@ -1,0 +1,259 @@
+import { messageOf } from '../src/lib/std/message-of.ts';
+import type { Break } from './break.ts';
+import { breaks } from './breaks/index.ts';
+import { titleOf } from './broken-mark.ts';
+import { standingLab } from './enter.ts';
+import { caseName } from './exam/cases.ts';
+import { type Healed, WRITTEN } from './heal.ts';
+import type { StandingLab } from './known-labs.ts';
+import type { NameOption } from './lab-options.ts';
+import type { LabTerminal } from './lab-terminal.ts';
+import { FURNISH_MS } from './limits.ts';
+import { openSession } from './node-session.ts';
+import { Refusal, WrongWords } from './refusal.ts';
+import type { LabSettings } from './settings.ts';
+import { stoppedParts, stoppedWords } from './stopped-parts.ts';
+
+export interface BreakOptions extends NameOption {
+  readonly variant?: string;
+  readonly lookAlike?: string;
+}
+
+/** `kubediag lab break`: in one of the ways that we know; without words it tells which those are. */
+export async function breakNode(
+  words: readonly string[],
+  options: BreakOptions,
+  terminal: LabTerminal,
+): Promise<number> {
+  const asked = askedBreaks(breaks, words, options);
+  if (asked.length === 0) {
+    terminal.out(listed(breaks));
+    return 0;
+  }
+  const { name } = options;
+  const lab = await standingLab(name);
+  for (const { isAny, form } of asked) {
+    const isPossible = breaks.some((each) => isAny && isFormOf(each, form, lab.settings));
+    if (!isPossible) checkPossible(breaks, form, lab);
+  }
+  await checkRuns(lab);
+  terminal.progress(`breaking: ${asked.map(({ form }) => form.fault).join(', ')}`);
+  const request = asked.flatMap(({ isAny, form: { kind, fault, variant } }) => [
+    ...[kind, fault, isAny ? '' : variant],
+  ]);
+  const session = openSession(lab);
+  const made = (await change(`practice node ${name} is not broken`, lab, () =>
+    session.request(['break', ...request], asked.length * FURNISH_MS),
+  ).finally(session.close)) as readonly string[];
+  terminal.progress('');
+  const chosen = made.flatMap((each) => breaks.find((one) => caseName(one) === each) ?? []);
+  for (const each of chosen)
+    terminal.out(`practice node ${name} has ${titleOf(each)}: ${each.about}\n`);
+  terminal.hint(nextSteps(chosen, name));
+  return 0;
+}
+
+/** Another form of the same fault, which this node can have. */
+function isFormOf(each: Break, { kind, fault }: Break, settings: LabSettings): boolean {
+  return each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined;
+}
+
+interface Asked {
+  readonly form: Break;
+  /** Nobody named a form, so any that goes with the others will do. */
+  readonly isAny: boolean;
+}
+
+/** What the words name: a fault each, or a fault and its form, "dead-volume-mount/csi-active". */
+export function askedBreaks(
+  all: readonly Break[],
+  words: readonly string[],
+  options: Pick<BreakOptions, 'variant' | 'lookAlike'>,
+): readonly Asked[] {
+  const [first, ...more] = words;
+  if (more.length === 0) return askedBreak(all, first, options);
+  if (options.variant !== undefined) {
+    wrong(`--variant is of one fault; of several write ${first}/${options.variant}`);
+  }
+  return words.flatMap((word) => askedBreak(all, word, options));
+}
+
+function askedBreak(
+  all: readonly Break[],
+  word: string | undefined,
+  { variant, lookAlike }: Pick<BreakOptions, 'variant' | 'lookAlike'>,
+): readonly Asked[] {
+  const [fault, form = variant] = word?.split('/') ?? [];
+  const isAny = form === undefined && lookAlike === undefined;
+  const chosen = chooseBreak(all, fault, {
+    ...(form === undefined ? {} : { variant: form }),
+    ...(lookAlike === undefined ? {} : { lookAlike }),
+  });
+  return chosen === undefined ? [] : [{ form: chosen, isAny }];
+}
+
+/** What a person can do with a node that was broken so. */
+export function nextSteps(
+  made: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
+  name: string,
+): string {
+  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const [first, ...others] = made;
+  if (!first || others.length > 0) {
+    return (
+      `  find them  kubediag lab run${of} -- kubediag check\n` +
+      `  cure them  kubediag lab run${of} -- kubediag recover\n` +
+      `  undo them  kubediag lab heal${of}\n`
+    );
+  }
+  const { kind, fault, expected } = first;
+  const cure =
+    expected.repair === 'refused'
+      ? 'no automatic repair: the check says what to do'
+      : `kubediag lab run${of} -- kubediag recover ${fault}`;
+  const steps =
+    kind === 'fault'
+      ? `  find it    kubediag lab run${of} -- kubediag check ${fault}\n  cure it    ${cure}\n`
+      : `  check it   kubediag lab run${of} -- kubediag check ${fault}\n` +
+        '             It must not take this for a fault, and there is nothing to cure.\n';
+  return `${steps}  undo it    kubediag lab heal${of}\n`;
+}
+
+/** Without them nothing comes of a break, and it would wait in vain. */
+async function checkRuns(lab: StandingLab): Promise<void> {
+  const stopped = await stoppedParts(lab);
+  if (stopped.length === 0) return;
+  throw new Refusal(
+    `practice node ${lab.name} is not broken`,
+    stoppedWords(stopped),
+    `heal it first: kubediag lab heal --name ${lab.name}`,
+  );
+}
+
+/** A real kubelet is as old as it is: what it cannot have is refused, with what it can. */
+export function checkPossible(
+  all: readonly Break[],
+  { kind, fault, variant, leftOut }: Break,
+  { name, settings }: Pick<StandingLab, 'name' | 'settings'>,
+): void {
+  const why = leftOut?.(settings);
+  if (why === undefined) return;
+  const others = all.filter(
+    (each) => each.kind === kind && each.fault === fault && each.leftOut?.(settings) === undefined,
+  );
+  const option = kind === 'fault' ? `${fault} --variant` : '--look-alike';
+  const possible = others.map((each) => each.variant).join(', ');
+  const instead = `what it can have: kubediag lab break --name ${name} ${option} with one of ${possible}; or `;
+  throw new Refusal(
+    `practice node ${name} cannot have ${fault} (${variant})`,
+    why,
+    (possible === '' ? '' : instead) +
+      'make another node with a kubelet that can: kubediag lab up --name OTHER, without --kubelet',
+  );
+}
+
+/**
+ * `kubediag lab heal`: takes away what a break can have left. It does not know what else a person has
+ * changed, and says so.
+ */
+export async function healNode(
+  { name }: NameOption,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const lab = await standingLab(name);
+  const stopped = await stoppedParts(lab);
+  if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedWords(stopped)}\n`);
+  // Halfway the node has neither kubelet nor runtime: whoever wants us to end waits until it has.
+  stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
+  terminal.progress('healing');
+  const session = openSession(lab);
+  try {
+    const { agents } = (await change(`practice node ${name} is not healed`, lab, () =>
+      session.request(['heal'], FURNISH_MS),
+    )) as Healed;
+    terminal.progress('');
+    terminal.out(`${healed(name, agents)}\n${agents.map(keptAgent).join('')}`);
+    return 0;
+  } finally {
+    session.close();
+  }
+}
+
+const FINISHED_FIRST = 'finishing first: an unfinished heal leaves no kubelet and no runtime\n';
+
+function keptAgent({ pid, stateFolder }: Healed['agents'][number]): string {
+  return `The agent (process ${pid} there) goes on, and its folder ${stateFolder} was kept.\n`;
+}
+
+/** In lines that fit on every screen. */
+export function healed(name: string, agents: Healed['agents'] = []): string {
+  const of = name === 'practice' ? '' : ` --name ${name}`;
+  const kept = agents.map(({ stateFolder }) => stateFolder);
+  const restored = WRITTEN.filter((folder) => !kept.includes(folder));
+  return [
+    `practice node ${name} is healed. As when it was made are:`,
+    '  its processes and mounts, the runtime, the kubelet and the pods;',
+    '  /bin, the names in /, and all files below',
+    `  ${restored.slice(0, HALF).join(' ')}`,
+    `  ${restored.slice(HALF).join(' ')}`,
+    'What somebody changed elsewhere, as in /etc, /usr or the host name, stays so',
+    `until it is made anew: kubediag lab down${of}; kubediag lab up${of}`,
+  ].join('\n');
+}
+
+const HALF = 4;
+
+/** What does not come about on the node is told with a way out: it can always be made anew. */
+async function change<T>(what: string, lab: StandingLab, act: () => Promise<T>): Promise<T> {
+  return act().catch(async (error: unknown) => {
+    const { name } = lab;
+    const stopped = await stoppedParts(lab).catch(() => []);
+    const state = stopped.length === 0 ? '' : `; ${stoppedWords(stopped)}`;
+    throw new Refusal(
+      what,
+      `${messageOf(error)}${state}`,
+      `heal it first: kubediag lab heal --name ${name}; or make it anew: kubediag lab down --name ${name}`,
+    );
+  });
+}
+
+/** The way that the words name; undefined when there are no words. */
+export function chooseBreak(
+  all: readonly Break[],
+  fault: string | undefined,
+  { variant, lookAlike }: Pick<BreakOptions, 'variant' | 'lookAlike'>,
+): Break | undefined {
+  if (lookAlike !== undefined) {
+    const other = fault === undefined ? variant && `--variant ${variant}` : `the fault ${fault}`;
+    if (other)
+      wrong(`--look-alike ${lookAlike} stands alone; leave out ${other}, or make that instead`);
+    const found = all.find((each) => each.kind === 'look-alike' && each.variant === lookAlike);
+    return found ?? wrong(`no look-alike is called "${lookAlike}"`);
+  }
+  if (fault === undefined) {
+    return variant === undefined ? undefined : wrong('--variant is of a fault, and none is named');
+  }
+  const forms = all.filter((each) => each.kind === 'fault' && each.fault === fault);
+  if (forms.length === 0) wrong(`no fault is called "${fault}"`);
+  const chosen = variant === undefined ? forms[0] : forms.find((each) => each.variant === variant);
+  const known = forms.map((each) => each.variant).join(', ');
+  return chosen ?? wrong(`${fault} has no variant "${variant}", but ${known}`);
+}
+
+function wrong(what: string): never {
+  throw new WrongWords(`${what}. To see all: kubediag lab break`);
+}
+
+function listed(all: readonly Break[]): string {
+  const lines = (kind: Break['kind']) => (each: Break) =>
+    each.kind === kind ? [`  ${each.variant.padEnd(28)}${each.about}`] : [];
+  const ids = [...new Set(all.map(({ fault }) => fault))];
+  const faults = ids.flatMap((id) => [
+    `${id}: kubediag lab break ${id} --variant ...`,
+    ...all.filter(({ fault }) => fault === id).flatMap(lines('fault')),
+    '',
+  ]);
+  const others = all.flatMap(lines('look-alike'));
+  return `${[...faults, 'what only looks so: kubediag lab break --look-alike ...', ...others].join('\n')}\n`;
+}

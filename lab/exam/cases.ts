@@ -1,0 +1,40 @@
+import { isNearly } from '../../src/lib/std/is-nearly.ts';
+import type { Break } from '../break.ts';
+
+type Named = Pick<Break, 'kind' | 'fault' | 'variant'>;
+
+/** "stale-subpath-mount/secret-active", "look-alike/young-leftover". */
+export function caseName({ kind, fault, variant }: Named): string {
+  return `${kind === 'look-alike' ? kind : fault}/${variant}`;
+}
+
+/** The cases that are meant: by their whole names or the beginning of them, and all without a word. */
+export function chooseCases<T extends Named>(
+  words: readonly string[],
+  breaks: readonly T[],
+): { readonly chosen: readonly T[] } | { readonly wrong: string } {
+  const names = breaks.map(caseName);
+  const lost = words.find((word) => !names.some((name) => name.startsWith(word)));
+  if (lost !== undefined) return { wrong: wrongWords(lost, names) };
+  const isMeant = (name: string) =>
+    words.length === 0 || words.some((word) => name.startsWith(word));
+  return { chosen: breaks.filter((each) => isMeant(caseName(each))) };
+}
+
+function wrongWords(word: string, names: readonly string[]): string {
+  const groups = [...new Set(names.map((name) => name.slice(0, name.indexOf('/'))))];
+  const meant = names.filter((name) =>
+    [name, name.slice(name.indexOf('/') + 1)].some((part) => isNearly(part, word)),
+  );
+  const holding = names.filter((name) => name.includes(word));
+  const near = [
+    ...new Set([...groups.filter((group) => isNearly(group, word)), ...meant, ...holding]),
+  ];
+  const advice =
+    near.length > 0
+      ? `did you mean ${near.slice(0, NEAR_SHOWN_MAX).join(', ')}?`
+      : `its cases begin with ${groups.join(', ')}; all of them: kubediag lab break`;
+  return `the exam has no case "${word}"; ${advice}`;
+}
+
+const NEAR_SHOWN_MAX = 5;

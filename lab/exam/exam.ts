@@ -1,0 +1,162 @@
+import { release } from 'node:os';
+import { textAt } from '../../src/lib/std/json.ts';
+import { jsonText } from '../../src/lib/std/json-text.ts';
+import { type BorrowedLab, type BorrowOptions, borrowLab, duringLab } from '../borrow-lab.ts';
+import type { Break } from '../break.ts';
+import { breaks } from '../breaks/index.ts';
+import type { LabTerminal } from '../lab-terminal.ts';
+import { WrongWords } from '../refusal.ts';
+import type { LabSettings } from '../settings.ts';
+import { caseName, chooseCases } from './cases.ts';
+import { changesBetween } from './compare.ts';
+import type { ExamNode } from './exam-node.ts';
+import { examJunit } from './junit.ts';
+import { type LabNode, labNode } from './lab-node.ts';
+import { CHECK_MS } from './limits.ts';
+import { outsideOf } from './outside.ts';
+import { type ExamResult, isPerfect } from './result.ts';
+import { type ExamPlace, sitAll } from './sit-all.ts';
+import { examTable } from './table.ts';
+
+export interface ExamOptions extends BorrowOptions {
+  readonly output: 'table' | 'json' | 'junit';
+}
+
+/** Side by side: a case mostly waits, for a kubelet or for a mount that does not answer. */
+const LABS = 2;
+
+/** `kubediag lab exam [CASE...]`: 0 only when it is perfect. */
+export async function exam(
+  words: readonly string[],
+  options: ExamOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const chosen = chooseCases(words, breaks);
+  if ('wrong' in chosen) throw new WrongWords(chosen.wrong);
+  const result = await sitExam(chosen.chosen, options, terminal, stop);
+  terminal.progress('');
+  const print = {
+    table: () => examTable(result, { width: tableWidth(terminal), style: terminal.style }),
+    json: () => `${jsonText(result, 2)}\n`,
+    junit: () => examJunit(result),
+  };
+  terminal.out(print[options.output]());
+  if (result.notSat.length > 0) terminal.err(interruption(result, options));
+  return isPerfect(result) ? 0 : 1;
+}
+
+function interruption({ notSat }: ExamResult, { name }: ExamOptions): string {
+  const fate =
+    name === undefined
+      ? 'nothing is left of its practice nodes'
+      : `heal what is still broken: kubediag lab heal --name ${name}`;
+  return `interrupted, cases not sat: ${notSat.length}; ${fate}\n`;
+}
+
+async function sitExam(
+  asked: readonly Break[],
+  options: ExamOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<ExamResult> {
+  const begun = performance.now();
+  const count = options.name === undefined ? Math.min(LABS, asked.length) : 1;
+  const names = Array.from({ length: count }, (_, at) => `exam-${process.pid}-${at + 1}`);
+  const before = outsideOf(names);
+  const labs = await borrowAll(names, options, terminal, stop);
+  const { settings } = labs[0]?.lab() ?? {};
+  const leftOut = asked.flatMap((each) => {
+    const why = settings && each.leftOut?.(settings);
+    return why === undefined ? [] : [{ name: caseName(each), why }];
+  });
+  const toSit = asked.filter((each) => !leftOut.some(({ name }) => name === caseName(each)));
+  const places = labs.map(placeOn);
+  const sit = async () => {
+    try {
+      const runtime = await runtimeOn(places[0]?.node());
+      const watch = { stop, onProgress: terminal.progress };
+      return { runtime, cases: await sitAll(toSit, places, watch) };
+    } finally {
+      for (const each of places) each.close();
+    }
+  };
+  const stopped = { runtime: '', cases: [] };
+  const end = () => endAll(labs, terminal);
+  const { runtime, cases } = await duringLab({ end }, sit, stop, stopped);
+  const passed = cases.filter((each) => each.passed).length;
+  return {
+    cases,
+    passed,
+    failed: cases.length - passed,
+    leftOut,
+    notSat: toSit.map(caseName).filter((name) => !cases.some((each) => each.name === name)),
+    outside: changesBetween(before, outsideOf(names)),
+    kernel: release(),
+    kubelet: settings ? kubeletOf(settings) : '',
+    runtime: `${runtime} (${settings?.runtime.kind === 'containerd' ? settings.runtime.containerd : 'stand-in'})`,
+    tookMs: Math.round(performance.now() - begun),
+  };
+}
+
+/** The same `LabNode` for as long as its practice node stands. */
+function placeOn({ lab, remake }: BorrowedLab): ExamPlace & Pick<LabNode, 'close'> {
+  let node: LabNode | undefined;
+  const close = () => {
+    node?.close();
+    node = undefined;
+  };
+  const remakeIt = async () => {
+    close();
+    await remake?.();
+  };
+  return {
+    node: () => {
+      node ??= labNode(lab());
+      return node;
+    },
+    close,
+    ...(remake ? { remake: remakeIt } : {}),
+  };
+}
+
+async function borrowAll(
+  names: readonly string[],
+  options: ExamOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<readonly BorrowedLab[]> {
+  const making = names.map((name) =>
+    borrowLab(options, { name, purpose: 'exam' }, terminal.progress, stop),
+  );
+  const made = await Promise.allSettled(making);
+  const labs = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failure = made.find((each) => each.status === 'rejected');
+  if (failure) {
+    await endAll(labs, terminal);
+    throw failure.reason;
+  }
+  return labs;
+}
+
+async function endAll(labs: readonly BorrowedLab[], terminal: LabTerminal): Promise<void> {
+  terminal.progress('leaving nothing behind');
+  await Promise.all(labs.map((each) => each.end()));
+}
+
+/** A file has room for every column. */
+function tableWidth({ width }: LabTerminal): number {
+  return process.stdout.isTTY ? width : Number.POSITIVE_INFINITY;
+}
+
+function kubeletOf({ kubelet }: LabSettings): string {
+  return `kubelet ${kubelet.version} (${kubelet.kind === 'real' ? kubelet.program : 'stand-in'})`;
+}
+
+/** Its name and version, as it tells them itself: "containerd 1.7.24". */
+async function runtimeOn(node: ExamNode | undefined): Promise<string> {
+  const ran = await node?.kubediag(['check', '-o', 'json'], CHECK_MS);
+  const report: unknown = ran?.stdout.startsWith('{') ? JSON.parse(ran.stdout) : undefined;
+  const [name, version] = ['name', 'version'].map((key) => textAt(report, 'node', 'runtime', key));
+  return name === undefined ? 'a runtime that does not tell its name' : `${name} ${version}`;
+}

@@ -1,0 +1,171 @@
+import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import type { Break, Expected } from '../break.ts';
+import type { HealthyPod } from './compare.ts';
+import type { CaseResult, Seen } from './result.ts';
+
+/** What `check` printed with `-o json`, and the code with which it ended. */
+export interface Checked {
+  readonly code: number;
+  readonly report: unknown;
+}
+
+type Case = Pick<Break, 'kind' | 'fault'> & { readonly expected: Expected };
+
+const WORST_FIRST = ['damaged', 'active', 'latent', 'benign'];
+const CODES: Readonly<Record<Seen['verdict'], number>> = { clear: 0, found: 1, unknown: 2 };
+
+/** Whether a check says what it should of a node that was broken in this way, and nothing else. */
+export function judgeCheck(
+  { kind, fault, expected }: Case,
+  checked: Checked,
+  healthy: readonly HealthyPod[] = [],
+): Seen {
+  const reports = faultsIn(checked.report);
+  const own = reports.find(({ name }) => name === fault);
+  if (!own) return { verdict: 'unknown', problems: [`the report does not speak of ${fault}`] };
+  const stray = strayReports(reports, own, kind === 'look-alike');
+  const problems = [
+    ...ownProblems(own, expected),
+    ...stray.map((each) => `${each.name} is ${told(each)}`),
+    ...reports.flatMap((each) => healthyPodProblems(each, healthy)),
+    ...codeProblems(checked.code, reports),
+  ];
+  const { verdict, state } =
+    kind === 'look-alike' && own.verdict === 'clear' ? (stray[0] ?? own) : own;
+  return { verdict, ...(state === undefined ? {} : { state }), problems };
+}
+
+/** Whether a check after the repair sees what the repair should have come to. */
+export function judgeAfterwards({ fault, expected }: Case, checked: Checked): readonly string[] {
+  const reports = faultsIn(checked.report);
+  const { afterwards = [] } = expected;
+  const isFine = ({ name, verdict }: FaultSeen) => {
+    if (afterwards.includes(name)) return verdict === 'found';
+    if (name !== fault) return verdict !== 'found';
+    return verdict === (expected.repair === 'done' ? 'clear' : expected.verdict);
+  };
+  const isTold = reports.some(({ name }) => name === fault);
+  return [
+    ...(isTold ? [] : [`the report after the repair does not speak of ${fault}`]),
+    ...reports
+      .filter((each) => !isFine(each))
+      .map((each) => `after the repair ${each.name} is ${told(each)}`),
+    ...codeProblems(checked.code, reports),
+  ];
+}
+
+function ownProblems(own: FaultSeen, expected: Expected): readonly string[] {
+  const { verdict, state, findings = state === undefined ? 0 : 1 } = expected;
+  if (own.verdict !== verdict) return [`${own.name} is ${told(own)}, and should be ${verdict}`];
+  if (own.state !== state) {
+    const [is, should] = [own.state ?? 'without a finding', state ?? 'without one'];
+    return [`${own.name} is ${is}, and should be ${should}`];
+  }
+  if (own.findings.length === findings) return [];
+  return [`${own.name} has ${own.findings.length} findings, and should have ${findings}`];
+}
+
+/** Nothing is to be said, and above all nothing to be done, of a pod that no break has touched. */
+function healthyPodProblems(
+  { name, findings }: FaultSeen,
+  healthy: readonly HealthyPod[],
+): readonly string[] {
+  return findings.flatMap((finding) => {
+    const words = JSON.stringify([fieldAt(finding, 'subject'), fieldAt(finding, 'actions')]);
+    return healthy
+      .filter(({ uid }) => words.includes(uid))
+      .map((pod) => `${name} has a finding on the healthy pod ${pod.name}`);
+  });
+}
+
+/**
+ * What is said of other faults. What hangs for a real fault may keep others from being known; of a
+ * look-alike nothing is to hang, and nothing is to be noted either.
+ */
+function strayReports(reports: readonly FaultSeen[], own: FaultSeen, isStrict: boolean) {
+  return reports.filter(
+    ({ name, verdict }) =>
+      name !== own.name && (isStrict ? verdict !== 'clear' : verdict === 'found'),
+  );
+}
+
+/** How `recover` ended, and all that it said. */
+export interface Recovered {
+  readonly code: number;
+  readonly text: string;
+}
+
+/** What a person would conclude from the words of `recover`. */
+export function repairOf({ code, text }: Recovered): CaseResult['repair'] {
+  if (/^done\b/m.test(text))
+    return code === CODES.clear || code === CODES.found ? 'done' : 'failed';
+  if (code === CODES.clear || (code === CODES.unknown && /^unknown\b/m.test(text))) return 'none';
+  if (code === CODES.found) return /^no automatic repair\b/m.test(text) ? 'refused' : 'failed';
+  return /^refused\b/m.test(text) ? 'refused' : 'failed';
+}
+
+/**
+ * Whether it came to what it should, and says so by its code too: where there is nothing to repair,
+ * and where the check after the repair finds this fault again.
+ */
+export function judgeRepair({ expected, fault }: Pick<Case, 'expected' | 'fault'>, ran: Recovered) {
+  const { repair, verdict, afterwards = [] } = expected;
+  const is = repairOf(ran);
+  if (is !== repair) return [`recover is ${is}, and should be ${repair}: ${ran.text.trim()}`];
+  if (repair === 'refused') return [];
+  const rest = afterwards.includes(fault) ? CODES.found : CODES.clear;
+  const code = repair === 'none' ? CODES[verdict] : rest;
+  return ran.code === code
+    ? []
+    : [`recover ended with code ${ran.code}, and should end with ${code}`];
+}
+
+/** A dry run is there to be believed: it says by its code how the repair will end. */
+export function judgeDryRun(
+  foreseen: Pick<Recovered, 'code'>,
+  { code }: Pick<Recovered, 'code'>,
+): readonly string[] {
+  if (foreseen.code === code) return [];
+  return [`recover --dry-run ended with code ${foreseen.code}, and recover with ${code}`];
+}
+
+interface FaultSeen {
+  readonly name: string;
+  readonly verdict: Seen['verdict'];
+  readonly reason: string | undefined;
+  readonly summary: string | undefined;
+  /** Of the worst finding. */
+  readonly state: string | undefined;
+  readonly findings: readonly unknown[];
+}
+
+function faultsIn(report: unknown): readonly FaultSeen[] {
+  return (listAt(report, 'faults') ?? []).map((fault) => {
+    const findings = listAt(fault, 'findings') ?? [];
+    const worst = WORST_FIRST.flatMap((state) =>
+      findings.filter((finding) => textAt(finding, 'state') === state),
+    )[0];
+    return {
+      name: textAt(fault, 'name') ?? '',
+      verdict: (textAt(fault, 'verdict') ?? 'unknown') as Seen['verdict'],
+      reason: textAt(fault, 'reason'),
+      summary: textAt(worst, 'summary'),
+      state: textAt(worst, 'state'),
+      findings,
+    };
+  });
+}
+
+function told({ verdict, reason, summary }: FaultSeen): string {
+  const why = verdict === 'found' ? summary : reason;
+  return why === undefined ? verdict : `${verdict}: ${why}`;
+}
+
+/** The code is the answer of many a script, so it has to say the same as the report. */
+function codeProblems(code: number, reports: readonly FaultSeen[]): readonly string[] {
+  const verdicts = reports.map(({ verdict }) => verdict);
+  const worst = (['found', 'unknown'] as const).find((each) => verdicts.includes(each)) ?? 'clear';
+  return code === CODES[worst]
+    ? []
+    : [`check ended with code ${code}, and its report says ${worst} (${CODES[worst]})`];
+}

@@ -1,0 +1,83 @@
+import { printable } from '../../src/lib/std/printable.ts';
+import type { CaseResult, ExamResult } from './result.ts';
+
+/**
+ * The result as a CI server reads it. What was left out or not sat is skipped, with the reason; that an
+ * exam was interrupted is an error of its own, for without one all of it would look well.
+ */
+export function examJunit(exam: ExamResult): string {
+  const { cases, leftOut, notSat, outside, tookMs } = exam;
+  const skipped = [...leftOut, ...notSat.map((name) => ({ name, why: NOT_SAT }))];
+  const counts = countsOf(exam, skipped.length);
+  return [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    `<testsuites name="kubediag lab exam" ${counts} time="${seconds(tookMs)}">`,
+    `  <testsuite name="kubediag lab exam" ${counts} time="${seconds(tookMs)}">`,
+    '    <properties>',
+    ...(['kernel', 'kubelet', 'runtime'] as const).map(
+      (name) => `      <property name="${name}" value="${escaped(exam[name])}"/>`,
+    ),
+    '    </properties>',
+    ...cases.flatMap(caseLines),
+    ...skipped.flatMap(({ name, why }) =>
+      testCase(name, 0, [`      <skipped message="${escaped(why)}"/>`]),
+    ),
+    ...testCase('the machine/itself', 0, failureOf(outside)),
+    ...testCase('the exam/to its end', 0, interruptionOf(notSat.length)),
+    '  </testsuite>',
+    '</testsuites>',
+    '',
+  ].join('\n');
+}
+
+const NOT_SAT = 'the exam was interrupted before this case was through';
+
+/** Beside the cases two more are judged: the machine, and whether the exam came to its end. */
+function countsOf({ cases, failed, notSat, outside }: ExamResult, skipped: number): string {
+  const tests = cases.length + skipped + 2;
+  const failures = failed + (outside.length > 0 ? 1 : 0);
+  const errors = notSat.length > 0 ? 1 : 0;
+  return `tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
+}
+
+function interruptionOf(notSat: number): readonly string[] {
+  if (notSat === 0) return [];
+  const words = `the exam was interrupted: cases that were not sat: ${notSat}; sit it again, to its end`;
+  return [`      <error message="${words}"/>`];
+}
+
+function caseLines({ name, tookMs, problems, sideEffects }: CaseResult): readonly string[] {
+  const wrong = [...problems, ...sideEffects.map((line) => `side effect: ${line}`)];
+  return testCase(name, tookMs, failureOf(wrong));
+}
+
+function testCase(name: string, tookMs: number, inner: readonly string[]): readonly string[] {
+  const [group = '', variant = ''] = name.split('/');
+  const words = `classname="${escaped(group)}" name="${escaped(variant)}" time="${seconds(tookMs)}"`;
+  return inner.length === 0
+    ? [`    <testcase ${words}/>`]
+    : [`    <testcase ${words}>`, ...inner, '    </testcase>'];
+}
+
+function failureOf(wrong: readonly string[]): readonly string[] {
+  if (wrong.length === 0) return [];
+  const text = wrong.map(escaped).join('\n');
+  return [`      <failure message="${escaped(wrong[0] ?? '')}">${text}</failure>`];
+}
+
+/** What a node says may hold anything, and XML has no way at all to write most control characters. */
+function escaped(text: string): string {
+  return printable(text).replace(/[&<>"']/g, (character) => ENTITIES[character] ?? '');
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+};
+
+function seconds(ms: number): string {
+  return (ms / 1000).toFixed(3);
+}

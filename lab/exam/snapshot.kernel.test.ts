@@ -1,0 +1,110 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { EXECUTABLE, runProgram } from '../../test/rig/run-kubediag.ts';
+import { standingLab } from '../enter.ts';
+import { WEB_POD } from '../healthy-pods.ts';
+import { changesBetween, type Snapshot } from './compare.ts';
+import { type LabNode, labNode } from './lab-node.ts';
+import { YOUNG_MS } from './limits.ts';
+import { outsideOf } from './outside.ts';
+
+const NAME = `snapshot-${process.pid}`;
+const SILENT = '/var/lib/kubelet/plugins/silent';
+
+let node: LabNode;
+let baseline: Snapshot;
+
+const lab = (command: string, ...words: readonly string[]) =>
+  runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...words]);
+const there = async (script: string) => {
+  const ended = await lab('run', '--', 'sh', '-c', script);
+  expect(ended, ended.stderr).toMatchObject({ code: 0 });
+};
+/** A process that has just begun does not count yet. */
+const later = async () => {
+  await sleep(2 * YOUNG_MS);
+  return node.snapshot();
+};
+const changes = async () => changesBetween(baseline, await later());
+
+beforeAll(async () => {
+  await lab('up', '--runtime', 'stand-in');
+  node = labNode(await standingLab(NAME));
+  baseline = await later();
+});
+
+afterAll(async () => {
+  node.close();
+  await lab('down');
+});
+
+test('a node at rest is the same when it is looked at again, and heals back to that', async () => {
+  expect(await changes()).toEqual([]);
+  await there('rm /bin; mkdir /var/lib/kubelet/pods/left; mount -t tmpfs left /mnt');
+  expect(await changes()).not.toEqual([]);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('a mount, a process, a file and a mount that only a process of its own sees are told', async () => {
+  await there('mount -t tmpfs small /mnt; echo x >/etc/left; rm /bin');
+  await there(
+    'setsid unshare --mount sh -c "mount -t tmpfs hidden /tmp; exec sleep 777" >/dev/null 2>&1 &',
+  );
+  const seen = await changes();
+  expect(seen).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^- file \/bin link to usr\/bin$/),
+      expect.stringMatching(/^\+ file \/etc\/left file 0644 0:0 2 bytes/),
+      expect.stringMatching(/^\+ mount \/mnt \/ tmpfs small /),
+      '+ process sleep 777',
+      expect.stringMatching(/^\+ mount in sleep 777: \/tmp \/ tmpfs hidden /),
+    ]),
+  );
+  await there('rm /etc/left');
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('a mount in one container is told by its pod', async () => {
+  const container = `for p in $(pidof cat); do grep -q nginx.conf /proc/$p/mountinfo && echo $p; done`;
+  await there(`nsenter --mount --target $(${container}) umount /rootfs/etc/nginx/nginx.conf`);
+  const seen = await changes();
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toContain(`- mount in cat of pod ${WEB_POD.uid}: /rootfs/etc/nginx`);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('what this program keeps and sets aside is seen, and texts of /etc by more than their length', async () => {
+  const folder = '/var/lib/kubelet/kubediag-set-aside/u1';
+  const aside = `${folder}/vol_data.json`;
+  await there(`mkdir -p /var/lib/kubediag/bundles ${folder}; echo {} >${aside}`);
+  await there('echo one >/etc/left; echo >/tmp/left');
+  const first = await later();
+  const seen = changesBetween(baseline, first).join('\n');
+  expect(seen).toContain('+ file /var/lib/kubediag/bundles folder');
+  expect(seen).toMatch(new RegExp(`^\\+ file ${aside} file 0644 0:0 3 bytes [0-9a-f]+$`, 'm'));
+  expect(seen).toContain('+ file /tmp/left ');
+  await there('echo two >/etc/left');
+  expect(changesBetween(first, await later())).toHaveLength(2);
+  await there('rm /etc/left');
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});
+
+test('of the machine only what is of this lab is told, processes too', () => {
+  const kinds = outsideOf([NAME]).map((line) => line.split(' ')[0]);
+  expect(new Set(kinds)).toEqual(new Set(['process', 'folder', 'cgroup']));
+  expect(outsideOf([`${NAME}-another`])).toEqual([]);
+});
+
+test('a mount that does not answer is told, and keeps nobody waiting', async () => {
+  await there(`mkdir -p ${SILENT} && kubediag lab-part file-server ${SILENT} >/dev/null 2>&1 &`);
+  await expect
+    .poll(async () => (await changes()).join('\n'), { timeout: 20_000 })
+    .toContain(`+ mount ${SILENT} / fuse`);
+  expect(await changes()).toContain(`+ file ${SILENT} is a mount of a server`);
+  await node.heal();
+  expect(await changes()).toEqual([]);
+});

@@ -1,0 +1,167 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unescapeOctal } from '../../src/lib/std/unescape-octal.ts';
+import { PLACES } from '../places.ts';
+import type { ListedContainer, ListedPod, PracticeNode } from '../practice-node.ts';
+import type { Snapshot } from './compare.ts';
+import { fileLines } from './files.ts';
+import { RUNTIME_ANSWER_MS } from './limits.ts';
+import { mountLine } from './mount-line.ts';
+import { mountTablesHere } from './mount-tables.ts';
+import { type NodeProcess, processesHere } from './processes.ts';
+
+/** Where this program keeps what it did, and the evidence for it. */
+export const STATE_FOLDER = '/var/lib/kubediag';
+
+/** Where something may be changed by accident, and how closely each folder is looked at. */
+const FOLDERS = [
+  { path: '/', depth: 1, detail: 'sizes' },
+  { path: '/bin', depth: 1, detail: 'sizes' },
+  { path: '/usr', depth: 1, detail: 'sizes' },
+  { path: '/usr/bin', depth: 1, detail: 'sizes' },
+  { path: '/usr/sbin', depth: 1, detail: 'sizes' },
+  { path: '/usr/local', depth: 3, detail: 'sizes' },
+  { path: '/etc', depth: 9, detail: 'contents' },
+  { path: '/opt', depth: 1, detail: 'sizes' },
+  { path: '/run', depth: 2, detail: 'names' },
+  { path: '/tmp', depth: 9, detail: 'names' },
+  { path: '/var/lib', depth: 1, detail: 'names' },
+  // Evidence and journal are a repair's own; a check has nothing to write there.
+  { path: STATE_FOLDER, depth: 9, detail: 'names' },
+  { path: PLACES.podLogs, depth: 9, detail: 'names' },
+  // The kubelet's own records are written all the time; what it keeps for pods is not.
+  { path: PLACES.kubeletRoot, depth: 1, detail: 'names' },
+  { path: `${PLACES.kubeletRoot}/pods`, depth: 99, detail: 'contents' },
+  { path: `${PLACES.kubeletRoot}/plugins`, depth: 99, detail: 'contents' },
+  { path: `${PLACES.kubeletRoot}/kubediag-set-aside`, depth: 99, detail: 'contents' },
+] as const;
+
+/** No part of the comparison. */
+const ASIDE: readonly ((line: string) => boolean)[] = [
+  // What the lab itself keeps, the runtime for its containers, and the mount command for its options.
+  (line) => /^file \/run\/((kubediag-lab|containerd|runc|mount)\/|\.maker-said )/.test(line),
+  // Whoever builds this program anew meanwhile changes nothing of the node.
+  (line) => line.startsWith(`mount ${PLACES.executable} `),
+  // The root of a container is there as long as the container, which has a line of its own.
+  (line) => line.startsWith('mount /run/containerd/io.containerd.runtime.v2.task/'),
+  // A real kubelet writes the hosts file of a container if it knew the pod's address in time; else
+  // the runtime does: "file .../etc-hosts file 0644", "mount in wait: /etc/hosts /pods/..."
+  (line) => /(^file \S+\/etc-hosts|^mount in .*: \/etc\/hosts) /.test(line),
+];
+
+/**
+ * All of a practice node that a repair could change without saying so: mounts in every namespace,
+ * processes, files, pods and containers. Taken on the node, and without touching a silent mount.
+ */
+export async function snapshotOf({ runtime }: PracticeNode): Promise<Snapshot> {
+  const tables = mountTablesHere();
+  const own = [...tables.values()][0] ?? [];
+  const things = await thingsOf(runtime);
+  const processes = processesHere().map((each) => ({ ...each, words: withPod(each, things) }));
+  const lines = [
+    ...[...tables].flatMap(([namespace, table], at) =>
+      at === 0 ? table.map(mountLine) : linesInside(namespace, table, processes),
+    ),
+    ...processes.map(({ words }) => `process ${words}`),
+    ...FOLDERS.flatMap((folder) => fileLines(folder, silentTargets(own))),
+    ...runtimeLines(things),
+  ];
+  const isAside = (line: string) => ASIDE.some((isOfThese) => isOfThese(line));
+  return lines
+    .filter((line) => !isAside(line))
+    .map(withoutAccident)
+    .filter(onceEach())
+    .toSorted();
+}
+
+/** "cat of pod UID": all containers run the same, and a change in one must not pass for one in another. */
+function withPod({ words, cgroups }: NodeProcess, { pods, containers }: Things): string {
+  const isOf = (pod: ListedPod) => {
+    const inside = containers.filter(({ podId }) => podId === pod.id);
+    // One that was made past the kubelet may have no uid.
+    const names = [pod.id, pod.uid, ...inside.map(({ id }) => id)].filter(Boolean);
+    return names.some((name) => cgroups.includes(name));
+  };
+  const pod = pods.find(isOf);
+  return pod ? `${words} of pod ${pod.uid}` : words;
+}
+
+/** Of a container, or of whoever else has mounts of its own; nothing of one that is on its way out. */
+function linesInside(
+  namespace: string,
+  table: readonly string[],
+  processes: readonly NodeProcess[],
+): readonly string[] {
+  const owner = processes.find((each) => each.mountNamespace === namespace);
+  return owner
+    ? table.map((line) => mountLine(line).replace('mount', `mount in ${owner.words}:`))
+    : [];
+}
+
+/** Where somebody would wait for a server that may be silent. */
+function silentTargets(table: readonly string[]): ReadonlySet<string> {
+  const served = table.map(mountLine).filter((line) => / (fuse|nfs|cifs|9p|ceph)/.test(line));
+  return new Set(served.map((line) => unescapeOctal(line.split(' ')[1] ?? '')));
+}
+
+/** Which attempt it was is no matter: a kubelet tries again and again, and clears away what it tried. */
+const NOT_RUNNING = 'attempt of before, not running';
+const A_LOG = 'log of an attempt';
+
+// file /var/lib/kubelet/pods/UID/containers/app/ID file 0644 0:0 0 bytes
+const LAST_WORDS = /^file \S+\/containers\/[^/ ]+\/ID /;
+
+/** Of what is tried again and again one line stands for all, however many there are at the moment. */
+function onceEach(): (line: string) => boolean {
+  const seen = new Set<string>();
+  return (line) => {
+    const isTried = line.endsWith(NOT_RUNNING) || line.endsWith(A_LOG) || LAST_WORDS.test(line);
+    const isAgain = isTried && seen.has(line);
+    seen.add(line);
+    return !isAgain;
+  };
+}
+
+interface Things {
+  readonly isSilent: boolean;
+  readonly pods: readonly ListedPod[];
+  readonly containers: readonly ListedContainer[];
+}
+
+/** A break may have ended the runtime, or have it answer nobody. */
+async function thingsOf(runtime: PracticeNode['runtime']): Promise<Things> {
+  const asked = Promise.all([runtime.pods(), runtime.containers()]).catch(() => undefined);
+  const answered = await Promise.race([asked, sleep(RUNTIME_ANSWER_MS, undefined, { ref: false })]);
+  if (!answered) return { pods: [], containers: [], isSilent: true };
+  const [pods, containers] = answered;
+  return { pods, containers, isSilent: false };
+}
+
+function runtimeLines({ pods, containers, isSilent }: Things): readonly string[] {
+  if (isSilent) return ['runtime does not answer'];
+  const nameOf = (podId: string) => {
+    const pod = pods.find(({ id }) => id === podId);
+    return pod ? `${pod.namespace}/${pod.name}` : 'no pod';
+  };
+  return [
+    ...pods.map((pod) => `pod ${nameOf(pod.id)} ${pod.uid} ${pod.isReady ? 'ready' : 'not ready'}`),
+    ...containers.map(
+      ({ podId, name, attempt, state }) =>
+        `container ${nameOf(podId)} ${name} ${state === 'running' ? `attempt ${attempt} running` : NOT_RUNNING}`,
+    ),
+  ];
+}
+
+/**
+ * What is different each time that the same thing is made anew: ids, the times in folder names, the file
+ * for a container's last words, the number of its root, and the rights of what two threads of a kubelet
+ * make in turn, each as it likes.
+ */
+function withoutAccident(line: string): string {
+  return line
+    .replace(/\b[0-9a-f]{64}\b/g, 'ID')
+    .replace(/^(file \/var\/log\/pods\/\S+\/)\d+\.log .*/, `$1${A_LOG}`)
+    .replace(/(\/containers\/[^/ ]+\/)[0-9a-f]{8}\b/g, '$1ID')
+    .replace(/(\/snapshots\/)\d+\b/g, '$1ID')
+    .replace(/(\/pods\/[^/ ]+(?:\/volumes)? folder) 075[05]/, '$1 RIGHTS')
+    .replace(/\.\.\d{4}_\d\d_\d\d_\d\d_\d\d_\d\d\.\d+/g, '..TIME');
+}

@@ -1,0 +1,93 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { textAt } from '../../src/lib/std/json.ts';
+import { mountPoints } from '../mount-points.ts';
+import type { ContainerWish } from '../practice-node.ts';
+import { AtomicVolume } from './atomic-volume.ts';
+import type { Behaviour } from './behaviour.ts';
+import { mountInMemory, unmountBelow } from './mounts.ts';
+import type { Pod, PodContainer, Volume } from './pod.ts';
+import type { ToldObjects } from './read-objects.ts';
+import { prepareSubpath } from './subpath.ts';
+import { filesOf, placeOf } from './volume-files.ts';
+
+/** What a pod has below the kubelet's root: its volumes, and what is mounted of them by subPath. */
+export class PodFolder {
+  readonly #folder: string;
+  /** Made once: what others mount over it later may be dead, and is never touched again. */
+  readonly #made = new Set<string>();
+
+  constructor(kubeletRoot: string, podUid: string) {
+    this.#folder = join(kubeletRoot, 'pods', podUid);
+  }
+
+  /** What every pod has, also one without volumes. */
+  make({ containers }: Pod): void {
+    for (const name of ['volumes', 'plugins']) {
+      mkdirSync(join(this.#folder, name), { recursive: true, mode: 0o750 });
+    }
+    for (const { name } of containers) {
+      mkdirSync(join(this.#folder, 'containers', name), { recursive: true, mode: 0o750 });
+    }
+  }
+
+  /** Makes each volume, and writes those anew whose object has changed. */
+  async writeVolumes(pod: Pod, told: ToldObjects): Promise<void> {
+    for (const volume of pod.volumes) {
+      const place = placeOf(volume);
+      if (!place) continue;
+      const folder = this.#volumeFolder(volume);
+      if (!this.#made.has(volume.name)) {
+        mkdirSync(folder, { recursive: true });
+        if (place.isInMemory && !mountPoints().includes(folder)) await mountInMemory(folder);
+        this.#made.add(volume.name);
+      }
+      const files = filesOf(volume, pod, told);
+      const written = new AtomicVolume(folder);
+      if (files && !written.shows(files)) written.write(files);
+    }
+  }
+
+  /** What the runtime mounts into a container that is about to start. */
+  async mountsFor(
+    pod: Pod,
+    container: PodContainer,
+    behaviour: Behaviour,
+  ): Promise<NonNullable<ContainerWish['mounts']>> {
+    const mounts: { containerPath: string; hostPath: string }[] = [];
+    for (const [index, { volume: name, path, subPath }] of container.mounts.entries()) {
+      const volume = pod.volumes.find((each) => each.name === name);
+      if (!volume)
+        throw new Error(`container ${container.name} mounts no volume of its pod: ${name}`);
+      const volumeFolder = this.#volumeFolder(volume);
+      if (subPath === undefined) {
+        mounts.push({ containerPath: path, hostPath: volumeFolder });
+        continue;
+      }
+      const target = join(
+        this.#folder,
+        'volume-subpaths',
+        volume.name,
+        container.name,
+        String(index),
+      );
+      const isMade = volume.kind === 'emptyDir';
+      await prepareSubpath({ volumeFolder, subPath, target, isMade }, behaviour);
+      mounts.push({ containerPath: path, hostPath: target });
+    }
+    return mounts;
+  }
+
+  /** Once its containers are gone: unmounts all, innermost first, then takes the folder away. */
+  async tearDown(): Promise<void> {
+    await unmountBelow(this.#folder);
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  #volumeFolder(volume: Volume): string {
+    if (volume.kind === 'hostPath') return textAt(volume.source, 'path') ?? '/';
+    const plugin = placeOf(volume)?.plugin ?? `kubernetes.io~${volume.kind.toLowerCase()}`;
+    const folder = join(this.#folder, 'volumes', plugin, volume.name);
+    return volume.kind === 'csi' ? join(folder, 'mount') : folder;
+  }
+}

@@ -1,0 +1,124 @@
+import { describe, expect, test } from 'vitest';
+import { textAt } from '../../src/lib/std/json.ts';
+import { healthyObjects } from '../healthy-pods.ts';
+import type { ContainerStatus, ListedContainer } from '../practice-node.ts';
+import { backOffMs, backOffWord } from './back-off.ts';
+import { collectable } from './collect-containers.ts';
+import type { Waiting } from './container-state.ts';
+import { podIn } from './pod.ts';
+import { listedPod, phaseOf } from './pod-status.ts';
+import { filesOf } from './volume-files.ts';
+
+const PODS = healthyObjects().flatMap((object) => (object.kind === 'Pod' ? [podIn(object)] : []));
+const [WEB, SHOP, LABELS] = PODS;
+if (!WEB || !SHOP || !LABELS) throw new Error('there should be four healthy pods');
+
+const RUNNING: ContainerStatus = {
+  state: 'running',
+  exitCode: 0,
+  reason: '',
+  message: '',
+  logPath: '/var/log/pods/a/app/0.log',
+  startedAt: 1_000,
+  finishedAt: 0,
+};
+const REFUSED: ContainerStatus = {
+  ...RUNNING,
+  state: 'exited',
+  exitCode: 128,
+  reason: 'StartError',
+  message: 'no such file or directory',
+  startedAt: 0,
+  finishedAt: 2_000,
+};
+
+function container(attempt: number, more: Partial<ListedContainer> = {}): ListedContainer {
+  const labels = { 'io.kubernetes.pod.uid': WEB?.uid ?? '' };
+  return { id: `c${attempt}`, podId: 's', name: 'app', attempt, state: 'exited', labels, ...more };
+}
+
+function sightOf(status: ContainerStatus, waiting?: Waiting) {
+  return {
+    containers: new Map([['app', { listed: container(3), status }]]),
+    waiting: new Map(waiting ? [['app', waiting]] : []),
+    since: new Date(0),
+  };
+}
+
+describe('the list of the kubelet', () => {
+  test('shows where a pod came from, and that it runs', () => {
+    const listed = listedPod(WEB, sightOf(RUNNING));
+    expect(textAt(listed, 'metadata', 'annotations', 'kubernetes.io/config.source')).toBe('api');
+    expect(listed).toMatchObject({
+      status: { phase: 'Running', containerStatuses: [{ ready: true, restartCount: 3 }] },
+    });
+  });
+
+  test('keeps the proof of a failed start in the last state while the container backs off', () => {
+    const waiting = { reason: 'CrashLoopBackOff', message: 'back-off 20s restarting' };
+    const { status } = listedPod(WEB, sightOf(REFUSED, waiting)) as { status?: unknown };
+    expect(status).toMatchObject({
+      containerStatuses: [
+        {
+          state: { waiting },
+          lastState: {
+            terminated: { exitCode: 128, reason: 'StartError', startedAt: '1970-01-01T00:00:00Z' },
+          },
+        },
+      ],
+    });
+  });
+
+  test('says that a pod is over only when nothing of it is started again', () => {
+    const ended = { ...REFUSED, exitCode: 0 };
+    expect(phaseOf(WEB, sightOf(ended))).toBe('Running');
+    expect(phaseOf({ ...WEB, restartPolicy: 'Never' }, sightOf(ended))).toBe('Succeeded');
+    expect(phaseOf({ ...WEB, restartPolicy: 'Never' }, sightOf(REFUSED))).toBe('Failed');
+    expect(phaseOf(WEB, { ...sightOf(ended), containers: new Map() })).toBe('Pending');
+  });
+});
+
+test('a container is restarted at once, then ever later, in the words of a kubelet', () => {
+  expect(backOffMs(0)).toBe(0);
+  expect([1, 2, 5, 6, 20].map((restarts) => backOffWord(backOffMs(restarts)))).toEqual([
+    '10s',
+    '20s',
+    '2m40s',
+    '5m0s',
+    '5m0s',
+  ]);
+});
+
+test('of a pod that lives the last container that ended is kept, of others none', () => {
+  const running = container(3, { state: 'running' });
+  const stranger = container(0, { id: 'x', labels: {} });
+  const all = [container(1), running, stranger, container(2)];
+  const idsFor = (...uids: string[]) => collectable(all, new Set(uids)).map(({ id }) => id);
+  expect(idsFor(WEB.uid)).toEqual(['c1', 'x']);
+  expect(idsFor()).toEqual(['c2', 'c1', 'x']);
+});
+
+describe('what is written into a volume', () => {
+  const told = {
+    pods: [],
+    filesOf: (kind: string, _: string, name: string) =>
+      name.startsWith('shop') ? { [`${kind}.txt`]: 'x' } : undefined,
+  };
+  const filesIn = (pod: typeof WEB, volume: string) => {
+    const found = pod.volumes.find(({ name }) => name === volume);
+    return found && filesOf(found, pod, told);
+  };
+
+  test('of a projected one the files of all its sources', () => {
+    expect(filesIn(SHOP, 'all')).toEqual({ 'configmaps.txt': 'x', 'secrets.txt': 'x' });
+  });
+
+  test('of a downwardAPI what the pod is', () => {
+    expect(filesIn(LABELS, 'about')).toEqual({ labels: 'app="labels-0"\n' });
+  });
+
+  test('nothing where the pod writes itself, and nothing can be where the object is missing', () => {
+    expect(filesIn(SHOP, 'scratch')).toBeUndefined();
+    expect(() => filesIn(WEB, 'settings')).toThrow('configmap "web-settings" not found');
+  });
+});

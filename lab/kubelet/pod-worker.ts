@@ -1,0 +1,188 @@
+import { messageOf } from '../../src/lib/std/message-of.ts';
+import type {
+  KubernetesObject,
+  ListedContainer,
+  ListedPod,
+  RuntimeCommands,
+} from '../practice-node.ts';
+import { backOffMs, backOffWord } from './back-off.ts';
+import type { Behaviour } from './behaviour.ts';
+import {
+  isRestarted,
+  newestOf,
+  podUidOf,
+  type SeenContainer,
+  type Waiting,
+} from './container-state.ts';
+import { RETRY_MS, RUNS_WELL_MS } from './limits.ts';
+import type { LogLine } from './log-line.ts';
+import { type Pod, type PodContainer, podWord } from './pod.ts';
+import { PodFolder } from './pod-folder.ts';
+import { listedPod } from './pod-status.ts';
+import type { ToldObjects } from './read-objects.ts';
+import { hasLostSubpath } from './subpath.ts';
+import type { Wording } from './wording.ts';
+
+/** What a worker of a pod has in its hands; what it says of itself depends on the version. */
+export interface Hands {
+  readonly kubeletRoot: string;
+  readonly runtime: RuntimeCommands;
+  readonly behaviour: Behaviour;
+  readonly wording: Wording;
+  readonly say: (line: LogLine) => void;
+}
+
+/** What the runtime has at the beginning of a turn: asked once for all pods. */
+export interface RuntimeSight {
+  readonly sandboxes: readonly ListedPod[];
+  readonly containers: readonly ListedContainer[];
+}
+
+/** Brings one pod to what its object says, turn by turn: its sandbox, volumes and containers. */
+export class PodWorker {
+  #pod: Pod;
+  readonly #folder: PodFolder;
+  readonly #since = new Date();
+  readonly #containers = new Map<string, SeenContainer>();
+  readonly #waiting = new Map<string, Waiting>();
+  /** After a turn that failed the next one waits: a pod may lack its ConfigMap for long. */
+  #retryAt = 0;
+  /** How often a container was restarted since it last ran for long. */
+  readonly #restarts = new Map<string, number>();
+
+  constructor(pod: Pod, kubeletRoot: string) {
+    this.#pod = pod;
+    this.#folder = new PodFolder(kubeletRoot, pod.uid);
+  }
+
+  get pod(): Pod {
+    return this.#pod;
+  }
+
+  isOtherThan(pod: Pod): boolean {
+    return JSON.stringify(pod.object) !== JSON.stringify(this.#pod.object);
+  }
+
+  /** As the kubelet's list shows it. */
+  get listed(): KubernetesObject {
+    const sight = { containers: this.#containers, waiting: this.#waiting, since: this.#since };
+    return listedPod(this.#pod, sight);
+  }
+
+  async sync(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
+    this.#pod = pod;
+    if (Date.now() < this.#retryAt) return;
+    try {
+      this.#folder.make(pod);
+      await this.#folder.writeVolumes(pod, told);
+      const podId = await this.#readySandbox(sight, hands);
+      for (const container of pod.containers) {
+        const newest = newestOf(sight.containers, pod.uid, container.name);
+        await this.#syncContainer(container, newest, podId, hands);
+      }
+    } catch (error) {
+      this.#retryAt = Date.now() + RETRY_MS;
+      hands.say(hands.wording.syncFails(pod, messageOf(error)));
+    }
+  }
+
+  /** The pod is gone from the API server: first its containers, then what it had on the node. */
+  async tearDown({ runtime, wording, say }: Hands): Promise<boolean> {
+    const { uid } = this.#pod;
+    try {
+      for (const each of await runtime.containers()) {
+        if (podUidOf(each) !== uid) continue;
+        if (each.state === 'running') await runtime.stopContainer(each.id);
+        await runtime.removeContainer(each.id);
+      }
+      for (const each of await runtime.pods()) {
+        if (each.uid === uid) await runtime.removePod(each.id);
+      }
+      await this.#folder.tearDown();
+      return true;
+    } catch (error) {
+      say(wording.syncFails(this.#pod, messageOf(error)));
+      return false;
+    }
+  }
+
+  async #readySandbox({ sandboxes }: RuntimeSight, { runtime }: Hands): Promise<string> {
+    const { uid, name, namespace } = this.#pod;
+    const own = sandboxes.filter((each) => each.uid === uid);
+    const ready = own.find(({ isReady }) => isReady);
+    return ready?.id ?? runtime.runPod({ uid, name, namespace, attempt: own.length });
+  }
+
+  async #syncContainer(
+    container: PodContainer,
+    newest: ListedContainer | undefined,
+    podId: string,
+    hands: Hands,
+  ): Promise<void> {
+    const { name } = container;
+    if (!newest) {
+      await this.#start(container, 0, podId, hands);
+      return;
+    }
+    const { status } = await this.#look(newest, hands);
+    if (status.state === 'created') {
+      // Whoever made it was ended before it was started.
+      await this.#run(name, newest.id, hands);
+      return;
+    }
+    if (status.state !== 'exited') {
+      this.#waiting.delete(name);
+      return;
+    }
+    if (!isRestarted(this.#pod, status.exitCode)) return;
+    const hasRunWell = status.finishedAt - status.startedAt > RUNS_WELL_MS && status.startedAt > 0;
+    const restarts = hasRunWell ? 0 : (this.#restarts.get(name) ?? 0);
+    const waitMs = backOffMs(restarts);
+    if (Date.now() < status.finishedAt + waitMs) {
+      const word = `back-off ${backOffWord(waitMs)} restarting failed container=${name}`;
+      const message = `${word} pod=${podWord(this.#pod)}`;
+      this.#waiting.set(name, { reason: 'CrashLoopBackOff', message });
+      return;
+    }
+    this.#restarts.set(name, restarts + 1);
+    await this.#start(container, newest.attempt + 1, podId, hands);
+  }
+
+  /** The runtime is asked about a container only when it has come to another state. */
+  async #look(listed: ListedContainer, { runtime }: Hands): Promise<SeenContainer> {
+    const before = this.#containers.get(listed.name);
+    const isSame = before?.listed.id === listed.id && before.status.state === listed.state;
+    const seen = isSame ? before : { listed, status: await runtime.status(listed.id) };
+    this.#containers.set(listed.name, seen);
+    return seen;
+  }
+
+  async #start(
+    container: PodContainer,
+    attempt: number,
+    podId: string,
+    hands: Hands,
+  ): Promise<void> {
+    const { name } = container;
+    const mounts = await this.#folder.mountsFor(this.#pod, container, hands.behaviour);
+    const wish = { name, attempt, mounts };
+    const id = await hands.runtime.createContainer(podId, this.#pod, wish);
+    await this.#run(name, id, hands);
+    // Who unmounts a subPath between our look at it and the runtime's leaves the container an empty
+    // place. A real kubelet has that gap too, of a moment; ours, where each mount is a program, is wide.
+    if (hasLostSubpath(mounts)) await hands.runtime.stopContainer(id);
+  }
+
+  async #run(name: string, id: string, { runtime, wording, say }: Hands): Promise<void> {
+    try {
+      await runtime.startContainer(id);
+      this.#waiting.delete(name);
+    } catch (error) {
+      const message = messageOf(error);
+      this.#waiting.set(name, { reason: 'RunContainerError', message });
+      say(wording.startFails(id, `rpc error: code = Unknown desc = ${message}`));
+      const why = `failed to "StartContainer" for "${name}" with RunContainerError`;
+      say(wording.syncFails(this.#pod, `${why}: ${JSON.stringify(message)}`));
+    }
+  }
+}

@@ -1,0 +1,63 @@
+import { readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { bytewiseSorted } from '../../src/lib/std/bytewise.ts';
+import type { Behaviour } from './behaviour.ts';
+
+/**
+ * Removes the logs of a container as the kubelet does, and says what stopped it. Since 1.18.9 that is
+ * all that begins with the log path: where a container has none, whatever lies in the folder that the
+ * kubelet works in. So it asks first whether that folder is one for practice; `guard` throws if not.
+ */
+export function removeLogs(
+  logPath: string,
+  { removesLogs }: Pick<Behaviour, 'removesLogs'>,
+  guard: () => void,
+): string | undefined {
+  if (removesLogs === 'path') return logPath === '' ? undefined : failureAt(logPath);
+  guard();
+  for (const name of matchesOf(logPath)) {
+    const failure = failureAt(name);
+    if (failure !== undefined) return failure;
+  }
+  return undefined;
+}
+
+/** What the pattern of a path and a star matches, in the order of the bytes; dot files too. */
+function matchesOf(path: string): readonly string[] {
+  const cut = path.lastIndexOf('/') + 1;
+  const [folder, start] = [path.slice(0, cut), path.slice(cut)];
+  const listed = tried(() => readdirSync(folder || '.'));
+  const names = typeof listed === 'string' ? [] : listed;
+  return bytewiseSorted(names.filter((name) => name.startsWith(start))).map(
+    (name) => `${folder}${name}`,
+  );
+}
+
+/** As Go removes: a file or a link, else an empty folder; what is gone already is no failure. */
+function failureAt(name: string): string | undefined {
+  if (typeof tried(() => unlinkSync(name)) !== 'string') return undefined;
+  const code = tried(() => rmdirSync(name));
+  if (typeof code !== 'string' || code === 'ENOENT') return undefined;
+  return `log ${JSON.stringify(name)}: remove ${name}: ${WORDS[code] ?? code}`;
+}
+
+/** What Go calls the errors of the kernel. */
+export const WORDS: Readonly<Record<string, string>> = {
+  ENOENT: 'no such file or directory',
+  ENOTEMPTY: 'directory not empty',
+  EBUSY: 'device or resource busy',
+  ENOTDIR: 'not a directory',
+  EPERM: 'operation not permitted',
+  EACCES: 'permission denied',
+  EROFS: 'read-only file system',
+  ENOTCONN: 'transport endpoint is not connected',
+  ECONNABORTED: 'software caused connection abort',
+};
+
+/** Its answer, or the code of the error. */
+function tried<T>(deed: () => T): T | string {
+  try {
+    return deed();
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? 'EIO';
+  }
+}

@@ -1,0 +1,149 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { lab } from '../../test/rig/lab-traces.ts';
+import { EXECUTABLE, runProgram } from '../../test/rig/run-kubediag.ts';
+import { podOf, WEB_POD } from '../healthy-pods.ts';
+import { PLACES, READ_ONLY_PORT } from '../places.ts';
+import type { KubernetesObject } from '../practice-node.ts';
+import { PRACTICE_NAMESPACE } from '../practice-pod.ts';
+import type { KubeletWords } from '../settings.ts';
+
+const NAME = `k${process.pid}`;
+const WAIT_MS = 30_000;
+const TARGET = `${podFolder(WEB_POD.uid)}/volume-subpaths/settings/app/0`;
+
+function podFolder(uid: string): string {
+  return `${PLACES.kubeletRoot}/pods/${uid}`;
+}
+
+async function on(script: string): Promise<string> {
+  return (await lab('run', NAME, '--', 'sh', '-c', script)).stdout;
+}
+
+/** Tells the kubelet of an object, in one step. */
+async function put(object: KubernetesObject): Promise<void> {
+  const { namespace, name } = object.metadata;
+  const folder = `${PLACES.objects}/${object.kind.toLowerCase()}s/${namespace}`;
+  const text = JSON.stringify(object).replaceAll("'", String.raw`'\''`);
+  await on(`cd ${folder} && printf %s '${text}' >${name}.next && mv ${name}.next ${name}.json`);
+}
+
+async function tell(words: KubeletWords): Promise<void> {
+  await on(`cd ${PLACES.lab} && echo '${JSON.stringify(words)}' >k.next && mv k.next kubelet.json`);
+  await until('it goes by them', `cat ${PLACES.kubeletTurn}`, words.version);
+}
+
+async function until(what: string, script: string, wanted: string | RegExp): Promise<void> {
+  const end = Date.now() + WAIT_MS;
+  for (;;) {
+    const said = await on(script);
+    if (typeof wanted === 'string' ? said === wanted : wanted.test(said)) return;
+    if (Date.now() > end) throw new Error(`it never came to it: ${what}; at last: ${said}`);
+    await sleep(100);
+  }
+}
+
+const SETTINGS = 'web-settings';
+function settings(text: string): KubernetesObject {
+  const metadata = { name: SETTINGS, namespace: PRACTICE_NAMESPACE };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { 'nginx.conf': text } };
+}
+
+const mountLine = `grep ' ${TARGET} ' /proc/self/mountinfo`;
+const endContainer =
+  `for process in /proc/[0-9]*; do grep -qs pod${WEB_POD.uid} $process/cgroup && ` +
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: it is the shell's.
+  'kill -9 ${process#/proc/}; done; true';
+/** A command that prints a page of the kubelet: not every node has curl, or the Node.js that we run on. */
+function page(path: string): string {
+  const ask = String.raw`printf "GET ${path} HTTP/1.0\r\n\r\n" >&3; sed "1,/^\r\$/d" <&3`;
+  return `bash -c 'exec 3<>/dev/tcp/127.0.0.1/${READ_ONLY_PORT}; ${ask}'`;
+}
+const podList = page('/pods');
+
+beforeAll(async () => {
+  const { code, stderr } = await lab('up', NAME, '--runtime', 'stand-in');
+  if (code !== 0) throw new Error(stderr);
+});
+afterAll(async () => {
+  await lab('down', NAME);
+});
+
+test('it runs nowhere but on a practice node', async () => {
+  const { code, stderr } = await runProgram([EXECUTABLE, 'lab-part', 'kubelet']);
+  expect(code).not.toBe(0);
+  expect(stderr).toContain('this is no practice node');
+});
+
+test('it can be profiled, and its goroutines be seen, as those of any kubelet', async () => {
+  const profiled = await lab('run', NAME, '--', 'kubediag', 'profile', 'kubelet', '--seconds', '2');
+  expect(profiled).toMatchObject({ code: 0 });
+  expect(profiled.stdout).toMatch(/^\d+ ms of cpu in 2\.\d s .*functions$/m);
+  const stacks = await lab('run', NAME, '--', 'kubediag', 'stacks');
+  expect(stacks).toMatchObject({ code: 0 });
+  expect(stacks.stdout).toContain('sync loop  waits for its next work');
+});
+
+test('v1.18.8 keeps a subPath mount whose source is gone, so its container cannot start', async () => {
+  await tell({ version: 'v1.18.8', collects: true });
+  await put(settings('changed\n'));
+  await until('the source is gone', mountLine, /\/\/deleted /);
+  await on(endContainer);
+  await until('the runtime refuses it', podList, /"reason":"CrashLoopBackOff"/);
+  expect(await on(podList)).toContain('"reason":"StartError"');
+  expect(await on(mountLine)).toContain('//deleted ');
+  await on(`umount ${TARGET}`);
+  await until(
+    'it was mounted anew',
+    `${mountLine}; cat ${TARGET}`,
+    /nginx.conf \/[\s\S]*changed\n$/,
+  );
+});
+
+test('v1.36.3 mounts it anew when its container starts again', async () => {
+  await tell({ version: 'v1.36.3', collects: true });
+  await put(settings('changed again\n'));
+  await until('the source is gone', mountLine, /\/\/deleted /);
+  await on(endContainer);
+  await until('it was mounted anew', `cat ${TARGET}`, 'changed again\n');
+  expect(await on(mountLine)).not.toContain('deleted');
+});
+
+test('a pod that is taken away leaves nothing', async () => {
+  const pod = { name: 'short', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cff' };
+  const volumes = [
+    { name: 'settings', configMap: { name: SETTINGS } },
+    { name: 'own', emptyDir: { medium: 'Memory' } },
+  ];
+  await put(
+    podOf(pod, volumes, [
+      { name: 'settings', mountPath: '/a', subPath: 'nginx.conf' },
+      { name: 'own', mountPath: '/b' },
+    ]),
+  );
+  const mounts = `grep -c ${pod.uid} /proc/self/mountinfo`;
+  await until('it has its mounts', mounts, '2\n');
+  await on(`rm ${PLACES.objects}/pods/${PRACTICE_NAMESPACE}/short.json`);
+  await until('they are gone', `${mounts}; ls -d ${podFolder(pod.uid)}`, '0\n');
+});
+
+test('a dead mount of an orphan holds it up: it still answers, and takes up no pod', async () => {
+  await tell({ version: 'v1.18.8', collects: true });
+  const orphan = `${podFolder('1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfe')}/volumes/kubernetes.io~nfs/a`;
+  const late = { name: 'late', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfd' };
+  await on(
+    `mkdir -p ${orphan}.new && ${PLACES.executable} lab-part file-server ${orphan}.new >/run/silent 2>&1 & ` +
+      'echo $! >/run/silent.pid; until grep -q ready /run/silent; do sleep 0.1; done',
+  );
+  const health = page('/healthz');
+  await until('its health check fails', health, /^\[-\]syncloop failed: reason withheld$/m);
+  await put(podOf(late, [], []));
+  const stacks = page('/debug/pprof/goroutine?debug=1');
+  expect(await on(stacks)).toContain('cleanupOrphanedPodDirs');
+  await sleep(1_000);
+  expect(await on(podList)).not.toContain(late.uid);
+  await on('kill -9 $(cat /run/silent.pid)');
+  await until('it goes on', health, 'ok');
+  await until('the pod is taken up', podList, new RegExp(late.uid));
+  expect(await on(stacks)).not.toContain('cleanupOrphanedPodDirs');
+});

@@ -1,0 +1,82 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
+import { messageOf } from '../../src/lib/std/message-of.ts';
+import { checkInside } from '../inside.ts';
+import { writeWhole } from '../open-node.ts';
+import { PLACES } from '../places.ts';
+import type { RuntimeCommands } from '../practice-node.ts';
+import { connectCommands } from '../runtime/connect-commands.ts';
+import type { KubeletWords } from '../settings.ts';
+import { BEHAVIOURS } from './behaviour.ts';
+import { collectContainers } from './collect-containers.ts';
+import { openDoors } from './doors.ts';
+import { PRACTICE_MINUTE_MS } from './limits.ts';
+import { klogLine, type LogLine } from './log-line.ts';
+import { pageAt } from './pages.ts';
+import { readObjects } from './read-objects.ts';
+import { killStrangers } from './strangers.ts';
+import { SyncLoop } from './sync-loop.ts';
+import { WORDINGS } from './wording.ts';
+
+/** Where every kubelet has it unless it is told otherwise. */
+const SECURE_PORT = 10_250;
+
+/**
+ * A kubelet for practice, small enough to be read: it brings pods to what an API server would want,
+ * and makes the mistakes of a chosen version. It deletes for real, so it runs on a practice node only.
+ */
+export async function runKubelet(words: readonly string[]): Promise<void> {
+  const { name } = checkInside();
+  // The name alone. To set the title would write over the command line, where the flags are.
+  writeFileSync('/proc/self/comm', 'kubelet');
+  const { values } = parseArgs({ args: [...words], strict: false });
+  const flag = (key: string) => String(values[key] ?? '');
+  const socket = flag('container-runtime-endpoint').replace(/^unix:\/\//, '');
+  const runtime = connectCommands(socket, name);
+  const say = (line: LogLine) =>
+    appendFileSync(flag('log-file'), `${klogLine(line, new Date(), process.pid)}\n`);
+  const loop = new SyncLoop({
+    kubeletRoot: flag('root-dir'),
+    runtime,
+    say,
+    words: wordsNow,
+    objects: () => readObjects(PLACES.objects),
+    onVersion: (version) => writeWhole(PLACES.kubeletTurn, version),
+  });
+  const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
+  await openDoors(ports, (request, response) => {
+    const page = pageAt(request.url ?? '/', wordsNow().version, loop);
+    const failed = (error: unknown) => ({ status: 500, body: `${messageOf(error)}\n` });
+    void page.catch(failed).then(({ status, body }) => response.writeHead(status).end(body));
+  });
+  process.stdout.write('ready\n');
+  await Promise.all([loop.run(), collectAgainAndAgain(loop, runtime, say)]);
+}
+
+function wordsNow(): KubeletWords {
+  return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
+}
+
+/** Once a minute, beside the sync loop, as in any kubelet: also when that is held up. */
+async function collectAgainAndAgain(
+  loop: SyncLoop,
+  runtime: RuntimeCommands,
+  say: (line: LogLine) => void,
+): Promise<never> {
+  for (;;) {
+    await sleep(PRACTICE_MINUTE_MS);
+    const { version, collects } = wordsNow();
+    // Before it has heard of its pods every one of them would be a stranger.
+    if (!collects || !loop.hasTurned) continue;
+    const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
+    const collector = { runtime, behaviour, wording, say, guard: checkInside };
+    try {
+      await killStrangers(loop.podUids, collector);
+      await collectContainers(loop.podUids, collector);
+    } catch (error) {
+      // A runtime that is away, or was faster, is asked again next time.
+      say(wording.collectionFails(messageOf(error)));
+    }
+  }
+}

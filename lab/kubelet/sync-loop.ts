@@ -1,0 +1,166 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../src/lib/std/message-of.ts';
+import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
+import { someThreadWaits } from '../server-wait.ts';
+import type { KubeletVersion, KubeletWords } from '../settings.ts';
+import { BEHAVIOURS } from './behaviour.ts';
+import { HOUSEKEEPING_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS, TURN_MS } from './limits.ts';
+import type { LogLine } from './log-line.ts';
+import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
+import type { Pod } from './pod.ts';
+import { type Hands, PodWorker, type RuntimeSight } from './pod-worker.ts';
+import type { ToldObjects } from './read-objects.ts';
+import { WORDINGS } from './wording.ts';
+
+export interface LoopWish {
+  readonly kubeletRoot: string;
+  readonly runtime: RuntimeCommands;
+  readonly say: (line: LogLine) => void;
+  /** Both are asked anew at each turn. */
+  readonly words: () => KubeletWords;
+  readonly objects: () => ToldObjects;
+  /** Told when a turn begins by another version than the one before: whatever that did is done. */
+  readonly onVersion: (version: KubeletVersion) => void;
+}
+
+/**
+ * The one loop on which a kubelet handles its pods. It cleans up after pods that are gone, too: so when
+ * a dead mount holds up that, no pod is started, changed or ended any more.
+ */
+export class SyncLoop {
+  readonly #wish: LoopWish;
+  readonly #workers = new Map<string, PodWorker>();
+  /** Pods that are gone from the API server and not yet from the node. */
+  readonly #leaving = new Map<string, PodWorker>();
+  #enteredAt: number | undefined;
+  #hasTurned = false;
+  #isCleaning = false;
+  #version: KubeletVersion | undefined;
+  #cleanedAt = 0;
+  #cleanedUp: CleanedUp = { orphans: 0, failed: 0 };
+
+  constructor(wish: LoopWish) {
+    this.#wish = wish;
+  }
+
+  /** The pods that it has heard of: none that came while it is held up. */
+  get pods(): readonly KubernetesObject[] {
+    return [...this.#workers.values()].map(({ listed }) => listed);
+  }
+
+  get podUids(): ReadonlySet<string> {
+    return new Set([...this.#workers.keys(), ...this.#leaving.keys()]);
+  }
+
+  get wanted(): readonly Pod[] {
+    return [...this.#workers.values()].map(({ pod }) => pod);
+  }
+
+  /** Whether it has heard of all its pods by now. */
+  get hasTurned(): boolean {
+    return this.#hasTurned;
+  }
+
+  get cleanedUp(): CleanedUp {
+    return this.#cleanedUp;
+  }
+
+  /** What the health check says: a loop that was never entered is well. */
+  get isWell(): boolean {
+    return this.#enteredAt === undefined || Date.now() - this.#enteredAt <= SILENCE_MS;
+  }
+
+  /** Whether its clean-up waits for a server at this moment: a dump of its goroutines shows it then. */
+  get isHeldUp(): boolean {
+    return this.#isCleaning && someThreadWaits('self');
+  }
+
+  async run(): Promise<never> {
+    let pauseMs = TURN_MS;
+    for (;;) {
+      const failure = await this.#tryTurn();
+      // Before its first turn it only waits for the runtime to come.
+      if (failure !== undefined && this.#hasTurned) {
+        const { say, wording } = this.#hands();
+        say(wording.loopSkips(`[container runtime is down: ${failure}]`));
+      }
+      pauseMs = failure === undefined ? TURN_MS : Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
+      await sleep(pauseMs);
+    }
+  }
+
+  /** Why nothing came of it: the runtime does not tell its pods, or an object cannot be read. */
+  async #tryTurn(): Promise<string | undefined> {
+    try {
+      const { runtime } = this.#wish;
+      const sight = { sandboxes: await runtime.pods(), containers: await runtime.containers() };
+      const { say, wording } = this.#hands();
+      if (this.#enteredAt === undefined) say(wording.loopStarts());
+      this.#enteredAt = Date.now();
+      await this.#turn(sight);
+      this.#hasTurned = true;
+      this.#enteredAt = Date.now();
+      return undefined;
+    } catch (error) {
+      this.#isCleaning = false;
+      return messageOf(error);
+    }
+  }
+
+  async #turn(sight: RuntimeSight): Promise<void> {
+    const told = this.#wish.objects();
+    const hands = this.#hands(this.#versionOfTurn());
+    this.#hear(told.pods, hands);
+    await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, sight, hands)));
+    for (const [uid, worker] of this.#leaving) {
+      if (await worker.tearDown(hands)) this.#leaving.delete(uid);
+    }
+    if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
+    this.#isCleaning = true;
+    const running = sight.sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
+    const known = new Set([...this.podUids, ...running]);
+    this.#cleanedUp = await cleanUpOrphans(known, hands);
+    this.#isCleaning = false;
+    this.#cleanedAt = Date.now();
+  }
+
+  async #syncPod(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
+    await this.#workers.get(pod.uid)?.sync(pod, told, sight, hands);
+  }
+
+  /** Takes up new pods, and lets those go that are not told of any more. */
+  #hear(pods: readonly Pod[], { say, wording }: Hands): void {
+    const { kubeletRoot } = this.#wish;
+    const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));
+    for (const pod of added) this.#workers.set(pod.uid, new PodWorker(pod, kubeletRoot));
+    if (added.length > 0) say(wording.podsChange('ADD', added));
+    const changed = pods.filter((pod) => this.#workers.get(pod.uid)?.isOtherThan(pod));
+    if (changed.length > 0) say(wording.podsChange('UPDATE', changed));
+    const told = new Set(pods.map(({ uid }) => uid));
+    const gone = [...this.#workers.values()].filter(({ pod }) => !told.has(pod.uid));
+    for (const worker of gone) {
+      this.#workers.delete(worker.pod.uid);
+      this.#leaving.set(worker.pod.uid, worker);
+    }
+    if (gone.length > 0)
+      say(
+        wording.podsChange(
+          'DELETE',
+          gone.map(({ pod }) => pod),
+        ),
+      );
+  }
+
+  #versionOfTurn(): KubeletVersion {
+    const { version } = this.#wish.words();
+    if (version !== this.#version) this.#wish.onVersion(version);
+    this.#version = version;
+    return version;
+  }
+
+  #hands(version = this.#wish.words().version): Hands {
+    const { kubeletRoot, runtime, say } = this.#wish;
+    const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
+    return { kubeletRoot, runtime, behaviour, wording, say };
+  }
+}

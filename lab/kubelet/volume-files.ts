@@ -1,0 +1,95 @@
+import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
+import type { Pod, Volume } from './pod.ts';
+import type { Files, ToldObjects } from './read-objects.ts';
+
+/** How a kind of volume lies in the pod's folder. */
+export interface VolumePlace {
+  /** As its folder is called: "kubernetes.io~configmap". */
+  readonly plugin: string;
+  /** Whether it has a filesystem of its own in memory. */
+  readonly isInMemory: boolean;
+}
+
+/** What holds a secret, or may, is kept in memory; a ConfigMap lies on the disk of the node. */
+const WRITTEN: Readonly<Record<string, VolumePlace>> = {
+  configMap: { plugin: 'kubernetes.io~configmap', isInMemory: false },
+  secret: { plugin: 'kubernetes.io~secret', isInMemory: true },
+  projected: { plugin: 'kubernetes.io~projected', isInMemory: true },
+  downwardAPI: { plugin: 'kubernetes.io~downward-api', isInMemory: true },
+};
+
+/** Undefined of a kind that others mount, such as a claim: our kubelet leaves those to them. */
+export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
+  if (kind === 'emptyDir') {
+    const isInMemory = textAt(source, 'medium') === 'Memory';
+    return { plugin: 'kubernetes.io~empty-dir', isInMemory };
+  }
+  return WRITTEN[kind];
+}
+
+/** What the kubelet writes into a volume; undefined where the pod itself does. */
+export function filesOf(volume: Volume, pod: Pod, told: ToldObjects): Files | undefined {
+  if (!(volume.kind in WRITTEN)) return undefined;
+  const { source } = volume;
+  if (volume.kind !== 'projected') return filesOfSource(volume.kind, source, pod, told);
+  const parts = (listAt(source, 'sources') ?? []).flatMap((part) =>
+    Object.entries(part as object).map(([kind, each]) => filesOfSource(kind, each, pod, told)),
+  );
+  return Object.assign({}, ...parts) as Files;
+}
+
+function filesOfSource(kind: string, source: unknown, pod: Pod, told: ToldObjects): Files {
+  switch (kind) {
+    case 'configMap':
+      return chosen('configmaps', textAt(source, 'name') ?? '', { source, pod, told });
+    case 'secret': {
+      const name = textAt(source, 'secretName') ?? textAt(source, 'name') ?? '';
+      return chosen('secrets', name, { source, pod, told });
+    }
+    case 'downwardAPI':
+      return Object.fromEntries(
+        (listAt(source, 'items') ?? []).map((item) => [
+          textAt(item, 'path') ?? '',
+          fieldOf(pod, textAt(item, 'fieldRef', 'fieldPath') ?? ''),
+        ]),
+      );
+    default:
+      throw new Error(`the practice kubelet does not write volumes of kind ${kind}`);
+  }
+}
+
+interface Choice {
+  readonly source: unknown;
+  readonly pod: Pod;
+  readonly told: ToldObjects;
+}
+
+/** All files of an object, or those that `items` names, under the paths that it gives them. */
+function chosen(kind: 'configmaps' | 'secrets', name: string, choice: Choice): Files {
+  const { source, pod, told } = choice;
+  const files = told.filesOf(kind, pod.namespace, name);
+  if (!files && fieldAt(source, 'optional') === true) return {};
+  // configmap "settings" not found
+  if (!files) throw new Error(`${kind.slice(0, -1)} "${name}" not found`);
+  const items = listAt(source, 'items');
+  if (!items) return files;
+  return Object.fromEntries(
+    items.flatMap((item) => {
+      const [key, path] = [textAt(item, 'key') ?? '', textAt(item, 'path') ?? ''];
+      return key in files ? [[path, files[key] ?? '']] : [];
+    }),
+  );
+}
+
+// metadata.labels['app']
+const ONE_OF = /^metadata\.(labels|annotations)\['([^']+)'\]$/;
+
+function fieldOf({ object }: Pod, path: string): string {
+  const [, map, key] = ONE_OF.exec(path) ?? [];
+  if (map !== undefined && key !== undefined) return textAt(object, 'metadata', map, key) ?? '';
+  const value = fieldAt(object, ...path.split('.'));
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '';
+  return Object.entries(value)
+    .map(([name, text]) => `${name}=${JSON.stringify(text)}\n`)
+    .join('');
+}

@@ -1,0 +1,216 @@
+import { readFile, readlink } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { startCompanion } from '../src/lib/process/companion.ts';
+import { runProgram } from '../src/lib/process/run.ts';
+import { PLAIN_ENVIRONMENT, systemProgram } from '../src/lib/process/system-program.ts';
+import { COMMAND_MS, END_MS, LOOK_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
+import { allProcesses, childOf, isRunning, killIfThere, namedProcesses } from './process-mark.ts';
+
+export interface NamespacesWish {
+  readonly also?: readonly ('net' | 'ipc' | 'uts')[];
+  /** Shell lines that the first process begins with, and the words that they have as $1, $2, ... */
+  readonly begin?: { readonly lines: string; readonly words: readonly string[] };
+  /** Where who holds them is written down, before they are there: its /proc/<pid>/stat, and the boot. */
+  readonly record?: string;
+}
+
+/**
+ * Mount and PID namespaces of their own, with an own /proc and an empty /run. All that is mounted
+ * or started in them ends with them, and they end with the process that made them, unless that says
+ * that they are to stay. What else a machine has for itself alone (network, host name, shared memory)
+ * they may have too.
+ *
+ * The maker stays outside: it prefixes a command with `enter`, and shares files by path.
+ */
+export interface PrivateNamespaces {
+  /** Their first process, as the maker sees it. /proc/<pid>/mountinfo is their mount table. */
+  readonly pid: number;
+  /** The words that stand before a command to run it inside. */
+  readonly enter: readonly string[];
+  /** Runs a command inside and gives its standard output; rejects with what it wrote as error. */
+  run(program: string, ...words: readonly string[]): Promise<string>;
+  /** From now on they live on when their maker ends. */
+  stay(): Promise<void>;
+  /** Settles when they are gone, whoever ended them. */
+  readonly ended: Promise<unknown>;
+  stop(): Promise<void>;
+}
+
+const EMPTY_RUN = { lines: 'mount -t tmpfs -o mode=755 tmpfs /run || exit 1', words: [] };
+
+// Whoever is told of them by the record finds them also when their maker was killed: it is written
+// before they begin, and by the very process that holds them.
+const HOLDER = `
+  record=$1; shift
+  if [ -n "$record" ]; then
+    cat /proc/$$/stat /proc/sys/kernel/random/boot_id >"$record.new" && mv "$record.new" "$record" || exit 1
+  fi
+  exec "$@"`;
+
+// The first process inherits every orphan, so it has to reap: a shell that waits does. It waits for
+// the pipe from the maker to close; or, once told to stay, for nothing at all.
+const WAIT_FOR_MAKER = `
+  exec 3<&0 </dev/null
+  echo ready
+  head -n 1 <&3 >/run/.maker-said & wait $!
+  read -r word </run/.maker-said
+  rm -f /run/.maker-said
+  [ "$word" = stay ] || exit 0
+  echo staying
+  exec 3<&- >/dev/null 2>&1
+  while :; do sleep 86400 & wait $!; done`;
+
+export async function makePrivateNamespaces({
+  also = [],
+  begin = EMPTY_RUN,
+  record = '',
+}: NamespacesWish = {}): Promise<PrivateNamespaces> {
+  const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
+  // What it shows of itself from then on is short.
+  const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
+  const first = ['sh', '-c', lines, 'sh', ...begin.words];
+  const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
+  const made = [...unshare, '--propagation', 'private', ...first];
+  const holder = startHolder(['-c', HOLDER, 'sh', record, ...made]);
+  await holder.word('ready');
+  const pid = await childOf(holder.pid);
+  const enter = ['nsenter', '--target', String(pid), ...namespaces, '--'];
+  return {
+    pid,
+    enter,
+    ended: holder.ended,
+    run: (...words) => runWords([...enter, ...words]),
+    stay: async () => {
+      holder.tell('stay\n');
+      await holder.word('staying');
+      holder.leave();
+    },
+    stop: async () => {
+      if (!isRunning(holder.pid)) return;
+      await endNamespaces(pid);
+      // Whoever holds them has nothing left to wait for.
+      killIfThere(holder.pid);
+      await holder.ended;
+    },
+  };
+}
+
+/** Runs a program of the machine to its end; rejects with what it wrote as error. */
+export async function runWords([name = '', ...words]: readonly string[]): Promise<string> {
+  const program = name.startsWith('/') ? name : systemProgram(name);
+  if (program === undefined) throw new Error(`there is no program ${name} on this machine`);
+  const result = await runProgram({
+    program,
+    arguments: words,
+    deadlineMs: COMMAND_MS,
+    outputBytesMax: OUTPUT_BYTES_MAX,
+    environment: { ...PLAIN_ENVIRONMENT, PATH: `/usr/local/bin:${PLAIN_ENVIRONMENT.PATH}` },
+  });
+  if (result.ended === 'not-started') throw new Error(result.why);
+  if (result.ended === 'exit' && result.code === 0) return result.stdout;
+  const how = result.ended === 'exit' ? `code ${result.code}` : result.ended;
+  throw new Error(`${words.join(' ')} ended with ${how}: ${result.stderr.trim()}`);
+}
+
+function startHolder(words: readonly string[]) {
+  const ended = Promise.withResolvers<string>();
+  let said = '';
+  let errors = '';
+  let hear = () => {};
+  const program = systemProgram('sh') ?? '/bin/sh';
+  const holder = startCompanion(
+    { program, arguments: words, environment: PLAIN_ENVIRONMENT },
+    {
+      onOutput: (chunk) => {
+        said += chunk.toString();
+        hear();
+      },
+      onErrorOutput: (chunk) => {
+        errors = `${errors}${chunk.toString()}`.slice(0, OUTPUT_BYTES_MAX);
+      },
+      onEnd: ended.resolve,
+      onGone: () => {},
+    },
+  );
+  const heard = (word: string) =>
+    new Promise<'heard'>((resolve) => {
+      hear = () => {
+        if (said.split('\n').includes(word)) resolve('heard');
+      };
+      hear();
+    });
+  return {
+    pid: holder.pid,
+    ended: ended.promise,
+    tell: (text: string) => holder.write(Buffer.from(text)),
+    leave: () => holder.hold(false),
+    word: async (word: string) => {
+      const limit = new AbortController();
+      const late = sleep(NODE_MS, 'late', { signal: limit.signal }).catch(() => 'late');
+      const came = await Promise.race([heard(word), ended.promise.then(() => 'ended'), late]);
+      limit.abort();
+      if (came === 'heard') return;
+      if (came === 'late') holder.abandon();
+      const why = came === 'late' ? `nothing came of it within ${NODE_MS / 1_000} s` : '';
+      throw new Error(`no private namespaces: ${[errors.trim(), why].filter(Boolean).join('; ')}`);
+    },
+  };
+}
+
+/**
+ * Kills the first process of namespaces, as outside sees it, and waits until all of them are gone.
+ * The kernel ends every process together with the first, but each has to be reaped too, and those
+ * that entered by `nsenter`: it stops itself together with its child, and then reaps nobody.
+ */
+export async function endNamespaces(first: number, limitMs = END_MS): Promise<void> {
+  const namespace = await pidNamespaceOf(first);
+  killIfThere(first);
+  const deadline = Date.now() + limitMs;
+  for (;;) {
+    await sleep(LOOK_MS);
+    const entering = await enteringInto((target) => target === first);
+    if (entering.length === 0 && !isRunning(first)) return;
+    if (Date.now() > deadline) {
+      const left = [...entering.map(({ pid }) => pid), ...(await membersOf(namespace))];
+      throw new Error(await whyNotEnded(first, left));
+    }
+    for (const { pid } of entering) killIfThere(pid);
+  }
+}
+
+/** The running programs that entered namespaces of the wanted first process, with that process. */
+export async function enteringInto(
+  isWanted: (target: number, commandLine: string) => boolean,
+): Promise<readonly { readonly pid: number; readonly target: number }[]> {
+  const found = await Promise.all(
+    (await allProcesses()).map(async (pid) => {
+      // A process that waits to be reaped has no words any more.
+      const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+      const [program = '', option, target] = commandLine.split('\0');
+      if (!/(^|\/)nsenter$/.test(program) || option !== '--target') return [];
+      return isWanted(Number(target), commandLine) ? [{ pid, target: Number(target) }] : [];
+    }),
+  );
+  return found.flat();
+}
+
+async function pidNamespaceOf(pid: number): Promise<string | undefined> {
+  return readlink(`/proc/${pid}/ns/pid`).catch(() => undefined);
+}
+
+async function membersOf(namespace: string | undefined): Promise<readonly number[]> {
+  if (namespace === undefined) return [];
+  const pids = await allProcesses();
+  const theirs = await Promise.all(pids.map(pidNamespaceOf));
+  return pids.filter((_, index) => theirs[index] === namespace);
+}
+
+/** The first process only waits for the others: those are what a person has to look at. */
+async function whyNotEnded(first: number, others: readonly number[]): Promise<string> {
+  const culprits = others.filter((pid) => pid !== first && isRunning(pid));
+  const named = await namedProcesses(culprits.length > 0 ? culprits : [first]);
+  return (
+    `processes do not end: ${named}. They were killed and still wait ` +
+    'in the kernel, for a mount whose server is silent perhaps: end that server, then try again'
+  );
+}

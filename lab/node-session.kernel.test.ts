@@ -1,0 +1,121 @@
+import { readFileSync, readlinkSync } from 'node:fs';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { messageOf } from '../src/lib/std/message-of.ts';
+import { lab } from '../test/rig/lab-traces.ts';
+import { EXECUTABLE, startProgram } from '../test/rig/run-kubediag.ts';
+import { standingLab } from './enter.ts';
+import { unlessGone } from './exam/unless-gone.ts';
+import type { StandingLab } from './known-labs.ts';
+import { type NodeSession, openSession } from './node-session.ts';
+import { PLACES } from './places.ts';
+import { allProcesses, hasEnded, killIfThere } from './process-mark.ts';
+
+const NAME = `session-${process.pid}`;
+const LIMIT_MS = 60_000;
+const SOON = { timeout: 20_000 };
+const VARIANT = 'configmap-latent';
+const BREAK = ['break', 'fault', 'stale-subpath-mount', VARIANT];
+
+let standing: StandingLab;
+let session: NodeSession;
+
+const request = (...words: readonly string[]) => session.request(words, LIMIT_MS);
+
+/** Those of the practice node that were started with exactly these words, as the machine numbers them. */
+const partsOf = async (...words: readonly string[]) => {
+  const line = [PLACES.executable, 'lab-part', ...words, ''].join('\0');
+  return (await allProcesses()).filter((pid) =>
+    unlessGone(
+      () =>
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8') === line &&
+        readlinkSync(`/proc/${pid}/ns/mnt`) === standing.settings.mountNamespace,
+    ),
+  );
+};
+const sessions = () => partsOf('inside', 'session');
+
+beforeAll(async () => {
+  await lab('up', NAME, '--runtime', 'stand-in');
+  standing = await standingLab(NAME);
+});
+beforeEach(() => {
+  session = openSession(standing);
+});
+afterEach(() => session.close());
+afterAll(async () => {
+  await lab('down', NAME);
+});
+
+test('one process answers all requests, and a refused break with the reason', async () => {
+  expect(await sessions()).toEqual([]);
+  expect((await request('snapshot')) as readonly string[]).not.toContainEqual(
+    expect.stringContaining('inside session'),
+  );
+  const [pid, ...others] = await sessions();
+  expect(others).toEqual([]);
+  await expect(request('break', 'fault', 'none', 'x')).rejects.toThrow(
+    /^there is no fault none x$/,
+  );
+  await expect(request('dance')).rejects.toThrow('nothing is called "dance" on a practice node');
+  await request(...BREAK);
+  await expect(request(...BREAK)).rejects.toThrow(
+    /^it has stale-subpath-mount \(configmap-latent\) already, and all variants use the same pods$/,
+  );
+  await request('heal');
+  await request(...BREAK);
+  await request('heal');
+  expect(await sessions()).toEqual([pid]);
+});
+
+test('what a request starts outlives the session, and is reaped when it ends before', async () => {
+  await request('heal');
+  const before = await partsOf('runtime');
+  await request('heal');
+  const [runtime] = await partsOf('runtime');
+  expect(before).not.toContain(runtime);
+  const [pid = 0] = await sessions();
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  expect(children).toContain(String(runtime));
+  expect(children.filter((each) => hasEnded(readFileSync(`/proc/${each}/stat`, 'utf8')))).toEqual(
+    [],
+  );
+  session.close();
+  await expect.poll(sessions, SOON).toEqual([]);
+  expect(await partsOf('runtime')).toEqual([runtime]);
+});
+
+test('a request that does not end in time is killed, and the next one has a new process', async () => {
+  await request('snapshot');
+  const [before] = await sessions();
+  const [runtime = 0] = await partsOf('runtime');
+  killIfThere(runtime, 'SIGSTOP');
+  const late = session.request(['snapshot'], 500);
+  await expect(late).rejects.toThrow(
+    /^\/usr\/local\/bin\/kubediag lab-part inside snapshot: it did not end within 0.5 s$/,
+  );
+  await expect.poll(sessions, SOON).toEqual([]);
+  killIfThere(runtime, 'SIGCONT');
+  expect(await request('snapshot')).toContainEqual(expect.stringMatching(/^pod practice\//));
+  expect(await sessions()).not.toContain(before);
+});
+
+test('a session that was killed fails its request, and the next one has a new process', async () => {
+  await request('snapshot');
+  const [runtime = 0] = await partsOf('runtime');
+  killIfThere(runtime, 'SIGSTOP');
+  const failure = request('snapshot').then(() => 'none', messageOf);
+  for (const pid of await sessions()) killIfThere(pid);
+  expect(await failure).toMatch(/ inside snapshot: it ended with /);
+  killIfThere(runtime, 'SIGCONT');
+  await request('snapshot');
+});
+
+test('the session of an exam that is killed ends with it', async () => {
+  const name = `stale-subpath-mount/${VARIANT}`;
+  const exam = startProgram([EXECUTABLE, 'lab', 'exam', name, '--name', NAME]);
+  await expect.poll(sessions, SOON).toHaveLength(1);
+  exam.child.kill('SIGKILL');
+  await exam.end;
+  await expect.poll(sessions, SOON).toEqual([]);
+  await request('heal');
+});

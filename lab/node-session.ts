@@ -1,0 +1,103 @@
+import { startCompanion } from '../src/lib/process/companion.ts';
+import { PLAIN_ENVIRONMENT } from '../src/lib/process/system-program.ts';
+import { NODE_PATH } from './enter.ts';
+import type { SessionAnswer } from './inside-commands.ts';
+import { OUTPUT_BYTES_MAX } from './limits.ts';
+import { PLACES } from './places.ts';
+import type { ProcessMark } from './process-mark.ts';
+import { openWayIn } from './way-in.ts';
+
+/**
+ * A process on a practice node that carries out one request after another: to start a process for each
+ * request costs more processor time than most requests. It starts with the first request.
+ */
+export interface NodeSession {
+  /**
+   * Runs one command of `inside-commands.ts` and returns its result; rejects with its error message, or
+   * when it does not end in time. One at a time. If the process was killed, the next request starts
+   * another one.
+   */
+  request(words: readonly string[], limitMs: number): Promise<unknown>;
+  /** Kills the process, also in the middle of a request. */
+  readonly close: () => void;
+}
+
+const INSIDE = [PLACES.executable, 'lab-part', 'inside'];
+
+export function openSession(lab: ProcessMark): NodeSession {
+  let running: SessionProcess | undefined;
+  return {
+    close: () => running?.kill('it was killed'),
+    request: async (words, limitMs) => {
+      running ??= startProcess(lab, () => {
+        running = undefined;
+      });
+      const { kill, answerTo } = running;
+      const late = `it did not end within ${limitMs / 1_000} s`;
+      const timer = setTimeout(() => kill(late), limitMs);
+      const answer = await answerTo(words).finally(() => clearTimeout(timer));
+      if ('ended' in answer) throw new Error(`${[...INSIDE, ...words].join(' ')}: ${answer.ended}`);
+      if ('error' in answer) throw new Error(answer.error);
+      return answer.result;
+    },
+  };
+}
+
+/** What it answers, or how it ended instead. */
+type Answer = SessionAnswer | { readonly ended: string };
+
+interface SessionProcess {
+  readonly answerTo: (words: readonly string[]) => Promise<Answer>;
+  readonly kill: (why: string) => void;
+}
+
+function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
+  const way = openWayIn(lab);
+  let chunks: Buffer[] = [];
+  let errors = '';
+  let answer: (given: Answer) => void = () => {};
+  const end = (ended: string) => {
+    way.close();
+    onEnd();
+    answer({ ended });
+  };
+  const kill = (why: string) => {
+    companion.abandon();
+    end(why);
+  };
+  const companion = startCompanion(
+    {
+      program: way.program,
+      arguments: [...way.into, ...INSIDE, 'session'],
+      environment: { ...PLAIN_ENVIRONMENT, PATH: NODE_PATH },
+      // A request may wait in the kernel for a silent server: then nobody there reads the input.
+      diesWithUs: true,
+    },
+    {
+      onOutput: (chunk) => {
+        chunks.push(chunk);
+        const bytes = chunks.reduce((sum, { length }) => sum + length, 0);
+        if (bytes > OUTPUT_BYTES_MAX) kill(`it answers with more than ${OUTPUT_BYTES_MAX} bytes`);
+        else if (chunk.at(-1) === NEWLINE)
+          answer(JSON.parse(Buffer.concat(chunks).toString()) as SessionAnswer);
+      },
+      onErrorOutput: (chunk) => {
+        errors = `${errors}${chunk.toString()}`.slice(0, OUTPUT_BYTES_MAX);
+      },
+      onEnd: (how) => end(errors.trim() || how),
+      onGone: () => {},
+    },
+  );
+  return {
+    kill,
+    answerTo: (words) => {
+      const { promise, resolve } = Promise.withResolvers<Answer>();
+      [chunks, errors, answer] = [[], '', resolve];
+      companion.write(Buffer.from(`${JSON.stringify(words)}\n`));
+      return promise;
+    },
+  };
+}
+
+/** One answer is one line. */
+const NEWLINE = 10;

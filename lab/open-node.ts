@@ -1,0 +1,73 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { startDaemon } from '../src/lib/process/daemon.ts';
+import { checkInside } from './inside.ts';
+import { PART_MS, UNTIL_MS } from './limits.ts';
+import { runWords } from './namespaces.ts';
+import { PLACES, READ_ONLY_PORT } from './places.ts';
+import type { KubernetesObject, PracticeNode } from './practice-node.ts';
+import { connectCommands } from './runtime/connect-commands.ts';
+import type { KubeletWords, LabSettings } from './settings.ts';
+import { until } from './until.ts';
+
+const ASK_MS = 5_000;
+/** What of a log is told when a part does not start. */
+const LOG_CHARACTERS_MAX = 2_000;
+
+/** The practice node on which we are. Throws when we are on none. */
+export function openNode(): PracticeNode {
+  const settings = checkInside();
+  return {
+    settings,
+    runtime: connectCommands(PLACES.runtimeSocket, settings.name),
+    put: (object) => {
+      const { namespace, name } = object.metadata;
+      writeWhole(objectFile(object.kind, namespace, name), JSON.stringify(object, null, 2));
+    },
+    remove: (kind, namespace, name) => rmSync(objectFile(kind, namespace, name), { force: true }),
+    pods: askForPods,
+    tellKubelet: (words) => tellKubelet(settings, words),
+    run: (...words) => runWords(words),
+    startPart,
+    until: (what, isSo) => until(what, isSo, UNTIL_MS),
+  };
+}
+
+function objectFile(kind: KubernetesObject['kind'], namespace: string, name: string): string {
+  return join(PLACES.objects, `${kind.toLowerCase()}s`, namespace, `${name}.json`);
+}
+
+/** Whoever reads all the time never sees half of it. */
+export function writeWhole(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(`${file}.new`, text);
+  renameSync(`${file}.new`, file);
+}
+
+async function askForPods(): Promise<readonly KubernetesObject[]> {
+  const answer = await fetch(`http://127.0.0.1:${READ_ONLY_PORT}/pods`, {
+    signal: AbortSignal.timeout(ASK_MS),
+  });
+  if (!answer.ok) throw new Error(`the kubelet answers ${answer.status} when asked for its pods`);
+  return ((await answer.json()) as { items?: readonly KubernetesObject[] }).items ?? [];
+}
+
+function tellKubelet({ kubelet }: LabSettings, words: Partial<KubeletWords>): void {
+  if (kubelet.kind === 'real') throw new Error('a real kubelet cannot be told how to behave');
+  const now = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
+  writeWhole(PLACES.kubeletWords, JSON.stringify({ ...now, ...words }, null, 2));
+}
+
+async function startPart(part: string, ...words: readonly string[]): Promise<number> {
+  const logFile = join(PLACES.lab, `${part}.log`);
+  const start = await startDaemon({
+    program: PLACES.executable,
+    arguments: ['lab-part', part, ...words],
+    logFile,
+    deadlineMs: PART_MS,
+    manner: 'says-ready',
+  });
+  if (start.started) return start.pid;
+  const log = readFileSync(logFile, 'utf8').trim().slice(-LOG_CHARACTERS_MAX);
+  throw new Error(`the part ${part} did not start: ${start.why}${log && `: ${log}`}`);
+}

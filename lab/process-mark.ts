@@ -1,0 +1,76 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { startTimeOf } from '../src/lib/std/start-time-of.ts';
+
+/** A process, told from a later one that got the same number. */
+export interface ProcessMark {
+  readonly pid: number;
+  /** Clock ticks from the boot to its start. */
+  readonly startTime: number;
+}
+
+/** The process of this number, unless it is gone, or has ended and only waits to be reaped. */
+export function markOf(pid: number): ProcessMark | undefined {
+  const stat = statOf(pid);
+  const startTime = stat === undefined || hasEnded(stat) ? undefined : startTimeOf(stat);
+  return startTime === undefined ? undefined : { pid, startTime };
+}
+
+export function isAlive({ pid, startTime }: ProcessMark): boolean {
+  return markOf(pid)?.startTime === startTime;
+}
+
+/** Not one that only waits to be reaped: the first process of namespaces becomes that after all others. */
+export function isRunning(pid: number): boolean {
+  return markOf(pid) !== undefined;
+}
+
+/** Kills it, unless it is another process by now. */
+export function killMarked(mark: ProcessMark): void {
+  if (isAlive(mark)) killIfThere(mark.pid);
+}
+
+export function killIfThere(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
+  try {
+    // 0 names a process of another PID namespace, and to kill it would kill our own group.
+    if (pid > 0) process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export async function allProcesses(): Promise<readonly number[]> {
+  return (await readdir('/proc')).map(Number).filter((pid) => pid > 0);
+}
+
+/** "812 (stat /mnt/x), 813 (without a command line)" */
+export async function namedProcesses(pids: readonly number[]): Promise<string> {
+  const named = pids.map(async (pid) => {
+    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return `${pid} (${words.replaceAll('\0', ' ').trim() || 'without a command line'})`;
+  });
+  return (await Promise.all(named)).join(', ');
+}
+
+/** The only child of a process such as nsenter or unshare, which fork once and wait. */
+export async function childOf(pid: number): Promise<number> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
+  const child = Number(children.trim().split(' ')[0]);
+  if (!child) throw new Error(`process ${pid} has no child`);
+  return child;
+}
+
+function statOf(pid: number): string | undefined {
+  try {
+    const file = `/proc/${pid}/stat`;
+    return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  } catch {
+    return undefined; // It ended between the two.
+  }
+}
+
+/** Of a process that only waits to be reaped, by its /proc/<pid>/stat. */
+export function hasEnded(stat: string): boolean {
+  // 812 (node) Z 1 812 812 0 -1 4194560 ...: the name may hold anything.
+  return /\) [ZX] [^)]*$/.test(stat);
+}

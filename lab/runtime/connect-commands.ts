@@ -1,0 +1,127 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import * as cri from '../../src/lib/cri/generated/cri.ts';
+import { PLACES } from '../places.ts';
+import {
+  type ContainerStatus,
+  type ContainerWish,
+  IMAGE_NAMES,
+  type ListedContainer,
+  type PodWish,
+  type RuntimeCommands,
+} from '../practice-node.ts';
+import { CriDriver } from './cri-driver.ts';
+import * as drive from './generated/cri-drive.ts';
+import { labCgroup } from './lab-cgroup.ts';
+import { containerConfigOf, podConfigOf } from './wishes.ts';
+
+const SERVICE = 'v1.RuntimeService';
+
+/** The runtime of a practice node, ours or containerd: nobody who uses this can tell. */
+export function connectCommands(
+  socket: string,
+  lab: string,
+  { logs = PLACES.podLogs }: { readonly logs?: string } = {},
+): RuntimeCommands {
+  const driver = new CriDriver(socket);
+  const configOf = (wish: PodWish) => podConfigOf(wish, { cgroup: podCgroup(lab, wish), logs });
+  return {
+    async runPod(wish) {
+      const config = configOf(wish);
+      if (config.logDirectory) await mkdir(config.logDirectory, { recursive: true });
+      const types = [drive.RunPodSandboxRequest, drive.RunPodSandboxResponse] as const;
+      return (await driver.call(`${SERVICE}/RunPodSandbox`, types, { config })).podSandboxId;
+    },
+    createContainer: (podId, pod, wish) => createContainer(driver, podId, configOf(pod), wish),
+    async startContainer(containerId) {
+      const types = [drive.StartContainerRequest, drive.Nothing] as const;
+      await driver.call(`${SERVICE}/StartContainer`, types, { containerId });
+    },
+    async stopContainer(containerId) {
+      const types = [drive.StopContainerRequest, drive.Nothing] as const;
+      await driver.call(`${SERVICE}/StopContainer`, types, { containerId, timeout: '0' });
+    },
+    async removeContainer(containerId) {
+      const types = [cri.RemoveContainerRequest, drive.Nothing] as const;
+      await driver.call(`${SERVICE}/RemoveContainer`, types, { containerId });
+    },
+    async removePod(podSandboxId) {
+      const stop = [cri.StopPodSandboxRequest, drive.Nothing] as const;
+      await driver.call(`${SERVICE}/StopPodSandbox`, stop, { podSandboxId });
+      const remove = [cri.RemovePodSandboxRequest, drive.Nothing] as const;
+      await driver.call(`${SERVICE}/RemovePodSandbox`, remove, { podSandboxId });
+    },
+    async containers() {
+      const types = [cri.ListContainersRequest, cri.ListContainersResponse] as const;
+      const answer = await driver.call(`${SERVICE}/ListContainers`, types, {});
+      return answer.containers.map(listedContainer);
+    },
+    status: (id) => statusOf(driver, id),
+    async pods() {
+      const types = [cri.ListPodSandboxRequest, cri.ListPodSandboxResponse] as const;
+      const answer = await driver.call(`${SERVICE}/ListPodSandbox`, types, {});
+      return answer.items.map(({ id, state, metadata }) => {
+        const { name = '', namespace = '', uid = '' } = metadata ?? {};
+        return { id, name, namespace, uid, isReady: state === 'SANDBOX_READY' };
+      });
+    },
+    close: () => driver.close(),
+  };
+}
+
+/** Where a kubelet has the cgroup of a pod; what is made past it is elsewhere, and ours all the same. */
+function podCgroup(lab: string, { uid, isBare = false }: PodWish): string {
+  return join(labCgroup(lab), isBare ? 'bare' : `kubepods/pod${uid}`);
+}
+
+async function createContainer(
+  driver: CriDriver,
+  podSandboxId: string,
+  sandboxConfig: drive.PodSandboxConfig,
+  wish: ContainerWish,
+): Promise<string> {
+  const config = containerConfigOf(sandboxConfig, wish, {
+    image: wish.image ?? IMAGE_NAMES.program,
+  });
+  if (config.logPath) {
+    await mkdir(join(sandboxConfig.logDirectory, wish.name), { recursive: true });
+  }
+  const types = [drive.CreateContainerRequest, drive.CreateContainerResponse] as const;
+  const request = { podSandboxId, config, sandboxConfig };
+  return (await driver.call(`${SERVICE}/CreateContainer`, types, request)).containerId;
+}
+
+const STATES: Readonly<Record<cri.ContainerState, ListedContainer['state']>> = {
+  CONTAINER_CREATED: 'created',
+  CONTAINER_RUNNING: 'running',
+  CONTAINER_EXITED: 'exited',
+  CONTAINER_UNKNOWN: 'unknown',
+  UNRECOGNIZED: 'unknown',
+};
+
+function listedContainer(container: cri.Container): ListedContainer {
+  const { id, podSandboxId: podId, metadata, state, labels } = container;
+  const { name = '', attempt = 0 } = metadata ?? {};
+  return { id, podId, name, attempt, state: STATES[state], labels };
+}
+
+async function statusOf(driver: CriDriver, containerId: string): Promise<ContainerStatus> {
+  const types = [cri.ContainerStatusRequest, cri.ContainerStatusResponse] as const;
+  const asked = { containerId, verbose: false };
+  const { status } = await driver.call(`${SERVICE}/ContainerStatus`, types, asked);
+  if (!status) throw new Error(`the runtime answers without the state of container ${containerId}`);
+  const { state, exitCode, reason, message, logPath } = status;
+  return {
+    state: STATES[state],
+    exitCode,
+    reason,
+    message,
+    logPath,
+    startedAt: milliseconds(status.startedAt),
+    finishedAt: milliseconds(status.finishedAt),
+  };
+}
+
+function milliseconds(nanoseconds: string): number {
+  return Number(BigInt(nanoseconds) / 1_000_000n);
+}

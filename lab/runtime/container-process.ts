@@ -1,0 +1,135 @@
+import { constants } from 'node:os';
+import { startCompanion } from '../../src/lib/process/companion.ts';
+import { PLAIN_ENVIRONMENT, systemProgram } from '../../src/lib/process/system-program.ts';
+import { PLACES } from '../places.ts';
+import { joinCgroup } from './join-cgroup.ts';
+import { START_MS, WORDS_BYTES_MAX } from './limits.ts';
+import { runcRefusal } from './runc-words.ts';
+
+export interface HostMount {
+  readonly containerPath: string;
+  readonly hostPath: string;
+}
+
+export interface ContainerProcessWish {
+  /** Its own cgroup, from the root of the hierarchy on. */
+  readonly cgroup: string;
+  readonly mounts: readonly HostMount[];
+}
+
+/** A process of the node that is a container: it only waits, and holds what is mounted for it. */
+export interface ContainerProcess {
+  /** Its exit code, once it is gone, by whomever; a process that waits in the kernel never is. */
+  readonly ended: Promise<number>;
+  kill(): void;
+}
+
+/** As a shell counts: the number of SIGKILL, and 128. */
+const KILLED = 137;
+
+/** Where every container has its root while it is made; each sees only its own there. */
+const ROOT = `${PLACES.lab}/container-root`;
+
+/**
+ * What runc does, as a shell can: in a mount namespace of its own ($0 is its root to be), it makes a root
+ * in memory that lets programs run, and below "rootfs" what the image of a container has, which is no
+ * more than a folder "bin". It mounts each host path at its place in that, and lets go of the root of the
+ * node, so that it holds no mount but its own. It waits for a line before, until its cgroup is made, and
+ * ends with our end of its pipe.
+ */
+const SCRIPT = `
+read -r _
+mkdir -p "$0" && mount -t tmpfs -o mode=755 tmpfs "$0" && cd "$0" || exit 125
+for name in bin lib lib32 lib64 libx32 sbin usr; do
+  if [ -L "/$name" ]; then cp -P "/$name" "$name"
+  elif [ -d "/$name" ]; then mkdir "$name" && mount --bind "/$name" "$name"
+  fi || exit 125
+done
+mkdir -p old proc rootfs/bin && mount --bind /proc proc || exit 125
+while [ $# -gt 0 ]; do
+  place=$PWD/rootfs/$2
+  if [ ! -e "$place" ]; then
+    if [ -d "$1" ]; then mkdir -p "$place"; else mkdir -p "\${place%/*}" && : > "$place"; fi || exit 125
+  fi
+  why=$(mount --rbind -- "$1" "$place" 2>&1) || { echo "refused $1"; echo "$why"; exit 128; }
+  shift 2
+done
+pivot_root . old && cd / && umount -l /old && rmdir /old || exit 125
+echo running
+exec cat
+`;
+
+/** Rejects in runc's words when the kernel does not let a host path be mounted. */
+export async function startContainerProcess(wish: ContainerProcessWish): Promise<ContainerProcess> {
+  const started = Promise.withResolvers<void>();
+  const ended = Promise.withResolvers<number>();
+  let said = '';
+  const hear = (chunk: Buffer) => {
+    said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
+    if (said === 'running\n') started.resolve();
+  };
+  const paths = wish.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
+  const words = [
+    '--mount',
+    '--propagation',
+    'private',
+    program('sh'),
+    '-c',
+    SCRIPT,
+    ROOT,
+    ...paths,
+  ];
+  const command = { program: program('unshare'), arguments: words, environment: PLAIN_ENVIRONMENT };
+  const child = startCompanion(command, {
+    onOutput: hear,
+    onErrorOutput: hear,
+    onEnd: (why) => {
+      const refused = refusal(said, wish.mounts);
+      started.reject(new Error(refused ?? `the container was not made: ${why}: ${said}`));
+      ended.resolve(exitCodeOf(why));
+    },
+    onGone: () => ended.resolve(KILLED),
+  });
+  const late = setTimeout(() => {
+    child.abandon();
+    const limit = `${START_MS / 1_000} s`;
+    started.reject(new Error(`context deadline exceeded: not started within ${limit}`));
+  }, START_MS);
+  const begin = joinCgroup(wish.cgroup, child.pid).then(() => child.write(Buffer.from('\n')));
+  await Promise.all([started.promise, begin]).finally(() => clearTimeout(late));
+  return { ended: ended.promise, kill: () => child.abandon() };
+}
+
+function program(name: string): string {
+  const file = systemProgram(name);
+  if (!file) throw new Error(`the program ${name} is missing on this machine; install it`);
+  return file;
+}
+
+// refused /var/lib/kubelet/pods/u1/volume-subpaths/conf/app/0
+// mount: /run/x/etc/app.conf: mount(2) system call failed: No such file or directory.
+const REFUSED = /^refused (.+)\nmount: .*?(?:: mount\(2\) system call failed)?: ([^:\n]+)\.$/m;
+
+function refusal(said: string, mounts: readonly HostMount[]): string | undefined {
+  const [, path, why = ''] = REFUSED.exec(said) ?? [];
+  const mount = mounts.find(({ hostPath }) => hostPath === path);
+  if (!mount) return undefined;
+  return runcRefusal(mount.hostPath, mount.containerPath, kernelWords(why));
+}
+
+/** For two of the kernel's words mount has its own; Go writes all of them small. */
+function kernelWords(why: string): string {
+  if (why.endsWith('does not exist')) return 'no such file or directory';
+  if (why.endsWith('not a directory')) return 'not a directory';
+  return why.toLowerCase();
+}
+
+// it ended with code 143, it ended with SIGTERM
+const ENDED = /(?:code (\d+)|(SIG[A-Z0-9]+))$/;
+
+/** As a shell counts: a signal is its number and 128. */
+function exitCodeOf(why: string): number {
+  const [, code, signal] = ENDED.exec(why) ?? [];
+  if (code !== undefined) return Number(code);
+  return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+}

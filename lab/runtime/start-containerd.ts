@@ -1,0 +1,117 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { VersionRequest, VersionResponse } from '../../src/lib/cri/generated/cri.ts';
+import { startDaemon } from '../../src/lib/process/daemon.ts';
+import { runProgram } from '../../src/lib/process/run.ts';
+import { PLAIN_ENVIRONMENT } from '../../src/lib/process/system-program.ts';
+import { messageOf } from '../../src/lib/std/message-of.ts';
+import { PLACES } from '../places.ts';
+import { IMAGE_NAMES } from '../practice-node.ts';
+import type { RuntimeChoice } from '../settings.ts';
+import { until } from '../until.ts';
+import { containerdConfig } from './containerd-config.ts';
+import { CriDriver } from './cri-driver.ts';
+import { ImageStatusRequest, ImageStatusResponse } from './generated/cri-drive.ts';
+import { imageArchive } from './image-archive.ts';
+import {
+  CALL_MS,
+  CONTAINERD_ASK_MS,
+  CONTAINERD_READY_MS,
+  LOG_LINES_TOLD,
+  WORDS_BYTES_MAX,
+} from './limits.ts';
+import { waitingProgram } from './waiting-program.ts';
+
+export type ContainerdChoice = Extract<RuntimeChoice, { readonly kind: 'containerd' }>;
+
+const HOME = '/var/lib/containerd';
+const STATE = '/run/containerd';
+const LOG = '/var/log/containerd.log';
+
+/**
+ * Starts a real containerd on the practice node on which we are, with nothing but the image of a
+ * program that waits, and returns when it can run that. It stays when we end.
+ */
+export async function startContainerd(
+  { containerd, runc }: ContainerdChoice,
+  libraries?: string,
+): Promise<void> {
+  // Beside it is its shim, and beside that, perhaps, what else it starts.
+  const path = [dirname(containerd), dirname(runc), PLAIN_ENVIRONMENT.PATH].join(':');
+  const environment = {
+    ...PLAIN_ENVIRONMENT,
+    PATH: path,
+    ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }),
+  };
+  const config = join(PLACES.lab, 'containerd.toml');
+  const places = { home: HOME, state: STATE, socket: PLACES.runtimeSocket, runc };
+  for (const folder of [PLACES.lab, HOME, STATE]) await mkdir(folder, { recursive: true });
+  await writeFile(config, containerdConfig({ ...places, sandboxImage: IMAGE_NAMES.program }));
+  const start = await startDaemon({
+    program: containerd,
+    arguments: ['-c', config],
+    environment,
+    logFile: LOG,
+    deadlineMs: CONTAINERD_READY_MS,
+    manner: 'silent',
+  });
+  if (!start.started) throw new Error(`${containerd} could not be started: ${start.why}`);
+  const driver = new CriDriver(PLACES.runtimeSocket);
+  await furnish(driver, join(dirname(containerd), 'ctr'), environment).finally(() =>
+    driver.close(),
+  );
+}
+
+async function furnish(
+  driver: CriDriver,
+  ctr: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  await untilReady('containerd answers', async () => {
+    const types = [VersionRequest, VersionResponse] as const;
+    await driver.call('v1.RuntimeService/Version', types, { version: '' }, CONTAINERD_ASK_MS);
+    return true;
+  });
+  await importImage(ctr, environment);
+  // CRI hears of an image by an event, and would try to fetch it if asked before.
+  for (const image of Object.values(IMAGE_NAMES)) {
+    await untilReady(`containerd knows the image ${image}`, async () => {
+      const types = [ImageStatusRequest, ImageStatusResponse] as const;
+      const asked = { image: { image } };
+      const answer = await driver.call('v1.ImageService/ImageStatus', types, asked);
+      return answer.image !== undefined;
+    });
+  }
+}
+
+async function importImage(
+  ctr: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<void> {
+  const archive = join(HOME, 'practice-image.tar');
+  const files = [{ name: 'bin/wait', mode: 0o755, content: waitingProgram() }];
+  const names = Object.values(IMAGE_NAMES);
+  await writeFile(archive, imageArchive({ names, files, command: ['/bin/wait'] }));
+  const ended = await runProgram({
+    program: ctr,
+    arguments: [
+      ...['--address', PLACES.runtimeSocket, '-n', 'k8s.io'],
+      ...['images', 'import', '--snapshotter', 'native', archive],
+    ],
+    environment,
+    deadlineMs: CALL_MS,
+    outputBytesMax: WORDS_BYTES_MAX,
+  });
+  if (ended.ended === 'exit' && ended.code === 0) return;
+  const why = 'stderr' in ended ? ended.stderr.trim() : ended.why;
+  throw new Error(`containerd did not take the image of the practice node (${ctr}): ${why}`);
+}
+
+/** A question that fails is asked again: what is asked may not be there yet. */
+async function untilReady(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const isSoByNow = () => isSo().catch(() => false);
+  await until(what, isSoByNow, CONTAINERD_READY_MS).catch(async (error: unknown) => {
+    const log = (await readFile(LOG, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_TOLD);
+    throw new Error(`${messageOf(error)}; its log ends: ${log.join('\n')}`);
+  });
+}

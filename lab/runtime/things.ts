@@ -1,0 +1,84 @@
+import type {
+  Container,
+  ContainerStatus,
+  PodSandbox,
+  PodSandboxStatus,
+} from '../../src/lib/cri/generated/cri.ts';
+import type { ContainerProcess } from './container-process.ts';
+import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts';
+
+/** A pod as our runtime has it. */
+export interface KnownPod {
+  readonly id: string;
+  readonly config: PodSandboxConfig;
+  readonly createdAt: string;
+  /** While it is ready. */
+  process?: ContainerProcess | undefined;
+  /** As that of a container. */
+  ended?: Promise<void>;
+}
+
+export interface KnownContainer {
+  readonly id: string;
+  readonly pod: KnownPod;
+  readonly config: ContainerConfig;
+  readonly createdAt: string;
+  state: 'CONTAINER_CREATED' | 'CONTAINER_RUNNING' | 'CONTAINER_EXITED';
+  /** While it runs. */
+  process?: ContainerProcess | undefined;
+  /** Settles when it has ended, and all of that is written down here. */
+  ended?: Promise<void>;
+  startedAt: string;
+  finishedAt: string;
+  exitCode: number;
+  reason: string;
+  message: string;
+}
+
+/** As CRI counts time: nanoseconds since 1970. */
+export function nowInNanoseconds(): string {
+  return `${BigInt(Date.now()) * 1_000_000n}`;
+}
+
+export function sandboxOf(pod: KnownPod): PodSandbox & PodSandboxStatus {
+  const { id, config, createdAt } = pod;
+  return {
+    id,
+    metadata: config.metadata,
+    state: pod.process ? 'SANDBOX_READY' : 'SANDBOX_NOTREADY',
+    createdAt,
+    labels: config.labels,
+    annotations: config.annotations,
+    runtimeHandler: '',
+  };
+}
+
+export function listedOf(container: KnownContainer): Container {
+  const { id, pod, config, createdAt, state } = container;
+  return {
+    id,
+    podSandboxId: pod.id,
+    metadata: config.metadata,
+    image: config.image,
+    imageRef: config.image?.image ?? '',
+    state,
+    createdAt,
+    labels: config.labels,
+    annotations: config.annotations,
+  };
+}
+
+export function statusOf(container: KnownContainer): ContainerStatus {
+  const { id, metadata, state, createdAt, image, imageRef, labels, annotations } =
+    listedOf(container);
+  const { startedAt, finishedAt, exitCode, reason, message, config } = container;
+  const seen = { id, metadata, state, createdAt, image, imageRef, labels, annotations };
+  const end = { startedAt, finishedAt, exitCode, reason, message };
+  return { ...seen, ...end, mounts: config.mounts, logPath: logPathOf(container) };
+}
+
+/** Of a container that was made without a log path, or in a pod without a folder for logs: none. */
+export function logPathOf({ pod, config }: KnownContainer): string {
+  const folder = pod.config.logDirectory;
+  return folder && config.logPath ? `${folder}/${config.logPath}` : '';
+}

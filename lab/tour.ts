@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { systemProgram } from '../src/lib/process/system-program.ts';
+import { type BorrowOptions, borrowLab, duringLab } from './borrow-lab.ts';
+import type { Break } from './break.ts';
+import { breaks } from './breaks/index.ts';
+import { type Ran, runOnNode } from './enter.ts';
+import { caseName } from './exam/cases.ts';
+import { checkNode } from './exam/check-node.ts';
+import { judgeCheck } from './exam/judge.ts';
+import { type LabNode, labNode } from './exam/lab-node.ts';
+import { LOOK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
+import { recoverWords } from './exam/recover-words.ts';
+import type { StandingLab } from './known-labs.ts';
+import type { LabTerminal } from './lab-terminal.ts';
+import { pause } from './pause.ts';
+import { PLACES } from './places.ts';
+import { WrongWords } from './refusal.ts';
+import { calledHere, serveLab } from './serve.ts';
+import {
+  commandLines,
+  headingLines,
+  introLines,
+  kubeletLines,
+  moreLines,
+  shortPage,
+  storyLines,
+} from './tour-lines.ts';
+import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
+
+export interface TourOptions extends BorrowOptions {
+  readonly yes?: boolean;
+  /** Afterwards the agent stands there, until Ctrl-C. */
+  readonly serve?: boolean;
+  readonly listen: string;
+}
+
+interface Walk {
+  readonly lab: StandingLab;
+  readonly node: LabNode;
+  readonly terminal: LabTerminal;
+  /** Gives a person the time to read; tells whether they want to go on. */
+  readonly rest: () => Promise<'on' | 'enough'>;
+}
+
+/** `kubediag lab tour [FAULT]`: 0 when every fault was made, found and repaired. */
+export async function tour(
+  [fault]: readonly string[],
+  options: TourOptions,
+  terminal: LabTerminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const stops = stopsOf(fault);
+  const own = { name: `tour-${process.pid}`, purpose: 'tour' } as const;
+  const borrowed = await borrowLab(options, own, terminal.progress, stop);
+  terminal.progress('');
+  const rest = async () => {
+    if (stop.aborted) return 'enough' as const;
+    if (options.yes || !terminal.isInteractive) return 'on' as const;
+    return pause('\npress Enter to go on, or q to leave: ', stop);
+  };
+  const walk = async () => {
+    const lab = borrowed.lab();
+    const node = labNode(lab);
+    const end = await walkTour(stops, { lab, node, terminal, rest }).finally(node.close);
+    if (stop.aborted) return INTERRUPTED;
+    if (end === 'enough') return 0;
+    if (stops.length < TOUR_STOPS.length) terminal.out(moreLines(calledHere(), terminal));
+    if (options.serve) {
+      terminal.out('\n');
+      await serveLab(lab, { listen: options.listen, orElsewhere: true }, terminal, stop);
+    }
+    return end === 'as told' ? 0 : 1;
+  };
+  const code = await duringLab(borrowed, walk, stop, INTERRUPTED);
+  const { name } = borrowed.lab();
+  const fate =
+    options.name === undefined
+      ? 'is taken down: nothing of it is left.'
+      : `stands on. What is still broken there heals so: kubediag lab heal --name ${name}`;
+  terminal.out(`\n${storyLines(`The practice node ${name} ${fate}`, terminal)}`);
+  return code;
+}
+
+/** All of them, or the one of a fault. */
+function stopsOf(fault: string | undefined): readonly TourStop[] {
+  const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
+  if (stops.length > 0) return stops;
+  const known = TOUR_STOPS.map((each) => breakOf(each).fault);
+  throw new WrongWords(`the tour does not show "${fault}", but ${known.join(', ')}`);
+}
+
+/** How a stop ended, and so the whole tour. */
+type StopEnd = 'as told' | 'otherwise' | 'enough';
+
+/** As a shell tells of what Ctrl-C has ended. */
+const INTERRUPTED = 130;
+
+/** Shows each fault in turn on a practice node that stands. */
+async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd> {
+  const { terminal, lab, node } = walk;
+  let shown = 0;
+  let seen = 0;
+  terminal.out(introLines(lab.settings, stops.length, terminal));
+  for (const [at, each] of stops.entries()) {
+    const where = `${at + 1} of ${stops.length}`;
+    terminal.out(headingLines(where, each.title, terminal));
+    terminal.out(storyLines(each.story, terminal));
+    const why = breakOf(each).leftOut?.(lab.settings);
+    if (why !== undefined) {
+      terminal.out(`\n${storyLines(`It cannot be shown on this node: ${why}.`, terminal)}`);
+      continue;
+    }
+    shown += 1;
+    terminal.out(kubeletLines(each.kubelet, lab.settings, terminal));
+    const end = await walkStop(each, walk);
+    await node.heal();
+    if (end === 'enough') {
+      terminal.out('\nThe tour ends here.\n');
+      return end;
+    }
+    if (end === 'as told') seen += 1;
+  }
+  const isAll = seen === shown && shown > 0;
+  const words =
+    shown === 1 && seen === 1
+      ? 'the fault was made, found, repaired and seen to be gone'
+      : `${seen} of ${shown} faults were made, found, repaired and seen to be gone`;
+  terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', words)}\n`);
+  return isAll ? 'as told' : 'otherwise';
+}
+
+function breakOf(stop: TourStop): Break {
+  const made = breaks.find((each) => caseName(each) === stop.case);
+  if (!made) throw new Error(`there is no break ${stop.case}`);
+  return made;
+}
+
+/** Break, check, explain, dry run, recover, verify. */
+async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
+  const { terminal, rest } = walk;
+  const made = breakOf(stop);
+  if ((await rest()) === 'enough') return 'enough';
+  await showBreak(made, walk);
+  // The code of what is shown tells that something is wrong; this tells that it is this, and this alone.
+  const { problems } = judgeCheck(made, await checkNode(walk.node));
+  if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
+  const codes: number[] = [];
+  // No stop asks for a word that only a report knows, so none is made before the one that is shown.
+  const repair = [...recoverWords(made, undefined), ...(stop.recoverWith ?? [])];
+  const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
+  const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
+    [['check'], whole],
+    [['explain', made.fault], shortPage],
+    [[...dryRun, '--dry-run'], whole],
+    [repair, whole],
+  ];
+  for (const [words, shown] of steps) {
+    if ((await rest()) === 'enough') return 'enough';
+    const { code, stdout } = await show(words, walk);
+    terminal.out(shown(stdout));
+    codes.push(code);
+  }
+  if ((await rest()) === 'enough') return 'enough';
+  const after = await showSettled(['check', made.fault], walk);
+  const [found, , planned, repaired] = codes;
+  const isDone = planned === 0 && repaired === 0 && after === 0;
+  const isAsTold = problems.length === 0 && found === 1 && isDone;
+  return isAsTold ? 'as told' : 'otherwise';
+}
+
+/** A kubelet needs a moment to go on from where it was freed: what is still seen then is looked at again. */
+async function showSettled(words: readonly string[], walk: Walk): Promise<number> {
+  const deadline = performance.now() + SETTLE_MS;
+  let ran = await show(words, walk);
+  while (ran.code !== 0 && performance.now() < deadline) {
+    walk.terminal.progress('giving the kubelet a moment ...');
+    await sleep(LOOK_AGAIN_MS);
+    ran = await run(words, walk);
+  }
+  walk.terminal.progress('');
+  walk.terminal.out(whole(ran.stdout));
+  return ran.code;
+}
+
+const whole = (text: string) => `${text.trimEnd()}\n`;
+
+async function showBreak(made: Break, { lab, node, terminal }: Walk): Promise<void> {
+  const words = `kubediag lab break ${made.fault} --variant ${made.variant} --name ${lab.name}`;
+  terminal.out(commandLines('# ', words, terminal));
+  terminal.progress('breaking it ...');
+  await node.make(caseName(made));
+  terminal.out(storyLines(`The practice node is broken: ${made.about}.`, terminal));
+}
+
+/** Runs kubediag there as a person would, and shows the very words before what comes of them. */
+async function show(words: readonly string[], walk: Walk): Promise<Ran> {
+  const { terminal } = walk;
+  terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${words.join(' ')}`, terminal));
+  terminal.progress('...');
+  const ran = await run(words, walk);
+  terminal.progress('');
+  return ran;
+}
+
+async function run(words: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
+  const isColoured = terminal.style('bold', 'x') !== 'x';
+  // Both outputs as one: what was told first is shown first. By a shell that is there without /bin too.
+  const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
+  const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
+  return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...words], RECOVER_MS);
+}

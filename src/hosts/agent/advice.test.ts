@@ -1,0 +1,46 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { API_VERSION, type KindName } from '../../pipeline/api/kinds.ts';
+import { storeCatalogue } from '../../pipeline/diagnosis/catalogue.ts';
+import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
+import { adviceFor } from './advice.ts';
+
+const OWN = { operationSet: 'dead-volume-mount' };
+const alerts = { prometheusAlertTemplate: { regexp: {} } };
+
+test.each<[KindName, object, readonly string[]]>([
+  ['Trigger', { ...OWN, sourceTemplate: alerts }, []],
+  ['Trigger', { ...OWN, sourceTemplate: { commonEventTemplate: {} } }, []],
+  [
+    'Trigger',
+    { operationSet: 'set', sourceTemplate: alerts },
+    ['there is no OperationSet "set" yet: apply it before an alert comes'],
+  ],
+  [
+    'Trigger',
+    { ...OWN, sourceTemplate: { cronTemplate: { schedule: '@hourly' } } },
+    [expect.stringContaining('this agent knows no cronTemplate')],
+  ],
+  ['Diagnosis', { ...OWN, nodeName: 'my-node' }, []],
+  [
+    'Diagnosis',
+    { operationSet: 'set', nodeName: 'my-node' },
+    ['there is no OperationSet "set" yet: apply it within a minute'],
+  ],
+  [
+    'Diagnosis',
+    { operationSet: 'stale-subpath-mont', nodeName: 'my-node' },
+    [expect.stringContaining('did you mean "stale-subpath-mount"?')],
+  ],
+  [
+    'Diagnosis',
+    { ...OWN, targetSelector: { nodeNames: ['my-node', 'elsewhere'] } },
+    [expect.stringMatching(/^not looked at here: node elsewhere; .* apply it to the agent of/)],
+  ],
+  ['Operation', {}, []],
+])('%s %j', async (kind, spec, wanted) => {
+  const store = openMemoryStore();
+  onTestFinished(() => store.close());
+  const advise = adviceFor(storeCatalogue(store), () => 'my-node');
+  const object = { apiVersion: API_VERSION, kind, metadata: { name: 'a' }, spec };
+  expect(await advise(object as Parameters<typeof advise>[0])).toEqual(wanted);
+});

@@ -1,0 +1,80 @@
+import { isNearly } from '../../lib/std/is-nearly.ts';
+import type { DiagnosisSpec } from '../../pipeline/api/diagnosis.ts';
+import type { GraphNode } from '../../pipeline/api/operation-set.ts';
+import type { Catalogue } from '../../pipeline/diagnosis/catalogue.ts';
+import { targetHere } from '../../pipeline/diagnosis/target-here.ts';
+import { leftOutOn } from '../../pipeline/graph/left-out.ts';
+import { ownOperationSets } from '../../pipeline/operations/fault-processors.ts';
+import type { NewObject } from '../../pipeline/store/store.ts';
+import { UNHEARD_SOURCES } from '../../pipeline/triggers/happening.ts';
+
+/** What whoever applies an object should know: it is kept, and will not do what they may expect. */
+export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
+  return async ({ kind, spec }: NewObject): Promise<readonly string[]> => {
+    if (kind === 'OperationSet') {
+      const nodes = spec.adjacencyList as readonly GraphNode[];
+      return missingOperations(nodes, catalogue, 'before a Diagnosis');
+    }
+    if (kind === 'Trigger') {
+      const missing = await missingSet(spec, catalogue, 'before an alert comes');
+      return [...missing, ...notTakenIn(spec)];
+    }
+    if (kind !== 'Diagnosis') return [];
+    return [...(await missingForDiagnosis(spec, catalogue)), ...otherNode(spec, nodeName())];
+  };
+}
+
+async function missingForDiagnosis(
+  spec: NewObject['spec'],
+  catalogue: Catalogue,
+): Promise<readonly string[]> {
+  const until = 'within a minute';
+  const set = await catalogue.set(String(spec.operationSet));
+  if (set.state !== 'ready') return missingSet(spec, catalogue, until);
+  return missingOperations(set.paths.flat(), catalogue, until);
+}
+
+function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
+  const given = sourceTemplate as object;
+  const source = UNHEARD_SOURCES.find((each) => each in given);
+  if (source === undefined) return [];
+  const words = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
+  return [`${words}: let it wait for an alert or a common event instead`];
+}
+
+async function missingOperations(
+  nodes: readonly GraphNode[],
+  { operation }: Catalogue,
+  until: string,
+): Promise<readonly string[]> {
+  const names = new Set(nodes.flatMap(({ operation: name }) => name || []));
+  const missing = await Promise.all(
+    [...names].map(async (name) => ((await operation(name)) ? [] : [name])),
+  );
+  return missing.flat().map((name) => `there is no Operation "${name}" yet: apply it ${until}`);
+}
+
+async function missingSet(
+  { operationSet }: NewObject['spec'],
+  { set }: Catalogue,
+  until: string,
+): Promise<readonly string[]> {
+  const { state } = await set(String(operationSet));
+  if (state !== 'missing') return [];
+  const name = String(operationSet);
+  const near = ownOperationSets.find((own) => isNearly(own.name, name))?.name;
+  const meant = near === undefined ? '' : `did you mean "${near}"? Else `;
+  return [`there is no OperationSet "${name}" yet: ${meant}apply it ${until}`];
+}
+
+function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
+  const { nodeName } = spec;
+  if (targetHere(spec as DiagnosisSpec, here) !== undefined) {
+    const leftOut = leftOutOn(here, spec as DiagnosisSpec);
+    return leftOut === undefined ? [] : [`not looked at here: ${leftOut}`];
+  }
+  const named =
+    typeof nodeName === 'string' ? `node ${nodeName}` : 'nodes that only a cluster knows';
+  const words = `it is for ${named}, and this is ${here}: it fails here after a minute`;
+  return [`${words}; if that is another name of this one, start serve with --node-name`];
+}

@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest';
+import { Turns } from '../../pipeline/diagnosis/turns.ts';
+import { processorDoor } from './processors.ts';
+
+/** Both end before they touch a node: they are told nothing. */
+const LOOKS = '/processor/subpathRemountDiagnoser';
+const REPAIRS = '/processor/staleSubpathMountRecover';
+
+const node = { access: { hostRoot: '/nowhere' }, settings: {}, stateFolder: '/nowhere' };
+const listener = {
+  progress: () => {},
+  detail: () => {},
+  onSettled: () => {},
+  onLetGo: async () => {},
+};
+const needs = {
+  succeeded: false,
+  message: expect.stringContaining('this step needs'),
+  isUntold: true,
+};
+
+test('a repair for others waits for that of a Diagnosis, and a look does not', async () => {
+  const repairing = new Turns(1);
+  const { runProcessor } = processorDoor(node, listener, repairing);
+  const gate = Promise.withResolvers<void>();
+  const repair = repairing.take(() => gate.promise);
+  const ended: string[] = [];
+  const stop = new AbortController();
+  const ask = async (path: string, signal: AbortSignal) => {
+    const answer = await runProcessor(path, {}, { isDryRun: false, stop: signal });
+    ended.push(path);
+    return answer;
+  };
+  const patient = ask(REPAIRS, new AbortController().signal);
+  const stopped = ask(REPAIRS, stop.signal);
+  expect(await ask(LOOKS, stop.signal)).toMatchObject(needs);
+  expect(ended).toEqual([LOOKS]);
+  stop.abort();
+  expect(await stopped).toMatchObject({
+    succeeded: false,
+    message: 'it was stopped before it began',
+  });
+  gate.resolve();
+  await repair;
+  expect(await patient).toMatchObject(needs);
+});

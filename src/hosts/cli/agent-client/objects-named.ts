@@ -1,0 +1,62 @@
+import { type Kind, kinds } from '../../../pipeline/api/kinds.ts';
+import { isKind, kindNamed, kindsNamed } from '../command-line/kind-named.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+
+/** An object that words on the command line name; without a name, all of its kind. */
+export interface Named {
+  readonly kind: Kind;
+  readonly name: string | undefined;
+}
+
+/** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, in the way of kubectl; TYPE may be several with commas. */
+export function objectsNamed(words: readonly string[], command: string): readonly Named[] {
+  checkNotEmpty(words);
+  const [types, ...names] = words;
+  if (types === undefined) throw new UsageError(missingType(command));
+  if (words.some((word) => word.includes('/'))) {
+    return words.map((word) => slashed(word, command));
+  }
+  const all = kindsNamed(types);
+  if (names.length === 0) return all.map((kind) => ({ kind, name: undefined }));
+  return all.flatMap((kind) => names.map((name) => ({ kind, name })));
+}
+
+/** The same for a command that takes objects of one kind only, which need not be said. */
+export function namesOf(kind: Kind, words: readonly string[], command: string): readonly string[] {
+  checkNotEmpty(words);
+  const [first = ''] = words;
+  const isTyped = words.some((word) => word.includes('/')) || (words.length > 1 && isKind(first));
+  if (!isTyped) return words;
+  const named = objectsNamed(words, command);
+  const other = named.find((each) => each.kind !== kind);
+  if (other) throw new UsageError(`${command} takes ${kind.plural}, not ${other.kind.plural}`);
+  return named.flatMap(({ name }) => (name === undefined ? [] : [name]));
+}
+
+/** As from a variable of a script that is not set: it must not mean all of them. */
+function checkNotEmpty(words: readonly string[]): void {
+  if (words.includes('')) throw new UsageError('resource name may not be empty');
+}
+
+function slashed(word: string, command: string): Named {
+  const [type = '', name, ...more] = word.split('/');
+  if (name === undefined) {
+    throw new UsageError(
+      'there is no need to specify a resource type as a separate argument when passing arguments ' +
+        `in resource/name form (e.g. 'kubediag ${command} resource/<resource_name>' instead of ` +
+        `'kubediag ${command} resource resource/<resource_name>')`,
+    );
+  }
+  if (more.length > 0) {
+    throw new UsageError('arguments in resource/name form may not have more than one slash');
+  }
+  if (type === '' || name === '' || type.includes(',')) {
+    throw new UsageError('arguments in resource/name form must have a single resource and name');
+  }
+  return { kind: kindNamed(type), name };
+}
+
+function missingType(command: string): string {
+  const known = kinds.map(({ plural }) => plural).join(', ');
+  return `you must specify the type of resource to ${command}: ${known}`;
+}

@@ -1,0 +1,219 @@
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { geteuid } from 'node:process';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { lookAt } from '../../../node/checkup/look.ts';
+import { socketOf } from '../../../node/evidence/kubelet/kubelet.ts';
+import { findKubelet } from '../../../node/evidence/kubelet/kubelet-process.ts';
+import { resolvePath } from '../../../node/evidence/text/file-path.ts';
+import { attempt } from '../../../node/model/attempt.ts';
+import type { FileStatus } from '../../../node/model/node-reader.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import { IS_DENIED, IS_GONE, orCode } from '../../../node/reader/unless-failed.ts';
+import { openLiveNode } from '../../local-node/open-live-node.ts';
+import { placeIn } from '../agent-client/agent-client.ts';
+import { nodeAccessOf } from '../input/open-node.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
+import { absolute, wholeNumber } from './options.ts';
+import { UsageError } from './usage-error.ts';
+
+/** They create our folder, or tell what was done so far. The others need an agent that has done so. */
+const BEFORE_STATE_FOLDER: ReadonlySet<string> = new Set(['recover', 'run', 'serve', 'journal']);
+
+type Options = Readonly<Partial<Record<string, unknown>>>;
+
+/**
+ * Checks what the options of a command name, before the command runs. Paths are looked up by a
+ * reader: one on a dead mount is no wrong usage, and must not hang us.
+ */
+export async function checkOptions(
+  command: string,
+  options: Options,
+  terminal: Terminal,
+): Promise<void> {
+  const { kubeletCert, kubeletKey } = options;
+  if ((kubeletCert === undefined) !== (kubeletKey === undefined)) {
+    const [given, other] = kubeletCert === undefined ? ['key', 'cert'] : ['cert', 'key'];
+    throw new UsageError(`--kubelet-${given} needs --kubelet-${other} as well`);
+  }
+  const given = namedIn(options);
+  const kubeletPid = optional(options.kubeletPid, (text) => wholeNumber('--kubelet-pid', text));
+  const access = nodeAccessOf({ hostRoot: '/', ...options });
+  const node = openLiveNode(access);
+  const here = access.hostRoot === '/' ? node : openLiveNode({ hostRoot: '/' });
+  let wrongUsage: string | undefined;
+  for (const { option, value } of given) {
+    const problem = await problemOf(option, value, { here, node, command, kubeletPid });
+    if (!problem) continue;
+    const advice = problem.isMissing && option.advice ? `; ${option.advice}` : '';
+    const text = `${option.flag} ${value}: ${problem.why}${advice}`;
+    // An agent starts with the machine, perhaps before what it is told of.
+    const mayComeLater = command === 'serve' && problem.isMissing && option.kind !== 'host-root';
+    if (mayComeLater) terminal.err(`warning: ${text}\n`);
+    else wrongUsage ??= text;
+  }
+  here.close();
+  // The command looks at the same node next, and can go on with this reader.
+  if (wrongUsage === undefined) node.pause();
+  else node.close();
+  for (const each of new Set([here, node])) await tellAbandoned(each, terminal);
+  if (wrongUsage !== undefined) throw new UsageError(wrongUsage);
+}
+
+function optional<T>(value: unknown, read: (text: string) => T): T | undefined {
+  return typeof value === 'string' ? read(value) : undefined;
+}
+
+interface Sight {
+  readonly here: LiveNode;
+  readonly node: LiveNode;
+  readonly command: string;
+  readonly kubeletPid: number | undefined;
+}
+
+interface Problem {
+  readonly why: string;
+  readonly isMissing: boolean;
+}
+
+const wrong = (why: string): Problem => ({ why, isMissing: false });
+const missing = (noun: string): Problem => ({ why: `no such ${noun}`, isMissing: true });
+
+async function problemOf(
+  { flag, kind, on }: NamedOption,
+  value: string,
+  sight: Sight,
+): Promise<Problem | undefined> {
+  const node = sight[on === 'node' ? 'node' : 'here'];
+  if (kind === 'address') {
+    return placeIn(value) ? undefined : wrong('not an address; for example http://127.0.0.1:8090');
+  }
+  if (kind === 'process') {
+    const asked = node.ask('file', { path: `/proc/${wholeNumber(flag, value)}/stat` });
+    const stat = await attempt(asked);
+    return !stat.known && stat.error.failure === 'missing' ? missing('process') : undefined;
+  }
+  const path = pathIn({ flag, kind, on }, value);
+  if (path === undefined) {
+    return wrong('not a Unix socket; for example unix:///run/containerd/containerd.sock');
+  }
+  // The reader is another process, and has no such descriptor.
+  if (OF_SHELL.test(path)) return wrong('a pipe of the shell cannot be used here; use a file');
+  if (kind === 'state-folder') return stateFolderProblem(path, sight);
+  const found = on === 'own' ? ownFile(path) : await whatIs(node, path);
+  if (found === 'missing') {
+    if (kind === 'socket') return folderProblem(path, node);
+    const isElsewhere = flag === '--kubelet-root' && (await isInKubelet(path, sight));
+    return isElsewhere ? undefined : missing(NOUN[kind]);
+  }
+  if (found === 'denied') return denied();
+  if (found === 'unknown') return undefined;
+  const why = problemOfStatus(kind, found);
+  return why === undefined ? problemInside(kind, path, sight, node) : wrong(why);
+}
+
+// /dev/fd/63, as bash calls <(command)
+const OF_SHELL = /^\/(?:dev|proc\/self)\/fd\//;
+
+const NOUN: Readonly<Record<Exclude<NamedKind, 'process' | 'address'>, string>> = {
+  file: 'file',
+  folder: 'directory',
+  'host-root': 'directory',
+  'state-folder': 'directory',
+  socket: 'socket',
+  program: 'file',
+};
+
+function pathIn(
+  { flag, kind, on }: Pick<NamedOption, 'flag' | 'kind' | 'on'>,
+  value: string,
+): string | undefined {
+  if (kind === 'socket') return socketOf(value);
+  const mustBeAbsolute = on === 'node' || kind === 'host-root' || kind === 'state-folder';
+  return mustBeAbsolute ? absolute(flag, value) : resolve(value);
+}
+
+type Found = Pick<FileStatus, 'type' | 'mode'> | 'missing' | 'denied' | 'unknown';
+
+function problemOfStatus(
+  kind: NamedKind,
+  { type, mode }: Pick<FileStatus, 'type' | 'mode'>,
+): string | undefined {
+  switch (kind) {
+    case 'file':
+      return type === 'file' ? undefined : 'not a regular file';
+    case 'program':
+      return type === 'file' && (mode & 0o111) !== 0 ? undefined : 'not an executable file';
+    case 'socket':
+      return type === 'socket' ? undefined : 'not a socket';
+    default:
+      return type === 'folder' ? undefined : 'not a directory';
+  }
+}
+
+/** What only shows when it is opened. */
+async function problemInside(
+  kind: NamedKind,
+  path: string,
+  sight: Sight,
+  node: LiveNode,
+): Promise<Problem | undefined> {
+  if (kind === 'host-root') {
+    const uptime = await attempt(sight.node.ask('status', { path: '/proc/uptime' }));
+    const isRoot = uptime.known || uptime.error.failure !== 'missing';
+    return isRoot ? undefined : wrong('not the root of a node: no /proc is mounted in it');
+  }
+  if (kind !== 'file') return undefined;
+  const end = { log: { file: path }, containing: ['kubediag'], lastBytes: 1 };
+  const opened = await attempt(node.ask('log', end));
+  return !opened.known && opened.error.failure === 'denied' ? denied() : undefined;
+}
+
+function denied(): Problem {
+  return wrong(`permission denied${geteuid?.() === 0 ? '' : '; run kubediag as root (sudo)'}`);
+}
+
+/** What this process opens itself in a moment, and so can look at itself. */
+function ownFile(path: string): Found {
+  const { value: status, code = '' } = orCode(() => statSync(path));
+  if (!status) return IS_GONE.has(code) ? 'missing' : IS_DENIED.has(code) ? 'denied' : 'unknown';
+  const type = status.isDirectory() ? 'folder' : status.isFile() ? 'file' : 'other';
+  return { type, mode: status.mode };
+}
+
+/** What does not answer is not judged here: that may be the fault of the node, and not of the person. */
+async function whatIs(node: LiveNode, path: string, view = ''): Promise<Found> {
+  const status = await attempt(
+    resolvePath(node, view, path).then((there) => node.ask('status', { path: `${view}${there}` })),
+  );
+  if (status.known) return status.value;
+  const { failure } = status.error;
+  return failure === 'missing' || failure === 'denied' ? failure : 'unknown';
+}
+
+/** The socket of a runtime that is down may be gone: that is a fault of the node, and is reported. */
+async function folderProblem(path: string, node: LiveNode): Promise<Problem | undefined> {
+  const isThere = (await whatIs(node, dirname(path))) !== 'missing';
+  return isThere ? undefined : { why: `no such directory: ${dirname(path)}`, isMissing: true };
+}
+
+/** A kubelet in a container of its own may have its root where only that container sees it. */
+async function isInKubelet(path: string, { node, kubeletPid }: Sight): Promise<boolean> {
+  const found = await attempt(findKubelet(lookAt(node, { kubeletPid })));
+  const pid = found.known ? found.value.process?.pid : undefined;
+  return pid !== undefined && (await whatIs(node, path, `/proc/${pid}/root`)) !== 'missing';
+}
+
+/** It is created where it does not exist; but not below a file. */
+function stateFolderProblem(path: string, { command }: Sight): Problem | undefined {
+  let place = path;
+  let found = ownFile(place);
+  if (found === 'missing' && !BEFORE_STATE_FOLDER.has(command)) return missing('directory');
+  while (found === 'missing' && place !== '/') {
+    place = dirname(place);
+    found = ownFile(place);
+  }
+  if (typeof found === 'string' || found.type === 'folder') return undefined;
+  return wrong(place === path ? 'not a directory' : `${place} is not a directory`);
+}

@@ -1,0 +1,48 @@
+import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../../pipeline/api/kinds.ts';
+import { UsageError } from './usage-error.ts';
+
+/** The kind that a person means: diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
+export function kindNamed(word: string): Kind {
+  const found = findKind(word);
+  if (found) return found;
+  const known = kinds.map(({ plural, shortNames }) => `${plural} (${shortNames.join(', ')})`);
+  throw new UsageError(
+    `the server doesn't have a resource type "${word}"; there are ${known.join(', ')}`,
+  );
+}
+
+export function isKind(word: string): boolean {
+  return findKind(word) !== undefined;
+}
+
+function findKind(word: string): Kind | undefined {
+  // diagnoses.diagnosis.kubediag.org, diagnoses.v1.diagnosis.kubediag.org
+  const name = word.toLowerCase().replace(new RegExp(`(\\.${VERSION})?\\.${GROUP}$`), '');
+  return kinds.find(
+    ({ kind, plural, shortNames }) =>
+      kind.toLowerCase() === name || plural === name || shortNames.includes(name),
+  );
+}
+
+/** One, several with commas between them, or "all". */
+export function kindsNamed(words: string): readonly Kind[] {
+  const named = words.split(',').flatMap((word) => (word === 'all' ? kinds : [kindNamed(word)]));
+  return [...new Set(named)];
+}
+
+/** "diagnosis.diagnosis.kubediag.org/web", as kubectl calls an object. */
+export function fullName({ kind }: Pick<Kind, 'kind'>, name: string): string {
+  return `${kind.toLowerCase()}.${GROUP}/${name}`;
+}
+
+/** Where objects of a kind are; without a namespace those of all. */
+export function pathOf(
+  { plural, scope }: Pick<Kind, 'plural' | 'scope'>,
+  namespace: string | undefined,
+  name?: string,
+): string {
+  const isPlaced = scope === 'Namespaced' && namespace !== undefined;
+  const place = isPlaced ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const one = name === undefined ? '' : `/${encodeURIComponent(name)}`;
+  return `/apis/${API_VERSION}${place}/${plural}${one}`;
+}

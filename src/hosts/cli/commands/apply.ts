@@ -1,0 +1,173 @@
+import { isDeepStrictEqual } from 'node:util';
+import { fieldsIn } from '../../../lib/state/state-folder.ts';
+import { fieldAt, textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { isMeantForUs } from '../../../pipeline/api/check-resource.ts';
+import { API_VERSION, GROUP, type Kind, kinds } from '../../../pipeline/api/kinds.ts';
+import { placeText } from '../../../pipeline/api/problem.ts';
+import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
+import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { applyPatch, LAST_APPLIED } from '../agent-client/apply-patch.ts';
+import {
+  type GivenPlace,
+  isGranted,
+  isGrantedFor,
+  tellAt,
+  tellTrouble,
+} from '../agent-client/tell-answer.ts';
+import type { DryRunMode } from '../command-line/dry-run-mode.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { fullName, pathOf } from '../command-line/kind-named.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
+import { checkObject } from '../manifests/lint-manifests.ts';
+import { type ManifestOptions, manifestsGiven } from '../manifests/manifests-given.ts';
+import { parseManifests } from '../manifests/parse-manifests.ts';
+
+export interface ApplyOptions extends AgentOptions, ManifestOptions {
+  readonly namespace: string;
+  readonly validate?: ValidateMode;
+  readonly dryRun?: DryRunMode;
+}
+
+/** `kubediag apply -f FILE...`: makes what the files say so, and changes nothing else. */
+export async function apply(options: ApplyOptions, terminal: Terminal): Promise<number> {
+  const objects = await objectsGiven(options, terminal);
+  if (objects.length === 0) {
+    throw new UsageError(`there is nothing to apply: no resource of ${GROUP} is given`);
+  }
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return EXIT.notDone;
+  }
+  const { namespace, dryRun = 'none' } = options;
+  const applying = { client, namespace, dryRun, validation: fieldValidationOf(options.validate) };
+  let isDone = true;
+  for (const given of objects) {
+    isDone = (await applyOne(given, applying, terminal)) && isDone;
+  }
+  return isDone ? EXIT.clear : EXIT.notDone;
+}
+
+interface GivenObject extends GivenPlace {
+  readonly kind: Kind;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** The objects of our group in these files; what is none of ours is named and left out. */
+export async function objectsGiven(
+  options: ManifestOptions,
+  terminal: Terminal,
+): Promise<readonly GivenObject[]> {
+  const files = await manifestsGiven(options);
+  return files.flatMap(({ name: file, text }) => {
+    const { objects, errors } = parseManifests(text);
+    if (errors.length > 0) {
+      const lines = errors.map(({ line, message }) => `${file}:${line}: ${message}: correct it`);
+      throw new UsageError(`nothing was done\n${lines.join('\n')}`);
+    }
+    return objects.flatMap(({ value, lineOf }) => {
+      const name = textAt(value, 'kind') ?? '';
+      const apiVersion = textAt(value, 'apiVersion') ?? '';
+      if (isMeantForUs(apiVersion)) {
+        const kind = kinds.find((each) => each.kind === name);
+        if (!kind || apiVersion !== API_VERSION) throw unknownKind({ file, lineOf }, value);
+        return [{ kind, value: value as GivenObject['value'], file, lineOf }];
+      }
+      const place = `${file}:${lineOf([])}`;
+      terminal.err(printable(`${place}: ${name || 'an object'} is not kept here: left out`));
+      terminal.err('\n');
+      return [];
+    });
+  });
+}
+
+function unknownKind({ file, lineOf }: GivenPlace, value: unknown): UsageError {
+  const { problems } = checkObject(value, 'Strict');
+  const lines = problems.map(({ place, what, fix }) => {
+    return `${file}:${lineOf(place)}: ${placeText(place)}: ${what}: ${fix}`;
+  });
+  return new UsageError(`nothing was done\n${lines.join('\n')}`);
+}
+
+interface Applying {
+  readonly client: AgentClient;
+  readonly namespace: string;
+  readonly dryRun: DryRunMode;
+  readonly validation: FieldValidation;
+}
+
+/** What kubectl says behind what it would have done. */
+const SAID: Readonly<Record<DryRunMode, string>> = {
+  none: '',
+  client: ' (dry run)',
+  server: ' (server dry run)',
+};
+
+async function applyOne(
+  given: GivenObject,
+  { client, namespace, dryRun, validation }: Applying,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { kind, value } = given;
+  if (dryRun === 'client' && !isRightHere(given, validation, terminal)) return false;
+  const place = textAt(value, 'metadata', 'namespace') ?? namespace;
+  const name = textAt(value, 'metadata', 'name');
+  const tell = (done: string, called: string) => {
+    terminal.out(`${printable(fullName(kind, called))} ${done}${SAID[dryRun]}\n`);
+    return true;
+  };
+  const wanted = withLastApplied(value);
+  const query = `?fieldValidation=${validation}${dryRun === 'server' ? '&dryRun=All' : ''}`;
+  const create = async () => {
+    if (dryRun === 'client') {
+      return tell('created', name ?? textAt(value, 'metadata', 'generateName') ?? '');
+    }
+    const made = await client.ask('POST', `${pathOf(kind, place)}${query}`, { body: wanted });
+    if (!isGrantedFor(given, made, terminal)) return false;
+    return tell('created', textAt(made.value, 'metadata', 'name') ?? '');
+  };
+  if (name === undefined) return create();
+  const path = pathOf(kind, place, name);
+  const before = await client.ask('GET', path);
+  if ('code' in before && before.code === 404) return create();
+  if (!isGranted(before, terminal)) return false;
+  if (dryRun === 'client') return tell('configured', name);
+  const last = textAt(before.value, 'metadata', 'annotations', LAST_APPLIED);
+  const patch = {
+    body: applyPatch(fieldsIn(last ?? ''), wanted),
+    type: 'application/merge-patch+json',
+  };
+  const after = await client.ask('PATCH', `${path}${query}`, patch);
+  if (!isGrantedFor(given, after, terminal)) return false;
+  return tell(isSame(before.value, after.value, dryRun) ? 'unchanged' : 'configured', name);
+}
+
+/** A dry run writes no new version, so what would be stored is compared. */
+function isSame(before: unknown, after: unknown, dryRun: DryRunMode): boolean {
+  if (dryRun === 'server') return isDeepStrictEqual(before, after);
+  const version = (object: unknown) => fieldAt(object, 'metadata', 'resourceVersion');
+  return version(before) === version(after);
+}
+
+/** What `kubediag lint` says of this object. */
+function isRightHere(given: GivenObject, validation: FieldValidation, terminal: Terminal): boolean {
+  const { problems } = checkObject(given.value, validation);
+  for (const { severity, place, what, fix } of problems) {
+    const head = severity === 'problem' ? 'error: ' : 'Warning: ';
+    const words = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
+    tellAt(given, head, words, terminal);
+  }
+  return problems.every(({ severity }) => severity === 'note');
+}
+
+/** As kubectl writes it; what a server or a status says in a file is not what somebody wants. */
+function withLastApplied(value: GivenObject['value']): object {
+  const { status: _, ...rest } = value;
+  const text = `${JSON.stringify(rest)}\n`;
+  const metadata = fieldAt(rest, 'metadata') as object;
+  const annotations = { ...(fieldAt(metadata, 'annotations') as object), [LAST_APPLIED]: text };
+  return { ...rest, metadata: { ...metadata, annotations } };
+}

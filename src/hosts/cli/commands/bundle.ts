@@ -1,0 +1,54 @@
+import { resolve } from 'node:path';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { faults } from '../../../node/faults/index.ts';
+import { writeBundle } from '../../local-node/save-bundle.ts';
+import { type Looked, takeLook } from '../../local-node/take-look.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
+import { openNode } from '../input/open-node.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+
+const ELSEWHERE = 'name a file elsewhere: kubediag bundle FILE';
+
+/** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */
+export async function bundle(
+  file: string | undefined,
+  options: NodeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  checkOutputs(file);
+  const looking = {
+    faults,
+    settings: lookSettingsOf(options),
+    timeoutMs: durationMs('--timeout', options.timeout),
+  };
+  const node = openNode(options);
+  const looked = await takeLook(node, looking, terminal);
+  node.close();
+  const code = save(looked, file, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+function save(looked: Looked, file: string | undefined, terminal: Terminal): number {
+  const { name, time } = looked.report.node;
+  const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
+  const safeName = name.replace(/[^\w.-]/g, '_');
+  const path = file ?? `kubediag-${safeName}-${stamp}.tgz`;
+  const isOut = isStandardOutput(path);
+  const saved = isOut
+    ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
+    : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE);
+  if ('trouble' in saved) {
+    terminal.err(
+      `the bundle could not be written\n  why   ${saved.trouble}\n  do    ${saved.todo}\n`,
+    );
+    return EXIT.notDone;
+  }
+  if (!isOut) terminal.out(`${saved.path}\n`);
+  terminal.hint(
+    'Secrets were left out. It names pods, volumes and paths: look before you share it.\n',
+  );
+  return EXIT.clear;
+}

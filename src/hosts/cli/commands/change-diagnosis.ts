@@ -1,0 +1,143 @@
+import { listAt, textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { namesOf } from '../agent-client/objects-named.ts';
+import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { plannedLines } from '../screens/recorded-lines.ts';
+
+export interface ChangeOptions extends AgentOptions {
+  readonly namespace: string;
+}
+
+export interface ApproveOptions extends ChangeOptions {
+  readonly plan?: string;
+  readonly yes?: boolean;
+}
+
+const MERGE_PATCH = 'application/merge-patch+json';
+const diagnosis = kindNamed('Diagnosis');
+
+/** `kubediag cancel NAME...`: each ends as Failed; a change of the node that has begun is carried through. */
+export async function cancel(
+  words: readonly string[],
+  options: ChangeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  return changeEach(namesOf(diagnosis, words, 'cancel'), (name) =>
+    cancelOne(name, options, terminal),
+  );
+}
+
+/** All in turn, also when one cannot be changed: the code then says so. */
+async function changeEach(
+  names: readonly string[],
+  change: (name: string) => Promise<number>,
+): Promise<number> {
+  const codes: number[] = [];
+  for (const name of names) codes.push(await change(name));
+  return Math.max(...codes);
+}
+
+async function cancelOne(
+  name: string,
+  options: ChangeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const found = await diagnosisNamed(name, options, terminal);
+  if (!found) return EXIT.notDone;
+  const { phase, hasEnded } = found;
+  if (hasEnded) {
+    terminal.err(`${called(name)} has ended already (${phase}): there is nothing to cancel\n`);
+    return EXIT.notDone;
+  }
+  return found.change({ spec: { cancel: true } }, 'cancelled');
+}
+
+/** `kubediag approve NAME...`: shows what each has planned, and lets exactly that be done. */
+export async function approve(
+  words: readonly string[],
+  options: ApproveOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const names = namesOf(diagnosis, words, 'approve');
+  if (names.length > 1 && options.plan !== undefined) {
+    throw new UsageError('--plan is the plan of one Diagnosis: approve one at a time with it');
+  }
+  return changeEach(names, (name) => approveOne(name, options, terminal));
+}
+
+async function approveOne(
+  name: string,
+  options: ApproveOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const found = await diagnosisNamed(name, options, terminal);
+  if (!found) return EXIT.notDone;
+  const plan = textAt(found.value, 'status', 'plan');
+  if (plan === undefined || found.hasEnded) {
+    const phase = found.phase || 'not begun yet';
+    terminal.err(`refused: ${called(name)} has no plan that waits (it is ${phase})\n`);
+    terminal.err(`  do    see what it does: kubediag describe diagnosis ${printable(name)}\n`);
+    return EXIT.notDone;
+  }
+  if (options.plan !== undefined && options.plan !== plan) {
+    terminal.err(`refused: its plan is ${plan} by now, not ${printable(options.plan)}\n`);
+    terminal.err(`  do    look at it again: kubediag approve ${printable(name)}\n`);
+    return EXIT.notDone;
+  }
+  terminal.out(planText(found.value, plan, terminal.width));
+  if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
+    return EXIT.notDone;
+  }
+  // It may end, or plan anew, while somebody thinks about it: then this is refused.
+  const metadata = { resourceVersion: textAt(found.value, 'metadata', 'resourceVersion') };
+  return found.change({ metadata, spec: { approvedPlan: plan } }, `approved (plan ${plan})`);
+}
+
+async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
+  if (!terminal.isInteractive) {
+    terminal.err('refused: there is no terminal to ask on, so nothing was approved\n');
+    terminal.err(`  do    say which plan you have seen: --plan ${plan}\n`);
+    return false;
+  }
+  const { signal } = new AbortController();
+  if (await terminal.confirm('Let this be done? [y/N] ', signal)) return true;
+  terminal.err('nothing was approved\n');
+  return false;
+}
+
+function planText(value: unknown, plan: string, width: number): string {
+  const planned = (listAt(value, 'status', 'plannedActions') ?? []).filter(
+    (each) => textAt(each, 'plan') === plan,
+  );
+  const lines = planned.flatMap((each) => plannedLines(each, width - 2));
+  return `plan ${plan}:\n${lines.map((line) => `  ${line}\n`).join('')}`;
+}
+
+function called(name: string): string {
+  return printable(fullName(diagnosis, name));
+}
+
+async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Terminal) {
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return undefined;
+  }
+  const path = pathOf(diagnosis, options.namespace, name);
+  const found = await client.ask('GET', path);
+  if (!isGranted(found, terminal)) return undefined;
+  const change = async (body: object, done: string): Promise<number> => {
+    const answer = await client.ask('PATCH', path, { body, type: MERGE_PATCH });
+    if (!isGranted(answer, terminal)) return EXIT.notDone;
+    terminal.out(`${called(name)} ${done}\n`);
+    return EXIT.clear;
+  };
+  const phase = textAt(found.value, 'status', 'phase') ?? '';
+  const hasEnded = phase === 'Succeeded' || phase === 'Failed';
+  return { value: found.value, phase, hasEnded, change };
+}

@@ -1,0 +1,91 @@
+import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import type { Report } from '../../../node/checkup/report.ts';
+import { type Looking, takeLook } from '../../local-node/take-look.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { durationMs, lookSettingsOf, type NodeOptions, podName } from '../command-line/options.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { chooseFaults } from '../input/choose-faults.ts';
+import { openNode } from '../input/open-node.ts';
+import { withoutDenials } from '../screens/not-root.ts';
+import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { adviceWithoutKubelet, hasNothingToCheck } from './no-node.ts';
+import { watch } from './watch.ts';
+
+export interface CheckOptions extends NodeOptions, GlobalOptions {
+  readonly watch?: boolean;
+  readonly every: string;
+  readonly output?: ReportFormat;
+  readonly pod?: string;
+}
+
+/** `kubediag check [FAULT...]` */
+export async function check(
+  names: readonly string[],
+  options: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const looking = {
+    faults: chooseFaults(names),
+    settings: lookSettingsOf(options),
+    only: options.pod === undefined ? undefined : podName(options.pod),
+    timeoutMs: durationMs('--timeout', options.timeout),
+  };
+  const node = openNode(options);
+  if (options.watch) return watchNode(node, looking, options, terminal);
+  // The answer comes first; what was asked for it, and whom it left behind, is told below it.
+  const asked: (() => string)[] = [];
+  const listener = { ...terminal, detail: (text: () => string) => void asked.push(text) };
+  const { report } = await takeLook(node, looking, listener);
+  const advice = await adviceFor(report, options, node);
+  node.close();
+  const code = await answer(report, advice, options, terminal);
+  for (const text of asked) terminal.detail(text);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+async function answer(
+  report: Report,
+  advice: string | undefined,
+  options: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (advice && !options.output) {
+    terminal.out(advice);
+    return EXIT.unknown;
+  }
+  const shown = options.output ? report : withoutDenials(report);
+  return showReport(shown, formatOf(options), terminal);
+}
+
+/** `kubediag check --watch`, until Ctrl-C; its code is that of the last look. */
+async function watchNode(
+  node: ReturnType<typeof openNode>,
+  looking: Looking,
+  { output, every, verbose = false }: CheckOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (output !== undefined && output !== 'json') {
+    throw new UsageError(
+      `--watch prints changes as lines, or with -o json as JSON; not as ${output}`,
+    );
+  }
+  const everyMs = durationMs('--every', every);
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => stop.abort());
+  }
+  const wanted = { everyMs, isJson: output === 'json', isFull: verbose };
+  return watch(node, { looking, ...wanted, stop: stop.signal }, terminal);
+}
+
+async function adviceFor(
+  report: Report,
+  options: NodeOptions,
+  node: ReturnType<typeof openNode>,
+): Promise<string | undefined> {
+  return hasNothingToCheck(report)
+    ? adviceWithoutKubelet(node, options.hostRoot, report.node.kubelet.notes ?? [])
+    : undefined;
+}

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getAsset, isSea } from 'node:sea';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+
+/** `kubediag collector`: the script that gathers evidence where this program cannot start. */
+export function collector(terminal: Terminal): number {
+  terminal.out(
+    isSea()
+      ? getAsset('collector.sh', 'utf8')
+      : readFileSync(join(import.meta.dirname, 'collector.sh'), 'utf8'),
+  );
+  return EXIT.clear;
+}

@@ -1,0 +1,109 @@
+import { textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import {
+  type Meant,
+  type MeantOptions,
+  namedOrSelected,
+  objectsMeant,
+  quotedName,
+} from '../agent-client/objects-meant.ts';
+import type { Named } from '../agent-client/objects-named.ts';
+import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { fullName, pathOf } from '../command-line/kind-named.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { objectsGiven } from './apply.ts';
+
+export interface DeleteOptions extends AgentOptions, MeantOptions {
+  readonly filename?: readonly string[];
+  readonly recursive?: boolean;
+  readonly ignoreNotFound?: boolean;
+  readonly output?: 'name';
+}
+
+/**
+ * `kubediag delete TYPE NAME...`, all of a type, or what files name. A change of the node that has
+ * begun is carried through.
+ */
+export async function deleteObjects(
+  words: readonly string[],
+  options: DeleteOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const given = await givenBy(words, options, terminal);
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return EXIT.notDone;
+  }
+  const targets =
+    'objects' in given ? given.objects : await objectsMeant(given.named, options, client, terminal);
+  if (targets === undefined) return EXIT.notDone;
+  if (targets.length === 0) terminal.err('No resources found\n');
+  let isDone = true;
+  for (const target of targets) {
+    isDone = (await deleteOne(target, options, client, terminal)) && isDone;
+  }
+  return isDone ? EXIT.clear : EXIT.notDone;
+}
+
+async function deleteOne(
+  target: Meant,
+  { ignoreNotFound, all, output }: DeleteOptions,
+  client: AgentClient,
+  terminal: Terminal,
+): Promise<boolean> {
+  const { kind, name, namespace } = target;
+  const answer = await client.ask('DELETE', pathOf(kind, namespace, name));
+  // Somebody else may be quicker with one of all.
+  if ((ignoreNotFound || all) && 'code' in answer && answer.code === 404) return true;
+  if (!isGranted(answer, terminal)) return false;
+  const where = kind.scope === 'Namespaced' ? ` from ${printable(namespace)} namespace` : '';
+  terminal.out(
+    output === 'name'
+      ? `${printable(fullName(kind, name))}\n`
+      : `${quotedName(target)} deleted${where}\n`,
+  );
+  return true;
+}
+
+async function givenBy(
+  words: readonly string[],
+  options: DeleteOptions,
+  terminal: Terminal,
+): Promise<{ readonly objects: readonly Meant[] } | { readonly named: readonly Named[] }> {
+  const { filename, all, selector, fieldSelector, namespace } = options;
+  if (filename !== undefined) {
+    if (words.length > 0 || all || selector !== undefined || fieldSelector !== undefined) {
+      throw new UsageError(
+        'when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well',
+      );
+    }
+    const objects = await objectsGiven({ ...options, filename }, terminal);
+    return {
+      objects: objects.map(({ kind, value }) => ({
+        kind,
+        name: textAt(value, 'metadata', 'name') ?? '',
+        namespace: textAt(value, 'metadata', 'namespace') ?? namespace,
+      })),
+    };
+  }
+  if (words.length === 0) {
+    throw new UsageError(
+      'you must provide one or more resources by argument or filename: TYPE NAME, TYPE/NAME, ' +
+        'TYPE --all, TYPE -l LABELS, or -f FILE',
+    );
+  }
+  const named = namedOrSelected(words, options, 'delete');
+  const isOpen = all || selector !== undefined || fieldSelector !== undefined;
+  if (!isOpen && named.some(({ name }) => name === undefined)) {
+    throw new UsageError(
+      'resource(s) were provided, but no name was specified: add a NAME, or --all for all of them',
+    );
+  }
+  // `get all` shows every kind: that somebody types it in `delete` too is no wish to lose them all.
+  if (words[0] === 'all') throw new UsageError('name the types to delete, such as diagnoses');
+  return { named };
+}

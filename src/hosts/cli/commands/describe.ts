@@ -1,0 +1,131 @@
+import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { ageText } from '../../../pipeline/api/columns.ts';
+import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { LAST_APPLIED } from '../agent-client/apply-patch.ts';
+import { type MeantOptions, namedOrSelected, objectsMeant } from '../agent-client/objects-meant.ts';
+import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import { waitsOf } from '../agent-client/waits-of.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { pathOf } from '../command-line/kind-named.ts';
+import { labelLine, resultSection, sectionOf } from '../screens/described-lines.ts';
+import { type DiagnosisSummary, diagnosisSummary } from '../screens/diagnosis-summary.ts';
+import { yamlText } from '../screens/show-report.ts';
+
+export interface DescribeOptions extends AgentOptions, MeantOptions {}
+
+/** `kubediag describe TYPE [NAME...]`: all of each object, for a person. */
+export async function describe(
+  words: readonly string[],
+  options: DescribeOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const named = namedOrSelected(words, options, 'describe');
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return EXIT.notDone;
+  }
+  const targets = await objectsMeant(named, options, client, terminal);
+  if (targets === undefined) return EXIT.notDone;
+  if (targets.length === 0) terminal.err('No resources found.\n');
+  let isWhole = true;
+  let gap = '';
+  for (const { kind, namespace, name } of targets) {
+    const found = await client.ask('GET', pathOf(kind, namespace, name));
+    if (!isGranted(found, terminal)) {
+      isWhole = false;
+      continue;
+    }
+    terminal.out(`${gap}${await descriptionOf(found.value, client, terminal.width)}`);
+    gap = '\n\n';
+  }
+  return isWhole ? EXIT.clear : EXIT.notDone;
+}
+
+async function descriptionOf(value: unknown, client: AgentClient, width: number): Promise<string> {
+  const isDiagnosis = textAt(value, 'kind') === 'Diagnosis';
+  const summary: DiagnosisSummary = isDiagnosis
+    ? diagnosisSummary(value, width, await waitsOf(value, client))
+    : { lines: [], isSaid: () => false };
+  const lines = [
+    ...summary.lines,
+    // The phase stands above where there is no result yet.
+    ...headLines(value).filter((line) => !summary.lines.includes(line)),
+    ...(await specLines(value)),
+    ...statusLines(value, width, summary),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+function headLines(value: unknown): readonly string[] {
+  const created = textAt(value, 'metadata', 'creationTimestamp') ?? '';
+  const { [LAST_APPLIED]: _, ...annotations } = mapAt(value, 'metadata', 'annotations');
+  return [
+    labelLine('Name', textAt(value, 'metadata', 'name') ?? ''),
+    labelLine('Namespace', textAt(value, 'metadata', 'namespace') ?? ''),
+    labelLine('Kind', textAt(value, 'kind') ?? ''),
+    labelLine('Labels', pairsOf(mapAt(value, 'metadata', 'labels'))),
+    labelLine('Annotations', pairsOf(annotations)),
+    labelLine('Created', `${created} (${ageText(created, new Date())} ago)`),
+    labelLine('Phase', textAt(value, 'status', 'phase') ?? ''),
+  ].filter((each) => each !== '');
+}
+
+function mapAt(value: unknown, ...path: readonly string[]): Readonly<Record<string, unknown>> {
+  return (fieldAt(value, ...path) ?? {}) as Readonly<Record<string, unknown>>;
+}
+
+function pairsOf(pairs: Readonly<Record<string, unknown>>): string {
+  return Object.entries(pairs)
+    .map(([name, value]) => `${name}=${String(value)}`)
+    .join(', ');
+}
+
+async function specLines(value: unknown): Promise<readonly string[]> {
+  const text = await yamlText(fieldAt(value, 'spec'));
+  return [
+    'Spec:',
+    ...text
+      .trimEnd()
+      .split('\n')
+      .map((each) => `  ${printable(each)}`),
+  ];
+}
+
+/** What is left to tell of a Diagnosis; of other kinds there is little. */
+function statusLines(
+  value: unknown,
+  width: number,
+  { isSaid }: DiagnosisSummary,
+): readonly string[] {
+  const more = fieldAt(value, 'status', 'stepsNotListed');
+  const conditions = (listAt(value, 'status', 'conditions') ?? []).filter(
+    (each) => !isSaid(textAt(each, 'message') ?? ''),
+  );
+  return [
+    ...sectionOf(
+      'Conditions',
+      conditions,
+      (each, columns) => {
+        const status = textAt(each, 'status') === 'True' ? '' : ' (no longer)';
+        return wrapWords(`${textAt(each, 'reason')}${status}: ${textAt(each, 'message')}`, columns);
+      },
+      width,
+    ),
+    ...sectionOf(
+      'Steps',
+      listAt(value, 'status', 'steps') ?? [],
+      (each, columns) => {
+        const why = textAt(each, 'message');
+        const step = `${textAt(each, 'outcome')} ${textAt(each, 'operation')}`;
+        return wrapWords(why === undefined || isSaid(why) ? step : `${step}: ${why}`, columns);
+      },
+      width,
+      typeof more === 'number' ? more : 0,
+    ),
+    ...resultSection(value, width, isSaid),
+  ];
+}

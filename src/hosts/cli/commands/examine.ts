@@ -1,0 +1,128 @@
+import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { checkUp, type Judged } from '../../../node/checkup/check-up.ts';
+import { makeReport } from '../../../node/checkup/make-report.ts';
+import type { Examined, MissingReport, Report } from '../../../node/checkup/report.ts';
+import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
+import { kubeletVersion } from '../../../node/evidence/kubelet/kubelet-version.ts';
+import { mountTable } from '../../../node/evidence/mounts/mount-table.ts';
+import { type CaseFile, caseFileOf } from '../../../node/examine/case-file.ts';
+import { givenLook, NOT_GIVEN } from '../../../node/examine/given-look.ts';
+import { type Missing, missingOf } from '../../../node/examine/missing.ts';
+import { faults } from '../../../node/faults/index.ts';
+import { attempt } from '../../../node/model/attempt.ts';
+import type { Evidence, Look, Needs } from '../../../node/model/evidence.ts';
+import { verdictOf } from '../../../node/model/verdict.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { type ReadFiles, readGiven } from '../input/read-given.ts';
+import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
+
+export interface ExamineOptions extends GlobalOptions {
+  readonly output?: ReportFormat;
+}
+
+/** `kubediag examine FILE...`: judges loose texts that somebody sent, as far as they go. */
+export async function examine(
+  paths: readonly string[],
+  options: ExamineOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const begun = performance.now();
+  const read = await readGiven(paths, terminal.hint);
+  const [first] = read.unread;
+  if (read.files.length === 0 && first) {
+    throw new UsageError(`${first.name} cannot be read: ${first.why}`);
+  }
+  const report = await examinedReport(read, begun);
+  return showReport(report, formatOf(options), terminal);
+}
+
+export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
+  const file = await caseFileOf(read.files, new Date());
+  const look = givenLook(file);
+  const told = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
+  const judged = await checkUp(told, look);
+  const whole: Judged[] = [];
+  const missing: MissingReport[] = [];
+  for (const each of judged) {
+    const lacks = await lacking(each, file, look);
+    const faultsOf = [each.fault.id];
+    missing.push(...lacks.map(({ what, command }) => ({ what, command, faults: faultsOf })));
+    whole.push(withDoubt(each, lacks, file));
+  }
+  const files = [
+    ...file.files.map(({ name, takenFor }) => ({ name, takenFor })),
+    ...read.unread.map(({ name, why }) => ({ name, takenFor: [], failure: why })),
+  ];
+  const tookMs = Math.round(performance.now() - begun);
+  const summary = { ...(await summaryOf(look)), tookMs };
+  const examinedPart: Examined = { files, missing: byCommand(missing) };
+  return { ...makeReport(summary, whole), examined: examinedPart };
+}
+
+/** What a fault needs and was not given, or not as a whole. */
+async function lacking(
+  { fault }: Judged,
+  { gaps, noted }: CaseFile,
+  look: Look,
+): Promise<readonly Missing[]> {
+  const lacks: Missing[] = [];
+  for (const need of Object.values(fault.needs as Needs)) {
+    const evidence = ('optional' in need ? need.optional : need) as Evidence<unknown>;
+    const collected = await attempt(look.of(evidence));
+    const gap = gaps.get(evidence);
+    if (collected.known && gap === undefined) continue;
+    const why = [gap, noted.of.get(evidence)].filter((one) => one !== undefined).join('; ');
+    lacks.push(missingOf(evidence, why === '' ? undefined : why));
+  }
+  return lacks;
+}
+
+/** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
+function withDoubt(
+  { fault, verdict }: Judged,
+  lacks: readonly Missing[],
+  { suspicions, noted }: CaseFile,
+): Judged {
+  const suspicion = verdict.state === 'found' ? undefined : suspicions.get(fault.id);
+  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  const own = doubts.flatMap(({ why, ...rest }) => {
+    const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
+    return said.length === 0 ? [] : [{ ...rest, why: said.join('; ') }];
+  });
+  const names = lacks.map(({ short }) => short).join(', ');
+  const all = [
+    ...(suspicion === undefined ? [] : [{ why: suspicion }]),
+    ...own,
+    ...noted.general.map((note) => ({ why: `the collector noted: ${note}` })),
+    ...(names === '' ? [] : [{ why: `not given: ${names}` }]),
+  ];
+  return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };
+}
+
+/** Each command once, with all that wait for it. */
+function byCommand(missing: readonly MissingReport[]): readonly MissingReport[] {
+  const grouped = Map.groupBy(missing, ({ command }) => command);
+  return [...grouped].map(([command, all]) => ({
+    what: [...new Set(all.map(({ what }) => what))].join(', '),
+    command,
+    faults: [...new Set(all.flatMap((each) => each.faults))],
+  }));
+}
+
+async function summaryOf(look: Look): Promise<Omit<Report['node'], 'tookMs'>> {
+  const { root } = await look.of(kubelet);
+  const [version, table] = await Promise.all([
+    attempt(look.of(kubeletVersion)),
+    attempt(look.of(mountTable)),
+  ]);
+  return {
+    name: 'unknown',
+    time: look.node.now().toISOString(),
+    kubelet: {
+      presence: 'unknown',
+      ...(version.known ? { version: version.value.text } : {}),
+      root,
+    },
+    ...(table.known ? { mounts: table.value.mounts.length } : {}),
+  };
+}

@@ -1,0 +1,54 @@
+import { fieldAt, textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { keptPath } from '../agent-client/kept-path.ts';
+import { namesOf } from '../agent-client/objects-named.ts';
+import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { kindNamed, pathOf } from '../command-line/kind-named.ts';
+import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
+
+export interface FetchOptions extends AgentOptions {
+  readonly namespace: string;
+}
+
+/** `kubediag fetch NAME KEY [FILE]`: a result whole, also when the status only names where it is kept. */
+export async function fetchResult(
+  [word = '', key = '', given]: readonly string[],
+  options: FetchOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const diagnosis = kindNamed('Diagnosis');
+  const [name = ''] = namesOf(diagnosis, [word], 'fetch');
+  const client = await agentClient(options);
+  if ('trouble' in client) {
+    tellTrouble(client, terminal);
+    return EXIT.notDone;
+  }
+  const found = await client.ask('GET', pathOf(diagnosis, options.namespace, name));
+  if (!isGranted(found, terminal)) return EXIT.notDone;
+  const result = textAt(found.value, 'status', 'operationResults', key);
+  if (result === undefined) {
+    const keys = Object.keys(fieldAt(found.value, 'status', 'operationResults') ?? {});
+    const there = keys.length === 0 ? 'it has no result yet' : `there are ${keys.join(', ')}`;
+    terminal.err(`${printable(name)} has no result "${printable(key)}": ${printable(there)}\n`);
+    return EXIT.notDone;
+  }
+  const path = keptPath(result);
+  if (path === undefined && given === undefined) {
+    outData(result.endsWith('\n') ? result : `${result}\n`, terminal);
+    return EXIT.clear;
+  }
+  const file = given ?? (path?.startsWith('/collected/') ? path.replace(/^.*\//, '') : key);
+  checkOutputs(file);
+  const pieces: Buffer[] = [];
+  if (path === undefined) pieces.push(Buffer.from(result));
+  else if (!isGranted(await client.download(path, (piece) => pieces.push(piece)), terminal)) {
+    return EXIT.notDone;
+  }
+  const bytes = Buffer.concat(pieces);
+  writeGiven(file, bytes, terminal);
+  if (!isStandardOutput(file)) terminal.out(`${printable(file)} (${bytes.length} bytes)\n`);
+  return EXIT.clear;
+}

@@ -1,0 +1,116 @@
+import { existsSync } from 'node:fs';
+import { type TriedDisk, tried } from '../../../lib/state/state-folder.ts';
+import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import {
+  type JournalReading,
+  type JournalRecord,
+  readJournal,
+} from '../../../node/repair/journal.ts';
+import { diagnosisIn } from '../../../pipeline/diagnosis/purpose.ts';
+import { recordedWords } from '../../../pipeline/operations/action-words.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { stateFolderOf } from '../command-line/options.ts';
+import { yamlText } from '../screens/show-report.ts';
+
+export interface JournalOptions {
+  readonly stateDir?: string;
+  readonly hostRoot: string;
+  readonly output?: 'wide' | 'json' | 'yaml';
+}
+
+/** `kubediag journal`: what was done on this node, when, and how it ended. */
+export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
+  const folder = stateFolderOf(options);
+  const reading = await journalIn(folder);
+  if (!reading.ok) {
+    terminal.err(`the journal cannot be read\n  why   ${printable(reading.why)}\n`);
+    terminal.err(`  do    ${reading.todo}\n`);
+    return EXIT.unknown;
+  }
+  const { records, unfinished, troubles } = reading.value;
+  for (const trouble of troubles) terminal.err(`${printable(trouble)}\n`);
+  const entries = entriesOf(records, unfinished);
+  if (options.output === 'json') terminal.out(`${jsonText(entries, 2)}\n`);
+  else if (options.output === 'yaml') terminal.out(await yamlText(entries));
+  else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
+  else if (troubles.length === 0) {
+    // Whoever mistyped the name of the folder sees it here.
+    const where = existsSync(folder) ? folder : `${folder} does not exist`;
+    terminal.out(`Nothing was done on this node yet (${where}).\n`);
+  }
+  // A journal of which no line can be read may tell of anything.
+  return entries.length === 0 && troubles.length > 0 ? EXIT.unknown : EXIT.clear;
+}
+
+/** What is in the journal, or why the disk does not tell. */
+export function journalIn(folder: string): Promise<TriedDisk<JournalReading>> {
+  return tried((async () => readJournal(folder))());
+}
+
+interface Entry {
+  readonly entry: number;
+  readonly begun: string;
+  readonly ended?: string;
+  readonly fault: string;
+  readonly finding: string;
+  /** The Diagnosis that wanted it; none when a person did. */
+  readonly diagnosis?: string;
+  readonly action: JournalRecord['action'];
+  readonly outcome: JournalRecord['outcome'] | { readonly state: 'unfinished' };
+}
+
+function entriesOf(
+  records: readonly JournalRecord[],
+  unfinished: readonly JournalRecord[],
+): readonly Entry[] {
+  const conclusions = new Map(
+    records.filter(({ event }) => event === 'concluded').map((record) => [record.entry, record]),
+  );
+  return records
+    .filter(({ event }) => event === 'intended')
+    .map(({ entry, at, fault, finding, purpose, action }) => {
+      const end = conclusions.get(entry);
+      const isOpen = unfinished.some((record) => record.entry === entry);
+      const outcome = isOpen || !end?.outcome ? { state: 'unfinished' as const } : end.outcome;
+      return {
+        entry,
+        begun: at,
+        ...(end ? { ended: end.at } : {}),
+        fault,
+        finding,
+        ...(typeof purpose === 'string' ? { diagnosis: diagnosisIn(purpose) } : {}),
+        action,
+        outcome,
+      };
+    });
+}
+
+const HEADINGS = ['ENTRY', 'BEGUN', 'FINDING', 'ACTION', 'OUTCOME', 'DIAGNOSIS'];
+
+function tableOf(entries: readonly Entry[], isWide: boolean): string {
+  const rows = entries.map(({ entry, begun, fault, finding, diagnosis, action, outcome }) => [
+    String(entry),
+    begun.replace(/\.\d+Z$/, 'Z'),
+    `${fault}/${finding}`,
+    action.kind,
+    outcome?.state ?? '',
+    // As kubectl shows what is not there.
+    diagnosis ?? '<none>',
+    ...(isWide ? [recordedWords(action)?.deed ?? ''] : []),
+  ]);
+  const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
+  const widths = table[0]?.map((_, column) =>
+    Math.max(...table.map((row) => row[column]?.length ?? 0)),
+  );
+  return table
+    .map((row) =>
+      row
+        .map((cell, column) => printable(cell).padEnd(widths?.[column] ?? 0))
+        .join('   ')
+        .trimEnd(),
+    )
+    .map((line) => `${line}\n`)
+    .join('');
+}

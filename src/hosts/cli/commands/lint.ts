@@ -1,0 +1,66 @@
+import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { GROUP } from '../../../pipeline/api/kinds.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { PROBLEMS_SHOWN_MAX } from '../limits.ts';
+import { type LintProblem, type LintReport, lintManifests } from '../manifests/lint-manifests.ts';
+import { manifestsGiven } from '../manifests/manifests-given.ts';
+
+export interface LintOptions {
+  readonly filename: readonly string[];
+  readonly recursive?: boolean;
+  readonly output?: 'json';
+}
+
+/** `kubediag lint -f FILE...`: everything that is wrong with manifests, and how to put it right. */
+export async function lint(options: LintOptions, terminal: Terminal): Promise<number> {
+  const { filename, output } = options;
+  const files = await manifestsGiven(options);
+  const report = lintManifests(files);
+  if (report.resources === 0 && report.problems.length === 0) {
+    const where = filename.join(', ');
+    throw new UsageError(`there is nothing to check: no resource of ${GROUP} is in ${where}`);
+  }
+  if (output === 'json') terminal.out(`${jsonText(report, 2)}\n`);
+  else showLint(report, terminal.out, terminal);
+  const isClean = report.problems.every(({ severity }) => severity === 'note');
+  return isClean ? EXIT.clear : EXIT.found;
+}
+
+/** `write` is where it goes: an answer, or the reason for none. */
+export function showLint(
+  { files, resources, problems }: LintReport,
+  write: Terminal['out'],
+  terminal: Terminal,
+): void {
+  const shown = problems.slice(0, PROBLEMS_SHOWN_MAX);
+  for (const problem of shown) write(`${linesOf(problem, terminal).join('\n')}\n\n`);
+  const left = problems.length - shown.length;
+  if (left > 0) write(`and ${left} more: -o json\n`);
+  const count = (severity: LintProblem['severity']) =>
+    problems.filter((problem) => problem.severity === severity).length;
+  const checked = `${counted(resources, 'resource')} in ${counted(files, 'file')}`;
+  const found = `${counted(count('problem'), 'problem')}, ${counted(count('note'), 'note')}`;
+  write(`${checked}: ${found}\n`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count === 0 ? 'no' : count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** The first line is in the form that editors know: file, line, severity, place, what is wrong. */
+function linesOf(problem: LintProblem, { width, style }: Terminal): readonly string[] {
+  const { severity, file, line, resource, place, what, fix } = problem;
+  const marked = style(severity === 'problem' ? 'red' : 'yellow', severity);
+  const part = (name: string, text: string) =>
+    wrapWords(text, width - 8).map((each, at) => `  ${(at === 0 ? name : '').padEnd(6)}${each}`);
+  const words = [place, what].filter((each) => each !== undefined).join(': ');
+  return [
+    `${printable(file)}:${line}: ${marked}: ${printable(words)}`,
+    ...(resource === undefined ? [] : part('in', resource)),
+    ...part('fix', fix),
+  ];
+}

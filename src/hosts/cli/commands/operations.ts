@@ -1,0 +1,47 @@
+import { jsonText } from '../../../lib/std/json-text.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
+import { processors } from '../../../pipeline/operations/processors.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+
+export interface OperationsOptions {
+  readonly output?: 'json';
+}
+
+/** `kubediag operations`: what of ours a graph may name, without a manifest of it. */
+export function operations({ output }: OperationsOptions, terminal: Terminal): number {
+  const { out, style, width } = terminal;
+  if (output === 'json') {
+    const list = processors.map(({ run: _run, mayRead = [], ...each }) => ({ ...each, mayRead }));
+    out(`${jsonText(list, 2)}\n`);
+    return EXIT.clear;
+  }
+  for (const {
+    operation,
+    path,
+    does,
+    repairs,
+    reads,
+    readsElse,
+    mayRead = [],
+    writes,
+  } of processors) {
+    const part = (name: string, text: string) =>
+      wrapWords(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
+    const lines = [
+      style('bold', operation),
+      ...part('does', repairs ? `${does}; asks before` : does),
+      ...part('path', path),
+      ...part('reads', reads.join(' ') || 'nothing'),
+      ...(readsElse ? part('or else', readsElse.join(' ')) : []),
+      ...(mayRead.length > 0 ? part('may read', mayRead.join(' ')) : []),
+      ...part('writes', writes.join(' ')),
+    ];
+    out(`${lines.join('\n')}\n\n`);
+  }
+  const names = ownOperationSets.map(({ name }) => name).join(', ');
+  const sets = `OperationSets that are there too, each finds and repairs a fault: ${names}`;
+  out(`${wrapWords(sets, width).join('\n')}\n`);
+  return EXIT.clear;
+}

@@ -1,0 +1,120 @@
+import type { Profile } from '../../../lib/go/profile.ts';
+import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { lookAt } from '../../../node/checkup/look.ts';
+import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
+import { type Attempt, attempt } from '../../../node/model/attempt.ts';
+import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../../../node/reader/limits.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import {
+  bytesGiven,
+  checkOutputs,
+  isStandardOutput,
+  profileIn,
+  writeGiven,
+} from '../input/given-file.ts';
+import { openNode } from '../input/open-node.ts';
+import { flamePage } from '../screens/flame-page.ts';
+import { amountOf, profileScreen } from '../screens/show-profile.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { adviceFor } from './stacks.ts';
+
+export interface ProfileOptions extends NodeOptions {
+  readonly seconds: string;
+  readonly flame?: string;
+  readonly save?: string;
+  readonly file?: string;
+}
+
+/** `kubediag profile kubelet`: where its CPU time goes. */
+export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
+  const seconds = secondsOf(options.seconds);
+  checkOutputs(options.save, options.flame);
+  if (options.file !== undefined) return showProfile(undefined, options, terminal);
+  const node = openNode(options);
+  const asked = await askKubelet(node, options, seconds, terminal);
+  const code = await showProfile(asked, options, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+/** Of the kubelet that was asked, or of a file. */
+async function showProfile(
+  asked: Attempt<Uint8Array> | undefined,
+  { file, save, flame }: ProfileOptions,
+  terminal: Terminal,
+): Promise<number> {
+  if (asked && !asked.known) {
+    terminal.err(adviceFor(withAdvice(asked.error), terminal));
+    return EXIT.unknown;
+  }
+  const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX, terminal.hint));
+  // Kept before it is read: whatever is wrong with it, it need not be made again.
+  if (save !== undefined) writeGiven(save, bytes, terminal);
+  const name = file ?? 'kubelet';
+  const made = profileIn(bytes, name);
+  const functions = functionsOf(made);
+  if (flame !== undefined) writeGiven(flame, Buffer.from(pageOf(made, name)), terminal);
+  if (isStandardOutput(save) || isStandardOutput(flame)) return EXIT.clear;
+  terminal.out(profileScreen(made, functions, terminal));
+  if (save !== undefined) terminal.hint(`saved to ${save}: go tool pprof ${save}\n`);
+  if (flame !== undefined) terminal.hint(`flame graph in ${flame}: open it in a browser\n`);
+  return EXIT.clear;
+}
+
+function pageOf(made: Profile, name: string): string {
+  const { time, durationMs: tookMs, measure, unit, total } = made;
+  const facts = [
+    `${amountOf(total, unit)} of ${measure}`,
+    ...(tookMs > 0 ? [`in ${(tookMs / 1000).toFixed(1)} s`] : []),
+    ...(time ? [time.toISOString()] : []),
+  ];
+  return flamePage({
+    title: `CPU profile: ${name}`,
+    facts: facts.join(', '),
+    unit,
+    flame: flameOf(made, name),
+    functions: functionsOf(made),
+  });
+}
+
+function secondsOf(text: string): number {
+  const seconds = Number(text);
+  if (!/^\d{1,4}$/.test(text) || seconds < 1 || seconds > PROFILE_SECONDS_MAX) {
+    throw new UsageError(
+      `--seconds takes a number from 1 to ${PROFILE_SECONDS_MAX}, not "${text}"`,
+    );
+  }
+  return seconds;
+}
+
+async function askKubelet(
+  node: ReturnType<typeof openNode>,
+  options: ProfileOptions,
+  seconds: number,
+  terminal: Terminal,
+): Promise<Attempt<Uint8Array>> {
+  const limitMs = durationMs('--timeout', options.timeout) + seconds * 1_000;
+  const limit = `the time limit of ${limitMs / 1000} s was reached`;
+  const timer = setTimeout(() => node.endLook(limit), limitMs);
+  const look = lookAt(node, lookSettingsOf(options), (title) =>
+    terminal.progress(`looking: ${title}`),
+  );
+  const begun = performance.now();
+  const clock = setInterval(() => {
+    const spent = Math.min(seconds, Math.round((performance.now() - begun) / 1_000));
+    terminal.progress(`profiling the kubelet: ${spent} of ${seconds} s`);
+  }, 1_000);
+  const asked = await attempt(
+    kubeletPage(look, `/debug/pprof/profile?seconds=${seconds}`).then((page) =>
+      node.ask('profile', { ...page, seconds }),
+    ),
+  );
+  clearInterval(clock);
+  clearTimeout(timer);
+  terminal.progress('');
+  node.close();
+  return asked.known ? { known: true, value: Buffer.from(asked.value, 'base64') } : asked;
+}

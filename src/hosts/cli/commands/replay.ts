@@ -1,0 +1,58 @@
+import { existsSync } from 'node:fs';
+import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { bundleOfFiles } from '../../../node/reader/bundle.ts';
+import { BundleError, NewerBundleError } from '../../../node/reader/bundle-error.ts';
+import { bundleFilesAt } from '../../../node/reader/bundle-folder.ts';
+import { VERSION } from '../../local-node/product-version.ts';
+import { replayLook } from '../../local-node/take-look.ts';
+import { podName } from '../command-line/options.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { chooseFaults } from '../input/choose-faults.ts';
+import { reasonOf } from '../input/given-file.ts';
+import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
+
+export interface ReplayOptions extends GlobalOptions {
+  readonly output?: ReportFormat;
+  readonly pod?: string;
+}
+
+/** `kubediag replay FILE [FAULT...]`: judges a recorded node, with the same report. */
+export async function replay(
+  path: string,
+  names: readonly string[],
+  options: ReplayOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const faults = chooseFaults(names);
+  const only = options.pod === undefined ? undefined : podName(options.pod);
+  if (!existsSync(path)) throw new UsageError(`there is no bundle at ${path}`);
+  const { report, clock } = await judged(path, faults, only);
+  const code = await showReport(report, formatOf(options), terminal);
+  if (!options.output) terminal.hint(`replay of what was recorded at ${clock.toISOString()}\n`);
+  return code;
+}
+
+async function judged(
+  path: string,
+  faults: ReturnType<typeof chooseFaults>,
+  only: ReturnType<typeof podName> | undefined,
+) {
+  try {
+    const bundle = bundleOfFiles(bundleFilesAt(path));
+    return { report: await replayLook(bundle, faults, only), clock: bundle.recording.clock };
+  } catch (error) {
+    if (!(error instanceof BundleError)) throw error;
+    if (error instanceof NewerBundleError) {
+      throw new UsageError(
+        `${path} was made by kubediag ${error.madeBy}, which is newer than this one (${VERSION}): ` +
+          `${error.message}. Replay it with kubediag ${error.madeBy} or newer`,
+      );
+    }
+    if (error.cause instanceof Error && 'syscall' in error.cause) {
+      throw new UsageError(`${path} cannot be read: ${reasonOf(error.cause, path)}`);
+    }
+    throw new UsageError(
+      `${path} is not a sound bundle: ${error.message}. Copy it again, or record it again on the node: kubediag bundle`,
+    );
+  }
+}

@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import { textAt } from '../../../lib/std/json.ts';
+import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import type { Settled } from '../../../node/repair/settle-unfinished.ts';
+import type { DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { API_VERSION } from '../../../pipeline/api/kinds.ts';
+import { podLookup } from '../../../pipeline/diagnosis/look-for-pod.ts';
+import { type StepNode, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
+import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
+import type { DiagnosisInHand } from '../../../pipeline/operations/step-input.ts';
+import { nodeNameOf } from '../../local-node/node-name.ts';
+import { withStepHost } from '../../local-node/step-host.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
+import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
+import { nodeInHand } from '../input/open-node.ts';
+import { consentOf } from '../manifests/consent-of.ts';
+import { lintManifests } from '../manifests/lint-manifests.ts';
+import { manifestsGiven } from '../manifests/manifests-given.ts';
+import {
+  type PlannedDiagnosis,
+  parametersIn,
+  type RunPlan,
+  repairIn,
+  runPlan,
+  targetOf,
+} from '../manifests/run-plan.ts';
+import { type Walked, walkDiagnosis } from '../manifests/walk-diagnosis.ts';
+import { labelLine, resultSection } from '../screens/described-lines.ts';
+import { diagnosisSummary } from '../screens/diagnosis-summary.ts';
+import { showSettled } from '../screens/show-recovery.ts';
+import { yamlText } from '../screens/show-report.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { showLint } from './lint.ts';
+
+export interface RunOptions extends NodeOptions {
+  readonly filename: readonly string[];
+  readonly recursive?: boolean;
+  readonly validate?: ValidateMode;
+  readonly nodeName?: string;
+  readonly set?: readonly string[];
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly stateDir?: string;
+  /** Absent: a summary for a person. */
+  readonly output?: 'yaml' | 'json';
+}
+
+/** `kubediag run -f FILE...`: walks Diagnoses on this node, and shows what came of them. */
+export async function run(options: RunOptions, terminal: Terminal): Promise<number> {
+  const files = await manifestsGiven(options);
+  const validation = fieldValidationOf(options.validate);
+  const report = lintManifests(files, validation);
+  if (report.problems.some(({ severity }) => severity === 'problem')) {
+    showLint(report, terminal.err, terminal);
+    terminal.err('nothing was run\n');
+    return EXIT.usage;
+  }
+  const plan = runPlan(files, parametersIn(options.set ?? []), validation);
+  const repair = repairIn(plan);
+  if (repair !== undefined && !options.yes && !options.dryRun && !terminal.isInteractive) {
+    terminal.err(
+      `refused: ${repair} may change this node, and there is no terminal to ask on\n` +
+        '  do    run it again with --yes to act, or with --dry-run to only see what it would do\n',
+    );
+    return EXIT.notDone;
+  }
+  const here = options.nodeName ?? (await ownName(plan, options));
+  const targets = plan.diagnoses.map((each) => targetOf(each, here));
+  const stop = stopOnSignal(terminal, 'only a change of the node that has begun is finished first');
+  const ended: Walked[] = [];
+  for (const [index, diagnosis] of plan.diagnoses.entries()) {
+    const hand = inHand(diagnosis, targets[index] ?? here);
+    ended.push(await walked(diagnosis, hand, { plan, options, stop }, terminal));
+  }
+  terminal.out(await textOf(ended, options.output, terminal));
+  // A healthy node fails the step that looks for a fault, and that is no failure of ours.
+  const isDone = ended.every(
+    ({ status: { phase, result } }) => phase === 'Succeeded' || result === 'NothingFound',
+  );
+  return isDone ? EXIT.clear : EXIT.notDone;
+}
+
+/** As the kubelet calls this node; without one, what the manifest says is believed. */
+async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<string> {
+  const timeoutMs = durationMs('--timeout', options.timeout);
+  const told = await nodeNameOf(nodeInHand({ ...options, stateFolder: '' }), timeoutMs);
+  return told ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
+}
+
+type InHand = Pick<DiagnosisInHand, 'namespace' | 'name' | 'nodeName' | 'spec'>;
+
+function inHand({ metadata, spec }: PlannedDiagnosis, nodeName: string): InHand {
+  const { generateName = '', name = `${generateName}${randomUUID().slice(0, 5)}` } = metadata;
+  return {
+    namespace: metadata.namespace ?? 'default',
+    name,
+    nodeName,
+    // A pod's node is written down once it is known.
+    spec: spec.targetSelector ? spec : { ...spec, nodeName },
+  };
+}
+
+interface Running {
+  readonly plan: RunPlan;
+  readonly options: RunOptions;
+  readonly stop: AbortSignal;
+}
+
+async function walked(
+  { metadata, set }: PlannedDiagnosis,
+  { name, namespace, spec, nodeName }: InHand,
+  { plan, options, stop }: Running,
+  terminal: Terminal,
+): Promise<Walked> {
+  const isDryRun = Boolean(options.dryRun || spec.dryRun);
+  const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
+  const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
+  const listener = {
+    ...terminal,
+    onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
+    onLetGo: (left: LiveNode) => tellAbandoned(left, terminal),
+  };
+  const lend: StepNode['lend'] = ({ timeoutMs, ...wish }, use) =>
+    withStepHost({ node, ...wish }, timeoutMs, use, listener);
+  const steps = stepsOn({
+    lend,
+    consent: () => consentOf(asked, terminal),
+    isDryRun,
+  });
+  const { labels } = metadata;
+  const end = await walkDiagnosis({
+    metadata: { name, namespace, ...(labels ? { labels } : {}) },
+    spec,
+    nodeName,
+    catalogue: {
+      set: () => Promise.resolve(set),
+      operation: (operation) => Promise.resolve(plan.operations.get(operation)),
+    },
+    runStep: (step) => {
+      terminal.progress(`running ${step.name}`);
+      return steps(step);
+    },
+    lookForPod: podLookup({ lend }),
+    stop,
+    onStatus: tellSteps(name, options.output === undefined, terminal),
+  });
+  const leftOut = leftOutOn(nodeName, spec);
+  if (leftOut !== undefined) terminal.err(`${printable(`${name}: not looked at: ${leftOut}`)}\n`);
+  if (end.waits !== undefined) terminal.err(`${name}: not run: ${end.waits}\n`);
+  return end;
+}
+
+/** One line for each step as it ends, and for each attempt that failed. A summary tells why at the end. */
+function tellSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
+  let told = 0;
+  let tried = '';
+  return ({ steps = [], currentStep }: DiagnosisStatus): void => {
+    for (const { operation, outcome, message } of steps.slice(told)) {
+      const why = message === undefined || isSummedUp ? '' : `: ${message}`;
+      hint(`${printable(`${name}  ${outcome.padEnd(9)}  ${operation}${why}`)}\n`);
+    }
+    told = steps.length;
+    const { operation, nextAttemptTime = '', message } = currentStep ?? {};
+    if (nextAttemptTime === tried) return;
+    tried = nextAttemptTime;
+    if (tried === '') return;
+    hint(
+      `${printable(`${name}  Retry      ${operation}: ${message}; next attempt at ${tried}`)}\n`,
+    );
+  };
+}
+
+async function textOf(
+  ended: readonly Walked[],
+  format: RunOptions['output'],
+  { width }: Terminal,
+): Promise<string> {
+  if (format === undefined) {
+    return ended.map((each) => `${summaryOf(objectOf(each), width).join('\n')}\n`).join('\n');
+  }
+  const [first, ...others] = ended.map(objectOf);
+  const whole =
+    others.length === 0 ? first : { apiVersion: 'v1', kind: 'List', items: [first, ...others] };
+  return format === 'json' ? `${jsonText(whole, 2)}\n` : yamlText(whole);
+}
+
+function summaryOf(value: object, width: number): readonly string[] {
+  const { lines, isSaid } = diagnosisSummary(value, width);
+  const [result = '', ...rest] = lines;
+  const name = labelLine('Name', textAt(value, 'metadata', 'name') ?? '');
+  return [result, name, ...rest, ...resultSection(value, width, isSaid)];
+}
+
+function objectOf({ object: { metadata, spec }, status }: Walked): object {
+  const { name, namespace, uid, labels = {} } = metadata;
+  const head = { apiVersion: API_VERSION, kind: 'Diagnosis' };
+  return { ...head, metadata: { name, namespace, uid, labels }, spec, status };
+}

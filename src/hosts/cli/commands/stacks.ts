@@ -1,0 +1,190 @@
+import { DumpParser } from '../../../lib/go/dump-parser.ts';
+import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { lookAt } from '../../../node/checkup/look.ts';
+import { type Goroutines, goroutines } from '../../../node/evidence/kubelet/goroutines.ts';
+import {
+  credentialSteps,
+  oldCredentialSteps,
+  WHERE_TO_LEARN,
+  WITHOUT_API_SERVER,
+} from '../../../node/evidence/kubelet/kubelet-credential.ts';
+import { matchRows, type RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
+import { hasSyncLoop, syncLoopIn } from '../../../node/evidence/stacks/sync-loop.ts';
+import {
+  loopOn,
+  type ThreadStacks,
+  threadStacks,
+} from '../../../node/evidence/stacks/thread-stacks.ts';
+import { type Attempt, attempt } from '../../../node/model/attempt.ts';
+import type { ReadError } from '../../../node/model/node-reader.ts';
+import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { readPieces } from '../input/given-file.ts';
+import { openNode } from '../input/open-node.ts';
+import { type Stacks, stacksScreen } from '../screens/show-stacks.ts';
+import { threadStacksScreen } from '../screens/show-thread-stacks.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+
+export interface StacksOptions extends NodeOptions {
+  readonly file?: string;
+  readonly output?: 'wide' | 'json';
+}
+
+/** `kubediag stacks`: what a Go program does, from its goroutine dump, for a person. */
+export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
+  if (options.file !== undefined) {
+    return showDump(await dumpIn(options.file, terminal), options, terminal);
+  }
+  const node = openNode(options);
+  const asked = await askKubelet(node, options, terminal);
+  const code =
+    'threads' in asked ? showThreads(asked, options, terminal) : showDump(asked, options, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+function showDump(
+  { dump, origin }: Goroutines,
+  options: StacksOptions,
+  terminal: Terminal,
+): number {
+  if (dump.format === 'none') {
+    terminal.err(NO_DUMP.replace('FILE', printable(origin)));
+    return EXIT.usage;
+  }
+  const found: Stacks = { origin, dump, syncLoop: syncLoopIn(dump), rows: matchRows(dump) };
+  if (options.output === 'json') terminal.out(`${jsonText(jsonOf(found), 2)}\n`);
+  else terminal.out(stacksScreen(found, terminal, options.output === 'wide'));
+  return codeOf(found);
+}
+
+const NO_DUMP = `FILE holds no goroutine dump
+  expected  "goroutine 1 [running]:" and what follows (?debug=2, or what a Go
+            program prints when it is ended by SIGQUIT), or "goroutine profile:
+            total 117" (?debug=1); lines of a log around it do not matter
+  do        kubectl get --raw "/api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2"
+`;
+
+async function dumpIn(file: string, { hint }: Terminal): Promise<Goroutines> {
+  const parser = new DumpParser();
+  await readPieces(file, (chunk) => parser.push(chunk), { bytesMax: DUMP_BYTES_MAX, hint });
+  return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
+}
+
+/** What the kernel shows where the kubelet itself did not answer. */
+interface WithoutKubelet {
+  readonly denial: ReadError;
+  readonly threads: Attempt<ThreadStacks>;
+}
+
+async function askKubelet(
+  node: ReturnType<typeof openNode>,
+  options: StacksOptions,
+  terminal: Terminal,
+): Promise<Goroutines | WithoutKubelet> {
+  const limitMs = durationMs('--timeout', options.timeout);
+  const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
+  const timer = setTimeout(() => node.endLook(limit), limitMs);
+  const look = lookAt(node, lookSettingsOf(options), (title) =>
+    terminal.progress(`looking: ${title}`),
+  );
+  const asked = await attempt(look.of(goroutines));
+  const answer = asked.known
+    ? asked.value
+    : { denial: asked.error, threads: await attempt(look.of(threadStacks)) };
+  clearTimeout(timer);
+  terminal.progress('');
+  node.close();
+  return answer;
+}
+
+function showThreads(
+  { denial, threads }: WithoutKubelet,
+  { output }: StacksOptions,
+  terminal: Terminal,
+): number {
+  terminal.err(adviceFor(denial, terminal));
+  if (!threads.known) {
+    const why = `the stacks of its threads could not be read: ${threads.why}`;
+    terminal.err(`${wrapWords(why, terminal.errWidth).join('\n')}\n`);
+    return EXIT.unknown;
+  }
+  if (output === 'json') terminal.out(`${jsonText(jsonOfThreads(threads.value), 2)}\n`);
+  else terminal.out(threadStacksScreen(threads.value, terminal));
+  // A loop that is in no system call may still hang, so nothing here is ever clear.
+  return threads.value.threads.some((thread) => loopOn(thread)) ? EXIT.found : EXIT.unknown;
+}
+
+function jsonOfThreads({ threads, origin }: ThreadStacks) {
+  return {
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Stacks',
+    origin,
+    format: 'threads',
+    threads: threads.map(({ stack, ...thread }) => ({
+      ...thread,
+      isSyncLoop: hasSyncLoop(stack),
+      functions: stack.frames.map((frame) => frame.function),
+    })),
+  };
+}
+
+/** Why the kubelet did not tell, and what a person can do about it. */
+export function adviceFor({ failure, message }: ReadError, { errWidth }: Terminal): string {
+  const paragraph = (label: string, text: string) =>
+    wrapWords(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
+  // What it ends with would send the reader to the command that is speaking.
+  const why = message.replaceAll(WHERE_TO_LEARN, '');
+  const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];
+  if (failure !== 'denied') return lines.join('');
+  const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);
+  return [
+    ...lines,
+    ...paragraph('do', 'make a credential for an hour, use it, and take it away:'),
+    ...steps(credentialSteps()),
+    ...paragraph('', 'before Kubernetes 1.24, in place of "create token":'),
+    ...steps(oldCredentialSteps()),
+    ...paragraph('note', WITHOUT_API_SERVER),
+  ].join('');
+}
+
+function jsonOf({ origin, dump, syncLoop, rows }: Stacks) {
+  const { groups, ...facts } = dump;
+  return {
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Stacks',
+    origin,
+    ...facts,
+    syncLoop: 'row' in syncLoop ? { ...syncLoop, row: rowOf(syncLoop.row) } : syncLoop,
+    rows: rows.map(({ row, count, minutes, isPartial, groups: shown }) => ({
+      ...rowOf(row),
+      count,
+      minutes,
+      isPartial,
+      goroutines: shown.flatMap(({ ids }) => ids),
+    })),
+    groups,
+  };
+}
+
+function rowOf(row: Stacks['rows'][number]['row'] | null) {
+  if (!row) return null;
+  const { number, kind, cause, advice } = row;
+  return { number, kind, cause, advice };
+}
+
+function isProven({ minutes, isPartial }: RowMatch): boolean {
+  return !isPartial && minutes !== null && minutes > 0;
+}
+
+/** A loop that waits for less than a minute may be at work. */
+function codeOf({ syncLoop, rows, dump }: Stacks): number {
+  const isFound = ['blocked', 'twice', 'backing-off'].includes(syncLoop.state);
+  if (isFound || rows.some(isProven)) return EXIT.found;
+  if (rows.length > 0 || dump.isCut || dump.left > 0) return EXIT.unknown;
+  return syncLoop.state === 'busy' ? EXIT.unknown : EXIT.clear;
+}

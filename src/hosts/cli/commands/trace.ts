@@ -1,0 +1,175 @@
+import { resolve } from 'node:path';
+import { geteuid } from 'node:process';
+import { jsonText } from '../../../lib/std/json-text.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { lookAt } from '../../../node/checkup/look.ts';
+import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
+import { attempt } from '../../../node/model/attempt.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import { DELETIONS_TOLD_MAX, SECONDS_MAX } from '../../../node/trace/limits.ts';
+import {
+  type Deletion,
+  type TraceEnd,
+  traceDeletions,
+} from '../../../node/trace/trace-deletions.ts';
+import type { Watched } from '../../../node/trace/watched.ts';
+import { ownCommand } from '../../local-node/own-command.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { absolute, lookSettingsOf } from '../command-line/options.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+import { openNode } from '../input/open-node.ts';
+import {
+  adviceAfter,
+  countsLine,
+  deletionJson,
+  isLogRemoval,
+  showDeletion,
+} from '../screens/show-deletion.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+
+export interface TraceOptions {
+  readonly seconds: string;
+  readonly lines: string;
+  readonly bpftrace?: string;
+  readonly output?: 'json';
+  readonly hostRoot: string;
+  readonly kubeletPid?: string;
+}
+
+/** `kubediag trace deletions [PATH...]` */
+export async function trace(
+  names: readonly string[],
+  options: TraceOptions,
+  terminal: Terminal,
+): Promise<number> {
+  const seconds = wholeUpTo('--seconds', options.seconds, SECONDS_MAX);
+  const linesMax = wholeUpTo('--lines', options.lines, DELETIONS_TOLD_MAX);
+  const bpftrace = options.bpftrace === undefined ? undefined : resolve(options.bpftrace);
+  const hostRoot = absolute('--host-root', options.hostRoot).replace(/(?<=.)\/+$/, '');
+  const asked = names.map((name) => askedPath(name, hostRoot));
+  if (geteuid?.() !== 0) {
+    terminal.err(
+      'nothing was watched: you are not root\n' +
+        '  why   the kernel shows the calls of other processes to root alone\n' +
+        '  do    sudo kubediag trace deletions\n',
+    );
+    return EXIT.unknown;
+  }
+  const node = openNode({ ...options, timeout: '30s' });
+  const stop = stopOnSignals();
+  const watched = asked.length > 0 ? asked : await usualPaths(node, options);
+  const wish = { watched, seconds, linesMax, bpftrace, hostRoot, own: ownCommand };
+  const begun = new Date();
+  const deletions: Deletion[] = [];
+  terminal.hint(`${watchedLine(watched, seconds)}\n`);
+  terminal.progress('bpftrace prepares its program');
+  const end = await traceDeletions(
+    node,
+    wish,
+    {
+      onStart: () => {
+        terminal.progress('');
+        terminal.hint('watching; Ctrl-C ends it\n');
+      },
+      onNote: (note) => terminal.detail(() => `${printable(note)}\n`),
+      onDeletion: (deletion) => {
+        deletions.push(deletion);
+        if (!options.output) terminal.out(showDeletion(deletion, terminal));
+      },
+    },
+    stop.signal,
+  );
+  stop.release();
+  node.close();
+  const code = tellEnd(end, { deletions, watched, begun, options }, terminal);
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+interface Watching {
+  readonly deletions: readonly Deletion[];
+  readonly watched: readonly Watched[];
+  readonly begun: Date;
+  readonly options: TraceOptions;
+}
+
+function tellEnd(
+  end: TraceEnd,
+  { deletions, watched, begun, options }: Watching,
+  terminal: Terminal,
+): number {
+  if (end.ended === 'failure') {
+    terminal.err(adviceAfter(end));
+    return EXIT.unknown;
+  }
+  const isFound = deletions.some(isLogRemoval);
+  if (options.output === 'json') {
+    const { ended, calls, lost, isBehind, unresolved } = end;
+    const document = {
+      apiVersion: 'diagnosis.kubediag.org/v1',
+      kind: 'DeletionTrace',
+      begun: begun.toISOString(),
+      ended: new Date().toISOString(),
+      endedBy: ended,
+      watched,
+      calls,
+      lost,
+      isBehind,
+      unresolved,
+      deletions: deletions.map(deletionJson),
+    };
+    terminal.out(`${jsonText(document, 2)}\n`);
+  } else {
+    terminal.out(countsLine(deletions.length, end));
+  }
+  if (isFound) return EXIT.found;
+  // What was lost may have been what was looked for.
+  const isWhole = end.lost + end.unresolved === 0 && !end.isBehind;
+  return deletions.length > 0 || isWhole ? EXIT.clear : EXIT.unknown;
+}
+
+function askedPath(name: string, hostRoot: string): Watched {
+  if (hostRoot !== '/') absolute('PATH', name);
+  return { path: resolve(name), reach: 'below' };
+}
+
+/** What the seed of all this lost: entries of the root, and of the folder that the kubelet is in. */
+async function usualPaths(node: LiveNode, options: TraceOptions): Promise<readonly Watched[]> {
+  const root: Watched = { path: '/', reach: 'entries' };
+  const settings = lookSettingsOf({ ...options, timeout: '30s' });
+  const found = await attempt(lookAt(node, settings).of(kubelet));
+  const pid = found.known ? found.value.process?.pid : undefined;
+  if (pid === undefined) return [root];
+  const folder = await attempt(node.ask('link', { path: `/proc/${pid}/cwd` }));
+  if (!folder.known || folder.value === '/') return [root];
+  return [root, { path: folder.value, reach: 'entries' }];
+}
+
+function watchedLine(watched: readonly Watched[], seconds: number): string {
+  const words = watched.map(({ path, reach }) =>
+    reach === 'entries' ? `the entries of ${printable(path)}` : `${printable(path)} and below`,
+  );
+  return `who deletes ${words.join(', ')}: ${seconds} s of it`;
+}
+
+function wholeUpTo(option: string, text: string, most: number): number {
+  if (!/^[1-9]\d{0,9}$/.test(text) || Number(text) > most) {
+    throw new UsageError(`${option} takes a number from 1 to ${most}, not "${text}"`);
+  }
+  return Number(text);
+}
+
+/** The first signal ends the watch in order; what was seen so far is still told. */
+function stopOnSignals() {
+  const controller = new AbortController();
+  const abort = () => controller.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const signal of signals) process.on(signal, abort);
+  return {
+    signal: controller.signal,
+    release: () => {
+      for (const signal of signals) process.off(signal, abort);
+    },
+  };
+}

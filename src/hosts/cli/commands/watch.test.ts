@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import type { Change } from '../screens/report-changes.ts';
+import { changesText } from './watch.ts';
+
+const TERMINAL = { width: 80, style: (_: string, text: string) => text } as unknown as Terminal;
+
+const appeared = (at: number, reason = 'LeftoverStays') =>
+  ({
+    time: '2026-11-15T10:22:33.000Z',
+    fault: 'leftover-volume-directory',
+    change: 'appeared',
+    verdict: 'found',
+    finding: {
+      id: `f${at}`,
+      state: 'latent',
+      reason,
+      summary: `shop/web-${at} has a left-over volume folder.`,
+      subject: { namespace: 'shop', pod: `web-${at}` },
+    },
+  }) as unknown as Change;
+
+test('of findings alike that appear together one is told, and each has its line', () => {
+  expect(changesText([appeared(0), appeared(1), appeared(2, 'Other')], TERMINAL)).toBe(
+    [
+      '10:22:33  leftover-volume-directory  f0 appeared: latent',
+      '          shop/web-0 has a left-over volume folder.',
+      '10:22:33  leftover-volume-directory  f1 appeared: latent  shop/web-1',
+      '10:22:33  leftover-volume-directory  f2 appeared: latent',
+      '          shop/web-2 has a left-over volume folder.',
+      '',
+    ].join('\n'),
+  );
+});

@@ -1,0 +1,116 @@
+import { jsonText } from '../../../lib/std/json-text.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { Report } from '../../../node/checkup/report.ts';
+import { type Looking, takeLook } from '../../local-node/take-look.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import type { openNode } from '../input/open-node.ts';
+import { SeenWaits } from '../input/seen-waits.ts';
+import { subjectText } from '../screens/alike-findings.ts';
+import { type Change, changesOf } from '../screens/report-changes.ts';
+import { codeOf, showReport } from '../screens/show-report.ts';
+import { tellAbandoned } from '../screens/tell-abandoned.ts';
+
+/** A look may take this part of the time at most, on a node that is slow to answer. */
+const LOOK_SHARE = 1 / 3;
+
+export interface Watching {
+  readonly looking: Looking;
+  readonly everyMs: number;
+  readonly isJson: boolean;
+  /** Every finding of the first report in full. */
+  readonly isFull: boolean;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Looks again and again, and tells only what is otherwise than before. One node for all looks: a
+ * path on which a reader of an earlier look still waits is not touched again. What only time can
+ * prove is carried from look to look.
+ */
+export async function watch(
+  node: ReturnType<typeof openNode>,
+  { looking, everyMs, isJson, isFull, stop }: Watching,
+  terminal: Terminal,
+): Promise<number> {
+  const waits = new SeenWaits();
+  let before: Report | undefined;
+  let code: number = EXIT.unknown;
+  while (!stop.aborted) {
+    node.beginLook();
+    const leave = () => node.endLook('somebody pressed Ctrl-C');
+    stop.addEventListener('abort', leave, { once: true });
+    const settings = waits.addedTo(looking.settings);
+    const { report, recording } = await takeLook(node, { ...looking, settings }, terminal);
+    await waits.keep(recording, settings);
+    stop.removeEventListener('abort', leave);
+    // A look that was broken off says less than the one before.
+    if (stop.aborted && before) break;
+    code = codeOf(report);
+    if (!before && !isJson) await showReport(report, isFull ? 'wide' : undefined, terminal);
+    else tell(changesOf(before, report), isJson, terminal);
+    before = report;
+    node.close();
+    await sleep(Math.max(everyMs, report.node.tookMs / LOOK_SHARE), stop);
+  }
+  node.close();
+  await tellAbandoned(node, terminal);
+  return code;
+}
+
+function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
+  if (!isJson) terminal.out(changesText(changes, terminal));
+  else for (const change of changes) terminal.out(`${jsonText(change)}\n`);
+}
+
+/** Of changes alike the first is told, and the others have a line each. */
+export function changesText(changes: readonly Change[], terminal: Terminal): string {
+  const told = new Set<string>();
+  const lines = changes.flatMap((each) => {
+    const { fault, change, before, finding } = each;
+    const kind = JSON.stringify([fault, change, before, finding?.state, finding?.reason]);
+    const isTold = finding !== undefined && told.has(kind);
+    told.add(kind);
+    return changeLines(each, terminal, isTold);
+  });
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** "10:22:33  stale-subpath-mount  3f9a1c appeared: active", and the sentence for it below. */
+function changeLines(
+  change: Change,
+  { width, style }: Terminal,
+  isTold: boolean,
+): readonly string[] {
+  const { finding, before } = change;
+  const what = finding
+    ? `${finding.id} ${change.change}${WORDS[change.change](finding.state, before)}`
+    : `${before ? `was ${before}, is ` : ''}${change.verdict}`;
+  const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
+  const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
+  const head = `${clock}  ${style('bold', change.fault)}  ${what}`;
+  if (isTold && finding) return [`${head}  ${subjectText(finding.subject)}`];
+  return [head, ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
+}
+
+const WORDS: Readonly<
+  Record<Change['change'], (state: string, before: string | undefined) => string>
+> = {
+  appeared: (state) => `: ${state}`,
+  changed: (state, before) => `: was ${before}, is ${state}`,
+  gone: () => '',
+  verdict: () => '',
+};
+
+function sleep(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = () => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', wake);
+      resolve();
+    };
+    const timer = setTimeout(wake, ms);
+    if (stop.aborted) wake();
+    else stop.addEventListener('abort', wake);
+  });
+}

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import type { NodeInHand } from '../../local-node/hands-on.ts';
+import { type NodeAccess, openLiveNode } from '../../local-node/open-live-node.ts';
+import { absolute, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+
+/** The node we are on, or the one whose root is at `--host-root`. */
+export function openNode(options: NodeOptions): LiveNode {
+  return openLiveNode(nodeAccessOf(options));
+}
+
+export function nodeAccessOf(
+  options: Pick<NodeOptions, 'hostRoot' | 'kubeletTokenFile' | 'kubeletCert' | 'kubeletKey'>,
+): NodeAccess {
+  return {
+    hostRoot: absolute('--host-root', options.hostRoot),
+    kubeletTokenFile: fromHere(options.kubeletTokenFile),
+    kubeletCertificateFile: fromHere(options.kubeletCert),
+    kubeletKeyFile: fromHere(options.kubeletKey),
+  };
+}
+
+/** The reader, which opens it, works in another folder. */
+function fromHere(path: string | undefined): string | undefined {
+  return path === undefined ? undefined : resolve(path);
+}
+
+/** The node that the options name, with our folder on it. */
+export function nodeInHand(options: NodeOptions & { readonly stateFolder: string }): NodeInHand {
+  const { stateFolder } = options;
+  return { access: nodeAccessOf(options), settings: lookSettingsOf(options), stateFolder };
+}

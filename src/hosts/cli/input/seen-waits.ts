@@ -1,0 +1,37 @@
+import { lookAt } from '../../../node/checkup/look.ts';
+import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
+import { attempt } from '../../../node/model/attempt.ts';
+import type { LookSettings } from '../../../node/model/evidence.ts';
+import { RecordedNode } from '../../../node/reader/recorded-node.ts';
+import type { Recording } from '../../../node/reader/recording.ts';
+
+/**
+ * What a watch carries from one look to the next: in which calls it has seen threads of the kubelet
+ * wait, and since when. By a clock that nobody sets and that stops while the machine sleeps.
+ */
+export class SeenWaits {
+  readonly #firstSeenMs = new Map<string, number>();
+  readonly #nowMs: () => number;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
+
+  /** These settings, with what was seen so far. */
+  addedTo(settings: LookSettings): LookSettings {
+    if (this.#firstSeenMs.size === 0) return settings;
+    const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
+    return { ...settings, waitedMs: Object.fromEntries(waits) };
+  }
+
+  /** The node is not asked again: what the look has not asked, it has not seen. */
+  async keep(recording: Recording, settings: LookSettings): Promise<void> {
+    const seen = await attempt(lookAt(new RecordedNode(recording), settings).of(blockedThreads));
+    // A look that could not tell does not end what the one before it saw.
+    if (!seen.known) return;
+    const now = this.#nowMs();
+    const ids = new Set(seen.value.threads.map(({ waitId }) => waitId));
+    for (const id of this.#firstSeenMs.keys()) if (!ids.has(id)) this.#firstSeenMs.delete(id);
+    for (const id of ids) if (!this.#firstSeenMs.has(id)) this.#firstSeenMs.set(id, now);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
+import { wordsOf } from '../../../pipeline/operations/action-words.ts';
+import type { ProcessorHost } from '../../../pipeline/operations/processor-host.ts';
+
+interface Asked {
+  readonly yes: boolean;
+  readonly isDryRun: boolean;
+  readonly recovery: DiagnosisSpec['recovery'];
+  readonly stop: AbortSignal;
+}
+
+/** Who lets a step change the node: the person at the terminal, now or by --yes. */
+export function consentOf(
+  { yes, isDryRun, recovery: policy, stop }: Asked,
+  terminal: Terminal,
+): ProcessorHost['consent'] {
+  return async ({ actions, touches, leaves }, { summary }) => {
+    if (isDryRun) return { given: 'to-plan' };
+    if (policy === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
+    if (yes) return { given: 'to-act' };
+    const why = 'refused: there is no terminal to ask on; run it again with --yes';
+    if (!terminal.isInteractive) return { given: 'none', why };
+    const lines = [
+      summary,
+      ...actions.map((action) => `will ${wordsOf(action).deed}`),
+      `touches ${touches}`,
+      `leaves ${leaves}`,
+    ];
+    for (const line of lines.flatMap((each) => wrapWords(each, terminal.errWidth))) {
+      terminal.err(`${line}\n`);
+    }
+    const isAgreed = await terminal.confirm('Go on? [y/N] ', stop);
+    return isAgreed
+      ? { given: 'to-act' }
+      : { given: 'none', why: 'refused: declined at the prompt' };
+  };
+}

@@ -1,0 +1,244 @@
+import { isNearly } from '../../../lib/std/is-nearly.ts';
+import {
+  checkResource,
+  isMeantForUs,
+  type Resource,
+} from '../../../pipeline/api/check-resource.ts';
+import { type Place, type Problem, placeText } from '../../../pipeline/api/problem.ts';
+import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
+import { checkGraph } from '../../../pipeline/graph/check-graph.ts';
+import { problemsOfTargets } from '../../../pipeline/graph/left-out.ts';
+import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
+import { processors } from '../../../pipeline/operations/processors.ts';
+import { sharedVariables, variableOf } from '../../../pipeline/operations/script-environment.ts';
+import { withoutEffect } from '../../../pipeline/operations/without-effect.ts';
+import { UNHEARD_SOURCES } from '../../../pipeline/triggers/happening.ts';
+import { checkPatterns } from '../../../pipeline/triggers/matcher.ts';
+import { type ManifestObject, parseManifests } from './parse-manifests.ts';
+
+/** A problem as it is told: in the file that it is in, and of whom. */
+export interface LintProblem {
+  readonly severity: 'problem' | 'note';
+  readonly file: string;
+  readonly line: number;
+  /** "OperationSet subpath-remount"; absent when the text is none. */
+  readonly resource?: string;
+  readonly place?: string;
+  readonly what: string;
+  readonly fix: string;
+}
+
+export interface LintReport {
+  readonly files: number;
+  /** Objects of our API group. */
+  readonly resources: number;
+  readonly problems: readonly LintProblem[];
+}
+
+interface Given {
+  readonly file: string;
+  readonly object: ManifestObject;
+  readonly resource?: Resource;
+  readonly problems: readonly Problem[];
+}
+
+/** Checks all manifests together: an OperationSet in one may name Operations in another. */
+export function lintManifests(
+  files: readonly { readonly name: string; readonly text: string }[],
+  validation: FieldValidation = 'Strict',
+): LintReport {
+  const problems: LintProblem[] = [];
+  const given: Given[] = [];
+  for (const { name: file, text } of files) {
+    const { objects, errors } = parseManifests(text);
+    for (const { line, message } of errors) {
+      const fix = 'correct the text here, or split it into several files';
+      problems.push({ severity: 'problem', file, line, what: message, fix });
+    }
+    for (const object of objects) {
+      if (isOurs(object.value))
+        given.push({ file, object, ...checkObject(object.value, validation) });
+    }
+  }
+  const together = [...duplicates(given), ...missingNames(given)];
+  const told = [
+    ...given.flatMap((each) => each.problems.map((one) => tell(each, one))),
+    ...together,
+  ];
+  return {
+    files: files.length,
+    resources: given.length,
+    problems: [...problems, ...told].toSorted(
+      (left, right) => fileAt(files, left) - fileAt(files, right) || left.line - right.line,
+    ),
+  };
+}
+
+function fileAt(files: readonly { readonly name: string }[], { file }: LintProblem): number {
+  return files.findIndex(({ name }) => name === file);
+}
+
+/** An object that does not say what it is may be meant to be ours; another group's is not. */
+function isOurs(value: unknown): boolean {
+  const { apiVersion } = fieldsOf(value);
+  if (typeof apiVersion !== 'string') return true;
+  return isMeantForUs(apiVersion) || apiVersion.startsWith('diagnosis.netease.');
+}
+
+/** All that can be said of one object without the others. */
+export function checkObject(
+  value: unknown,
+  validation: FieldValidation,
+): Pick<Given, 'resource' | 'problems'> {
+  const { resource, problems } = checkResource(value, validation);
+  if (!resource) return { problems };
+  return {
+    resource,
+    problems: [
+      ...problems,
+      ...deeper(resource),
+      ...notRunHere(resource),
+      ...withoutEffect(resource),
+      ...notesOnScripts(resource),
+    ],
+  };
+}
+
+/** What can be wrong though the form is right. */
+function deeper(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'OperationSet') return checkGraph(resource.spec.adjacencyList);
+  return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
+}
+
+/** What is right by the API, and yet never begins on a node. */
+function notRunHere(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
+  return resource.kind === 'Diagnosis' ? problemsOfTargets(resource.spec) : [];
+}
+
+function notesOnScripts(resource: Resource): readonly Problem[] {
+  if (resource.kind === 'Operation') {
+    const { argKeys = [] } = resource.spec.processor.scriptRunner ?? {};
+    if (argKeys.length === 0) return [];
+    return [
+      {
+        severity: 'note',
+        place: ['spec', 'processor', 'scriptRunner', 'argKeys'],
+        what: 'every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
+        fix: `read secrets from the environment instead: ${variableOf(argKeys[0] ?? '')}`,
+      },
+    ];
+  }
+  if (resource.kind !== 'Diagnosis') return [];
+  return sharedVariables(Object.keys(resource.spec.parameters ?? {})).map((keys) => ({
+    severity: 'note',
+    place: ['spec', 'parameters', keys[0] ?? ''],
+    what: `a script gets none of ${keys.join(', ')} as ${variableOf(keys[0] ?? '')}: they would share it`,
+    fix: 'rename all but one, or let the script read KUBEDIAG_PARAMETERS',
+  }));
+}
+
+function unheard(sources: readonly string[]): readonly Problem[] {
+  return sources
+    .filter((source) => UNHEARD_SOURCES.includes(source))
+    .map((source) => ({
+      severity: 'note',
+      place: ['spec', 'sourceTemplate', source],
+      what: 'nothing makes a Diagnosis of it on a node: `kubediag serve` does not hear of it',
+      fix: 'let it wait for an alert (prometheusAlertTemplate) or a common event instead',
+    }));
+}
+
+function tell({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
+  const { kind, metadata } = fieldsOf(object.value);
+  const { name } = fieldsOf(metadata);
+  const who = [kind, name].filter((word) => typeof word === 'string').join(' ');
+  return {
+    severity,
+    file,
+    line: object.lineOf(place),
+    ...(who === '' ? {} : { resource: who }),
+    ...(place.length === 0 ? {} : { place: placeText(place) }),
+    what,
+    fix,
+  };
+}
+
+function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+}
+
+/** Two of the same name: whichever is applied last would replace the other without a word. */
+function duplicates(given: readonly Given[]): readonly LintProblem[] {
+  const first = new Map<string, Given>();
+  return given.flatMap((each) => {
+    const { kind, metadata } = each.resource ?? {};
+    if (!kind || metadata?.name === undefined) return [];
+    const key = [kind, metadata.namespace ?? '', metadata.name].join('/');
+    const before = first.get(key);
+    if (!before) {
+      first.set(key, each);
+      return [];
+    }
+    const what = `there is another ${kind} ${metadata.name} in ${before.file}:${before.object.lineOf([])}`;
+    const fix = 'give one of them another name, or remove it';
+    return [tell(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
+  });
+}
+
+const OWN: readonly string[] = [
+  ...processors.map(({ operation }) => `Operation ${operation}`),
+  ...ownOperationSets.map(({ name }) => `OperationSet ${name}`),
+];
+
+/** A name that neither we nor these files explain is no mistake yet: it may be in the cluster. */
+function missingNames(given: readonly Given[]): readonly LintProblem[] {
+  const known = new Set(OWN);
+  for (const { object } of given) {
+    const { kind, metadata } = fieldsOf(object.value);
+    known.add(`${String(kind)} ${String(fieldsOf(metadata).name)}`);
+  }
+  const named = given.flatMap((each) =>
+    namesIn(each.resource).map((one) => ({ each, one, key: `${one.kind} ${one.name}` })),
+  );
+  const unknown = Map.groupBy(
+    named.filter(({ key }) => !known.has(key)),
+    ({ key }) => key,
+  );
+  return [...unknown].flatMap(([key, [first, ...others]]) => {
+    if (!first) return [];
+    const { each, one } = first;
+    const more = others.length > 0 ? `; it is named in ${others.length + 1} places` : '';
+    const what = `${one.kind} "${one.name}" is neither one of our own nor among the files given${more}`;
+    const near = [...known].find((name) => isNearly(name, key));
+    const meant =
+      near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Else `;
+    const fix = `${meant}give its file as well, or see that it is applied already`;
+    return [tell(each, { severity: 'note', place: one.place, what, fix })];
+  });
+}
+
+interface NamedObject {
+  readonly kind: 'Operation' | 'OperationSet';
+  readonly name: string;
+  readonly place: Place;
+}
+
+function namesIn(resource: Resource | undefined): readonly NamedObject[] {
+  switch (resource?.kind) {
+    case 'OperationSet':
+      return resource.spec.adjacencyList.flatMap(({ operation }, index) => {
+        const place = ['spec', 'adjacencyList', index, 'operation'];
+        return operation && index > 0
+          ? [{ kind: 'Operation' as const, name: operation, place }]
+          : [];
+      });
+    case 'Diagnosis':
+    case 'Trigger': {
+      const { operationSet: name } = resource.spec;
+      return [{ kind: 'OperationSet', name, place: ['spec', 'operationSet'] }];
+    }
+    default:
+      return [];
+  }
+}

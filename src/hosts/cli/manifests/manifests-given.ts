@@ -1,0 +1,46 @@
+import { existsSync } from 'node:fs';
+import { UsageError } from '../command-line/usage-error.ts';
+import { bytesGiven, filesGiven } from '../input/given-file.ts';
+import { MANIFEST_BYTES_MAX, MANIFEST_FILES_MAX } from '../limits.ts';
+
+export interface ManifestFile {
+  readonly name: string;
+  readonly text: string;
+}
+
+// manifests/subpath-remount.yaml, set.yml, diagnosis.json
+const MANIFEST = /[.](ya?ml|json)$/;
+
+/** What `-f` and `-R` say. */
+export interface ManifestOptions {
+  readonly filename: readonly string[];
+  readonly recursive?: boolean;
+}
+
+/** The manifests that `-f` names: files, folders of them, or what comes in. */
+export async function manifestsGiven({
+  filename,
+  recursive = false,
+}: ManifestOptions): Promise<readonly ManifestFile[]> {
+  const names = filename
+    .flatMap(pathsIn)
+    .flatMap((path) => filesGiven(path, { names: MANIFEST, recursive }));
+  if (names.length > MANIFEST_FILES_MAX) {
+    throw new UsageError(`these are ${names.length} files, of at most ${MANIFEST_FILES_MAX}`);
+  }
+  const files: ManifestFile[] = [];
+  for (const name of new Set(names)) {
+    const bytes = await bytesGiven(name, MANIFEST_BYTES_MAX);
+    // Some editors begin a file with a mark of its encoding.
+    const text = Buffer.from(bytes)
+      .toString('utf8')
+      .replace(/^\ufeff/, '');
+    files.push({ name: name === '-' ? 'stdin' : name, text });
+  }
+  return files;
+}
+
+/** kubectl takes several with commas between them; a file whose own name has one is meant as it is. */
+function pathsIn(word: string): readonly string[] {
+  return existsSync(word) ? [word] : word.split(',').filter((path) => path !== '');
+}

@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import type { Look } from '../../../node/model/evidence.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import type { Finding } from '../../../node/model/finding.ts';
+import { awaitHealing } from './await-healing.ts';
+
+const HOUR_MS = 3_600_000;
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test.each([
+  ['back', -HOUR_MS],
+  ['forward', HOUR_MS],
+])('a clock that is set %s does not change how long we wait', async (_, setByMs) => {
+  let looks = 0;
+  const fault = {
+    needs: {},
+    hasHealed: () => {
+      looks += 1;
+      if (looks === 1) vi.setSystemTime(Date.now() + setByMs);
+      return looks > 2;
+    },
+    healedMeans: 'the container runs',
+  } as unknown as AnyFault;
+  const said: string[] = [];
+  const say = (text: string) => void said.push(text);
+  const terminal = { out: say, err: say, progress: () => {} } as unknown as Terminal;
+  const planned = { fault, findings: [{} as Finding] };
+  const healed = awaitHealing(planned, () => ({}) as Look, new AbortController().signal, terminal);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(await healed).toBe(true);
+  expect(said).toEqual(['healed  the container runs, 0 s after the recovery\n']);
+});

@@ -1,0 +1,70 @@
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { findingId } from '../../../node/checkup/check-up.ts';
+import type { Action, Outcome } from '../../../node/model/action.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import type { Finding } from '../../../node/model/finding.ts';
+import type { Unsaved } from '../../local-node/save-bundle.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { showOutcome } from '../screens/show-recovery.ts';
+import type { FaultResult, FindingEnd } from './recovery-totals.ts';
+
+/** The findings of one fault that are to be repaired, or tried out. */
+export interface PlannedRepair {
+  readonly fault: AnyFault;
+  readonly findings: readonly Finding[];
+  /** Whether somebody is there who does what is to follow. */
+  readonly isKubeletUp: boolean;
+}
+
+export function endsOf(
+  { fault, findings }: Pick<PlannedRepair, 'fault' | 'findings'>,
+  end: FindingEnd,
+): ReadonlyMap<string, FindingEnd> {
+  return new Map(findings.map((finding) => [findingId(fault, finding), end]));
+}
+
+/** What keeps us from all of them, and from those of any other fault. */
+export function refuseAll(
+  planned: PlannedRepair,
+  outcome: Outcome,
+  terminal: Terminal,
+): FaultResult {
+  showOutcome(outcome, terminal);
+  return { ends: endsOf(planned, 'refused'), code: EXIT.clear, isOver: true };
+}
+
+/** Nothing is done without its evidence. */
+export function refuseUnsaved(
+  planned: PlannedRepair,
+  { trouble, todo }: Unsaved,
+  { err }: Pick<Terminal, 'err'>,
+): FaultResult {
+  err(`refused: the evidence cannot be saved\n  why   ${trouble}\n`);
+  err(`  do    ${todo}; nothing was changed\n`);
+  return { ends: endsOf(planned, 'refused'), code: EXIT.notDone, isOver: true };
+}
+
+/** With the word that a person gave. The handler of each action checks that it names the right pod. */
+export function actionsOf(
+  fault: AnyFault,
+  finding: Finding,
+  given: string | undefined,
+): readonly Action[] {
+  const { actions = [] } = fault.recover?.(finding) ?? {};
+  return given === undefined ? actions : actions.map((action) => ({ ...action, confirmed: given }));
+}
+
+export function isAllRepaired(ends: ReadonlyMap<string, FindingEnd>): boolean {
+  return [...ends.values()].every((end) => end === 'repaired');
+}
+
+export const ASLEEP = 'the kubelet does not run; it does the rest once it is started again';
+
+/** Nobody would do what is waited for. */
+export function cannotWait(
+  { isKubeletUp }: PlannedRepair,
+  { err }: Pick<Terminal, 'err'>,
+): boolean {
+  if (!isKubeletUp) err(`not waiting: ${ASLEEP}\n`);
+  return !isKubeletUp;
+}

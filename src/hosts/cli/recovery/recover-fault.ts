@@ -1,0 +1,95 @@
+import { findingId } from '../../../node/checkup/check-up.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import { dryRunOn } from '../../local-node/hands-on.ts';
+import { checkSaving } from '../../local-node/save-bundle.ts';
+import type { Looked } from '../../local-node/take-look.ts';
+import { EXIT } from '../command-line/exit-codes.ts';
+import { repairedBefore } from '../input/choose-faults.ts';
+import { nodeInHand } from '../input/open-node.ts';
+import { showLeft, showManual, showPlan } from '../screens/show-plan.ts';
+import { doubtLines, showDoubts, showOutcome, showUnfinished } from '../screens/show-recovery.ts';
+import { chooseFindings } from './choose-findings.ts';
+import {
+  actionsOf,
+  cannotWait,
+  endsOf,
+  isAllRepaired,
+  type PlannedRepair,
+  refuseAll,
+  refuseUnsaved,
+} from './planned-repair.ts';
+import { checkFor, openFor, type RecoveryRun } from './recovery-run.ts';
+import type { FaultResult, FindingEnd } from './recovery-totals.ts';
+import { repairFindings } from './repair-findings.ts';
+
+/** Checks for one fault, shows what it would do, asks, does it, and looks whether it worked. */
+export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<FaultResult> {
+  const { options, terminal } = run;
+  // What must be repaired before is looked for too, so that the plan can say so.
+  const checked = await checkFor([fault, ...repairedBefore(fault)], run);
+  if ('advice' in checked) {
+    terminal.err(checked.advice);
+    return { ends: new Map(), code: EXIT.unknown, isOver: true };
+  }
+  if (run.stop?.aborted) return { ends: new Map(), code: EXIT.notDone, isOver: true };
+  const chosen = chooseFindings(fault, checked, options);
+  if ('nothing' in chosen) {
+    terminal.err(`${chosen.nothing}${doubtLines(chosen.doubts, terminal.errWidth)}`);
+    return { ends: new Map(), code: chosen.code };
+  }
+  const { taken, latent, manual, doubts } = chosen;
+  const isKubeletUp = checked.report.node.kubelet.presence === 'running';
+  const planned = { fault, findings: taken, isKubeletUp };
+  const isFull = options.verbose ?? false;
+  if (taken.length > 0) showPlan(planned, checked, terminal, isFull);
+  const latentToo = 'to repair what is latent too: --yes --latent';
+  showLeft({ fault, findings: latent }, latentToo, terminal, isFull);
+  showManual({ fault, findings: manual }, terminal, isFull);
+  if (doubts.length > 0) showDoubts(fault, doubts, terminal);
+  const left = endsOf({ fault, findings: [...latent, ...manual] }, 'left');
+  const known = doubts.length > 0 ? EXIT.unknown : EXIT.clear;
+  if (taken.length === 0) return { ends: left, code: known };
+  run.hasPlanned = true;
+  const result = await (options.dryRun
+    ? tryOut(planned, checked, run)
+    : repairFindings(planned, checked, run));
+  const code = result.code === EXIT.clear ? known : result.code;
+  return { ...result, code, ends: new Map([...left, ...result.ends]) };
+}
+
+/** All pre-checks of a real run. A question is taken to be answered with yes. */
+async function tryOut(
+  planned: PlannedRepair,
+  looked: Looked,
+  run: RecoveryRun,
+): Promise<FaultResult> {
+  const { options, terminal } = run;
+  const { fault, findings } = planned;
+  const unsaved = await checkSaving(looked.bundle(), options.stateFolder);
+  if (unsaved !== undefined) return refuseUnsaved(planned, unsaved, terminal);
+  const node = openFor(run);
+  try {
+    const opened = await dryRunOn(node, nodeInHand(options));
+    if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
+    showUnfinished(opened.unfinished, terminal);
+    const ends = new Map<string, FindingEnd>();
+    for (const finding of findings) {
+      const id = findingId(fault, finding);
+      ends.set(id, 'repaired');
+      for (const action of actionsOf(fault, finding, options.confirm)) {
+        const outcome = await opened.check({ action, fault: fault.id, finding: id });
+        if (!outcome || outcome.state === 'done') continue;
+        showOutcome(outcome, terminal, { finding: id });
+        ends.set(id, outcome.state === 'failed' ? 'failed' : 'refused');
+        break;
+      }
+    }
+    const [again] = await looked.judgeAgain(opened.after);
+    const expected = again ? { expected: again.verdict } : {};
+    const isWaiting = options.wait && isAllRepaired(ends);
+    const code = isWaiting && cannotWait(planned, terminal) ? EXIT.notDone : EXIT.clear;
+    return { ends, code, ...expected };
+  } finally {
+    node.pause();
+  }
+}

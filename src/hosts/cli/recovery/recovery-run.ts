@@ -1,0 +1,85 @@
+import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
+import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import type { LiveNode } from '../../../node/reader/live-node.ts';
+import { type Looked, takeLook } from '../../local-node/take-look.ts';
+import {
+  durationMs,
+  lookSettingsOf,
+  type NodeOptions,
+  stateFolderOf,
+} from '../command-line/options.ts';
+import { adviceWithoutKubelet, hasNothingToCheck } from '../commands/no-node.ts';
+import { openNode } from '../input/open-node.ts';
+
+export interface RecoverOptions extends NodeOptions, GlobalOptions {
+  readonly finding?: string;
+  readonly dryRun?: boolean;
+  readonly yes?: boolean;
+  readonly latent?: boolean;
+  readonly confirm?: string;
+  readonly wait?: boolean;
+  readonly stateDir?: string;
+}
+
+/** One `kubediag recover`, over all faults that it takes on. */
+export interface RecoveryRun {
+  readonly options: RecoverOptions & { readonly stateFolder: string };
+  readonly terminal: Terminal;
+  /** Set once a signal no longer ends us, but stops us before the next action. */
+  stop?: AbortSignal;
+  /** Whether actions that an earlier crash left open were settled. */
+  hasSettled: boolean;
+  /** Whether there was anything to repair, also where the person then said no. */
+  hasPlanned: boolean;
+  /** Every node that was opened: what it had to leave behind is told at the end. */
+  readonly nodes: LiveNode[];
+}
+
+export function beginRun(options: RecoverOptions, terminal: Terminal): RecoveryRun {
+  const stateFolder = stateFolderOf(options);
+  return {
+    options: { ...options, stateFolder },
+    terminal,
+    hasSettled: false,
+    hasPlanned: false,
+    nodes: [],
+  };
+}
+
+/** The node of a run. */
+export function openFor(run: RecoveryRun): LiveNode {
+  const node = openNode(run.options);
+  run.nodes.push(node);
+  return node;
+}
+
+/** Signals are listened to from the first call on. */
+export function stopOf(run: RecoveryRun): AbortSignal {
+  run.stop ??= stopOnSignal(run.terminal);
+  return run.stop;
+}
+
+/** Checks the node for these faults; on a machine without a kubelet, says where to go instead. */
+export async function checkFor(
+  faults: readonly AnyFault[],
+  run: RecoveryRun,
+): Promise<Looked | { readonly advice: string }> {
+  const { options, terminal, stop } = run;
+  const looking = {
+    faults,
+    settings: lookSettingsOf(options),
+    timeoutMs: durationMs('--timeout', options.timeout),
+  };
+  const node = openFor(run);
+  const end = () => node.endLook('you asked to stop');
+  stop?.addEventListener('abort', end);
+  const looked = await takeLook(node, looking, terminal);
+  stop?.removeEventListener('abort', end);
+  const { report } = looked;
+  const { notes = [] } = report.node.kubelet;
+  const advice =
+    hasNothingToCheck(report) && (await adviceWithoutKubelet(node, options.hostRoot, notes));
+  node.pause();
+  return advice ? { advice } : looked;
+}

@@ -1,0 +1,222 @@
+import { geteuid } from 'node:process';
+import { type Command, CommanderError } from 'commander';
+import { terminalText } from '../../lib/std/terminal-text.ts';
+import { systemTerminal, type Terminal } from '../../lib/terminal/terminal.ts';
+import { commands } from './command-line/commands.ts';
+import type { LabWords } from './command-line/complete-words.ts';
+import { EXIT } from './command-line/exit-codes.ts';
+import { withCommandApart } from './command-line/lab-commands.ts';
+import { namedIn } from './command-line/named-options.ts';
+import { UsageError } from './command-line/usage-error.ts';
+import type { Lab } from './commands/lab.ts';
+import type { Serve, ServeOptions } from './commands/serve.ts';
+
+/** What only `main` can reach, loaded when it is asked for. */
+export interface OtherHosts {
+  readonly serve: () => Promise<Serve>;
+  readonly lab: () => Promise<Lab>;
+  /** For the completion of a shell. */
+  readonly labWords: () => Promise<LabWords>;
+}
+
+/** Runs one command of a person on a node, and gives the exit code. */
+export async function runCli(words: readonly string[], others: OtherHosts): Promise<number> {
+  let lost: string | undefined;
+  outliveTheReader((why) => {
+    lost = why;
+  });
+  const code = await codeOf(words, others);
+  // What could not be written is told a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
+  if (lost === undefined) return code;
+  process.stderr.write(`kubediag: the output could not be written: ${lost}\n`);
+  return EXIT.notDone;
+}
+
+async function codeOf(words: readonly string[], others: OtherHosts): Promise<number> {
+  // Not a command: only scripts of `kubediag completion` say it.
+  if (words[0] === '__complete') return completed(words.slice(1), others);
+  let code: number = EXIT.clear;
+  const program = commands(async (command, given, options) => {
+    const terminal = systemTerminal(options);
+    terminal.hint(hintWithoutRoot(command, options));
+    if (namedIn(options).length > 0) {
+      const { checkOptions } = await import('./command-line/check-options.ts');
+      await checkOptions(command, { ...options }, terminal);
+    }
+    code = await runAny(command, given, options, terminal, others);
+  });
+  for (const command of withThoseIn(program)) command.exitOverride();
+  try {
+    const asked = withShortValues(withCommandApart(words));
+    if (isForAllCommands(asked)) {
+      process.stdout.write(program.allCommands());
+      return code;
+    }
+    const names = program.commands.map((command) => command.name());
+    // Without a word, somebody wants to know what this is.
+    const given = asked.length === 0 ? ['--help'] : askedOf(asked, names);
+    await program.parseAsync(given, { from: 'user' });
+    return code;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
+    if (!(error instanceof UsageError)) throw error;
+    process.stderr.write(terminalText(`kubediag: ${error.message}\n`));
+    return EXIT.usage;
+  }
+}
+
+/**
+ * Commands that look at the node, where half of what they ask is root's to see. A check says so in its
+ * answer.
+ */
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['recover', 'bundle', 'stacks', 'profile', 'run', 'serve'],
+]);
+
+/** Told first: it is why most of what follows is unknown. */
+function hintWithoutRoot(command: string, options: object): string {
+  if (geteuid?.() === 0 || !LOOKS.has(command) || 'file' in options) return '';
+  return `not root: most of the node cannot be read; run sudo kubediag ${command}\n`;
+}
+
+async function completed(words: readonly string[], { labWords }: OtherHosts): Promise<number> {
+  const { complete } = await import('./commands/completion.ts');
+  process.stdout.write(await complete(words, labWords));
+  return EXIT.clear;
+}
+
+/**
+ * Help on a command that does not exist would be the whole usage, without a word on what is wrong
+ * with the question; the command itself is told so, with the name that was meant.
+ */
+function askedOf(words: readonly string[], names: readonly string[]): readonly string[] {
+  const [first, name] = words.filter((word) => !word.startsWith('-'));
+  if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
+  return [name];
+}
+
+/** `kubediag help --all` */
+function isForAllCommands(words: readonly string[]): boolean {
+  return words[0] === 'help' && words.includes('--all');
+}
+
+/** `-o=json` as kubectl takes it; the parser knows only `-o json` and `-ojson`. */
+function withShortValues(words: readonly string[]): readonly string[] {
+  const end = words.indexOf('--');
+  return words.map((word, at) =>
+    end >= 0 && at > end ? word : word.replace(/^(-[A-Za-z])=/, '$1'),
+  );
+}
+
+function withThoseIn(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(withThoseIn)];
+}
+
+async function runAny(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+  others: OtherHosts,
+): Promise<number> {
+  if (command === 'serve') return serve(options as never, terminal, others);
+  // "lab up"
+  const [group, inGroup] = command.split(' ');
+  if (group !== 'lab') return runCommand(command, words, options, terminal);
+  const { practise } = await import('./commands/lab.ts');
+  return practise(await others.lab(), inGroup ?? '', words, options, terminal);
+}
+
+async function serve(
+  options: ServeOptions,
+  terminal: Terminal,
+  others: OtherHosts,
+): Promise<number> {
+  const { serveHere } = await import('./commands/serve.ts');
+  return serveHere(options, terminal, await others.serve());
+}
+
+/** Each command's code is loaded when it is used: `version` does not wait for `recover`. */
+async function runCommand(
+  command: string,
+  words: readonly string[],
+  options: object,
+  terminal: Terminal,
+): Promise<number> {
+  const [first = '', ...rest] = words;
+  switch (command) {
+    case 'check':
+      return (await import('./commands/check.ts')).check(words, options as never, terminal);
+    case 'recover':
+      return (await import('./commands/recover.ts')).recover(words[0], options as never, terminal);
+    case 'explain':
+      return (await import('./commands/explain.ts')).explain(words, terminal);
+    case 'journal':
+      return (await import('./commands/journal.ts')).journal(options as never, terminal);
+    case 'bundle':
+      return (await import('./commands/bundle.ts')).bundle(words[0], options as never, terminal);
+    case 'replay':
+      return (await import('./commands/replay.ts')).replay(first, rest, options, terminal);
+    case 'examine':
+      return (await import('./commands/examine.ts')).examine(words, options, terminal);
+    case 'stacks':
+      return (await import('./commands/stacks.ts')).stacks(options as never, terminal);
+    case 'profile':
+      return (await import('./commands/profile.ts')).profile(options as never, terminal);
+    case 'trace':
+      return (await import('./commands/trace.ts')).trace(rest, options as never, terminal);
+    case 'run':
+      return (await import('./commands/run.ts')).run(options as never, terminal);
+    case 'lint':
+      return (await import('./commands/lint.ts')).lint(options as never, terminal);
+    case 'operations':
+      return (await import('./commands/operations.ts')).operations(options, terminal);
+    case 'apply':
+      return (await import('./commands/apply.ts')).apply(options as never, terminal);
+    case 'get':
+      return (await import('./commands/get.ts')).get(words, options as never, terminal);
+    case 'describe':
+      return (await import('./commands/describe.ts')).describe(words, options as never, terminal);
+    case 'fetch':
+      return (await import('./commands/fetch.ts')).fetchResult(words, options as never, terminal);
+    case 'delete':
+      return (await import('./commands/delete.ts')).deleteObjects(
+        words,
+        options as never,
+        terminal,
+      );
+    case 'wait':
+      return (await import('./commands/wait.ts')).wait(words, options as never, terminal);
+    case 'approve':
+      return (await import('./commands/change-diagnosis.ts')).approve(
+        words,
+        options as never,
+        terminal,
+      );
+    case 'cancel':
+      return (await import('./commands/change-diagnosis.ts')).cancel(
+        words,
+        options as never,
+        terminal,
+      );
+    case 'collector':
+      return (await import('./commands/collector.ts')).collector(terminal);
+    case 'completion':
+      return (await import('./commands/completion.ts')).completion(first, terminal);
+    default:
+      return (await import('./commands/version.ts')).version(terminal);
+  }
+}
+
+/**
+ * `kubediag check | head` closes our output early, a lost connection takes the terminal away, a
+ * full disk takes no more of it: no defect of ours, and no reason to leave a recovery half done.
+ */
+function outliveTheReader(onLoss: (why: string) => void): void {
+  process.stderr.on('error', () => {});
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // Whoever went away knows that they did.
+    if (error.code !== 'EPIPE' && error.code !== 'EIO') onLoss(error.message);
+  });
+}

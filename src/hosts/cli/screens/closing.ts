@@ -1,0 +1,81 @@
+import type { Style, Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { FaultReport, Report } from '../../../node/checkup/report.ts';
+import { count, groupedAlike } from './alike-findings.ts';
+import { excerpt } from './excerpt.ts';
+
+/** Of a reason, in a screen that does not show all. */
+const REASON_CHARACTERS_MAX = 300;
+
+/** What stands below the findings: what is not known, what is noted, what is well. */
+export function closing({ faults, node }: Report, terminal: Terminal, isFull: boolean): string {
+  const clear = faults.filter(({ verdict }) => verdict === 'clear').map(({ name }) => name);
+  return [
+    ...unknownLines(faults, terminal, isFull),
+    ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
+    ...faults.flatMap((fault) => benignNotes(fault, terminal, isFull)),
+    ...paragraph('clear', clear.join(', '), terminal, 'green'),
+    ...paragraph('checked', checkedWords(faults), terminal, 'dim'),
+  ].join('\n');
+}
+
+/** Nobody is to take a node for healthy because of faults that we do not know. */
+function checkedWords(faults: readonly FaultReport[]): string {
+  const { length } = faults;
+  const named = length === 1 ? 'the fault' : `the ${length} faults`;
+  const known = faults.filter(({ verdict }) => verdict !== 'unknown').length;
+  const some = known === length ? '' : `${known === 0 ? 'none' : known} of `;
+  return `${some}${named} named above; other faults of a node were not looked for`;
+}
+
+/** Faults that are unknown for the same reason share a line. */
+function unknownLines(
+  faults: readonly FaultReport[],
+  terminal: Terminal,
+  isFull: boolean,
+): readonly string[] {
+  const doubted = faults.filter(({ reason }) => reason !== undefined);
+  const alike = Map.groupBy(doubted, ({ verdict, reason }) => JSON.stringify([verdict, reason]));
+  return [...alike.values()].flatMap((all) => {
+    const [first] = all;
+    const label = first?.verdict === 'unknown' ? 'unknown' : 'also';
+    const names = all.map(({ name }) => name).join(', ');
+    return paragraph(label, `${names}: ${reasonText(first?.reason ?? '', isFull)}`, terminal);
+  });
+}
+
+/** The same read may have failed for several of the things that a fault wants to know. */
+function reasonText(reason: string, isFull: boolean): string {
+  const parts = [...new Set(reason.split('; '))].join('; ');
+  return isFull ? parts : excerpt(parts, REASON_CHARACTERS_MAX, '-v');
+}
+
+function benignNotes(
+  { name, findings, verdict }: FaultReport,
+  terminal: Terminal,
+  isFull: boolean,
+): readonly string[] {
+  if (isFull && verdict === 'found') return [];
+  const benign = findings.filter(({ state }) => state === 'benign');
+  const groups = isFull
+    ? benign.map((finding) => [finding] as const)
+    : groupedAlike(benign, ({ state, reason }) => ({ state, reason, isOurs: false }));
+  return groups.flatMap(([first, ...rest]) => {
+    const more = rest.length > 0 ? ` (and ${count(rest.length, 'more finding')} like it: -v)` : '';
+    return paragraph('note', `${name}: ${first.summary}${more}`, terminal);
+  });
+}
+
+function paragraph(
+  label: string,
+  text: string,
+  { width, style }: Terminal,
+  tone: Style = 'yellow',
+): readonly string[] {
+  const COLUMNS = 9;
+  return wrapWords(text, width - COLUMNS).map((line, index) =>
+    index === 0
+      ? `${style(tone, label)}${' '.repeat(COLUMNS - label.length)}${line}`
+      : ' '.repeat(COLUMNS) + line,
+  );
+}

@@ -1,0 +1,68 @@
+import { fieldAt, textAt } from '../../../lib/std/json.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import { shellCommand } from '../../../lib/std/shell-command.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { keptPath } from '../agent-client/kept-path.ts';
+
+const LABEL_COLUMNS = 14;
+const LISTED_MAX = 100;
+/** What is longer than a few lines is read with `-o yaml`. */
+const RESULT_CHARACTERS_SHOWN = 160;
+
+/** "Name:         web"; empty without a text. */
+export function labelLine(label: string, text: string): string {
+  return text === '' ? '' : `${`${label}:`.padEnd(LABEL_COLUMNS)}${printable(text)}`;
+}
+
+export type LinesOf = (each: unknown, width: number) => readonly string[];
+
+export const wordsLines: LinesOf = (each, width) => wrapWords(String(each), width);
+
+/** A heading and a list below it; nothing where there is nothing to list. */
+export function sectionOf(
+  title: string,
+  items: readonly unknown[],
+  linesOf: LinesOf,
+  width: number,
+  notListed = 0,
+): readonly string[] {
+  if (items.length === 0) return [];
+  const lines = items.slice(0, LISTED_MAX).flatMap((each) => {
+    const [first = '', ...rest] = linesOf(each, width - 6);
+    return [`  - ${first}`, ...rest.map((more) => `    ${more}`)];
+  });
+  const left = Math.max(items.length - LISTED_MAX, 0) + notListed;
+  return [`${title}:`, ...lines, ...(left > 0 ? [`  and ${left} more`] : [])];
+}
+
+/** What the steps of a Diagnosis have collected; what was said before is not said again. */
+export function resultSection(
+  value: unknown,
+  width: number,
+  isSaid: (words: string) => boolean,
+): readonly string[] {
+  const [name = '', namespace = ''] = ['name', 'namespace'].map((each) =>
+    textAt(value, 'metadata', each),
+  );
+  const results = Object.entries(fieldAt(value, 'status', 'operationResults') ?? {});
+  return sectionOf(
+    'Results',
+    results,
+    (each, columns) => {
+      const [key, text] = each as readonly [string, string];
+      if (keptPath(text) !== undefined) {
+        const command = shellCommand(['kubediag', 'fetch', name, key, '-n', namespace]);
+        // To be copied, it stands in one line.
+        return [...wrapWords(`${key}: ${text}`, columns), printable(command)];
+      }
+      return wrapWords(`${key}: ${shortened(text, isSaid(text))}`, columns);
+    },
+    width,
+  );
+}
+
+function shortened(text: string, wasSaid: boolean): string {
+  if (wasSaid) return `(${text.length} characters: -o yaml)`;
+  if (text.length <= RESULT_CHARACTERS_SHOWN) return text;
+  return `${text.slice(0, RESULT_CHARACTERS_SHOWN)}... (${text.length} characters: -o yaml)`;
+}

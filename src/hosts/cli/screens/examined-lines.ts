@@ -1,0 +1,50 @@
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { Examined, ExaminedFile } from '../../../node/checkup/report.ts';
+
+const NAME_COLUMNS_MAX = 40;
+/** More than anybody reads; programs get them all. */
+const FILES_SHOWN_MAX = 40;
+
+/** What each file was taken for. */
+export function fileLines({ files }: Examined, { width, style }: Terminal): string {
+  const shown = files.slice(0, FILES_SHOWN_MAX);
+  const longest = Math.max(0, ...shown.map(({ name }) => printable(name).length));
+  const columns = Math.min(longest, NAME_COLUMNS_MAX) + 2;
+  const lines = shown.flatMap((file) => {
+    const name = printable(file.name);
+    const words = wrapWords(takenFor(file), width - columns);
+    const [first = '', ...rest] = words;
+    const head =
+      name.length < columns ? [name.padEnd(columns) + first] : [name, ' '.repeat(columns) + first];
+    return [...head, ...rest.map((line) => ' '.repeat(columns) + line)];
+  });
+  const left = files.length - shown.length;
+  return [...lines, ...(left > 0 ? [style('dim', `and ${left} more files: -o json`)] : [])].join(
+    '\n',
+  );
+}
+
+function takenFor({ takenFor: kinds, failure }: ExaminedFile): string {
+  if (failure !== undefined) return `not read: ${failure}`;
+  return kinds.length === 0 ? 'not recognised: nothing of it was judged' : kinds.join('; ');
+}
+
+/** The commands that would collect what nobody sent; whole, for they are there to be copied. */
+export function missingLines({ missing }: Examined, { width, style }: Terminal): string {
+  if (missing.length === 0) return '';
+  const INDENT = '  ';
+  const lines = missing.flatMap(({ what, command, faults }) => [
+    INDENT + command,
+    ...wrapWords(`${what} (for ${faults.join(', ')})`, width - 4).map(
+      (line) => INDENT + INDENT + style('dim', line),
+    ),
+  ]);
+  const all = 'all at once, on the node: kubediag check, or the script of kubediag collector';
+  return [
+    style('yellow', 'to know more'),
+    ...lines,
+    ...wrapWords(all, width - 2).map((line) => INDENT + line),
+  ].join('\n');
+}

@@ -1,0 +1,56 @@
+import type { Style } from '../../../lib/terminal/terminal.ts';
+import type { FaultReport, Report } from '../../../node/checkup/report.ts';
+import { count } from './alike-findings.ts';
+import { NOT_ROOT } from './not-root.ts';
+
+interface Headline {
+  readonly text: string;
+  readonly tone: Style;
+}
+
+/**
+ * The answer of a report in one sentence, the worst first:
+ * "2 faults, 43 findings: leftover-volume-directory 42, orphaned-volume-metadata 1".
+ */
+export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
+  const found = faults.filter(({ verdict }) => verdict === 'found');
+  const unknown = faults.filter(({ verdict }) => verdict === 'unknown');
+  const isDenied = unknown.some(({ reason }) => reason === NOT_ROOT);
+  const advice = isDenied ? '; not root: use sudo' : '';
+  if (found.length > 0) {
+    const others = unknown.length > 0 ? `; ${count(unknown.length, 'other fault')} unknown` : '';
+    return { text: `${foundWords(found)}${others}${advice}`, tone: toneOf(found) };
+  }
+  if (unknown.length > 0) {
+    return { text: `unknown: ${unknownWords(unknown, faults)}${advice}`, tone: 'yellow' };
+  }
+  const harmless = faults.filter(({ findings }) => findings.length > 0);
+  const total = harmless.reduce((sum, { findings }) => sum + findings.length, 0);
+  const benign = harmless.map(({ name, findings }) => `${name} ${findings.length}`).join(', ');
+  const noted = total > 0 ? `; ${count(total, 'benign finding')}: ${benign}` : '';
+  return { text: `no fault found${noted}`, tone: 'green' };
+}
+
+function foundWords(found: readonly FaultReport[]): string {
+  const counts = found.map((fault) => ({ name: fault.name, open: openIn(fault).length }));
+  const total = counts.reduce((sum, { open }) => sum + open, 0);
+  const each = counts.map(({ name, open }) => `${name} ${open}`).join(', ');
+  return `${count(found.length, 'fault')}, ${count(total, 'finding')}: ${each}`;
+}
+
+function unknownWords(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {
+  const [only] = all;
+  if (all.length === 1 && only) return `${only.name} could not be checked`;
+  if (unknown.length === all.length) return `none of the ${all.length} faults could be checked`;
+  return `${unknown.length} of ${all.length} faults could not be checked`;
+}
+
+function openIn({ findings }: FaultReport) {
+  return findings.filter(({ state }) => state !== 'benign');
+}
+
+/** What is damaged or active is red; what will only become so is not. */
+function toneOf(found: readonly FaultReport[]): Style {
+  const isLatent = found.flatMap(openIn).every(({ state }) => state === 'latent');
+  return isLatent ? 'yellow' : 'red';
+}

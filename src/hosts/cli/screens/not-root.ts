@@ -1,0 +1,15 @@
+import { geteuid } from 'node:process';
+import type { Report } from '../../../node/checkup/report.ts';
+
+/** Why a fault is unknown, on the screen of somebody who may not read what it needs. */
+export const NOT_ROOT = 'not root (details: -o json)';
+
+/** For a person who is not root, all that could not be read has one reason. */
+export function withoutDenials(report: Report, isRoot = geteuid?.() === 0): Report {
+  if (isRoot) return report;
+  const faults = report.faults.map((fault) => {
+    const isDenied = fault.verdict === 'unknown' && /permission denied/.test(fault.reason ?? '');
+    return isDenied ? { ...fault, reason: NOT_ROOT } : fault;
+  });
+  return { ...report, faults };
+}

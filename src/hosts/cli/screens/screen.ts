@@ -1,0 +1,247 @@
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { gapBetween, wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import type {
+  FaultReport,
+  FindingReport,
+  NodeSummary,
+  Report,
+} from '../../../node/checkup/report.ts';
+import { FINDING_STATES } from '../../../node/model/finding.ts';
+import { adviceLines } from './advice-lines.ts';
+import { count, findingTable, groupedAlike } from './alike-findings.ts';
+import { closing } from './closing.ts';
+import { fileLines, missingLines } from './examined-lines.ts';
+import { excerpt } from './excerpt.ts';
+import { headlineOf } from './headline.ts';
+
+const INDENT = '  ';
+const LABEL_COLUMNS = 8;
+const QUOTE_COLUMNS = 10;
+const QUOTE_CHARACTERS_MAX = 600;
+const FULL_QUOTE_CHARACTERS_MAX = 2_000;
+/** Lines of the table of findings alike; more are for -v and for programs. */
+const ROWS_SHOWN_MAX = 10;
+const FIRST_SHOWN_MAX = 3;
+
+/** How much is told of a finding; what is left out says how to see it. */
+interface Room {
+  readonly isFull: boolean;
+  readonly proofsMax: number;
+  readonly hasPrevention: boolean;
+}
+
+const FULL: Room = { isFull: true, proofsMax: Number.POSITIVE_INFINITY, hasPrevention: true };
+/** A screen of about fifty lines. */
+const ALONE: Room = { isFull: false, proofsMax: 8, hasPrevention: true };
+const AMONG_OTHERS: Room = { isFull: false, proofsMax: 4, hasPrevention: false };
+
+interface Shown {
+  readonly fault: FaultReport;
+  readonly finding: FindingReport;
+}
+
+/**
+ * The report as a person reads it: the answer in its first line, then the node, the worst first, and
+ * last what is well. Of findings alike one is told, and the others are named, unless all is wanted.
+ */
+export function screenOf(report: Report, terminal: Terminal, isFull: boolean): string {
+  const shown = report.faults
+    .filter(({ verdict }) => verdict === 'found')
+    .flatMap((fault) => fault.findings.map((finding) => ({ fault, finding })))
+    .filter(({ finding }) => isFull || finding.state !== 'benign')
+    .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding));
+  const groups = groupsOf(shown, isFull);
+  const room = isFull ? FULL : groups.length === 1 ? ALONE : AMONG_OTHERS;
+  const { examined } = report;
+  const { text, tone } = headlineOf(report);
+  const headline = wrapWords(text, terminal.width)
+    .map((line) => terminal.style(tone, terminal.style('bold', line)))
+    .join('\n');
+  const about = examined ? fileLines(examined, terminal) : nodeLine(report.node, terminal);
+  const parts = [
+    `${headline}\n${about}`,
+    ...(isFull && !examined ? [nodeDetails(report.node)] : []),
+    ...groups.map((group) => groupBlock(group, terminal, room)),
+    closing(report, terminal, isFull),
+    ...(examined ? [missingLines(examined, terminal)] : []),
+  ];
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
+
+function groupsOf(
+  shown: readonly Shown[],
+  isFull: boolean,
+): readonly (readonly [Shown, ...Shown[]])[] {
+  const groups = groupedAlike(shown, ({ fault, finding: { state, reason, actions } }) => ({
+    state,
+    // Faults are free to use the same word for a reason.
+    reason: `${fault.name} ${reason}`,
+    isOurs: actions.length > 0,
+  }));
+  // In the same order, for a person may name a finding by its position.
+  return isFull ? groups.flat().map((each) => [each]) : groups;
+}
+
+function groupBlock(
+  [first, ...rest]: readonly [Shown, ...Shown[]],
+  terminal: Terminal,
+  room: Room,
+): string {
+  const block = findingBlock(first, terminal, room);
+  if (rest.length === 0) return block;
+  const { fault, finding } = first;
+  const rows = rest
+    .slice(0, ROWS_SHOWN_MAX)
+    .map(({ finding: { id, state, subject } }) => ({ id, state, subject }));
+  const left = rest.length - rows.length;
+  const more = left > 0 ? `and ${left} more; ` : '';
+  return [
+    block,
+    '',
+    `${INDENT}${count(rest.length, 'more finding')} like it:`,
+    ...findingTable(rows, terminal.width - 2 * INDENT.length).map((line) => INDENT + INDENT + line),
+    `${INDENT}${INDENT}${more}-v shows each in full`,
+    ...(finding.actions.length > 0
+      ? labelled('do', [`kubediag recover ${fault.name}   # all of them; asks first`])
+      : []),
+  ].join('\n');
+}
+
+function rankOf({ state }: FindingReport): number {
+  return FINDING_STATES.indexOf(state);
+}
+
+function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
+  const { kubelet, runtime, pods, mounts } = node;
+  const name = printable(node.name);
+  const facts = [
+    kubeletWords(kubelet),
+    runtime ? `${runtime.name} ${runtime.version}` : undefined,
+    pods === undefined ? undefined : count(pods, 'pod'),
+    mounts === undefined ? undefined : count(mounts, 'mount'),
+  ]
+    .filter((fact) => fact !== undefined)
+    .map(printable);
+  const left = [name, ...facts].join('  ');
+  const right = `${(node.tookMs / 1000).toFixed(1)} s`;
+  return [style('bold', name), ...facts].join('  ') + gapBetween(left, right, width) + right;
+}
+
+function kubeletWords({ presence, program, version }: NodeSummary['kubelet']): string {
+  if (presence === 'absent') return 'no kubelet';
+  if (presence === 'unknown') return 'kubelet unknown';
+  const words = [program ?? 'kubelet', version ?? 'of unknown version'].join(' ');
+  return presence === 'stopped' ? `${words} (stopped)` : words;
+}
+
+function nodeDetails({ kubelet, runtime, time }: NodeSummary): string {
+  const lines = [
+    ['time', time],
+    ['kubelet', [kubelet.presence, kubelet.pid ? `pid ${kubelet.pid}` : '', kubelet.root ?? '']],
+    ['runtime', runtime ? [`CRI ${runtime.criVersion}`, runtime.socket] : 'unknown'],
+  ] as const;
+  return lines
+    .map(
+      ([name, value]) => `${INDENT}${name.padEnd(9)}${[value].flat().filter(Boolean).join('  ')}`,
+    )
+    .join('\n');
+}
+
+function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room): string {
+  const { width, style } = terminal;
+  const left = `${finding.state.toUpperCase()}  ${fault.name}`;
+  const right = `finding ${finding.id}`;
+  const gap = gapBetween(left, right, width);
+  const tone = finding.state === 'benign' ? 'green' : finding.state === 'latent' ? 'yellow' : 'red';
+  const state = style(tone, style('bold', finding.state.toUpperCase()));
+  const lines = [
+    `${state}  ${style('bold', fault.name)}${gap}${right}`,
+    ...wrapWords(finding.summary, width - INDENT.length).map((line) => INDENT + line),
+    '',
+    ...labelled('why', proofsLines(finding.proof, terminal, room)),
+    ...labelled('not', sentences(finding.excluded, width)),
+    ...(room.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
+    ...labelled('first', whatComesFirst(finding, width)),
+    ...labelled('do', [...refusalLines(finding, width), ...whatToDo(fault, finding, width)]),
+    ...(room.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
+  ];
+  return lines.join('\n');
+}
+
+function refusalLines({ refusal }: FindingReport, width: number): readonly string[] {
+  return sentences(refusal ? [`no automatic repair: ${refusal}`] : [], width);
+}
+
+/** The repairs that must come before this one; the list of a whole pile helps nobody. */
+function whatComesFirst({ waitsFor = [] }: FindingReport, width: number): readonly string[] {
+  const left = waitsFor.length - FIRST_SHOWN_MAX;
+  return [
+    ...waitsFor
+      .slice(0, FIRST_SHOWN_MAX)
+      .flatMap(({ fault, finding, why }) => [
+        `kubediag recover ${fault} --finding ${finding}`,
+        ...sentences([`for ${why}`], width),
+      ]),
+    ...(left > 0 ? [`and ${count(left, 'more finding')}: -o json`] : []),
+  ];
+}
+
+function whatToDo(fault: FaultReport, finding: FindingReport, width: number): readonly string[] {
+  if (finding.state === 'benign') return ['nothing'];
+  const recover = `kubediag recover ${fault.name} --finding ${finding.id}`;
+  const ours = finding.actions.length > 0 ? [recover] : [];
+  return [
+    ...ours,
+    ...adviceLines(finding.otherCures, width - LABEL_COLUMNS, ours.length > 0),
+    ...(finding.actions.length > 0 ? [] : [`kubediag explain ${fault.name}`]),
+  ];
+}
+
+type Proofs = FindingReport['proof'];
+
+function proofsLines(proofs: Proofs, terminal: Terminal, room: Room): readonly string[] {
+  const shown = proofs.slice(0, room.proofsMax);
+  const left = proofs.length - shown.length;
+  return [
+    ...shown.flatMap((proof, at) => {
+      // Read in the same place as what stands above it.
+      const isRepeated = !room.isFull && shown[at - 1]?.origin === proof.origin;
+      const head = isRepeated
+        ? wrapWords(proof.claim, terminal.width - LABEL_COLUMNS)
+        : claimLines(proof, terminal);
+      return [...head, ...quoteLines(proof, terminal, room.isFull)];
+    }),
+    ...(left > 0 ? [`and ${count(left, 'more reason')}: -v`] : []),
+  ];
+}
+
+/** What a proof says, and where it was read: at the end of the line, or below it. */
+function claimLines(proof: Proofs[number], { width, style }: Terminal): readonly string[] {
+  const columns = width - LABEL_COLUMNS;
+  const claim = printable(proof.claim);
+  const origin = printable(proof.origin);
+  const fits = Number.isFinite(columns) && claim.length + 2 + origin.length <= columns;
+  if (fits) return [`${claim}${gapBetween(claim, origin, columns)}${style('dim', origin)}`];
+  return [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
+}
+
+function quoteLines({ text = '' }: Proofs[number], { width }: Terminal, isFull: boolean) {
+  const shown = isFull
+    ? excerpt(text, FULL_QUOTE_CHARACTERS_MAX, '-o json')
+    : excerpt(text, QUOTE_CHARACTERS_MAX, '-v');
+  return wrapQuote(shown, width - QUOTE_COLUMNS).map((line) => INDENT + line);
+}
+
+function originLines(origin: string, columns: number, style: Terminal['style']) {
+  const [first = '', ...rest] = wrapQuote(origin, columns - INDENT.length - 'from '.length);
+  return [`from ${first}`, ...rest].map((line) => INDENT + style('dim', line));
+}
+
+function labelled(label: string, lines: readonly string[]): readonly string[] {
+  return lines.map((line, index) => `${INDENT}${(index === 0 ? label : '').padEnd(6)}${line}`);
+}
+
+function sentences(texts: readonly string[], width: number): readonly string[] {
+  return texts.flatMap((text) => wrapWords(text, width - LABEL_COLUMNS));
+}

@@ -1,0 +1,168 @@
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import { findingId } from '../../../node/checkup/check-up.ts';
+import { waitsFor } from '../../../node/checkup/make-report.ts';
+import type { Action } from '../../../node/model/action.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import { FINDING_STATES, type Finding } from '../../../node/model/finding.ts';
+import { wordsOf } from '../../../pipeline/operations/action-words.ts';
+import type { Looked } from '../../local-node/take-look.ts';
+import { hasRepair } from '../recovery/choose-findings.ts';
+import { adviceLines } from './advice-lines.ts';
+import { count, findingTable, groupedAlike } from './alike-findings.ts';
+
+const LABEL_COLUMNS = 11;
+const INDENT = '  ';
+/** More findings that come first than this help nobody to begin. */
+const FIRST_SHOWN_MAX = 3;
+
+interface Listed {
+  readonly fault: AnyFault;
+  readonly findings: readonly Finding[];
+}
+
+/**
+ * What would be done, what it touches and what it leaves alone, before anything is. Of findings
+ * alike one is told in full and the others are named: each of them is what a yes allows.
+ */
+export function showPlan(
+  { fault, findings }: Listed,
+  looked: Pick<Looked, 'report' | 'judged'>,
+  terminal: Terminal,
+  isFull = false,
+): void {
+  const what = `${findingCounts(findings)} of ${fault.id}`;
+  terminal.out(`Repairing ${what} will change ${looked.report.node.name}:\n`);
+  const numbers = { last: 0 };
+  for (const group of groupsOf({ fault, findings }, isFull)) {
+    const [first] = group;
+    const isTold = (finding: Finding) =>
+      finding === first || mustBeTold({ fault, finding }, first, looked.judged);
+    for (const finding of group.filter(isTold)) {
+      showRepair(fault, finding, looked.judged, numbers, terminal);
+    }
+    const others = group.filter((finding) => !isTold(finding));
+    showTable(fault, others, 'like it, repaired in the same way', terminal);
+  }
+  const [first] = findings;
+  paragraph('leaves', (first && fault.recover?.(first).leaves) ?? '', terminal);
+}
+
+/** One that asks for a word of its own, or that waits for another repair than the one shown. */
+function mustBeTold(
+  { fault, finding }: { readonly fault: AnyFault; readonly finding: Finding },
+  shown: Finding,
+  judged: Looked['judged'],
+): boolean {
+  const waits = (each: Finding) =>
+    [...new Set(waitsFor(fault, each, judged).map((first) => first.fault))].join(' ');
+  return fault.recover?.(finding).confirmation !== undefined || waits(finding) !== waits(shown);
+}
+
+function showRepair(
+  fault: AnyFault,
+  finding: Finding,
+  judged: Looked['judged'],
+  numbers: { last: number },
+  terminal: Terminal,
+): void {
+  const recovery = fault.recover?.(finding);
+  for (const action of recovery?.actions ?? []) {
+    numbers.last += 1;
+    const [first = '', ...rest] = actionLines(action, terminal.width - 5);
+    terminal.out(`  ${numbers.last}. ${first}\n${rest.map((line) => `     ${line}\n`).join('')}`);
+  }
+  paragraph('for', `${nameOf(fault, finding)}: ${finding.summary}`, terminal);
+  paragraph('touches', recovery?.touches ?? '', terminal);
+  for (const first of waitsFor(fault, finding, judged).slice(0, FIRST_SHOWN_MAX)) {
+    paragraph('first', `${first.fault} (finding ${first.finding}), for ${first.why}`, terminal);
+  }
+  const { confirmation } = recovery ?? {};
+  if (confirmation) {
+    const { why, word } = confirmation;
+    paragraph('asks', `${why}. To repair it all the same, add:`, terminal);
+    // Never wrapped: a word that is broken in two cannot be copied.
+    terminal.out(`${' '.repeat(LABEL_COLUMNS)}--confirm ${word}\n`);
+  }
+}
+
+/** What is found and not touched: it may hurt within a minute, so nobody is to think it is cured. */
+export function showLeft(
+  { fault, findings }: Listed,
+  hint: string,
+  terminal: Terminal,
+  isFull = false,
+): void {
+  for (const [index, [first, ...rest]] of groupsOf({ fault, findings }, isFull).entries()) {
+    const text = `${nameOf(fault, first)}: ${first.summary}`;
+    paragraph(index === 0 ? 'left' : '', text, terminal);
+    showTable(fault, rest, 'like it', terminal);
+  }
+  if (findings.length > 0) paragraph('', hint, terminal);
+}
+
+/** What only a person can repair, with what is known of how. */
+export function showManual({ fault, findings }: Listed, terminal: Terminal, isFull = false): void {
+  const { out, width } = terminal;
+  const columns = width - 8;
+  const part = (label: string, lines: readonly string[]) => {
+    for (const [index, line] of lines.entries()) {
+      out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
+    }
+  };
+  for (const [first, ...rest] of groupsOf({ fault, findings }, isFull)) {
+    out(`no automatic repair for ${nameOf(fault, first)}\n`);
+    part('why', wrapWords(first.summary, columns));
+    if (first.refusal !== undefined) part('', wrapWords(first.refusal, columns));
+    part('do', adviceLines(first.otherCures, columns));
+    showTable(fault, rest, 'like it, without an automatic repair', terminal);
+  }
+}
+
+function groupsOf(
+  { fault, findings }: Listed,
+  isFull: boolean,
+): readonly (readonly [Finding, ...Finding[]])[] {
+  const isOurs = (finding: Finding) => hasRepair(fault, finding);
+  const groups = groupedAlike(findings, (each) => ({ ...each, isOurs: isOurs(each) }));
+  return isFull ? groups.flat().map((each) => [each]) : groups;
+}
+
+function showTable(
+  fault: AnyFault,
+  findings: readonly Finding[],
+  words: string,
+  { out, width }: Terminal,
+): void {
+  if (findings.length === 0) return;
+  const rows = findings.map((finding) => ({ ...finding, id: findingId(fault, finding) }));
+  out(`${INDENT}${count(findings.length, 'more finding')} ${words} (-v shows each in full):\n`);
+  for (const line of findingTable(rows, width - 2 * INDENT.length))
+    out(`${INDENT}${INDENT}${line}\n`);
+}
+
+/** "latent finding a82ba4" */
+function nameOf(fault: AnyFault, finding: Finding): string {
+  return `${finding.state} finding ${findingId(fault, finding)}`;
+}
+
+/** "1 active and 2 latent findings" */
+export function findingCounts(findings: readonly Finding[]): string {
+  const counts = FINDING_STATES.flatMap((state) => {
+    const sum = findings.filter((finding) => finding.state === state).length;
+    return sum > 0 ? [`${sum} ${state}`] : [];
+  });
+  const all = counts.join(', ').replace(/, ([^,]*)$/, ' and $1');
+  return `${all} finding${findings.length === 1 ? '' : 's'}`;
+}
+
+function actionLines(action: Action, width: number): readonly string[] {
+  const { deed, details } = wordsOf(action);
+  return [...wrapQuote(deed, width), ...details.flatMap((line) => wrapWords(line, width))];
+}
+
+function paragraph(label: string, text: string, { width, out }: Terminal): void {
+  for (const [index, line] of wrapWords(text, width - LABEL_COLUMNS).entries()) {
+    out(`${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}\n`);
+  }
+}

@@ -1,0 +1,116 @@
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { apart, wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { Action, Outcome } from '../../../node/model/action.ts';
+import type { AnyFault } from '../../../node/model/fault.ts';
+import type { Doubt } from '../../../node/model/verdict.ts';
+import type { Progress } from '../../../node/repair/handler.ts';
+import type { Step } from '../../../node/repair/perform.ts';
+import type { Settled } from '../../../node/repair/settle-unfinished.ts';
+import { wordsOf } from '../../../pipeline/operations/action-words.ts';
+
+/** What could not be judged, beside the findings of a fault. */
+export function showDoubts(fault: AnyFault, doubts: readonly Doubt[], terminal: Terminal): void {
+  const { err, errWidth } = terminal;
+  err(`unknown: not all of ${fault.id} could be judged\n${doubtLines(doubts, errWidth)}`);
+}
+
+/** Why a fault, or a part of it, could not be judged, and what a person can do. */
+export function doubtLines(doubts: readonly Doubt[], width: number): string {
+  const part = (label: string, text: string) =>
+    wrapWords(text, width - 8)
+      .map((line, at) => `  ${(at === 0 ? label : '').padEnd(6)}${line}\n`)
+      .join('');
+  return doubts
+    .map(({ why, byHand }) => {
+      const commands = (byHand?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
+      return `${part('why', why)}${byHand ? part('risk', byHand.risk) : ''}${commands.join('')}`;
+    })
+    .join('');
+}
+
+const STEP_WORDS: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
+  'intent written': 'wrote the intent into the journal',
+  acted: 'acted',
+  'looked afterwards': 'looked afterwards',
+};
+
+/** A line for each step, on the screen of whoever watches. */
+export function showSteps(action: Action, { errWidth, err }: Terminal): (step: Step) => void {
+  return ({ name, tookMs }) => {
+    const same = `looked again: ${wordsOf(action).same}`;
+    const words = `  ${name === 'looked again' ? same : STEP_WORDS[name]}`;
+    const right = `${Math.round(tookMs)} ms`;
+    err(`${apart(words, right, errWidth)}\n`);
+  };
+}
+
+const BAR_COLUMNS = 24;
+
+/** A bar that fills up, for a deed that takes its time. */
+export function showProgress({ progress }: Terminal): (at: Progress) => void {
+  return ({ done, total }) => {
+    const full = Math.floor((done / Math.max(1, total)) * BAR_COLUMNS);
+    const bar = '#'.repeat(full).padEnd(BAR_COLUMNS, '.');
+    progress(done < total ? `  [${bar}] ${done} of ${total}` : '');
+  };
+}
+
+/** How it ended. A refusal says what to do instead, and how it would be done by hand. */
+export function showOutcome(
+  outcome: Outcome,
+  terminal: Terminal,
+  {
+    action,
+    entry,
+    finding,
+  }: { action?: Action; entry?: number | undefined; finding?: string | undefined } = {},
+): void {
+  const { out, style, width } = terminal;
+  const where = entry === undefined ? '' : `  journal entry ${entry}`;
+  if (outcome.state === 'done') {
+    const done = action ? wordsOf(action).done : 'as it should be';
+    out(`${style('green', 'done')}  ${done}${where}\n`);
+    if (outcome.note) labelled('note', outcome.note, width, out);
+    return;
+  }
+  const which = finding === undefined ? '' : `  finding ${finding}`;
+  out(`${style('red', outcome.state)}  ${printable(outcome.what)}${which}${where}\n`);
+  labelled('why', outcome.why, width, out);
+  labelled('do', outcome.todo, width, out);
+  if (outcome.byHand) {
+    // Commands are there to be copied: never wrapped.
+    labelled('risk', outcome.byHand.risk, width, out);
+    for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
+  }
+}
+
+/** What others do once it is repaired: the same text once, of however many findings it is true. */
+export function showNext(texts: ReadonlySet<string>, { width, out }: Terminal): void {
+  for (const text of texts) labelled('next', text, width, out);
+}
+
+function labelled(label: string, text: string, width: number, out: (text: string) => void): void {
+  for (const [index, line] of wrapWords(text, width - 8).entries()) {
+    out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
+  }
+}
+
+/** What an earlier run had begun and could not finish, as it looks now. */
+export function showSettled(settled: readonly Settled[], { err, errWidth }: Terminal): void {
+  for (const each of settled) {
+    const became =
+      'outcome' in each
+        ? `${each.outcome.state}: ${each.outcome.state === 'done' ? each.outcome.note : each.outcome.why}`
+        : `not settled: ${each.unsettled}`;
+    const open = `journal entry ${each.record.entry} of an earlier run was left open; ${became}`;
+    err(`${wrapWords(open, errWidth - 2).join('\n  ')}\n`);
+  }
+}
+
+/** The same where nothing may be changed now. */
+export function showUnfinished(entries: readonly number[], { err }: Terminal): void {
+  for (const entry of entries) {
+    err(`journal entry ${entry} of an earlier run is open; the next repair settles it first\n`);
+  }
+}

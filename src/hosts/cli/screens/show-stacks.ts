@@ -1,0 +1,197 @@
+import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
+import { printable } from '../../../lib/std/printable.ts';
+import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import type { RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
+import type { BusyLoop, SyncLoop } from '../../../node/evidence/stacks/sync-loop.ts';
+
+/** A dump, and what we make of it. */
+export interface Stacks {
+  readonly origin: string;
+  readonly dump: GoroutineDump;
+  readonly syncLoop: SyncLoop;
+  readonly rows: readonly RowMatch[];
+}
+
+/** What most people want to see of the goroutines that nobody knows anything about. */
+const GROUPS_SHOWN_MAX = 15;
+const CALLS_SHOWN = 3;
+const LABEL_COLUMNS = 8;
+
+/** The sync loop first, then what is known to be trouble, then the rest by their number. */
+export function stacksScreen(stacks: Stacks, terminal: Terminal, isWide: boolean): string {
+  const { dump, origin, syncLoop, rows } = stacks;
+  const known = new Set(rows.flatMap(({ groups }) => groups));
+  const rest = dump.groups
+    .filter((group) => !known.has(group))
+    .toSorted((left, right) => right.count - left.count);
+  const blocks = [
+    headline(dump, origin, terminal),
+    loopBlock(syncLoop, terminal),
+    ...rows.filter((match) => !isTold(match, syncLoop)).map((match) => rowBlock(match, terminal)),
+    restBlock(rest, terminal, isWide),
+  ];
+  return `${blocks.filter(Boolean).join('\n\n')}\n`;
+}
+
+function headline(
+  { total, groups, left, isCut }: GoroutineDump,
+  origin: string,
+  { style, width }: Terminal,
+) {
+  const stacks = `${groups.length} different stack${groups.length === 1 ? '' : 's'}`;
+  const text = `${total} goroutine${total === 1 ? '' : 's'} with ${stacks}`;
+  const notes = [
+    ...(isCut ? ['The dump is cut: more goroutines may be missing than are here.'] : []),
+    ...(left > 0 ? [`${left} goroutines had yet other stacks, and were not looked at.`] : []),
+  ];
+  const source = wrapQuote(`from ${origin}`, width - 2).map((line) => style('dim', `  ${line}`));
+  return [style('bold', text), ...source, ...notes.map((note) => `  ${note}`)].join('\n');
+}
+
+/** The loop's own stack was shown already. */
+function isTold({ row, count }: RowMatch, loop: SyncLoop): boolean {
+  return count === 1 && 'row' in loop && loop.row === row && !loop.holder;
+}
+
+const LOOP_WORDS: Readonly<Record<SyncLoop['state'], string>> = {
+  healthy: 'waits for its next work, as it should',
+  'backing-off': 'waits on purpose: the runtime or its list of events is not ready',
+  blocked: 'blocked',
+  busy: 'at work, or blocked',
+  twice: 'runs twice',
+  unknown: 'unknown',
+};
+
+function loopBlock(loop: SyncLoop, terminal: Terminal): string {
+  const { style } = terminal;
+  const tone = loop.state === 'healthy' ? 'green' : loop.state === 'blocked' ? 'red' : 'yellow';
+  const head = `${style('bold', 'sync loop')}  ${style(tone, LOOP_WORDS[loop.state])}${since(loop)}`;
+  return [head, ...loopLines(loop, terminal)].join('\n');
+}
+
+function since(loop: SyncLoop): string {
+  if (!('minutes' in loop)) return '';
+  if (loop.minutes === null) return ' (this kind of dump tells no times)';
+  return loop.minutes > 0 ? ` for ${loop.minutes} min` : ' for less than a minute';
+}
+
+function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
+  switch (loop.state) {
+    case 'blocked':
+    case 'busy':
+      return busyLines(loop, terminal);
+    case 'unknown':
+      return labelled('why', loop.why, terminal);
+    case 'backing-off':
+      return labelled('do', "read the kubelet's log for: Skipping pod synchronization", terminal);
+    case 'twice':
+      return labelled(
+        'why',
+        `goroutines ${loop.ids.join(' and ') || 'without names'} both run it, which is a defect of ` +
+          'the kubelet (kubernetes issue 88779): restart the kubelet',
+        terminal,
+      );
+    default:
+      return [];
+  }
+}
+
+export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[] {
+  const { row, holder, branch, waitsFor, frames } = loop;
+  const where = branch === null ? '' : ` in ${branch}`;
+  // What is at work now may be done in a moment.
+  const doubt = loop.state === 'busy' ? 'if it is still so in a minute: ' : '';
+  const cause = row ? `${doubt}${row.cause} (row ${row.number})` : 'unknown: no stack that we know';
+  const held = holder
+    ? labelled(
+        'holder',
+        `goroutine ${holder.id ?? 'without a name'} keeps the lock, and waits in ` +
+          shortName(holder.leaf.function),
+        terminal,
+      )
+    : [];
+  return [
+    ...labelled('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
+    ...labelled('cause', cause, terminal),
+    ...held,
+    ...labelled('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
+    ...stackLines(frames, terminal),
+  ];
+}
+
+const WAITS: Readonly<Record<BusyLoop['waitsFor'], string>> = {
+  path: 'a file or folder',
+  file: 'a file that it has open',
+  lock: 'a lock',
+  network: 'an answer',
+  child: 'a program that it started',
+  other: 'something',
+};
+
+export function stackLines(
+  frames: readonly Frame[],
+  { width, style }: Terminal,
+): readonly string[] {
+  return frames.flatMap((frame, index) => {
+    const place = frame.file === null ? '' : ` ${baseName(frame.file)}:${frame.line}`;
+    const lines = wrapQuote(shortName(frame.function) + place, width - LABEL_COLUMNS - 2);
+    return lines.map(
+      (line, at) =>
+        `  ${(index + at === 0 ? 'stack' : '').padEnd(LABEL_COLUMNS)}${style('dim', line.trimEnd())}`,
+    );
+  });
+}
+
+function rowBlock({ row, count, minutes, isPartial }: RowMatch, terminal: Terminal): string {
+  const { style } = terminal;
+  const many = `${count} goroutine${count === 1 ? '' : 's'}`;
+  const time = minutes === null ? '' : `, ${minutes} min`;
+  const doubt = isPartial ? ', as far as the cut stack goes' : '';
+  const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${doubt}`;
+  return [
+    head,
+    ...labelled('cause', row.cause, terminal),
+    ...labelled('do', row.advice, terminal),
+  ].join('\n');
+}
+
+function restBlock(groups: readonly GoroutineGroup[], terminal: Terminal, isWide: boolean): string {
+  if (groups.length === 0) return '';
+  const shown = isWide ? groups : groups.slice(0, GROUPS_SHOWN_MAX);
+  const left = groups.length - shown.length;
+  const more = left > 0 ? [`  and ${left} more stacks; all of them: -o wide, or -o json`] : [];
+  return [
+    `${terminal.style('bold', 'the rest')}  a long wait alone is nothing bad`,
+    ...shown.flatMap((group) => groupLines(group, terminal)),
+    ...more,
+  ].join('\n');
+}
+
+function groupLines(group: GoroutineGroup, { width, style }: Terminal): readonly string[] {
+  const { count, state, minutes } = group;
+  const time = minutes ? `, ${minutes} min` : '';
+  const calls = group.frames.slice(0, CALLS_SHOWN).map((frame) => shortName(frame.function));
+  const text = calls.length > 0 ? calls.join(' < ') : 'nothing is known of its calls';
+  return [
+    `  ${String(count).padStart(6)}  ${printable(state ?? '')}${time}`.trimEnd(),
+    ...wrapQuote(text, width - 10).map(
+      (line) => `${' '.repeat(10)}${style('dim', line.trimEnd())}`,
+    ),
+  ];
+}
+
+function labelled(label: string, text: string, { width }: Terminal): readonly string[] {
+  return wrapWords(text, width - LABEL_COLUMNS - 2).map(
+    (line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}`,
+  );
+}
+
+/** "kubelet.(*Kubelet).syncLoop" of "k8s.io/kubernetes/pkg/kubelet.(*Kubelet).syncLoop" */
+function shortName(name: string): string {
+  return name.slice(name.lastIndexOf('/') + 1);
+}
+
+function baseName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

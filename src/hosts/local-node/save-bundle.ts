@@ -1,0 +1,121 @@
+import { existsSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import {
+  adviceOn,
+  DiskError,
+  makeFolder,
+  prepareFolder,
+  tried,
+} from '../../lib/state/state-folder.ts';
+import type { Report } from '../../node/checkup/report.ts';
+import { type Bundle, filesOfBundle, packBundle } from '../../node/reader/bundle.ts';
+import { BundleError } from '../../node/reader/bundle-error.ts';
+import { writeNewFile } from './write-new-file.ts';
+
+/** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
+const BUNDLES_MAX = 100;
+
+type Saved = { readonly path: string } | Unsaved;
+
+/** Why a bundle could not be written, and what to do about it. */
+export interface Unsaved {
+  readonly trouble: string;
+  readonly todo: string;
+}
+
+// 20261115T102233-3f9a1c.tgz
+export function bundleNameOf({ node }: Pick<Report, 'node'>, findingId: string): string {
+  return `${node.time.replace(/[-:]|\.\d+Z$/g, '')}-${findingId}.tgz`;
+}
+
+/** Keeps the evidence of a recovery below the state folder. */
+export async function saveBundle(
+  bundle: Bundle,
+  stateFolder: string,
+  name: string,
+): Promise<Saved> {
+  // Whoever else can write there could lead us to another file.
+  const prepared = await tried(prepareFolder(stateFolder));
+  if (!prepared.ok) return { trouble: prepared.why, todo: prepared.todo };
+  const folder = join(stateFolder, 'bundles');
+  return writeBundle(bundle, join(folder, name), (path, packed) => {
+    makeFolder(folder);
+    // Of the same finding in the same second: the later one counts.
+    rmSync(path, { force: true });
+    writeNewFile(path, packed);
+    removeOldest(folder);
+  });
+}
+
+/** Why a recovery could not save its evidence and its journal; changes nothing to find out. */
+export async function checkSaving(
+  bundle: Bundle,
+  stateFolder: string,
+): Promise<Unsaved | undefined> {
+  try {
+    const { length } = packBundle(filesOfBundle(bundle));
+    const checked = await tried(requireRoom(join(stateFolder, 'bundles'), length));
+    return checked.ok ? undefined : { trouble: checked.why, todo: checked.todo };
+  } catch (error) {
+    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
+    throw error;
+  }
+}
+
+const MAKE_ROOM = 'make room (see df -h and df -i), or choose another --state-dir';
+const TOO_LARGE = 'look at fewer faults at once';
+
+/** The folder, the bundle under two names, the lock, its holder and the journal. */
+const NEW_FILES = 6;
+/** One each for the holder of the lock and for a line of the journal. */
+const OTHER_BLOCKS = 2;
+
+async function requireRoom(folder: string, sizeBytes: number): Promise<void> {
+  let there = folder;
+  while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
+  if (!statSync(there).isDirectory()) {
+    throw new DiskError(`${there}: not a directory`, 'choose another --state-dir');
+  }
+  const { bsize, bfree, bavail, files, ffree } = await statfs(there);
+  const freeBytes = bsize * (process.geteuid?.() === 0 ? bfree : bavail);
+  const neededBytes = bsize * (Math.ceil(sizeBytes / bsize) + OTHER_BLOCKS);
+  if (freeBytes < neededBytes) {
+    const why = `${neededBytes} bytes needed, ${freeBytes} free`;
+    throw new DiskError(`${there}: no space left on device (${why})`, MAKE_ROOM);
+  }
+  // Filesystems without a fixed number of files, such as btrfs, report 0.
+  if (files > 0 && ffree < NEW_FILES) {
+    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`, MAKE_ROOM);
+  }
+}
+
+/** Their names begin with the time, so the oldest come first. Only what we ourselves wrote is ours. */
+function removeOldest(folder: string): void {
+  // 20261115T102233-3f9a1c.tgz
+  const ours = readdirSync(folder, { withFileTypes: true })
+    .filter((entry) => entry.isFile() && /^\d{8}T\d{6}-[0-9a-f]+\.tgz$/.test(entry.name))
+    .map(({ name }) => name);
+  for (const name of ours.toSorted().slice(0, -BUNDLES_MAX)) rmSync(join(folder, name));
+}
+
+/** Writes a bundle, to a new file for root's eyes only: it names pods, paths and volumes. */
+export function writeBundle(
+  bundle: Bundle,
+  path: string,
+  write = writeNewFile,
+  instead?: string,
+): Saved {
+  try {
+    const packed = packBundle(filesOfBundle(bundle));
+    write(path, packed);
+    return { path };
+  } catch (error) {
+    if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
+    const advice = adviceOn(error, instead);
+    if (advice) return { trouble: advice.why, todo: advice.todo };
+    // What exists already says itself what to do.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return { trouble: (error as Error).message, todo: instead ?? 'choose another --state-dir' };
+  }
+}

@@ -1,0 +1,58 @@
+import { crd } from '../../pipeline/api/crd.ts';
+import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../pipeline/api/kinds.ts';
+
+/** Just as much of OpenAPI as kubectl wants before it applies an object, and for `kubectl explain`. */
+
+const DOCUMENT = `/openapi/v3/apis/${API_VERSION}`;
+
+export const openApiIndex = {
+  paths: { [`apis/${API_VERSION}`]: { serverRelativeURL: DOCUMENT } },
+};
+
+/** Made when it is asked for: the schemas of all kinds are large. */
+export function openApiDocument(): object {
+  return {
+    openapi: '3.0.0',
+    info: { title: 'KubeDiag', version: VERSION },
+    paths: Object.fromEntries(kinds.map((kind) => [pathOf(kind), operationsOf(kind)])),
+    components: {
+      schemas: Object.fromEntries(kinds.map((kind) => [nameOf(kind), schemaOf(kind)])),
+    },
+  };
+}
+
+function pathOf({ plural, scope }: Kind): string {
+  const place = scope === 'Namespaced' ? 'namespaces/{namespace}/' : '';
+  return `/apis/${API_VERSION}/${place}${plural}/{name}`;
+}
+
+function nameOf({ kind }: Kind): string {
+  return `org.kubediag.diagnosis.${VERSION}.${kind}`;
+}
+
+function operationsOf(kind: Kind): object {
+  const parameters = ['dryRun', 'fieldValidation', 'fieldManager'].map((name) => ({
+    name,
+    in: 'query',
+    schema: { type: 'string' },
+  }));
+  const content = {
+    'application/json': { schema: { $ref: `#/components/schemas/${nameOf(kind)}` } },
+  };
+  const answer = { responses: { 200: { description: 'OK', content } }, ...groupOf(kind) };
+  return {
+    get: { ...answer, 'x-kubernetes-action': 'get' },
+    put: { ...answer, parameters, 'x-kubernetes-action': 'put' },
+    patch: { ...answer, parameters, 'x-kubernetes-action': 'patch' },
+  };
+}
+
+function schemaOf(kind: Kind): object {
+  const [version] = crd(kind).spec.versions;
+  const group = { group: GROUP, version: VERSION, kind: kind.kind };
+  return { ...version?.schema.openAPIV3Schema, 'x-kubernetes-group-version-kind': [group] };
+}
+
+function groupOf({ kind }: Kind): object {
+  return { 'x-kubernetes-group-version-kind': { group: GROUP, version: VERSION, kind } };
+}

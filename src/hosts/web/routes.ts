@@ -1,0 +1,80 @@
+import { API_VERSION, GROUP, VERSION } from '../../pipeline/api/kinds.ts';
+import { type Handler, json, plain, type WebAnswer, type WebRequest } from './answer.ts';
+import { groupList, noCoreVersions, ownGroup, resourceList } from './discovery.ts';
+import { answerIntake, INTAKE_PATHS, type IntakeDoor } from './intake-door.ts';
+import { answerKept, type KeptDoor } from './kept-door.ts';
+import { openApiDocument, openApiIndex } from './open-api.ts';
+import { answerProcessor, type ProcessorDoor } from './processor-door.ts';
+import { resourceTarget } from './resource-target.ts';
+import { answerResource, type ResourceDoor } from './resources.ts';
+import { StatusError } from './status-error.ts';
+
+export interface Rooms extends ResourceDoor, ProcessorDoor, IntakeDoor, KeptDoor {
+  readonly productVersion: string;
+  readonly metrics: () => Promise<string>;
+  /** Why requests should not come here now; undefined when they may. */
+  readonly unreadiness: () => Promise<string | undefined>;
+}
+
+/** Everything that can be asked for, by its path. */
+export function routes(rooms: Rooms): Handler {
+  return async (request) => {
+    const [first = '', ...rest] = request.path;
+    switch (first) {
+      case 'healthz':
+      case 'livez':
+        return read(request, plain('ok\n'));
+      case 'readyz':
+        return read(request, readiness(await rooms.unreadiness()));
+      case 'metrics':
+        return read(request, {
+          code: 200,
+          type: 'text/plain; version=0.0.4; charset=utf-8',
+          body: await rooms.metrics(),
+        });
+      case 'version':
+        return read(request, json({ major: '1', minor: '36', gitVersion: rooms.productVersion }));
+      case 'processor':
+        return answerProcessor(rooms, request);
+      case 'collected':
+      case 'results':
+        return answerKept(rooms, request);
+      case 'api':
+        if (rest.length === 0) return read(request, json(noCoreVersions));
+        if (INTAKE_PATHS.includes(`/api/${rest.join('/')}`)) return answerIntake(rooms, request);
+        break;
+      case 'openapi':
+        if (rest.join('/') === 'v3') return read(request, json(openApiIndex));
+        if (rest.join('/') === `v3/apis/${API_VERSION}`) {
+          return read(request, json(openApiDocument()));
+        }
+        break;
+      case 'apis':
+        return answerGroup(rooms, rest, request);
+      default:
+    }
+    const there = `/apis/${GROUP}/${VERSION}, /processor/NAME, /collected, /results, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
+    throw new StatusError('NotFound', `there is no /${request.path.join('/')}: there are ${there}`);
+  };
+}
+
+function readiness(why: string | undefined): WebAnswer {
+  return why === undefined ? plain('ok\n') : plain(`${why}\n`, 503);
+}
+
+async function answerGroup(rooms: Rooms, path: readonly string[], request: WebRequest) {
+  const [group, version, ...rest] = path;
+  if (group === undefined) return read(request, json(groupList));
+  if (group !== GROUP || (version !== undefined && version !== VERSION)) {
+    const words = `there is no /apis/${path.join('/')}: the group is ${GROUP}/${VERSION}`;
+    throw new StatusError('NotFound', words);
+  }
+  if (version === undefined) return read(request, json(ownGroup));
+  if (rest.length === 0) return read(request, json(resourceList));
+  return answerResource(rooms, resourceTarget(rest), request);
+}
+
+function read({ method }: WebRequest, answer: WebAnswer): WebAnswer {
+  if (method === 'GET' || method === 'HEAD') return answer;
+  throw new StatusError('MethodNotAllowed', `${method} means nothing here: use GET`);
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text as textOf } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
+import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../../test/made-server.ts';
+import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts';
+import { startServer } from './server.ts';
+
+const BEARER = { authorization: `Bearer ${TOKEN}` };
+
+test('without the token nothing but /healthz answers', async () => {
+  const { ask } = await madeServer();
+  for (const path of ['/', '/apis', '/metrics', '/readyz', '/version', '/processor/echo', BASE]) {
+    for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
+      const { code, headers, text } = await ask(method, path, undefined, {});
+      expect(code, `${method} ${path}`).toBe(401);
+      expect(headers['www-authenticate']).toContain('Bearer');
+      expect(headers['access-control-allow-origin']).toBeUndefined();
+      expect(JSON.parse(text)).toMatchObject({ kind: 'Status', reason: 'Unauthorized', code: 401 });
+    }
+  }
+  expect(await ask('GET', '/healthz', undefined, {})).toMatchObject({ code: 200, text: 'ok\n' });
+});
+
+test('nothing of the inside of the process is shown, to nobody', async () => {
+  const { ask } = await madeServer();
+  for (const path of ['/debug/pprof/', '/debug/pprof/heap', '/debug/vars', '/json/list']) {
+    expect(await ask('GET', path), path).toMatchObject({ code: 404 });
+    expect(await ask('GET', path, undefined, {}), path).toMatchObject({ code: 401 });
+  }
+});
+
+test.each([
+  ['another', 'Bearer another'],
+  ['a part of it', `Bearer ${TOKEN.slice(1)}`],
+  ['more than it', `Bearer ${TOKEN}x`],
+  ['none', 'Bearer '],
+  ['another scheme', `Digest ${TOKEN}`],
+  ['as a name', `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`],
+])('a token that is %s opens nothing', async (_, authorization) => {
+  const { ask } = await madeServer();
+  const { code, text } = await ask('GET', '/apis', undefined, { authorization });
+  expect(code).toBe(401);
+  expect(text).toContain('the token is not that of this server');
+});
+
+test('the token opens, as a bearer and as a password', async () => {
+  const { ask } = await madeServer();
+  expect(await ask('GET', '/apis')).toMatchObject({ code: 200 });
+  const basic = Buffer.from(`kubediag:${TOKEN}`).toString('base64');
+  const headers = { authorization: `Basic ${basic}` };
+  expect(await ask('GET', '/apis', undefined, headers)).toMatchObject({ code: 200 });
+});
+
+test('the token of whoever sends alerts opens the doors for them and the numbers alone', async () => {
+  const { ask } = await madeServer();
+  const basic = Buffer.from(`prometheus:${INTAKE_TOKEN}`).toString('base64');
+  for (const authorization of [`Bearer ${INTAKE_TOKEN}`, `Basic ${basic}`]) {
+    const asked = (method: string, path: string, body?: unknown) =>
+      ask(method, path, body, { authorization });
+    for (const path of ['/api/v1/alerts', '/api/v2/alerts']) {
+      expect(await asked('POST', path, []), path).toMatchObject({ code: 200 });
+    }
+    expect(await asked('GET', '/metrics')).toMatchObject({ code: 200 });
+    for (const path of ['/', '/apis', '/api', '/readyz', '/processor/echo', BASE]) {
+      for (const method of ['GET', 'POST', 'DELETE']) {
+        const { code, text } = await asked(method, path);
+        expect(code, `${method} ${path}`).toBe(403);
+        expect(text).toContain('for /api/v1/alerts, ');
+      }
+    }
+  }
+});
+
+test.each([
+  ['another page', { origin: 'http://evil.example' }, 'pages of http://evil.example'],
+  ['a page of another port', { origin: 'http://127.0.0.1:1' }, 'pages of http://127.0.0.1:1'],
+  ['a page of no origin', { origin: 'null' }, 'pages of null'],
+  ['a browser on behalf of a page', { 'sec-fetch-site': 'cross-site' }, 'another site'],
+  ['another name of ours', { host: 'evil.example' }, 'is not called'],
+  ['a name that begins as ours', { host: '127.0.0.1.evil.example' }, 'is not called'],
+  ['an address in another form', { host: '0x7f.1' }, 'is not called'],
+])('%s is turned away although it has the token', async (_, headers, words) => {
+  const { ask, store } = await madeServer();
+  const object = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation' };
+  const { code, text } = await ask('POST', `${BASE}/operations`, object, { ...BEARER, ...headers });
+  expect(code).toBe(403);
+  expect(text).toContain(words);
+  expect((await store.list('Operation')).items).toEqual([]);
+});
+
+test('own names and pages of our own are let in', async () => {
+  const { ask, port } = await madeServer();
+  const own = [
+    { host: `127.0.0.1:${port}` },
+    { host: 'localhost' },
+    { host: '[::1]:80' },
+    { host: 'My-Node:8090' },
+    { host: `localhost:${port}`, origin: `http://localhost:${port}` },
+  ];
+  for (const headers of own) {
+    const { code } = await ask('GET', '/apis', undefined, { ...BEARER, ...headers });
+    expect(code, JSON.stringify(headers)).toBe(200);
+  }
+});
+
+test('a body beyond its limit is refused, however it is announced', async () => {
+  const { ask, say } = await madeServer();
+  const large = `{"a": "${'x'.repeat(BODY_BYTES_MAX)}"}`;
+  const { code, text } = await ask('POST', '/processor/echo', large);
+  expect(code).toBe(413);
+  expect(text).toContain(`${BODY_BYTES_MAX} bytes at most`);
+  const head = `POST /processor/echo HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const piece = `${(65_536).toString(16)}\r\n${'x'.repeat(65_536)}\r\n`;
+  expect(await say(`${head}${piece.repeat(34)}`)).toContain('413 Payload Too Large');
+});
+
+test.each([
+  ['no JSON', '{"a":', 400, 'it is no JSON'],
+  ['deep brackets', '['.repeat(100_000), 400, 'more than 64 levels'],
+  ['a list', '[]', 400, 'one flat JSON object'],
+  ['a number in it', '{"a": 1}', 400, 'is no text: write all values as texts'],
+])('%s is refused with its reason', async (_, body, wanted, words) => {
+  const { ask, defects } = await madeServer();
+  const { code, text } = await ask('POST', '/processor/echo', body);
+  expect(code).toBe(wanted);
+  expect(text).toContain(words);
+  expect(defects).toEqual([]);
+});
+
+test('another type than JSON is refused', async () => {
+  const { ask } = await madeServer();
+  const headers = { ...BEARER, 'content-type': 'text/plain' };
+  expect(await ask('POST', '/processor/echo', '{}', headers)).toMatchObject({ code: 415 });
+});
+
+test.each([
+  ['noise', 'this is no request\r\n\r\n', '400 Bad Request'],
+  [
+    'two lengths',
+    'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n',
+    '400',
+  ],
+  ['no host', 'GET /apis HTTP/1.1\r\n\r\n', '400'],
+  ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(HEADER_BYTES_MAX)}`, '431'],
+  ['half a letter', `GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, '400'],
+])('%s gets an answer and is hung up on', async (_, bytes, words) => {
+  const { say, defects } = await madeServer();
+  expect(await say(bytes)).toContain(words);
+  expect(defects).toEqual([]);
+});
+
+test('what a handler throws is a defect of ours, and the next request is answered', async () => {
+  const { ask, defects } = await madeServer({
+    metrics: () => Promise.reject(new TypeError('a bug')),
+  });
+  const { code, text } = await ask('GET', '/metrics');
+  expect(code).toBe(500);
+  expect(text).toContain('a defect of kubediag: a bug');
+  expect(defects).toHaveLength(1);
+  expect(await ask('GET', '/readyz')).toMatchObject({ code: 200 });
+});
+
+test('a processor answers as every KubeDiag does', async () => {
+  const { ask } = await madeServer();
+  const told = await ask('POST', '/processor/echo', { a: '1' });
+  expect(told.code).toBe(200);
+  expect(told.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(told.text)).toEqual({ a: '1', isDryRun: 'false' });
+  const dry = await ask('POST', '/processor/echo?dryRun=true', 'null');
+  expect(JSON.parse(dry.text)).toEqual({ isDryRun: 'true' });
+  const get = await ask('GET', '/processor/echo');
+  expect(get).toMatchObject({ code: 405, text: 'method GET is not supported' });
+  const failed = await ask('POST', '/processor/echo', { fail: 'a reason' });
+  expect(failed.code).toBe(500);
+  expect(JSON.parse(failed.text)).toMatchObject({
+    reason: 'InternalError',
+    message: 'because of a reason',
+  });
+  const untold = await ask('POST', '/processor/echo', { fail: 'nothing' });
+  expect(untold.code).toBe(400);
+  expect(JSON.parse(untold.text)).toMatchObject({ reason: 'BadRequest', status: 'Failure' });
+  expect(await ask('POST', '/processor/other', {})).toMatchObject({ code: 404 });
+});
+
+test('what is not ready says why', async () => {
+  const { ask } = await madeServer({ unreadiness: async () => 'it is just starting' });
+  expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
+});
+
+test('a socket leads to the same doors, and ends with them', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const socketPath = join(scratch, 'socket');
+  const { close } = await madeServer({}, { socketPath });
+  const said = async (authorization: string) => {
+    const socket = connect(socketPath);
+    const head = 'GET /apis HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
+    socket.write(`${head}${authorization}\r\n`);
+    return textOf(socket);
+  };
+  expect(await said(`Authorization: Bearer ${TOKEN}\r\n`)).toContain('200 OK');
+  expect(await said('')).toContain('401 Unauthorized');
+  const idle = connect(socketPath);
+  await once(idle, 'connect');
+  idle.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+  await once(idle, 'data');
+  await close();
+  expect(existsSync(socketPath)).toBe(false);
+});
+
+test('where the port is taken no socket is left', async () => {
+  const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
+  onTestFinished(() => rmSync(scratch, { recursive: true }));
+  const socketPath = join(scratch, 'socket');
+  const { port } = await madeServer();
+  const door = { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: [] };
+  const handler = async () => ({ code: 200, type: 'text/plain', body: '' });
+  const rest = { door, handler, onAnswer: () => {}, onDefect: () => {} };
+  const second = startServer({ host: '127.0.0.1', port, socketPath, ...rest });
+  await expect(second).rejects.toThrow('EADDRINUSE');
+  await expect.poll(() => existsSync(socketPath)).toBe(false);
+});

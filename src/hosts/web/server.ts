@@ -1,0 +1,284 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  type AddressInfo,
+  createServer as createSocketServer,
+  type ListenOptions,
+  type Socket,
+  type Server as SocketServer,
+} from 'node:net';
+import { messageOf } from '../../lib/std/message-of.ts';
+import { StoreError, type StoreTrouble } from '../../pipeline/store/store.ts';
+import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
+import { Connections, hangUp } from './connections.ts';
+import { type Door, refusalAt } from './door.ts';
+import {
+  HEADER_BYTES_MAX,
+  HEADERS_MS,
+  IDLE_MS,
+  PIECE_CHARACTERS,
+  REQUEST_MS,
+  UNREAD_MS,
+} from './limits.ts';
+import { readBody } from './read-body.ts';
+import { type Reason, StatusError, statusOf } from './status-error.ts';
+
+export interface Serving {
+  readonly host: string;
+  readonly port: number;
+  /** Where it listens beside that, for whoever may enter the folder of it. */
+  readonly socketPath?: string;
+  readonly door: Door;
+  readonly handler: Handler;
+  /** Told of each answer, and of a defect of ours behind one. */
+  readonly onAnswer: (code: number, tookMs: number) => void;
+  readonly onDefect: (error: unknown) => void;
+}
+
+export interface RunningServer {
+  readonly host: string;
+  readonly port: number;
+  /** Takes no more requests, ends watches, and lets the rest come to its end. */
+  readonly close: () => Promise<void>;
+}
+
+/** Listens. What it refuses it refuses with a `Status`; a handler that throws ends nobody else. */
+export async function startServer(serving: Serving): Promise<RunningServer> {
+  const closing = new AbortController();
+  const server = createServer({
+    maxHeaderSize: HEADER_BYTES_MAX,
+    headersTimeout: HEADERS_MS,
+    requestTimeout: REQUEST_MS,
+    keepAliveTimeout: IDLE_MS,
+    connectionsCheckingInterval: 1_000,
+    insecureHTTPParser: false,
+  });
+  // Apart: whoever fills the port from outside keeps nobody of this node from the socket.
+  const [onPort, onSocket] = [new Connections(), new Connections()];
+  server.on('request', (message, response) => {
+    const { socket } = message;
+    const connections = onSocket.has(socket) ? onSocket : onPort;
+    if (connections.isRefused(socket)) return;
+    const trust = () => connections.trust(socket);
+    void answer(message, response, { ...serving, trust, closing: closing.signal });
+  });
+  server.on('clientError', refuseUnreadable);
+  server.on('connection', (socket) => {
+    if (!onSocket.has(socket)) onPort.add(socket);
+  });
+  const local = createSocketServer((socket) => {
+    onSocket.add(socket);
+    if (!onSocket.isRefused(socket)) server.emit('connection', socket);
+  });
+  if (serving.socketPath !== undefined) await listen(local, { path: serving.socketPath });
+  const listening = listen(server, { host: serving.host, port: serving.port });
+  const [begun] = await Promise.allSettled([listening]);
+  if (begun.status === 'rejected') {
+    local.close();
+    throw begun.reason;
+  }
+  const { address: host, port } = server.address() as AddressInfo;
+  const close = () => closeBoth(server, local, closing);
+  return { host, port, close };
+}
+
+async function listen(server: SocketServer, place: ListenOptions): Promise<void> {
+  server.listen(place);
+  await once(server, 'listening');
+}
+
+async function closeBoth(
+  server: Server,
+  local: SocketServer,
+  closing: AbortController,
+): Promise<void> {
+  const servers = [server, local].filter(({ listening }) => listening);
+  const ended = servers.map((each) => once(each, 'close'));
+  for (const each of servers) each.close();
+  closing.abort();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), UNREAD_MS);
+  await Promise.all(ended);
+  clearTimeout(timer);
+}
+
+interface Answering extends Serving {
+  readonly closing: AbortSignal;
+  /** Called when the request has shown a valid token. */
+  readonly trust: () => void;
+}
+
+async function answer(
+  message: IncomingMessage,
+  response: ServerResponse,
+  answering: Answering,
+): Promise<void> {
+  const begun = performance.now();
+  const gone = new AbortController();
+  response.on('close', () => gone.abort());
+  response.on('error', () => gone.abort());
+  const stop = AbortSignal.any([gone.signal, answering.closing]);
+  const made = await answerTo(message, stop, answering);
+  if (!message.complete) {
+    // What of it is still under way is not waited for; who sent it still gets to read the answer.
+    response.setHeader('Connection', 'close');
+    message.resume();
+  }
+  // Node closes what is idle when a server is closed, and not what becomes idle afterwards.
+  response.on('finish', () => answering.closing.aborted && message.socket.destroySoon());
+  await send(made, response, answering);
+  answering.onAnswer(response.statusCode, performance.now() - begun);
+}
+
+async function answerTo(
+  message: IncomingMessage,
+  stop: AbortSignal,
+  answering: Answering,
+): Promise<WebAnswer> {
+  try {
+    const request = requestOf(message, stop);
+    const isHealth = request.path.length === 1 && request.path[0] === 'healthz';
+    const refusal = isHealth ? undefined : refusalAt(answering.door, request);
+    if (refusal) throw refusal;
+    if (!isHealth) answering.trust();
+    return await answering.handler(request);
+  } catch (error) {
+    return failure(statusErrorOf(error, answering));
+  }
+}
+
+function failure(error: StatusError): WebAnswer {
+  const headers = error.code === 401 ? { 'WWW-Authenticate': 'Bearer realm="kubediag"' } : {};
+  return json(statusOf(error), error.code, headers);
+}
+
+function requestOf(message: IncomingMessage, stop: AbortSignal): WebRequest {
+  const { method = '', url = '', headers } = message;
+  const [path = '', query = ''] = url.split(/\?(.*)/s);
+  if (!path.startsWith('/')) throw new StatusError('BadRequest', 'ask for a path, such as /apis');
+  const pieces = path.split('/').filter(Boolean);
+  return {
+    method,
+    path: pieces.map(decoded),
+    query: new URLSearchParams(query),
+    headers,
+    body: () => readBody(message),
+    stop,
+  };
+}
+
+function decoded(piece: string): string {
+  try {
+    return decodeURIComponent(piece);
+  } catch {
+    throw new StatusError('BadRequest', `"${piece}" is no part of a path: write % as %25`);
+  }
+}
+
+const STORE_REASONS: Readonly<Record<StoreTrouble, Reason>> = {
+  AlreadyExists: 'AlreadyExists',
+  NotFound: 'NotFound',
+  Conflict: 'Conflict',
+  Gone: 'Expired',
+  TooLarge: 'RequestEntityTooLarge',
+  ServiceUnavailable: 'ServiceUnavailable',
+  Damaged: 'InternalError',
+};
+
+function statusErrorOf(error: unknown, { onDefect }: Answering): StatusError {
+  if (error instanceof StatusError) return error;
+  if (error instanceof StoreError) {
+    return new StatusError(STORE_REASONS[error.trouble], error.message);
+  }
+  // Whoever broke off while their body was read waits for nothing.
+  const isGone = error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
+  if (!isGone) onDefect(error);
+  const why = messageOf(error);
+  return new StatusError('InternalError', `a defect of kubediag: ${why}; please report it`);
+}
+
+async function send(
+  { code, type, headers = {}, body, asLastPiece }: WebAnswer,
+  response: ServerResponse,
+  answering: Answering,
+): Promise<void> {
+  response.statusCode = code;
+  response.setHeader('Content-Type', type);
+  // Nobody guesses another type, keeps a copy, or shows it within a page of their own.
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Security-Policy', "default-src 'none'; frame-ancestors 'none'");
+  for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  if (typeof body === 'string') {
+    response.setHeader('Content-Length', Buffer.byteLength(body));
+    response.end(body);
+    return;
+  }
+  response.flushHeaders();
+  try {
+    for await (const piece of asLastPiece ? body : joined(body)) {
+      if (response.destroyed) return;
+      if (!response.write(piece)) await drained(response);
+    }
+  } catch (error) {
+    const status = statusErrorOf(error, answering);
+    // Without a last word the answer must not look whole.
+    if (!asLastPiece) response.destroy();
+    else response.write(asLastPiece(statusOf(status)));
+  }
+  response.end();
+}
+
+/** Small pieces put together: each one that is sent costs a call. */
+async function* joined(
+  pieces: Iterable<string> | AsyncIterable<string | Uint8Array>,
+): AsyncGenerator<string | Uint8Array> {
+  let text = '';
+  for await (const piece of pieces) {
+    // Bytes come from a file, in large pieces.
+    if (typeof piece !== 'string') {
+      yield piece;
+      continue;
+    }
+    text += piece;
+    if (text.length < PIECE_CHARACTERS) continue;
+    yield text;
+    text = '';
+  }
+  if (text !== '') yield text;
+}
+
+async function drained(response: ServerResponse): Promise<void> {
+  if (response.destroyed) return;
+  const timer = setTimeout(() => response.destroy(), UNREAD_MS);
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const go = () => resolve();
+  response.once('drain', go).once('close', go);
+  await promise;
+  clearTimeout(timer);
+  response.off('drain', go).off('close', go);
+}
+
+const UNREADABLE: Readonly<Record<string, readonly [string, string]>> = {
+  HPE_HEADER_OVERFLOW: [
+    '431 Request Header Fields Too Large',
+    `the headers may have ${HEADER_BYTES_MAX} bytes at most: leave out what is not needed`,
+  ],
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    '408 Request Timeout',
+    `a request must be here within ${REQUEST_MS / 1_000} s, its headers within ${HEADERS_MS / 1_000} s: send it again`,
+  ],
+};
+
+/** What is no request has no answer of its own, but still one that says what is wrong. */
+function refuseUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const [line, message] = UNREADABLE[error.code ?? ''] ?? [
+    '400 Bad Request',
+    `it is no request of HTTP: ${error.message}`,
+  ];
+  hangUp(socket, line, message);
+}

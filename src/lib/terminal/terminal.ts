@@ -1,0 +1,105 @@
+import { styleText } from 'node:util';
+import { styledText, terminalText } from '../std/terminal-text.ts';
+
+/** How much a person wants to read. */
+export interface GlobalOptions {
+  readonly quiet?: boolean;
+  readonly verbose?: boolean;
+}
+
+/** Where a person reads and answers. Data goes to `out`, everything else to `err`. */
+export interface Terminal {
+  /** Lets our own styles pass: what others wrote is escaped before, by `printable` or `outData`. */
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  /** Columns of `out` to fill at most; without end where it is no terminal, so nothing is wrapped. */
+  readonly width: number;
+  /** The same of `err`. */
+  readonly errWidth: number;
+  readonly isInteractive: boolean;
+  /** `out` is a terminal, and not a pipe, a file or a log. */
+  readonly isOutTerminal: boolean;
+  readonly style: (style: Style, text: string) => string;
+  /** One line that is rewritten in place; without a terminal, silent. An empty text clears it. */
+  readonly progress: (text: string) => void;
+  /** Advice around an answer; `--quiet` does without it. */
+  readonly hint: (text: string) => void;
+  /** What only those read who asked for it with `--verbose`. */
+  readonly detail: (text: () => string) => void;
+  /** Asks for a line; without one, as when input ends, it is empty. */
+  readonly ask: (question: string, stop: AbortSignal) => Promise<string>;
+  /** Asks for yes or no; anything but y or yes is no, and so is the end of input. */
+  readonly confirm: (question: string, stop: AbortSignal) => Promise<boolean>;
+}
+
+export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
+
+const WIDTH_DEFAULT = 80;
+const WIDTH_MIN = 60;
+const WIDTH_MAX = 120;
+
+export function systemTerminal({ quiet = false, verbose = false }: GlobalOptions): Terminal {
+  const { stdin, stdout, stderr } = process;
+  const err = (text: string) => void stderr.write(stderr.isTTY ? terminalText(text) : text);
+  let isLineOpen = false;
+  const progress = (text: string) => {
+    if (quiet || !stderr.isTTY || (!text && !isLineOpen)) return;
+    isLineOpen = text !== '';
+    const shown = terminalText(text).slice(0, (stderr.columns ?? WIDTH_DEFAULT) - 1);
+    stderr.write(`\r\x1b[K${shown}`);
+  };
+  return {
+    out: (text) => {
+      progress('');
+      stdout.write(stdout.isTTY ? styledText(text) : text);
+    },
+    err: (text) => {
+      progress('');
+      err(text);
+    },
+    width: widthOf(stdout),
+    errWidth: widthOf(stderr),
+    isInteractive: stdin.isTTY && stderr.isTTY,
+    isOutTerminal: stdout.isTTY,
+    // Colour underlines what the words say; NO_COLOR and pipes are honoured by Node itself.
+    style: (style, text) => styleText(style, text, { stream: stdout }),
+    progress,
+    hint: (text) => {
+      if (!quiet) err(text);
+    },
+    detail: (text) => {
+      if (verbose) err(text());
+    },
+    ask,
+    confirm: async (question, stop) => /^y(es)?$/i.test(await ask(question, stop)),
+  };
+}
+
+function widthOf({ isTTY, columns }: NodeJS.WriteStream): number {
+  if (!isTTY) return Number.POSITIVE_INFINITY;
+  // A terminal that does not say how wide it is says 0.
+  return Math.min(Math.max(columns || WIDTH_DEFAULT, WIDTH_MIN), WIDTH_MAX);
+}
+
+/** Data of others as it is; on a terminal as text that cannot act on it. */
+export function outData(text: string, { out, isOutTerminal }: Terminal): void {
+  out(isOutTerminal ? terminalText(text) : text);
+}
+
+async function ask(question: string, stop: AbortSignal): Promise<string> {
+  // Most commands ask nothing, and each would start later by what this loads.
+  const { createInterface } = await import('node:readline');
+  if (stop.aborted) return '';
+  const lines = createInterface({ input: process.stdin, output: process.stderr });
+  return new Promise((resolve) => {
+    const settle = (answer: string) => {
+      resolve(answer);
+      lines.close();
+    };
+    stop.addEventListener('abort', () => settle(''), { once: true });
+    lines.on('close', () => resolve(''));
+    // Read as a key here; whoever listens for the signal stops all, and not this question alone.
+    lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
+    lines.question(terminalText(question), (answer) => settle(answer.trim()));
+  });
+}

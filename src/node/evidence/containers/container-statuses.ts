@@ -1,0 +1,95 @@
+import { numberAt, textAt } from '../../../lib/std/json.ts';
+import { shortId } from '../../../lib/std/short-id.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
+import { mountTable } from '../mounts/mount-table.ts';
+import { type Container, containers, isNewer, nanoseconds, stateIn } from './containers.ts';
+import { runtime } from './runtime.ts';
+
+/** What the runtime says of one container when it is asked about it alone. */
+export interface ContainerStatus {
+  /** The list may say otherwise: dockershim lists a container whose start failed as created. */
+  readonly state: Container['state'];
+  /** Of a container that has exited. */
+  readonly exitCode?: number;
+  readonly reason: string;
+  readonly message: string;
+  /** Nanoseconds since 1970. */
+  readonly finishedAt: bigint;
+  readonly origin: string;
+}
+
+/** By the id of the container. */
+export type ContainerStatuses = ReadonlyMap<string, ContainerStatus>;
+
+/**
+ * Each is a call to the runtime of its own, and a large node has hundreds: so only the newest
+ * container of each name is asked about, when it does not run, in pods with a mount that lost its
+ * source.
+ */
+export const containerStatuses = defineEvidence<ContainerStatuses>({
+  id: 'container-statuses',
+  title: 'Containers that do not run, in pods whose mounts lost their sources',
+  collect: async (look) => {
+    const [{ mounts }, { containers: list }, { socket }] = await Promise.all([
+      look.of(mountTable),
+      look.of(containers),
+      look.of(runtime),
+    ]);
+    const lost = mounts.filter(({ isDeleted }) => isDeleted);
+    // All names in their paths; the UIDs of the pods are among them.
+    const names = new Set(lost.flatMap(({ target }) => target.split('/')));
+    return askStatuses(look, socket, idleIn(list.filter(({ podUid }) => names.has(podUid))));
+  },
+});
+
+function idleIn(list: readonly Container[]): readonly Container[] {
+  const newest = new Map<string, Container>();
+  for (const container of list) {
+    const key = `${container.podUid}/${container.name}`;
+    const other = newest.get(key);
+    if (!other || !isNewer(other, container)) newest.set(key, container);
+  }
+  return [...newest.values()].filter(({ state }) => state !== 'running');
+}
+
+async function askStatuses(
+  look: Look,
+  socket: string,
+  idle: readonly Container[],
+): Promise<ContainerStatuses> {
+  if (idle.length > STATUSES_MAX) {
+    const why = `${idle.length} containers that do not run, more than ${STATUSES_MAX}`;
+    throw new ReadError('too-large', 'CRI ListContainers', why);
+  }
+  const statuses = new Map<string, ContainerStatus>();
+  const waiting = idle.values();
+  const askNext = async (): Promise<void> => {
+    for (const { id } of waiting) {
+      const status = await attempt(askStatus(look, socket, id));
+      if (status.known) statuses.set(id, status.value);
+      // Removed since it was listed, as every container is some day: then there is nothing to tell.
+      else if (status.error.failure !== 'missing') throw status.error;
+    }
+  };
+  await Promise.all(Array.from({ length: STATUS_CALLS_AT_ONCE }, askNext));
+  return statuses;
+}
+
+async function askStatus(look: Look, socket: string, id: string): Promise<ContainerStatus> {
+  const { message } = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
+  const exitCode = numberAt(message, 'status', 'exitCode');
+  const state = stateIn(textAt(message, 'status', 'state'));
+  const origin = `CRI ContainerStatus ${shortId(id)}`;
+  if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
+  return {
+    state,
+    ...(state === 'exited' ? { exitCode } : {}),
+    reason: textAt(message, 'status', 'reason') ?? '',
+    message: textAt(message, 'status', 'message') ?? '',
+    finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
+    origin,
+  };
+}

@@ -1,0 +1,178 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { KUBELET_ROOT, madeWorker, POD_UID } from '../../../../test/made-worker.ts';
+import { lookAt } from '../../checkup/look.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { containerStatuses } from './container-statuses.ts';
+import { containers, newestContainer, stateIn } from './containers.ts';
+import { runtime } from './runtime.ts';
+
+const SOCKET = '/run/containerd/containerd.sock';
+const version = { runtimeName: 'containerd', runtimeVersion: '1.6.20' };
+
+/** A subPath mount of the pod, whose source is gone. */
+const LOST = `70 27 254:1 /lost//deleted ${KUBELET_ROOT}/pods/${POD_UID}/volume-subpaths/v/app/0 rw - ext4 /dev/vda1 rw`;
+
+/** A worker whose runtime answers what it is told. */
+function workerAnswering(call: 'Version' | 'ListPodSandbox' | 'ListContainers', message: unknown) {
+  return madeWorker({ mounts: [] })
+    .set('runtime', { socket: SOCKET, call }, { answer: { criVersion: 'v1', message } })
+    .build();
+}
+
+test('the newest container of a name is the one made last, whatever the order of the list', async () => {
+  const made = [
+    { id: 'a', name: 'app', state: 'CONTAINER_RUNNING', createdAt: '30', attempt: 2 },
+    { id: 'b', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', attempt: 0 },
+    { id: 'c', name: 'app', state: 'CONTAINER_EXITED', createdAt: '30', attempt: 1 },
+    { id: 'd', name: 'other', state: 'CONTAINER_RUNNING', createdAt: '90', attempt: 0 },
+  ] as const;
+  for (const order of [made, made.toReversed()]) {
+    const worker = madeWorker({ mounts: [], containers: order }).build();
+    const { containers: list } = await lookAt(worker).of(containers);
+    const newest = newestContainer(list, list[0]?.podUid ?? '', 'app');
+    expect(newest?.id).toMatch(/^a/);
+  }
+});
+
+test('only the newest of each name is asked how it ended, and only when it did', async () => {
+  const worker = madeWorker({
+    mounts: [LOST],
+    containers: [
+      { id: 'a', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', exitCode: 1 },
+      {
+        id: 'b',
+        name: 'app',
+        state: 'CONTAINER_EXITED',
+        createdAt: '20',
+        exitCode: 128,
+        message: 'no',
+      },
+      { id: 'c', name: 'other', state: 'CONTAINER_RUNNING' },
+    ],
+  }).build();
+  const ends = await lookAt(worker).of(containerStatuses);
+  expect([...ends.keys()].map((id) => id[0])).toEqual(['b']);
+  expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
+});
+
+test('nobody asks how the containers of a pod ended that has lost no mount', async () => {
+  const ended = { id: 'a', name: 'app', state: 'CONTAINER_EXITED' } as const;
+  const isWhole = madeWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
+  expect((await lookAt(isWhole.build()).of(containerStatuses)).size).toBe(0);
+  const isOther = madeWorker({ mounts: [LOST], containers: [{ ...ended, podUid: 'other' }] });
+  expect((await lookAt(isOther.build()).of(containerStatuses)).size).toBe(0);
+  const isLost = madeWorker({ mounts: [LOST], containers: [ended] });
+  expect((await lookAt(isLost.build()).of(containerStatuses)).size).toBe(1);
+});
+
+test('a container that is removed between two calls has no end, and is no error', async () => {
+  const maker = madeWorker({
+    mounts: [LOST],
+    containers: [{ id: 'a', name: 'app', state: 'CONTAINER_EXITED' }],
+  });
+  for (const key of maker.answers.keys()) {
+    if (key.includes('ContainerStatus')) maker.answers.set(key, { failure: 'missing' });
+  }
+  const ends = await lookAt(maker.build()).of(containerStatuses);
+  expect(ends.size).toBe(0);
+});
+
+describe('an answer that makes no sense is malformed, never an empty list', () => {
+  test.each([
+    ['ListContainers', {}],
+    ['ListContainers', { containers: [{}] }],
+    ['ListContainers', { containers: [null] }],
+    ['ListContainers', { containers: 'all' }],
+    ['ListContainers', null],
+    ['ListPodSandbox', {}],
+    ['ListPodSandbox', { items: [{ metadata: { uid: 'u' } }] }],
+    ['Version', {}],
+    ['Version', 7],
+  ] as const)('%s %j', async (call, message) => {
+    const look = lookAt(workerAnswering(call, message));
+    await expect(look.of(containers)).rejects.toBeInstanceOf(ReadError);
+  });
+});
+
+test('whatever the runtime answers, it is containers or a ReadError', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async (value) => {
+      const message = { containers: [{ id: 'x', labels: value, metadata: value, state: value }] };
+      const { containers: list } = await lookAt(workerAnswering('ListContainers', message)).of(
+        containers,
+      );
+      expect(list).toHaveLength(1);
+      const odd = lookAt(workerAnswering('ListContainers', value)).of(containers);
+      await expect(odd).rejects.toBeInstanceOf(ReadError);
+    }),
+    { numRuns: 200 },
+  );
+});
+
+describe('the runtime is found by itself', () => {
+  /** A node that names no endpoint, with what each usual socket answers. */
+  function nodeWith(
+    sockets: Readonly<Record<string, 'pods' | 'idle' | 'unsupported' | 'refused'>>,
+  ) {
+    const maker = madeWorker({ mounts: [] }).file('/proc/812/cmdline', '/usr/bin/kubelet\0');
+    const usual = [
+      ...['/run/containerd/containerd.sock', '/run/crio/crio.sock', '/run/cri-dockerd.sock'],
+      ...[
+        '/run/k3s/containerd/containerd.sock',
+        '/run/dockershim.sock',
+        '/var/run/dockershim.sock',
+      ],
+      ...['/run/isulad.sock', '/var/run/isulad.sock', '/run/k0s/containerd.sock'],
+      '/var/snap/microk8s/common/run/containerd.sock',
+    ];
+    for (const socket of usual) {
+      const state = sockets[socket];
+      const items = state === 'pods' ? [{ id: 's', metadata: { uid: 'u' } }] : [];
+      const isUp = state === 'pods' || state === 'idle';
+      const answer = (message: unknown) =>
+        isUp
+          ? { answer: { criVersion: 'v1' as const, message } }
+          : { failure: state ?? ('missing' as const) };
+      maker.set('runtime', { socket, call: 'Version' }, answer(version));
+      maker.set('runtime', { socket, call: 'ListPodSandbox' }, answer({ items }));
+    }
+    return lookAt(maker.build());
+  }
+
+  test.each([
+    ['the only one', { '/run/crio/crio.sock': 'pods' }, '/run/crio/crio.sock'],
+    [
+      'the one with pods, beside one that idles',
+      { '/run/containerd/containerd.sock': 'idle', '/var/run/dockershim.sock': 'pods' },
+      '/var/run/dockershim.sock',
+    ],
+    [
+      'one without pods yet, beside what is no CRI at all',
+      { '/run/containerd/containerd.sock': 'unsupported', '/var/run/isulad.sock': 'idle' },
+      '/var/run/isulad.sock',
+    ],
+  ] as const)('%s', async (_, sockets, found) => {
+    expect((await nodeWith(sockets).of(runtime)).socket).toBe(found);
+  });
+
+  test('an idle one is no stand-in for one that does not answer', async () => {
+    const look = nodeWith({
+      '/run/containerd/containerd.sock': 'refused',
+      '/run/crio/crio.sock': 'idle',
+    });
+    await expect(look.of(runtime)).rejects.toThrow('/run/containerd/containerd.sock');
+  });
+
+  test('none at all says what to pass', async () => {
+    await expect(nodeWith({}).of(runtime)).rejects.toThrow('--runtime-endpoint');
+  });
+});
+
+test.each([
+  ['CONTAINER_RUNNING', 'running'],
+  ['constructor', 'unknown'],
+  [undefined, 'unknown'],
+])('the state that a runtime calls %s is %s', (name, state) => {
+  expect(stateIn(name)).toBe(state);
+});

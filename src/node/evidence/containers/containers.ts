@@ -1,0 +1,136 @@
+import { listAt, numberAt, textAt } from '../../../lib/std/json.ts';
+import { defineEvidence } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { runtime } from './runtime.ts';
+
+export interface Container {
+  readonly id: string;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly name: string;
+  readonly attempt: number;
+  readonly state: 'created' | 'running' | 'exited' | 'unknown';
+  /** Nanoseconds since 1970, as CRI counts. */
+  readonly createdAt: bigint;
+  readonly sandboxId: string;
+  /** As whoever made it named it. */
+  readonly image: string;
+  /** It carries the label that keadm gives the broker it starts (KubeEdge 1.13 and newer). */
+  readonly isKeadmsBroker: boolean;
+  /** It carries the marks that only a kubelet writes on what it makes. */
+  readonly isKubelets: boolean;
+}
+
+export interface Sandbox {
+  readonly id: string;
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  readonly isReady: boolean;
+}
+
+/** What the runtime knows of the pods of this node. It is never stale, as the kubelet's list can be. */
+export interface Containers {
+  readonly containers: readonly Container[];
+  readonly sandboxes: readonly Sandbox[];
+}
+
+export const containers = defineEvidence<Containers>({
+  id: 'containers',
+  title: 'Containers and sandboxes as the runtime has them',
+  collect: async (look) => {
+    const { socket } = await look.of(runtime);
+    const [sandboxList, containerList] = await Promise.all([
+      look.node.ask('runtime', { socket, call: 'ListPodSandbox' }),
+      look.node.ask('runtime', { socket, call: 'ListContainers' }),
+    ]);
+    return {
+      containers: parseContainers(containerList.message),
+      sandboxes: parseSandboxes(sandboxList.message),
+    };
+  },
+});
+
+/** The newest container of a name in a pod: the one whose state is the container's state. */
+export function newestContainer(
+  list: readonly Container[],
+  podUid: string,
+  name: string,
+): Container | undefined {
+  return list
+    .filter((container) => container.podUid === podUid && container.name === name)
+    .reduce<Container | undefined>(
+      (newest, container) => (newest && isNewer(newest, container) ? newest : container),
+      undefined,
+    );
+}
+
+export function isNewer(left: Container, right: Container): boolean {
+  return left.createdAt === right.createdAt
+    ? left.attempt > right.attempt
+    : left.createdAt > right.createdAt;
+}
+
+const STATES: ReadonlyMap<string | undefined, Container['state']> = new Map([
+  ['CONTAINER_CREATED', 'created'],
+  ['CONTAINER_RUNNING', 'running'],
+  ['CONTAINER_EXITED', 'exited'],
+]);
+
+/** Whatever a runtime calls a state that we do not know, it is unknown to us. */
+export function stateIn(name: string | undefined): Container['state'] {
+  return STATES.get(name) ?? 'unknown';
+}
+
+function parseContainers(message: unknown): readonly Container[] {
+  const list = listAt(message, 'containers');
+  if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
+  return list.map((item) => ({
+    id: required(textAt(item, 'id'), 'CRI ListContainers'),
+    podUid: textAt(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textAt(item, 'labels', 'io.kubernetes.pod.name') ?? '',
+    podNamespace: textAt(item, 'labels', 'io.kubernetes.pod.namespace') ?? '',
+    name:
+      textAt(item, 'labels', 'io.kubernetes.container.name') ??
+      textAt(item, 'metadata', 'name') ??
+      '',
+    attempt: numberAt(item, 'metadata', 'attempt') ?? 0,
+    state: stateIn(textAt(item, 'state')),
+    createdAt: nanoseconds(textAt(item, 'createdAt')),
+    sandboxId: textAt(item, 'podSandboxId') ?? '',
+    image: textAt(item, 'image', 'image') ?? '',
+    isKeadmsBroker: textAt(item, 'labels', 'io.kubeedge.edgecore/mqtt') !== undefined,
+    isKubelets: KUBELETS_MARKS.every((mark) => textAt(item, 'annotations', mark) !== undefined),
+  }));
+}
+
+/** Written by every kubelet since 1.5, all of them in one go with the container's log path. */
+const KUBELETS_MARKS = [
+  'io.kubernetes.container.hash',
+  'io.kubernetes.container.restartCount',
+  'io.kubernetes.container.terminationMessagePath',
+];
+
+function parseSandboxes(message: unknown): readonly Sandbox[] {
+  const list = listAt(message, 'items');
+  if (!list) throw new ReadError('malformed', 'CRI ListPodSandbox', 'it has no sandboxes');
+  return list.map((item) => ({
+    id: required(textAt(item, 'id'), 'CRI ListPodSandbox'),
+    podUid:
+      textAt(item, 'metadata', 'uid') ?? textAt(item, 'labels', 'io.kubernetes.pod.uid') ?? '',
+    podName: textAt(item, 'metadata', 'name') ?? '',
+    podNamespace: textAt(item, 'metadata', 'namespace') ?? '',
+    isReady: textAt(item, 'state') === 'SANDBOX_READY',
+  }));
+}
+
+function required(id: string | undefined, source: string): string {
+  if (!id) throw new ReadError('malformed', source, 'an entry has no id');
+  return id;
+}
+
+// 1780000000000000000
+export function nanoseconds(text: string | undefined): bigint {
+  return text !== undefined && /^-?\d{1,19}$/.test(text) ? BigInt(text) : 0n;
+}

@@ -1,0 +1,79 @@
+import { listAt, textAt } from '../../../lib/std/json.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError, type ReadFailure } from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+
+/** The container runtime that the kubelet works with, once it has answered. */
+export interface Runtime {
+  readonly socket: string;
+  readonly name: string;
+  readonly version: string;
+  readonly criVersion: 'v1' | 'v1alpha2';
+}
+
+/** Where runtimes listen when nobody says otherwise, the most likely first. */
+const USUAL_SOCKETS = [
+  '/run/containerd/containerd.sock',
+  '/run/crio/crio.sock',
+  '/run/k3s/containerd/containerd.sock',
+  '/run/cri-dockerd.sock',
+  '/run/dockershim.sock',
+  '/var/run/dockershim.sock',
+  '/run/isulad.sock',
+  '/var/run/isulad.sock',
+  '/var/snap/microk8s/common/run/containerd.sock',
+  '/run/k0s/containerd.sock',
+] as const;
+
+export const runtime = defineEvidence<Runtime>({
+  id: 'runtime',
+  title: 'The container runtime',
+  collect: async (look) => {
+    const { runtimeSocket } = await look.of(kubelet);
+    if (runtimeSocket) return askVersion(look, runtimeSocket);
+    return findRuntime(look);
+  },
+});
+
+/** Nothing there, or something that is no CRI runtime: Docker's own containerd, for example. */
+const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
+
+/** A node can have several runtimes; the kubelet's is the one that holds pods. */
+async function findRuntime(look: Look): Promise<Runtime> {
+  const failures: string[] = [];
+  let idle: Runtime | undefined;
+  for (const socket of USUAL_SOCKETS) {
+    const answered = await attempt(askVersion(look, socket));
+    if (!answered.known) {
+      if (!IS_NONE.has(answered.error.failure)) failures.push(`${socket}: ${answered.why}`);
+      continue;
+    }
+    if (await hasPods(look, socket)) return answered.value;
+    idle ??= answered.value;
+  }
+  // A runtime that did not answer may be the one with the pods: an idle one is no stand-in for it.
+  if (idle && failures.length === 0) return idle;
+  throw new ReadError(
+    failures.length > 0 ? 'failed' : 'missing',
+    'container runtime',
+    failures.length > 0
+      ? `none answers (${failures.join('; ')})`
+      : 'no socket at any of the usual places; pass --runtime-endpoint',
+  );
+}
+
+async function hasPods(look: Look, socket: string): Promise<boolean> {
+  const { message } = await look.node.ask('runtime', { socket, call: 'ListPodSandbox' });
+  return (listAt(message, 'items') ?? []).length > 0;
+}
+
+async function askVersion(look: Look, socket: string): Promise<Runtime> {
+  const { criVersion, message } = await look.node.ask('runtime', { socket, call: 'Version' });
+  const name = textAt(message, 'runtimeName');
+  const version = textAt(message, 'runtimeVersion');
+  if (!name || version === undefined) {
+    throw new ReadError('malformed', 'CRI Version', 'the runtime does not say its name');
+  }
+  return { socket, name, version, criVersion };
+}

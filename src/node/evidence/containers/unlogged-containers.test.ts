@@ -1,0 +1,201 @@
+import { expect, test } from 'vitest';
+import type { NodeMaker } from '../../../../test/made-node.ts';
+import { type MadeContainer, type MadeWorker, madeWorker } from '../../../../test/made-worker.ts';
+import { checkUp } from '../../checkup/check-up.ts';
+import { lookAt } from '../../checkup/look.ts';
+import { containerWithoutLogPath } from '../../faults/container-without-log-path/fault.ts';
+import { questionOf } from '../../reader/recording.ts';
+import { RecordingNode } from '../../reader/recording-node.ts';
+import { redactRuntime } from '../../redaction/redact-runtime.ts';
+import { listensOn } from '../processes/listening-port.ts';
+import { producerOf } from './container-producer.ts';
+import { unloggedContainers } from './unlogged-containers.ts';
+
+const SOCKET = '/run/containerd/containerd.sock';
+const ours = (index: number): MadeContainer => ({
+  ...{ id: index.toString(16).padStart(8, '0'), name: 'app', state: 'CONTAINER_RUNNING' },
+});
+const bare: MadeContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+};
+
+const PODS = '/proc/812/root/var/lib/kubelet/pods';
+
+async function collected(
+  worker: Partial<MadeWorker>,
+  change: (maker: NodeMaker) => void = () => {},
+) {
+  const maker = madeWorker({ mounts: [], ...worker }).folder('/proc/812/cwd', []);
+  change(maker);
+  maker.missing(
+    'status',
+    '/proc/812/root/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d',
+  );
+  const node = new RecordingNode(maker.build());
+  const found = await lookAt(node).of(unloggedContainers);
+  const asked = [...node.recording.answers.keys()]
+    .map(questionOf)
+    .filter(({ question }) => 'call' in question && question.call === 'ContainerStatus');
+  const verbose = asked.filter(({ question }) => 'verbose' in question).length;
+  return {
+    found: found.containers.map(({ id }) => id.slice(0, 8)),
+    asked: asked.length - verbose,
+    verbose,
+  };
+}
+
+test('a thousand containers of the kubelet cost one call', async () => {
+  const containers = Array.from({ length: 1_000 }, (_, index) => ours(index));
+  expect(await collected({ containers })).toEqual({ found: [], asked: 1, verbose: 0 });
+  expect(await collected({ containers: [...containers, bare] })).toEqual({
+    ...{ found: ['f1cccccc'], asked: 2 },
+    // All that the runtime knows is asked of a suspect alone: what others were told is theirs.
+    verbose: 1,
+  });
+});
+
+test('nobody vouches for a container that does not run', async () => {
+  const ended = { ...bare, isStranger: false };
+  const { found, asked } = await collected({ containers: [ours(1), ended] });
+  expect({ found, asked }).toEqual({ found: ['f1cccccc'], asked: 2 });
+  const created = { ...ended, state: 'CONTAINER_CREATED' } as const;
+  expect(await collected({ containers: [ours(1), created] })).toMatchObject({ found });
+});
+
+test('nor for one that runs with the marks of the kubelet in a pod that it does not know', async () => {
+  const stray = { ...bare, isStranger: false, state: 'CONTAINER_RUNNING' } as const;
+  const uid = '8f14e45f-ceea-467f-a8f1-0c6c6d1e5a11';
+  const containers = [ours(1), { ...stray, podUid: uid }];
+  const forget = (maker: NodeMaker) => {
+    maker
+      .folder(PODS, ['29da79e5-386c-4e0d-82c1-215f93ff955d'])
+      .missing('status', `${PODS}/${uid}`);
+  };
+  expect(await collected({ containers }, forget)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
+  // Where the folders cannot be listed nobody is vouched for.
+  const hide = (maker: NodeMaker) => {
+    forget(maker);
+    maker.set('folder', { path: PODS }, { failure: 'timeout' });
+  };
+  expect(await collected({ containers }, hide)).toMatchObject({ found: ['f1cccccc'], asked: 2 });
+});
+
+test('a runtime that loses all log paths is asked about all of them', async () => {
+  const containers = [1, 2, 3].map((index) => ({ ...ours(index), logPath: '' }));
+  expect(await collected({ containers })).toMatchObject({ asked: 3 });
+});
+
+test('an answer without the field is no answer', async () => {
+  const maker = madeWorker({ mounts: [], containers: [bare] });
+  const id = 'f1'.padEnd(64, 'c');
+  const message = { status: { id, state: 'CONTAINER_EXITED' } };
+  const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
+  maker.set('runtime', asked, { answer: { criVersion: 'v1', message } });
+  const look = lookAt(maker.build());
+  await expect(look.of(unloggedContainers)).rejects.toMatchObject({ failure: 'malformed' });
+});
+
+test('a container that is removed while we ask is none of ours', async () => {
+  const maker = madeWorker({ mounts: [], containers: [bare] });
+  const id = 'f1'.padEnd(64, 'c');
+  const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
+  maker.set('runtime', asked, { failure: 'missing' });
+  const { containers } = await lookAt(maker.build()).of(unloggedContainers);
+  expect(containers).toEqual([]);
+});
+
+test('a pod UID that would lead out of the folder of pods is asked for nowhere', async () => {
+  const labels = { 'io.kubernetes.pod.uid': '../../../etc' };
+  const maker = madeWorker({ mounts: [], containers: [{ ...bare, labels }] });
+  maker.folder('/proc/812/cwd', []);
+  const { containers } = await lookAt(maker.build()).of(unloggedContainers);
+  expect(containers).toMatchObject([{ podUid: '../../../etc', hasPodFolder: false }]);
+});
+
+test('too many strangers are told, and not asked about one by one', async () => {
+  const containers = Array.from({ length: 5_001 }, (_, index) => ({
+    ...ours(index),
+    isStranger: true,
+  }));
+  const look = lookAt(madeWorker({ mounts: [], containers }).build());
+  await expect(look.of(unloggedContainers)).rejects.toMatchObject({ failure: 'too-large' });
+  const [judged] = await checkUp([containerWithoutLogPath], look);
+  expect(judged?.verdict.state).toBe('unknown');
+});
+
+const made = { image: 'x', name: 'c', isKeadmsBroker: false, sandbox: undefined };
+const sandbox = (podName: string, podNamespace = '', podUid = '') => ({
+  ...{ podName, podNamespace, podUid },
+});
+
+test.each([
+  ['its label', 'keadm-mqtt', { ...made, isKeadmsBroker: true }],
+  [
+    'names and image',
+    'keadm-mqtt',
+    { ...made, name: 'mqtt', image: 'eclipse-mosquitto:1.6.15', sandbox: sandbox('mqtt') },
+  ],
+  [
+    'the same of a pod with a UID',
+    'unknown',
+    { ...made, name: 'mqtt', image: 'eclipse-mosquitto:2', sandbox: sandbox('mqtt', 'a', 'u-1') },
+  ],
+  [
+    'another image',
+    'unknown',
+    { ...made, name: 'mqtt', image: 'not-eclipse-mosquitto:1', sandbox: sandbox('mqtt') },
+  ],
+  [
+    'the installation package',
+    'keadm-installation',
+    {
+      ...made,
+      name: 'container',
+      image: 'mirror.example/kubeedge/installation-package:v1.16.0',
+      sandbox: sandbox('edgecore', 'kubeedge', '0b51-uid'),
+    },
+  ],
+  ['nothing', 'unknown', made],
+])('the producer by %s: %s', (_, producer, each) => {
+  expect(producerOf(each)).toBe(producer);
+});
+
+test('sees who listens, and on which port, in both tables of the kernel', () => {
+  const head = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid';
+  const v4 = '   0: 00000000:075B 00000000:0000 0A 00000000:00000000 00:00000000 00000000 1883 0 5';
+  const v6 = `   0: ${'0'.repeat(32)}:075B ${'0'.repeat(32)}:0000 0A 00000000:00000000 00:00000000`;
+  const client =
+    '   1: 0100007F:D2F0 0100007F:075B 01 00000000:00000000 00:00000000 00000000 0 0 5';
+  const accepted =
+    '   2: 0100007F:075B 0100007F:D2F0 01 00000000:00000000 00:00000000 00000000 0 0 5';
+  expect(listensOn([head, v4].join('\n'), 1883)).toBe(true);
+  expect(listensOn([head, v6].join('\n'), 1883)).toBe(true);
+  expect(listensOn([head, client, accepted].join('\n'), 1883)).toBe(false);
+  expect(listensOn([head, v4].join('\n'), 9001)).toBe(false);
+});
+
+test('what may leave of a container says what it is, and nothing of what it was told', () => {
+  const config = {
+    image: { image: 'eclipse-mosquitto:1.6.15' },
+    command: ['/usr/sbin/mosquitto', '--password=hunter2', '-uroot', '-phunter2', 'hunter2'],
+    args: ['hunter2', '{"client_secret":"hunter2"}', '--db-pw', 'hunter2'],
+    annotations: { 'io.kubernetes.pod.note': 'hunter2' },
+    envs: [{ key: 'PASSWORD', value: 'hunter2' }],
+    mounts: [{ container_path: '/mosquitto', host_path: '/var/lib/kubeedge', secret: 'hunter2' }],
+  };
+  const info = { info: JSON.stringify({ pid: 7, config, runtimeSpec: { process: 'hunter2' } }) };
+  const status = {
+    id: 'f1',
+    logPath: '',
+    labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt', 'io.kubernetes.x': 'hunter2' },
+  };
+  const text = JSON.stringify(redactRuntime({ status, info }));
+  expect(text).not.toContain('hunter2');
+  for (const part of ['eclipse-mosquitto', '/usr/sbin/mosquitto', '/mosquitto\\"', 'PASSWORD']) {
+    expect(text).toContain(part);
+  }
+  expect(text).toContain('io.kubeedge.edgecore/mqtt');
+  expect(redactRuntime({ info: { info: 'no JSON, hunter2' } })).toEqual({
+    info: { info: '<redacted>' },
+  });
+});

@@ -1,0 +1,225 @@
+import { numberAt, textAt } from '../../../lib/std/json.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look, type Maybe } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { type Sweep, sweepFor, workingFolder } from '../deletions/working-folder.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { LOG_PATH_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
+import { isServing } from '../processes/listening-port.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import { type Producer, producerOf } from './container-producer.ts';
+import { type Container, type Containers, containers, nanoseconds, stateIn } from './containers.ts';
+import { runtime } from './runtime.ts';
+
+/** A container whose log path is not the absolute path of a file. */
+export interface UnloggedContainer {
+  readonly id: string;
+  readonly name: string;
+  readonly image: string;
+  readonly state: Container['state'];
+  /** Nanoseconds since 1970, as text: with the id it names the container for ever. */
+  readonly createdAt: string;
+  readonly sandboxId: string;
+  /**
+   * empty: there is none. relative: below the kubelet's working folder. folder: that of the pod's
+   * logs (cri-dockerd and iSulad answer so when only the sandbox was given one).
+   */
+  readonly kind: 'empty' | 'relative' | 'folder';
+  readonly logPath: string;
+  readonly producer: Producer;
+  /** The pod that it says it belongs to; empty when it names none. */
+  readonly podUid: string;
+  readonly podName: string;
+  readonly podNamespace: string;
+  /** The kubelet has a folder for that pod, so it has known it. */
+  readonly hasPodFolder: boolean;
+  /** Made by the kubelet itself: then it is the runtime that loses log paths. */
+  readonly isKubelets: boolean;
+  /** Of one that runs: somebody listens on the port of an MQTT broker in its network. */
+  readonly isServing: boolean;
+  readonly exitCode?: number;
+  /** Nanoseconds since 1970; 0 when it has not ended. */
+  readonly finishedAt: bigint;
+  /** What the kubelet would delete of its working folder to be rid of its logs. */
+  readonly sweep: Maybe<Sweep>;
+  readonly origin: string;
+}
+
+export interface UnloggedContainers {
+  readonly socket: string;
+  /** "containerd 1.6.20" */
+  readonly runtime: string;
+  readonly containers: readonly UnloggedContainer[];
+  /** All containers that the runtime lists, whatever their log path. */
+  readonly listed: ReadonlySet<string>;
+  readonly seenAt: Date;
+}
+
+/**
+ * The list of a runtime does not hold log paths, and asking about every container of a large node
+ * would be a thousand calls. So those that run in a pod which the kubelet knows, and carry its marks,
+ * are not asked about: a kubelet writes these marks in the same function that fills in the log path,
+ * and what runs is not collected. Only a runtime that loses all log paths could make that wrong; one
+ * of them is asked about to rule it out, and all of them when it has none. Whatever does not run is
+ * asked about: it is what the kubelet collects, and anybody can copy a mark.
+ */
+export const unloggedContainers = defineEvidence<UnloggedContainers>({
+  id: 'unlogged-containers',
+  title: 'Containers without a log path',
+  collect: async (look) => {
+    const [{ socket, name, version }, all, pods] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+      attempt(podFolders(look)),
+    ]);
+    const asker: Asker = { look, socket, runtime: name, all };
+    const isVouched = ({ state, isKubelets, podUid }: Container) =>
+      state === 'running' && isKubelets && pods.known && pods.value.has(podUid);
+    const asked = all.containers.filter((each) => !isVouched(each));
+    const found = [
+      ...(await askEach(asker, asked)),
+      ...(await witness(asker, all.containers.filter(isVouched))),
+    ];
+    return {
+      socket,
+      runtime: `${name} ${version}`.trim(),
+      containers: found.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
+      listed: new Set(all.containers.map(({ id }) => id)),
+      seenAt: look.node.now(),
+    };
+  },
+});
+
+interface Asker {
+  readonly look: Look;
+  readonly socket: string;
+  readonly runtime: string;
+  readonly all: Containers;
+}
+
+/** The first that is still there speaks for all that run; see above. */
+async function witness(asker: Asker, theirs: readonly Container[]) {
+  for (const container of theirs) {
+    const asked = await unlessMissing(askOne(asker, container));
+    if (asked === undefined) continue; // Removed since it was listed.
+    return asked === 'logged' ? [] : askEach(asker, theirs);
+  }
+  return [];
+}
+
+async function askEach(
+  asker: Asker,
+  list: readonly Container[],
+): Promise<readonly UnloggedContainer[]> {
+  if (list.length > STATUSES_MAX) {
+    const why = `${list.length} containers to ask about, more than ${STATUSES_MAX}`;
+    throw new ReadError('too-large', 'CRI ListContainers', why);
+  }
+  const found: UnloggedContainer[] = [];
+  const waiting = list.values();
+  const askNext = async (): Promise<void> => {
+    for (const container of waiting) {
+      const asked = await unlessMissing(askOne(asker, container));
+      if (asked !== undefined && asked !== 'logged') found.push(asked);
+    }
+  };
+  await Promise.all(Array.from({ length: LOG_PATH_CALLS_AT_ONCE }, askNext));
+  return found;
+}
+
+async function askOne(asker: Asker, container: Container): Promise<UnloggedContainer | 'logged'> {
+  const { look, socket } = asker;
+  const { id } = container;
+  const asked = { socket, call: 'ContainerStatus', id } as const;
+  const { message } = await look.node.ask('runtime', asked);
+  const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
+  const logPath = textAt(message, 'status', 'logPath');
+  if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
+  const kind = await kindOf(asker, container, logPath);
+  if (kind === 'file') return 'logged';
+  // Of a suspect alone, what else the runtime knows: whoever reads the evidence later wants it.
+  await attempt(look.node.ask('runtime', { ...asked, verbose: true }));
+  const state = stateIn(textAt(message, 'status', 'state'));
+  const exitCode = numberAt(message, 'status', 'exitCode');
+  const pod = podOf(asker.all, container);
+  return {
+    id,
+    name: container.name,
+    image: container.image,
+    state,
+    createdAt: String(container.createdAt),
+    sandboxId: container.sandboxId,
+    kind,
+    logPath,
+    producer: producerOf({ ...container, sandbox: sandboxOf(asker.all, container) }),
+    ...pod,
+    hasPodFolder: await hasPodFolder(look, pod.podUid),
+    isKubelets: container.isKubelets,
+    isServing: (state === 'running' || state === 'unknown') && (await isServing(look, id)),
+    ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
+    finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
+    // Not asked before it is needed: on a healthy node nobody reads the working folder.
+    sweep: kind === 'folder' ? NO_SWEEP : await attempt(sweepOf(look, logPath)),
+    origin,
+  };
+}
+
+const NO_SWEEP = { known: false, why: 'its log path leads elsewhere' } as const;
+
+/** All that have none share one sweep. */
+async function sweepOf(look: Look, logPath: string): Promise<Sweep> {
+  return logPath === '' ? (await look.of(workingFolder)).sweep : sweepFor(look, logPath);
+}
+
+// docker, iSulad: with a log folder and no file name they answer the folder itself.
+const ANSWERS_FOLDERS = /^(?:docker|isulad?)/i;
+
+async function kindOf(
+  { look, runtime: name }: Asker,
+  { isKubelets }: Container,
+  logPath: string,
+): Promise<UnloggedContainer['kind'] | 'file'> {
+  if (logPath === '') return 'empty';
+  if (!logPath.startsWith('/')) return 'relative';
+  if (isKubelets || !ANSWERS_FOLDERS.test(name)) return 'file';
+  // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
+  const status = await unlessMissing(look.node.ask('status', { path: logPath }));
+  return status?.type === 'folder' ? 'folder' : 'file';
+}
+
+function sandboxOf({ sandboxes }: Containers, { sandboxId }: Container) {
+  return sandboxes.find(({ id }) => id === sandboxId);
+}
+
+/** The labels of the container, or what its sandbox says of itself. */
+function podOf(
+  all: Containers,
+  container: Container,
+): Pick<UnloggedContainer, 'podUid' | 'podName' | 'podNamespace'> {
+  const sandbox = sandboxOf(all, container);
+  return {
+    podUid: container.podUid || sandbox?.podUid || '',
+    podName: container.podName || sandbox?.podName || '',
+    podNamespace: container.podNamespace || sandbox?.podNamespace || '',
+  };
+}
+
+// 29da79e5-386c-4e0d-82c1-215f93ff955d, 8c4f0e2a9d3b4c5d6e7f8091a2b3c4d5
+const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
+
+/** A kubelet makes the folder of a pod before the pod's first container. */
+async function hasPodFolder(look: Look, podUid: string): Promise<boolean> {
+  if (!POD_UID.test(podUid)) return false;
+  const path = `${await podsPath(look)}/${podUid}`;
+  return (await unlessMissing(look.node.ask('status', { path }))) !== undefined;
+}
+
+/** The pods that the kubelet has a folder for. */
+async function podFolders(look: Look): Promise<ReadonlySet<string>> {
+  return new Set(await look.node.ask('folder', { path: await podsPath(look) }));
+}
+
+async function podsPath(look: Look): Promise<string> {
+  const { root, process } = await look.of(kubelet);
+  return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
+}

@@ -1,0 +1,171 @@
+import { DELETIONS_MAX, STACK_FRAMES_MAX } from '../limits.ts';
+import { straceCallIn, straceFrameIn } from './strace-line.ts';
+
+/** One deletion or renaming that somebody watched, as far as the text tells it. */
+export interface TracedDeletion {
+  /** "unlinkat", "rmdir", "renameat2"...; undefined where the text does not say. */
+  readonly call: string | undefined;
+  /** As the caller gave it to the kernel: "bin", "/var/log/pods/x". */
+  readonly name: string | undefined;
+  /** The folder that a relative name begins at, where the text shows it. */
+  readonly folder: string | undefined;
+  /** "done", or the error as the kernel names it: "ENOTEMPTY". */
+  readonly result: string | undefined;
+  readonly pid: number | undefined;
+  readonly process: string | undefined;
+  /** Functions of the caller, the innermost first: "os.Remove". Empty where none are told. */
+  readonly stack: readonly string[];
+  /** Where it stands in the text, from 1, and that line. */
+  readonly line: number;
+  readonly text: string;
+}
+
+export interface DeletionTrace {
+  readonly tool: 'bpftrace' | 'strace';
+  readonly deletions: readonly TracedDeletion[];
+  /** There were more, or longer ones, than we keep. */
+  readonly isCut: boolean;
+}
+
+type Draft = { -readonly [K in keyof TracedDeletion]: TracedDeletion[K] } & { stack: string[] };
+
+/**
+ * What bpftrace or strace wrote while somebody deleted; undefined for any other text. A stack is
+ * only believed below the line that says what was deleted.
+ */
+export function readDeletionTrace(text: string): DeletionTrace | undefined {
+  const found: Draft[] = [];
+  const unfinished = new Map<string, Draft>();
+  let tool: DeletionTrace['tool'] | undefined;
+  let isCut = false;
+  let latest: Draft | undefined;
+  let lineNumber = 0;
+  for (const line of text.split('\n')) {
+    lineNumber += 1;
+    const frame = frameIn(line);
+    if (frame !== undefined) {
+      isCut ||= latest !== undefined && latest.stack.length >= STACK_FRAMES_MAX;
+      if (latest && latest.stack.length < STACK_FRAMES_MAX) latest.stack.push(frame);
+      continue;
+    }
+    if (line.trim() === '') continue;
+    const seen = straceCallIn(line);
+    if (seen?.resumes) {
+      const begun = unfinished.get(seen.resumes);
+      unfinished.delete(seen.resumes);
+      if (begun) begun.result = seen.result;
+      latest = begun;
+      continue;
+    }
+    const told = seen ?? (tool === 'strace' ? undefined : bpftraceHeadIn(line));
+    latest = undefined;
+    if (!told) continue;
+    if (found.length >= DELETIONS_MAX) {
+      isCut = true;
+      continue;
+    }
+    if (seen) tool = 'strace';
+    tool ??= 'bpftrace';
+    latest = { ...NOTHING, ...told.deletion, stack: [], line: lineNumber, text: line.trim() };
+    found.push(latest);
+    if (seen?.unfinishedAs) unfinished.set(seen.unfinishedAs, latest);
+  }
+  // Many a log speaks of a renaming: without a stack below it, only a line of strace is one.
+  const deletions = tool === 'strace' ? found : found.filter(({ stack }) => stack.length > 0);
+  return tool && deletions.length > 0 ? { tool, deletions, isCut } : undefined;
+}
+
+const NOTHING = {
+  call: undefined,
+  name: undefined,
+  folder: undefined,
+  result: undefined,
+  pid: undefined,
+  process: undefined,
+};
+
+/** The kernel begins at the caller's working folder: what is deleted depends on where it runs. */
+export function isRelative(name: string | undefined): boolean {
+  return name !== undefined && name !== '' && !name.startsWith('/');
+}
+
+/**
+ * The kubelet removes the log of a container. With a relative name that is the fault
+ * container-without-log-path; with an absolute one it is what the kubelet is there for.
+ */
+export function removesContainerLog(stack: readonly string[]): boolean {
+  const clean = stack.findIndex((name) => LOG_CLEAN.test(name));
+  const remove = stack.findIndex((name) => REMOVE.test(name));
+  return clean >= 0 && remove >= 0 && remove < clean;
+}
+
+// k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).Clean
+const LOG_CLEAN = /(^|\/)logs\.\(\*containerLogManager\)\.Clean$/;
+
+// os.Remove
+// k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove
+const REMOVE = /(^os\.Remove|\(\*?RealOS\)\.Remove)$/;
+
+/** A function of a caller's stack, without its offset; undefined when the line is none. */
+function frameIn(line: string): string | undefined {
+  const bpftrace = ADDRESSED_FRAME.exec(line) ?? BARE_FRAME.exec(line);
+  return bpftrace?.[1] ?? straceFrameIn(line);
+}
+
+//     4b8445 os.Remove+69 (/usr/local/bin/edgecore)
+//     40d00e 0x40d00e ([unknown])
+const ADDRESSED_FRAME = /^\s+[0-9a-f]{4,16} (\S.*?)(?:\+\d+)? \([^()]*\)\s*$/;
+
+//         k8s.io/kubernetes/pkg/kubelet/container.(*RealOS).Remove+55
+const BARE_FRAME = /^\s+(\S+)\+\d+\s*$/;
+
+interface Told {
+  readonly deletion: Partial<Draft>;
+}
+
+/** What a bpftrace program printed above a stack; each author prints it in another way. */
+function bpftraceHeadIn(line: string): Told | undefined {
+  if (/^\s/.test(line)) return undefined;
+  const sentence = DELETED_BY.exec(line);
+  if (sentence) {
+    const [, name, process, pid] = sentence;
+    return { deletion: { name, process, pid: Number(pid) } };
+  }
+  const descriptor = DESCRIPTOR.exec(line);
+  if (descriptor) {
+    return { deletion: { name: descriptor[1], ...wordsOf(line), call: callNamedIn(line) } };
+  }
+  const words = wordsOf(line);
+  const call = callNamedIn(line);
+  if (words.name === undefined && call === undefined) return undefined;
+  // Half of all programs print "pid comm path" after the name of the call.
+  const last = /\s(\S+)\s*$/.exec(line)?.[1];
+  const name = words.name ?? (call === last ? undefined : last);
+  return name === undefined ? undefined : { deletion: { ...words, name, call } };
+}
+
+// bin deleted by command 'edgecore' with pid 55978
+const DELETED_BY = /^(\S.*?) (?:was )?deleted by (?:command )?'?(.+?)'? with pid (\d+)\s*$/;
+
+// kubelet 31022 dfd=-100 bin
+const DESCRIPTOR = /\bdfd=-?\d+ (\S.*?)\s*$/;
+
+// pid=55978 comm=edgecore path=bin
+const PAIR = /\b(pid|comm|command|process|path|name|file|filename|pathname)[=:]\s*"?([^\s",]+)/g;
+
+function wordsOf(line: string): Partial<Draft> {
+  const words: Partial<Draft> = {};
+  for (const [, key = '', value = ''] of line.matchAll(PAIR)) {
+    if (key === 'pid') words.pid = Number(value);
+    else if (/^(comm|command|process)$/.test(key)) words.process = value;
+    else words.name ??= value;
+  }
+  return words;
+}
+
+// sys_enter_unlinkat 31022 kubelet bin
+const CALL_NAME = /(?<![a-z])(unlinkat|unlink|rmdir|renameat2|renameat|rename)(?![a-z(])/;
+
+function callNamedIn(line: string): string | undefined {
+  return CALL_NAME.exec(line)?.[1];
+}

@@ -1,0 +1,18 @@
+import { defineEvidence } from '../../model/evidence.ts';
+import type { TracedDeletion } from './deletion-trace.ts';
+
+/** A deletion that somebody watched with a tool, and where they wrote it down. */
+export interface WatchedDeletion extends TracedDeletion {
+  /** "trace.txt:12" */
+  readonly origin: string;
+}
+
+/**
+ * What bpftrace or strace showed to somebody. A look at a node does not watch: that takes as long as
+ * the next deletion takes to come (`kubediag trace deletions`).
+ */
+export const watchedDeletions = defineEvidence<readonly WatchedDeletion[]>({
+  id: 'watched-deletions',
+  title: 'Deletions that somebody watched',
+  collect: async () => [],
+});

@@ -1,0 +1,119 @@
+import { expect, test } from 'vitest';
+import { madeWorker } from '../../../../test/made-worker.ts';
+import { lookAt } from '../../checkup/look.ts';
+import type { Entry, FileStatus } from '../../model/node-reader.ts';
+import { sweepFor, workingFolder } from './working-folder.ts';
+
+const CWD = '/proc/812/cwd';
+const status = (type: FileStatus['type']): FileStatus => ({
+  ...{ type, mode: 0o755, owner: 0, device: '254:1', inode: '2' },
+  ...{ links: 1, sizeBytes: 0, modifiedMs: 0 },
+});
+const file = (name: string): Entry => ({ name, status: status('file'), isEmpty: null });
+const link = (name: string): Entry => ({ name, status: status('link'), isEmpty: null });
+const folder = (name: string, isEmpty: boolean): Entry => ({
+  ...{ name, status: status('folder'), isEmpty },
+});
+const gone = (name: string): Entry => ({ name, status: null, isEmpty: null });
+
+/** A kubelet in this folder, of which these names may be asked about and no others. */
+function worker(names: readonly string[], asked: readonly Entry[], mounts: readonly string[] = []) {
+  const maker = madeWorker({ mounts });
+  maker.folder(CWD, names);
+  maker.set('entries', { path: CWD, names: asked.map(({ name }) => name) }, { answer: asked });
+  return maker;
+}
+
+const sweepOn = async (maker: ReturnType<typeof worker>) =>
+  (await lookAt(maker.build()).of(workingFolder)).sweep;
+
+test('takes files, links and empty folders in the order of their bytes, up to one that is full', async () => {
+  const asked = [file('.autorelabel'), folder('afs', true), link('bin'), folder('boot', false)];
+  const sweep = await sweepOn(worker(['boot', 'bin', '.autorelabel', 'afs'], asked));
+  expect(sweep).toMatchObject({
+    deletes: ['.autorelabel', 'afs', 'bin'],
+    stop: { name: 'boot', why: 'directory not empty' },
+    isWhole: true,
+  });
+});
+
+test('a mount is known from the table, and neither it nor what follows is touched', async () => {
+  const mounts = ['60 27 0:55 / /boot rw,relatime - fuse.dead dead rw'];
+  const names = ['bin', 'boot', 'data', 'zz'];
+  // Only "bin" may be asked about: whoever touches a dead mount waits for ever.
+  const sweep = await sweepOn(worker(names, [link('bin')], mounts));
+  expect(sweep.deletes).toEqual(['bin']);
+  expect(sweep.stop).toEqual({
+    name: 'boot',
+    why: 'device or resource busy: a mount lies on it',
+  });
+});
+
+test('a mount on the first name stops it before anything is asked', async () => {
+  const mounts = ['60 27 0:55 / /bin rw,relatime - fuse.dead dead rw'];
+  const maker = madeWorker({ mounts }).folder(CWD, ['bin', 'boot']);
+  const { sweep } = await lookAt(maker.build()).of(workingFolder);
+  expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin' } });
+});
+
+test.each([
+  ['its mount', '27 1 254:1 / / ro,relatime - ext4 /dev/vda1 rw'],
+  ['its filesystem', '27 1 254:1 / / rw,relatime - ext4 /dev/vda1 ro,errors=remount-ro'],
+])('nothing goes where %s is read-only', async (_, line) => {
+  const maker = madeWorker({ mounts: [], otherMounts: [line] }).folder(CWD, ['bin']);
+  const { sweep } = await lookAt(maker.build()).of(workingFolder);
+  expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin', why: 'read-only file system' } });
+});
+
+test('an empty folder lets it come to its end, and so does one of files alone', async () => {
+  const nothing = madeWorker({ mounts: [] }).folder(CWD, []);
+  const empty = (await lookAt(nothing.build()).of(workingFolder)).sweep;
+  expect(empty).toMatchObject({ deletes: [], isWhole: true });
+  expect(empty.stop).toBeUndefined();
+  const files = await sweepOn(worker(['b', 'a'], [file('a'), gone('b')]));
+  expect(files.deletes).toEqual(['a']);
+  expect(files.stop).toBeUndefined();
+});
+
+test('a name with bytes that are no UTF-8 stands where its bytes stand', async () => {
+  const asked = [file('bö'), file('b\udcff'), folder('c', false)];
+  const sweep = await sweepOn(worker(['b\udcff', 'c', 'bö'], asked));
+  expect(sweep.deletes).toEqual(['bö', 'b\udcff']);
+});
+
+test('a folder with more names than we follow says that there are more', async () => {
+  const names = Array.from({ length: 1_280 }, (_, index) => `f${String(index).padStart(5, '0')}`);
+  const maker = madeWorker({ mounts: [] }).folder(CWD, names);
+  for (let start = 0; start < names.length; start += 256) {
+    const some = names.slice(start, start + 256);
+    maker.set('entries', { path: CWD, names: some }, { answer: some.map(file) });
+  }
+  const sweep = await sweepOn(maker);
+  expect(sweep.isWhole).toBe(false);
+  expect(sweep.deletes.length).toBeGreaterThanOrEqual(1_000);
+});
+
+test('a relative log path is the beginning of names, in a folder below if it names one', async () => {
+  const flat = worker(['bin', 'boot', 'etc'], [link('bin'), folder('boot', false)]);
+  expect(await sweepFor(lookAt(flat.build()), 'b')).toMatchObject({
+    deletes: ['bin'],
+    stop: { name: 'boot' },
+  });
+  const deep = madeWorker({ mounts: [] }).folder(`${CWD}/c`, ['0.log', '0.log.gz', '1.log']);
+  const asked = [file('0.log'), file('0.log.gz')];
+  const names = asked.map(({ name }) => name);
+  deep.set('entries', { path: `${CWD}/c`, names }, { answer: asked });
+  expect(await sweepFor(lookAt(deep.build()), 'c/0.log')).toMatchObject({
+    deletes: ['c/0.log', 'c/0.log.gz'],
+  });
+  const none = madeWorker({ mounts: [] }).missing('folder', `${CWD}/c`);
+  expect((await sweepFor(lookAt(none.build()), 'c/0.log')).deletes).toEqual([]);
+});
+
+test.each(['../x', 'c/../../x', 'a*', '[ab]'])(
+  'does not guess what the log path %s means',
+  async (path) => {
+    const look = lookAt(madeWorker({ mounts: [] }).build());
+    await expect(sweepFor(look, path)).rejects.toMatchObject({ failure: 'unsupported' });
+  },
+);

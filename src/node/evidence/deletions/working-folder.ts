@@ -1,0 +1,136 @@
+import { bytewiseSorted } from '../../../lib/std/bytewise.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { type Entry, ReadError } from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { ENTRIES_AT_ONCE_MAX, SWEPT_NAMES_MAX } from '../limits.ts';
+import { type MountTable, mountTable } from '../mounts/mount-table.ts';
+import { unlessMissing } from '../text/file-path.ts';
+
+/** The folder that the kubelet works in, and what a sweep through it would take. */
+export interface WorkingFolder {
+  readonly path: string;
+  readonly origin: string;
+  /** For a container that has no log path at all. */
+  readonly sweep: Sweep;
+}
+
+/** What the kubelet deletes when it collects the logs of a container whose log path is relative. */
+export interface Sweep {
+  /** The working folder, and where we saw it: "/proc/812/cwd". */
+  readonly folder: string;
+  readonly origin: string;
+  /** Names below the working folder, in the order in which they go. */
+  readonly deletes: readonly string[];
+  /** The first name that cannot be removed; none when the sweep comes to its end. */
+  readonly stop?: { readonly name: string; readonly why: string };
+  /** False when there are more than we list. */
+  readonly isWhole: boolean;
+}
+
+export const workingFolder = defineEvidence<WorkingFolder>({
+  id: 'working-folder',
+  title: 'The folder that the kubelet works in',
+  collect: async (look) => {
+    const { path, origin } = await placeOf(look);
+    return { path, origin, sweep: await sweepFor(look, '') };
+  },
+});
+
+async function placeOf(look: Look): Promise<{ readonly path: string; readonly origin: string }> {
+  const { process } = await look.of(kubelet);
+  if (!process) {
+    const why = 'no kubelet runs, so where the next one will work is not known';
+    throw new ReadError('missing', 'the working folder of the kubelet', why);
+  }
+  const origin = `/proc/${process.pid}/cwd`;
+  const path = process.workingFolder;
+  // "(unreachable)/old", which the kernel prints for a folder outside of the root of the process
+  if (path.startsWith('/')) return { path, origin };
+  throw new ReadError('unsupported', origin, `it leads out of the root of the kubelet: ${path}`);
+}
+
+// c[0]/0.log*: what Go's Glob would not take as it stands, and paths that lead up.
+const NOT_PLAIN = /[*?[\\]|(?:^|\/)\.\.(?:\/|$)/;
+
+/**
+ * Follows Go: Glob(logPath + "*") in the working folder gives every name with that beginning, dot
+ * files too, sorted bytewise; os.Remove unlinks it or removes it as an empty folder; the first that
+ * can be neither ends the sweep. Whether a name is protected by a flag of its filesystem
+ * ("immutable") is not seen from here.
+ */
+export async function sweepFor(look: Look, logPath: string): Promise<Sweep> {
+  const { path, origin } = await placeOf(look);
+  if (NOT_PLAIN.test(logPath)) {
+    throw new ReadError('unsupported', origin, `the log path ${logPath} is a pattern of its own`);
+  }
+  const cut = logPath.lastIndexOf('/') + 1;
+  const [inner, beginning] = [logPath.slice(0, cut), logPath.slice(cut)];
+  const table = await look.of(mountTable);
+  const folder = inner === '' ? origin : `${origin}/${inner.slice(0, -1)}`;
+  // Go's Glob passes over a folder that is not there, or is none, without an error.
+  const listed = (await unlessMissing(look.node.ask('folder', { path: folder }))) ?? [];
+  const names = bytewiseSorted(listed.filter((name) => name.startsWith(beginning)));
+  const place = `${path === '/' ? '' : path}/${inner}`;
+  const entries = (some: readonly string[]) =>
+    look.node.ask('entries', { path: folder, names: some });
+  const sweep = await walk(names, stopsOf(table, place), entries);
+  const { stop } = sweep;
+  return {
+    ...sweep,
+    folder: path,
+    origin,
+    deletes: sweep.deletes.map((name) => `${inner}${name}`),
+    ...(stop ? { stop: { ...stop, name: `${inner}${stop.name}` } } : {}),
+  };
+}
+
+type Why = (name: string) => string | undefined;
+
+/** From the mount table alone: a mount that does not answer is never touched. */
+function stopsOf(table: MountTable, place: string): Why {
+  const targets = new Set(table.mounts.map(({ target }) => target));
+  const isReadOnly = isReadOnlyAt(table, place);
+  return (name) => {
+    if (targets.has(`${place}${name}`)) return 'device or resource busy: a mount lies on it';
+    return isReadOnly ? 'read-only file system' : undefined;
+  };
+}
+
+function isReadOnlyAt(table: MountTable, place: string): boolean {
+  const over = table.mounts
+    .filter(({ target }) => target === '/' || place.startsWith(`${target}/`))
+    .reduce<MountTable['mounts'][number] | undefined>(
+      (best, mount) => (best && best.target.length > mount.target.length ? best : mount),
+      undefined,
+    );
+  if (!over) return false;
+  // 27 1 254:1 / / rw,relatime shared:1 - ext4 /dev/vda1 ro,errors=remount-ro
+  const ofFilesystem = table.lineText(over).split(' ').at(-1) ?? '';
+  return [over.options, ofFilesystem].some((options) => options.split(',').includes('ro'));
+}
+
+async function walk(
+  names: readonly string[],
+  whyNot: Why,
+  ask: (some: readonly string[]) => Promise<readonly Entry[]>,
+): Promise<Pick<Sweep, 'deletes' | 'stop' | 'isWhole'>> {
+  const deletes: string[] = [];
+  for (let start = 0; start < names.length; start += ENTRIES_AT_ONCE_MAX) {
+    const some = names.slice(start, start + ENTRIES_AT_ONCE_MAX);
+    const barred = some.findIndex((name) => whyNot(name) !== undefined);
+    const free = barred < 0 ? some : some.slice(0, barred);
+    const entries = free.length === 0 ? [] : await ask(free);
+    for (const { name, status, isEmpty } of entries) {
+      if (isEmpty === false) {
+        return { deletes, stop: { name, why: 'directory not empty' }, isWhole: true };
+      }
+      if (status) deletes.push(name); // Otherwise it is gone since it was listed.
+    }
+    const name = some[barred];
+    if (name !== undefined) {
+      return { deletes, stop: { name, why: whyNot(name) ?? '' }, isWhole: true };
+    }
+    if (deletes.length >= SWEPT_NAMES_MAX) return { deletes, isWhole: false };
+  }
+  return { deletes, isWhole: true };
+}

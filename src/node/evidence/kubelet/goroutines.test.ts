@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import { eachDump } from '../../../../test/made-dump.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
+import { NodeMaker } from '../../../../test/made-node.ts';
+import { parseGoroutineDump } from '../../../lib/go/dump-parser.ts';
+import { lookAt } from '../../checkup/look.ts';
+import type { Recorded } from '../../reader/recording.ts';
+import { redactAnswer } from '../../redaction/redact.ts';
+import { goroutines } from './goroutines.ts';
+import { credentialSteps } from './kubelet-credential.ts';
+
+const PAGE = {
+  scheme: 'https',
+  address: '127.0.0.1',
+  port: 10_250,
+  path: '/debug/pprof/goroutine?debug=2',
+  as: 'goroutines',
+} as const;
+
+function maker(words: readonly string[] = ['/usr/bin/kubelet']): NodeMaker {
+  const made = makeProcess(makeProc(new NodeMaker(), [812]), { words });
+  return makeFolder(made, '/proc/812/root', '/var/lib/kubelet');
+}
+
+function collected(recorded: Recorded<'goroutines'>) {
+  return lookAt(maker().set('goroutines', PAGE, recorded).build()).of(goroutines);
+}
+
+const DUMP = parseGoroutineDump(eachDump([{ functions: ['main.main'] }]));
+
+test('the kubelet is asked at its secure port', async () => {
+  expect(await collected({ answer: DUMP })).toEqual({
+    dump: DUMP,
+    origin: 'GET https://127.0.0.1:10250/debug/pprof/goroutine?debug=2',
+  });
+});
+
+test('without the right to ask, it says which one is missing', async () => {
+  const denied = collected({ failure: 'denied', detail: 'HTTP 403: Forbidden' });
+  await expect(denied).rejects.toMatchObject({
+    failure: 'denied',
+    detail: expect.stringMatching(/^HTTP 403: Forbidden; .*nodes\/proxy.*--kubelet-token-file/),
+  });
+});
+
+test('switched off pages are told', async () => {
+  const off = collected({ failure: 'unsupported', detail: 'HTTP 405' });
+  await expect(off).rejects.toThrow(/enableDebuggingHandlers/);
+});
+
+test('any other failure stays as it is', async () => {
+  await expect(collected({ failure: 'timeout' })).rejects.toMatchObject({ failure: 'timeout' });
+});
+
+test('a kubelet without that port, or none at all, is not asked', async () => {
+  const closed = lookAt(maker(['/usr/bin/kubelet', '--port=0']).build()).of(goroutines);
+  await expect(closed).rejects.toMatchObject({ failure: 'refused' });
+});
+
+test('what a program labelled its goroutines with does not leave the node', () => {
+  const labelled = {
+    ...DUMP,
+    groups: DUMP.groups.map((group) => ({ ...group, labels: '{"a":"b"}' })),
+  };
+  expect(redactAnswer('goroutines', PAGE, labelled)).toEqual(DUMP);
+});
+
+test('the way to a credential is whole: it is made, used and taken away', () => {
+  const steps = credentialSteps().join('\n');
+  for (const made of ['serviceaccount', 'clusterrole', 'clusterrolebinding']) {
+    expect(steps).toMatch(new RegExp(`create ${made} `));
+    expect(steps).toMatch(new RegExp(`delete .*${made}`));
+  }
+  expect(steps).toMatch(/create token .*--duration=1h/);
+  expect(steps).toContain('nodes/proxy');
+});

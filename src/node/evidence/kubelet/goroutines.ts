@@ -1,0 +1,55 @@
+import type { GoroutineDump } from '../../../lib/go/goroutine-dump.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { type KubeletPage, ReadError, sourceOf } from '../../model/node-reader.ts';
+import { kubelet } from './kubelet.ts';
+import { credentialAdvice } from './kubelet-credential.ts';
+
+export interface Goroutines {
+  readonly dump: GoroutineDump;
+  readonly origin: string;
+}
+
+/**
+ * What the kubelet is doing, by its own account. To tell, it stops all its work for a moment, up to
+ * seconds when it has a hundred thousand goroutines: so a fault asks for this on a suspicion only.
+ */
+export const goroutines = defineEvidence<Goroutines>({
+  id: 'goroutines',
+  title: 'What the kubelet is doing',
+  collect: async (look) => {
+    const page = await kubeletPage(look, '/debug/pprof/goroutine?debug=2');
+    const asked = await attempt(look.node.ask('goroutines', { ...page, as: 'goroutines' }));
+    if (!asked.known) throw withAdvice(asked.error);
+    return { dump: asked.value, origin: sourceOf(page) };
+  },
+});
+
+/** A page of the kubelet's secure port: the open one has none of its debugging pages. */
+export async function kubeletPage(look: Look, path: string): Promise<KubeletPage> {
+  const { presence, address, securePort } = await look.of(kubelet);
+  if (presence !== 'running') {
+    throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
+  }
+  if (securePort === 0) {
+    throw new ReadError('refused', 'the kubelet', 'its secure port is switched off');
+  }
+  return { scheme: 'https', address, port: securePort, path };
+}
+
+const SWITCHED_OFF =
+  'its debugging pages are switched off (enableDebuggingHandlers, enableProfilingHandler)';
+
+/** The same error, with what a person can do about it. */
+export function withAdvice(error: ReadError): ReadError {
+  const { failure, source, detail = '' } = error;
+  const advice =
+    failure === 'denied'
+      ? credentialAdvice()
+      : failure === 'unsupported'
+        ? SWITCHED_OFF
+        : undefined;
+  if (advice === undefined) return error;
+  const words = detail === '' ? advice : `${detail}; ${advice}`;
+  return new ReadError(failure, source, words, { cause: error });
+}

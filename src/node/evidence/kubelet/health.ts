@@ -1,0 +1,68 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { type Door, doorsOf } from '../pods/pods.ts';
+import { kubelet } from './kubelet.ts';
+import { credentialAdvice } from './kubelet-credential.ts';
+
+/** What the kubelet's own health check says of its sync loop. */
+export interface Health {
+  /** failing: the loop was not entered for five minutes, or twice its resync interval. */
+  readonly loop: 'ok' | 'failing';
+  /** The line that says so. */
+  readonly text: string;
+  readonly origin: string;
+}
+
+/**
+ * The page of the main server, on the secure or the read-only port. Port 10248 is not asked: in
+ * every version it checks only that its own server answers, and stays "ok" while the loop is dead.
+ */
+export const health = defineEvidence<Health>({
+  id: 'health',
+  title: "The kubelet's health check of its sync loop",
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    if (here.presence !== 'running') {
+      throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
+    }
+    const failures: string[] = [];
+    for (const door of doorsOf(here)) {
+      for (const path of ['/healthz', '/healthz/syncloop']) {
+        const answered = await attempt(askHealth(look, door, path));
+        if (answered.known) return answered.value;
+        failures.push(answered.why);
+      }
+    }
+    throw new ReadError('failed', 'health of the kubelet', failures.join('; '));
+  },
+});
+
+async function askHealth(look: Look, door: Door, path: string): Promise<Health> {
+  const { status, body } = await look.node.ask('kubelet', { ...door, path });
+  const origin = `GET ${door.scheme}://${door.address}:${door.port}${path}`;
+  if (status === 401 || status === 403) {
+    throw new ReadError('denied', origin, `HTTP ${status}: ${credentialAdvice()}`);
+  }
+  const said = healthIn(body);
+  if (said) return { ...said, origin };
+  // Where all is well it says only this, whichever of its checks were made.
+  if (status === 200 && body.trim() === 'ok') return { loop: 'ok', text: 'ok', origin };
+  throw new ReadError('malformed', origin, `HTTP ${status}, and no word of the sync loop`);
+}
+
+// [-]syncloop failed: reason withheld
+// [-]syncloop failed: sync Loop took longer than expected
+// internal server error: sync Loop took longer than expected
+const FAILING = /^(?:\[-\]syncloop failed\b|internal server error: sync Loop took longer).*$/im;
+
+// [+]syncloop ok
+const OK = /^\[\+\]syncloop ok\b.*$/m;
+
+/** Reads what a health page, or a copy of it, says of the sync loop; undefined when it says nothing. */
+export function healthIn(text: string): Pick<Health, 'loop' | 'text'> | undefined {
+  const failing = FAILING.exec(text)?.[0];
+  if (failing !== undefined) return { loop: 'failing', text: failing.trimEnd() };
+  const ok = OK.exec(text)?.[0];
+  return ok === undefined ? undefined : { loop: 'ok', text: ok.trimEnd() };
+}

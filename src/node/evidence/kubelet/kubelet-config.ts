@@ -1,0 +1,209 @@
+import { ReadError } from '../../model/node-reader.ts';
+import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
+import { flagValue } from '../processes/command-line.ts';
+import { yamlValue } from '../text/text-value.ts';
+
+/** What a kubelet was told, by flags or by a file; a field that nobody set is absent. */
+export interface KubeletSettings {
+  readonly root?: string | undefined;
+  readonly runtimeEndpoint?: string | undefined;
+  readonly securePort?: number | undefined;
+  readonly readOnlyPort?: number | undefined;
+  readonly address?: string | undefined;
+  readonly nodeName?: string | undefined;
+  /** The folder, or the file, of static pods. */
+  readonly staticPodPath?: string | undefined;
+  /** It also takes static pods from an address, which we ask nothing of and do not keep. */
+  readonly hasStaticPodUrl?: boolean | undefined;
+}
+
+/** The keys of configuration files that we read. A bundle keeps the values of these and no others. */
+export const CONFIG_KEYS: ReadonlySet<string> = new Set([
+  'apiVersion',
+  'kind',
+  'address',
+  'port',
+  'readOnlyPort',
+  'containerRuntimeEndpoint',
+  'remoteRuntimeEndpoint',
+  'rootDirectory',
+  'hostnameOverride',
+  'container-runtime-endpoint',
+  'node-name',
+  'staticPodPath',
+  'uid', // Of a static pod.
+]);
+
+/** The flags of a kubelet that we read. */
+export const KUBELET_FLAGS = {
+  root: 'root-dir',
+  runtimeEndpoint: 'container-runtime-endpoint',
+  securePort: 'port',
+  readOnlyPort: 'read-only-port',
+  address: 'address',
+  nodeName: 'hostname-override',
+  staticPodPath: 'pod-manifest-path',
+  config: 'config',
+  configFolder: 'config-dir',
+} as const;
+
+/** Not among the above, whose values a bundle keeps: an address may hold a secret. */
+const STATIC_POD_URL_FLAG = 'manifest-url';
+
+export function flagSettings(words: readonly string[], source: string): KubeletSettings {
+  return {
+    root: nonEmpty(flagValue(words, KUBELET_FLAGS.root)),
+    runtimeEndpoint: nonEmpty(flagValue(words, KUBELET_FLAGS.runtimeEndpoint)),
+    securePort: portOf(flagValue(words, KUBELET_FLAGS.securePort), source),
+    readOnlyPort: portOf(flagValue(words, KUBELET_FLAGS.readOnlyPort), source),
+    address: nonEmpty(flagValue(words, KUBELET_FLAGS.address)),
+    nodeName: nonEmpty(flagValue(words, KUBELET_FLAGS.nodeName)),
+    staticPodPath: nonEmpty(flagValue(words, KUBELET_FLAGS.staticPodPath)),
+    hasStaticPodUrl: isTold(flagValue(words, STATIC_POD_URL_FLAG)),
+  };
+}
+
+/** A KubeletConfiguration, in YAML or JSON. It cannot set the root: that is a flag's alone. */
+export function parseKubeletConfig(text: string, source: string): KubeletSettings {
+  return kubeletConfiguration(parseMapping(text, source), source);
+}
+
+/**
+ * The configuration of KubeEdge's edgecore. Since KubeEdge 1.12 the flags of the kubelet inside are
+ * keys of "edged" itself and its configuration is in "tailoredKubeletConfig".
+ */
+export function parseEdgecoreConfig(
+  text: string,
+  source: string,
+): KubeletSettings & { readonly isFirstFormat: boolean } {
+  const file = parseMapping(text, source);
+  const edged = mappingAt(mappingAt(file, 'modules'), 'edged');
+  const flags = mappingAt(edged, 'tailoredKubeletFlag');
+  const inside = kubeletConfiguration(mappingAt(edged, 'tailoredKubeletConfig'), source);
+  const first = (key: string) => nonEmpty(at(edged, key)) ?? nonEmpty(at(flags, key));
+  return {
+    // edgecore.config.kubeedge.io/v1alpha1
+    isFirstFormat: String(at(file, 'apiVersion')).endsWith('/v1alpha1'),
+    root: first('rootDirectory'),
+    runtimeEndpoint:
+      inside.runtimeEndpoint ?? first('containerRuntimeEndpoint') ?? first('remoteRuntimeEndpoint'),
+    securePort: inside.securePort,
+    readOnlyPort: inside.readOnlyPort,
+    address: inside.address,
+    staticPodPath: inside.staticPodPath,
+    hasStaticPodUrl: inside.hasStaticPodUrl,
+    nodeName: first('hostnameOverride'),
+  };
+}
+
+/** The configuration of k3s: its flags as keys, those for the kubelet as a list of "flag=value". */
+export function parseK3sConfig(text: string, source: string): readonly string[] {
+  const file = parseMapping(text, source);
+  const words = [...listAt(file, 'kubelet-arg'), ...listAt(file, 'kubelet-arg+')].map(
+    (argument) => `--kubelet-arg=${argument}`,
+  );
+  for (const key of ['container-runtime-endpoint', 'node-name']) {
+    const value = nonEmpty(at(file, key));
+    if (value !== undefined) words.push(`--${key}=${value}`);
+  }
+  return words;
+}
+
+/**
+ * The arguments of microk8s, one or more on a line, with variables of the snap. `folder` is that
+ * of the file: "/var/snap/microk8s/5891/args".
+ */
+export function parseArgumentsFile(text: string, path: string): readonly string[] {
+  if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', path);
+  // /var/snap/microk8s/5891/args/kubelet
+  const snap = /^\/var\/snap\/([^/]+)\/([^/]+)\//.exec(path);
+  const variables = new Map(
+    snap
+      ? [
+          ['SNAP', `/snap/${snap[1]}/${snap[2]}`],
+          ['SNAP_DATA', `/var/snap/${snap[1]}/${snap[2]}`],
+          ['SNAP_COMMON', `/var/snap/${snap[1]}/common`],
+        ]
+      : [],
+  );
+  return text
+    .split('\n')
+    .filter((line) => !line.trimStart().startsWith('#'))
+    .flatMap((line) => line.split(/\s+/))
+    .filter((word) => word !== '')
+    .map((word) => expand(word, variables));
+}
+
+// --root-dir=${SNAP_COMMON}/var/lib/kubelet
+const VARIABLE = /\$\{([A-Z_]+)\}|\$([A-Z_]+)/g;
+
+/** A variable that we do not know stays as it is written. */
+function expand(word: string, variables: ReadonlyMap<string, string>): string {
+  return word.replace(
+    VARIABLE,
+    (whole, braced: string | undefined, bare: string | undefined) =>
+      variables.get(braced ?? bare ?? '') ?? whole,
+  );
+}
+
+type Mapping = Readonly<Record<string, unknown>>;
+
+function parseMapping(text: string, source: string): Mapping {
+  // Nothing of the text is in these errors: it may hold secrets.
+  if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
+  const parsed = yamlValue(text);
+  if (!parsed) throw new ReadError('malformed', source, 'it is neither valid YAML nor JSON');
+  const value = parsed.value ?? {};
+  if (!isMapping(value)) throw new ReadError('malformed', source, 'it holds no settings');
+  return value;
+}
+
+function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
+  return {
+    runtimeEndpoint: nonEmpty(at(file, 'containerRuntimeEndpoint')),
+    securePort: portOf(at(file, 'port'), source),
+    readOnlyPort: portOf(at(file, 'readOnlyPort'), source),
+    address: nonEmpty(at(file, 'address')),
+    staticPodPath: nonEmpty(at(file, 'staticPodPath')),
+    hasStaticPodUrl: isTold(at(file, 'staticPodURL')),
+  };
+}
+
+function isMapping(value: unknown): value is Mapping {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mappingAt(mapping: Mapping, key: string): Mapping {
+  const value = at(mapping, key);
+  return isMapping(value) ? value : {};
+}
+
+/** Own keys only: a file may well call one "constructor". */
+function at(mapping: Mapping, key: string): unknown {
+  return Object.hasOwn(mapping, key) ? mapping[key] : undefined;
+}
+
+function listAt(mapping: Mapping, key: string): string[] {
+  const value = at(mapping, key);
+  const list = Array.isArray(value) ? (value as unknown[]) : [value];
+  return list.filter((item) => typeof item === 'string');
+}
+
+function nonEmpty(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+/** Undefined when nobody said anything; an empty value takes back what was said before. */
+function isTold(value: unknown): boolean | undefined {
+  return typeof value === 'string' ? value !== '' : undefined;
+}
+
+const PORT_MAX = 65_535;
+
+function portOf(value: unknown, source: string): number | undefined {
+  if (value === undefined || value === null || value === '') return undefined;
+  const port = typeof value === 'string' ? Number(value) : value;
+  const isPort = typeof port === 'number' && Number.isInteger(port);
+  if (isPort && port >= 0 && port <= PORT_MAX) return port;
+  throw new ReadError('malformed', source, 'a port in it is no port');
+}

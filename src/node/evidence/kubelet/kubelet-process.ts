@@ -1,0 +1,212 @@
+import type { Look } from '../../model/evidence.ts';
+import { type NodeReader, ReadError } from '../../model/node-reader.ts';
+import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from '../limits.ts';
+import { baseName, hasFlag, parseCommandLine, subCommand } from '../processes/command-line.ts';
+import { unlessMissing } from '../text/file-path.ts';
+
+/** A process that is, or says that it is, a kubelet. */
+export interface KubeletProcess {
+  readonly pid: number;
+  readonly program: string;
+  readonly words: readonly string[];
+}
+
+export interface Found {
+  readonly process: KubeletProcess | undefined;
+  /** Look-alikes, and why they were not believed. */
+  readonly disbelieved: readonly string[];
+  /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
+  readonly rival?: number;
+}
+
+/** Programs that are a kubelet or hold one. rke2 holds none: it starts a kubelet of its own. */
+const PROGRAMS = ['kubelet', 'kubelite', 'k3s', 'k3s-agent', 'k3s-server', 'edgecore', 'hyperkube'];
+
+export const KUBELET_COMMS: ReadonlySet<string> = new Set(
+  PROGRAMS.map((program) => program.slice(0, COMM_CHARACTERS_MAX)),
+);
+
+/** The kubelet of this node: the one that the person named, or the only one that is believed. */
+export async function findKubelet({ node, settings }: Look): Promise<Found> {
+  if (settings.kubeletPid !== undefined) {
+    return { process: await namedProcess(node, settings.kubeletPid), disbelieved: [] };
+  }
+  const believed: Believed[] = [];
+  const disbelieved: string[] = [];
+  let rival: number | undefined;
+  for (const candidate of await candidates(node)) {
+    const judged = await judge(node, candidate);
+    if (judged === undefined) continue;
+    if (typeof judged === 'string') {
+      disbelieved.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
+      if (judged === IN_A_CONTAINER) rival ??= candidate.pid;
+    } else {
+      believed.push(judged);
+    }
+  }
+  return {
+    process: onlyOne(believed),
+    disbelieved,
+    ...(rival === undefined ? {} : { rival }),
+  };
+}
+
+async function namedProcess(node: NodeReader, pid: number): Promise<KubeletProcess> {
+  const name = await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` }));
+  if (name === undefined) {
+    throw new ReadError('missing', `/proc/${pid}`, `no process ${pid}; is --kubelet-pid right?`);
+  }
+  const comm = name.trimEnd();
+  const text = await node.ask('file', { path: `/proc/${pid}/cmdline` });
+  const words = wordsOf(text);
+  return { pid, words, program: programOf(words, comm) ?? comm };
+}
+
+async function allProcesses(node: NodeReader): Promise<readonly string[]> {
+  const names = await unlessMissing(node.ask('folder', { path: '/proc' }));
+  if (names) return names;
+  throw new ReadError('missing', '/proc', 'there is no such folder; is --host-root right?');
+}
+
+async function candidates(node: NodeReader): Promise<readonly KubeletProcess[]> {
+  // 812
+  const pids = (await allProcesses(node))
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .toSorted((left, right) => left - right);
+  if (pids.length > PROCESSES_MAX) throw new ReadError('too-large', '/proc');
+  const found: KubeletProcess[] = [];
+  for (let start = 0; start < pids.length; start += PROCESSES_AT_ONCE_MAX) {
+    const asked = pids.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    const answers = await Promise.all(asked.map((pid) => candidateOf(node, pid)));
+    found.push(...answers.filter((candidate) => candidate !== undefined));
+  }
+  return found;
+}
+
+/** The name first: it is cheap, and unlike the command line it never waits for the process. */
+async function candidateOf(node: NodeReader, pid: number): Promise<KubeletProcess | undefined> {
+  const comm = (await unlessMissing(node.ask('file', { path: `/proc/${pid}/comm` })))?.trimEnd();
+  if (comm === undefined || !KUBELET_COMMS.has(comm)) return undefined;
+  const text = await unlessMissing(node.ask('file', { path: `/proc/${pid}/cmdline` }));
+  if (text === undefined) return undefined;
+  const words = wordsOf(text);
+  const program = programOf(words, comm);
+  return program === undefined ? undefined : { pid, words, program };
+}
+
+/**
+ * k3s hides its arguments: it overwrites them with "/usr/local/bin/k3s server", one word with a
+ * space in it and the rest filled up.
+ */
+function wordsOf(text: string): readonly string[] {
+  const words = parseCommandLine(text);
+  const [only = ''] = words;
+  const isTitle = words.filter((word) => word.trim() !== '').length === 1;
+  // /usr/local/bin/k3s server
+  return isTitle && /k3s\S* (server|agent)/.test(only) ? only.trim().split(/\s+/) : words;
+}
+
+/** How the kubelet in this process is called; undefined when the process holds none. */
+function programOf(words: readonly string[], comm: string): string | undefined {
+  // An ended process that its parent has not yet collected has no words.
+  if (words.length === 0 || hasFlag(words, 'version') || hasFlag(words, 'help')) return undefined;
+  const called = baseName(words[0] ?? '');
+  // The first word of a script is its interpreter.
+  const name = PROGRAMS.includes(called) ? called : comm;
+  switch (name) {
+    case 'hyperkube':
+      return subCommand(words) === 'kubelet' ? 'hyperkube' : undefined;
+    case 'k3s':
+    case 'k3s-agent':
+    case 'k3s-server': {
+      const role = name === 'k3s' ? subCommand(words) : name.slice('k3s-'.length);
+      const holds = role === 'agent' || (role === 'server' && !hasFlag(words, 'disable-agent'));
+      return holds ? 'k3s' : undefined;
+    }
+    case 'kubelite':
+    case 'edgecore':
+      return name;
+    default:
+      return 'kubelet';
+  }
+}
+
+interface Believed extends KubeletProcess {
+  readonly parent: number;
+}
+
+const IN_A_CONTAINER = "is not in the node's PID namespace";
+
+/** Believed, or the reason why not; undefined when the process has ended meanwhile. */
+async function judge(
+  node: NodeReader,
+  candidate: KubeletProcess,
+): Promise<Believed | string | undefined> {
+  const folder = `/proc/${candidate.pid}`;
+  const status = await unlessMissing(node.ask('file', { path: `${folder}/status` }));
+  const cgroup = await unlessMissing(node.ask('file', { path: `${folder}/cgroup` }));
+  if (status === undefined || cgroup === undefined) return undefined;
+  // Uid:	0	0	0	0
+  const users = /^Uid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
+  // PPid:	1
+  const parent = /^PPid:\s*(\d+)$/m.exec(status)?.[1];
+  if (!users || parent === undefined) throw new ReadError('malformed', `${folder}/status`);
+  if (users.some((user) => user !== '0')) return `is not root's (user ${users[0]})`;
+  const pod = podCgroup(cgroup);
+  if (pod !== undefined) return `runs in a pod (${pod})`;
+  const isInside = await isInInnerNamespace(node, folder, status);
+  if (isInside) return IN_A_CONTAINER;
+  return isInside === undefined ? undefined : { ...candidate, parent: Number(parent) };
+}
+
+/** Undefined when the process has ended meanwhile. */
+async function isInInnerNamespace(
+  node: NodeReader,
+  folder: string,
+  status: string,
+): Promise<boolean | undefined> {
+  // NSpid:	8120	1
+  const ids = /^NSpid:\s*([\d\s]+)$/m.exec(status)?.[1]?.trim().split(/\s+/);
+  // Its id in each namespace, from that of /proc inwards: one, unless it lives deeper.
+  if (ids) return ids.length > 1;
+  // Before Linux 4.1 the links must be compared, which asks for more rights over process 1.
+  const namespace = await unlessMissing(node.ask('link', { path: `${folder}/ns/pid` }));
+  if (namespace === undefined) return undefined;
+  return namespace !== (await node.ask('link', { path: '/proc/1/ns/pid' }));
+}
+
+// 0::/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod6f1c2a9e_...slice/cri-containerd-4f0c...scope
+// 5:memory:/k8s.io/0f6b...
+// 0::/kubelet/kubepods/besteffort/pod6f1c2a9e-.../crio-4f0c...
+const POD_CGROUP =
+  /kubepods|\/k8s\.io\/[0-9a-f]{64}|cri-containerd[-:][0-9a-f]|crio-[0-9a-f]|\/cri-o|\/isulad\//;
+
+/** The cgroup of a pod that this process lives in. A plain Docker container is no pod. */
+function podCgroup(text: string): string | undefined {
+  return text
+    .split('\n')
+    .map((line) => line.split(':').slice(2).join(':'))
+    .find((path) => POD_CGROUP.test(path));
+}
+
+/**
+ * A kubelet that is about to run a program is there twice for a moment, and k3s has children of its
+ * own name: the child of a believed one is not another.
+ */
+function onlyOne(believed: readonly Believed[]): KubeletProcess | undefined {
+  const pids = new Set(believed.map(({ pid }) => pid));
+  const independent = believed.filter(({ parent }) => !pids.has(parent));
+  const [first, second] = independent;
+  if (second) {
+    const list = independent.map(({ pid, program }) => `${pid} (${program})`).join(' and ');
+    throw new ReadError(
+      'failed',
+      '/proc',
+      `more than one kubelet runs here, as processes ${list}; name one with --kubelet-pid`,
+    );
+  }
+  if (!first) return undefined;
+  const { pid, program, words } = first;
+  return { pid, program, words };
+}

@@ -1,0 +1,202 @@
+import { attempt } from '../../model/attempt.ts';
+import { type NodeReader, ReadError } from '../../model/node-reader.ts';
+import { CONFIG_FILES_MAX } from '../limits.ts';
+import { flagValue, flagValues } from '../processes/command-line.ts';
+import { absolutePath, unlessMissing } from '../text/file-path.ts';
+import {
+  flagSettings,
+  KUBELET_FLAGS,
+  type KubeletSettings,
+  parseArgumentsFile,
+  parseEdgecoreConfig,
+  parseK3sConfig,
+  parseKubeletConfig,
+} from './kubelet-config.ts';
+import type { KubeletProcess } from './kubelet-process.ts';
+
+/** What a running kubelet was told, with what we could not read of it. */
+export interface ToldSettings extends KubeletSettings {
+  /** Where the root was named: a command line or a file. */
+  readonly rootOrigin?: string | undefined;
+  /** Roots to try when none was named. */
+  readonly defaultRoots: readonly string[];
+  readonly readOnlyPort: number;
+  readonly securePort: number;
+  readonly doubts: readonly string[];
+}
+
+interface Asking {
+  readonly node: NodeReader;
+  readonly process: KubeletProcess;
+  readonly workingFolder: string;
+}
+
+const DEFAULT_ROOT = '/var/lib/kubelet';
+const SECURE_PORT = 10_250;
+const READ_ONLY_PORT = 10_255;
+
+export async function toldSettings(asking: Asking): Promise<ToldSettings> {
+  switch (asking.process.program) {
+    case 'edgecore':
+      return edgecoreSettings(asking);
+    case 'k3s':
+      return k3sSettings(asking);
+    case 'kubelite':
+      return kubeliteSettings(asking);
+    default:
+      return kubeletSettings(asking, {
+        words: asking.process.words,
+        origin: commandLineOf(asking),
+        readOnlyPort: READ_ONLY_PORT,
+      });
+  }
+}
+
+interface Flags {
+  readonly words: readonly string[];
+  readonly origin: string;
+  /** What this program sets when neither flag nor file names it. */
+  readonly readOnlyPort: number;
+}
+
+/** Flags beat the file. Only a flag can set the root, so a file that cannot be read is but a doubt. */
+async function kubeletSettings(
+  asking: Asking,
+  { words, origin, readOnlyPort }: Flags,
+): Promise<ToldSettings> {
+  const flags = flagSettings(words, origin);
+  const fromFiles = await attempt(fileSettings(asking, words));
+  const file = fromFiles.known ? fromFiles.value : undefined;
+  const hasFile = !fromFiles.known || file !== undefined;
+  return {
+    root: flags.root,
+    rootOrigin: flags.root === undefined ? undefined : origin,
+    defaultRoots: [DEFAULT_ROOT],
+    runtimeEndpoint: flags.runtimeEndpoint ?? file?.runtimeEndpoint,
+    securePort: flags.securePort ?? file?.securePort ?? SECURE_PORT,
+    // A kubelet without a file opens this port by default, one with a file does not.
+    readOnlyPort: flags.readOnlyPort ?? file?.readOnlyPort ?? (hasFile ? 0 : readOnlyPort),
+    address: flags.address ?? file?.address,
+    nodeName: flags.nodeName,
+    staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
+    hasStaticPodUrl: flags.hasStaticPodUrl ?? file?.hasStaticPodUrl,
+    doubts: fromFiles.known ? [] : [fromFiles.why],
+  };
+}
+
+/** Undefined when there is no file of configuration at all. */
+async function fileSettings(
+  asking: Asking,
+  words: readonly string[],
+): Promise<KubeletSettings | undefined> {
+  const path = flagValue(words, KUBELET_FLAGS.config);
+  const folder = flagValue(words, KUBELET_FLAGS.configFolder);
+  if (!path && !folder) return undefined;
+  const paths = path ? [viewOf(asking, path)] : [];
+  if (folder) paths.push(...(await filesIn(asking, folder, '.conf')));
+  let settings: KubeletSettings = {};
+  for (const file of paths) {
+    const text = await asking.node.ask('file', { path: file });
+    settings = overlaid(settings, parseKubeletConfig(text, file));
+  }
+  return settings;
+}
+
+const NO_ARGUMENTS_FILE = 'kubelite without --kubelet-args-file; name the root with --kubelet-root';
+
+/** microk8s keeps the flags of its kubelet in a file. */
+async function kubeliteSettings(asking: Asking): Promise<ToldSettings> {
+  const path = flagValue(asking.process.words, 'kubelet-args-file');
+  if (!path) throw new ReadError('unsupported', commandLineOf(asking), NO_ARGUMENTS_FILE);
+  const origin = viewOf(asking, path);
+  const words = parseArgumentsFile(await asking.node.ask('file', { path: origin }), path);
+  return kubeletSettings(asking, { words, origin, readOnlyPort: READ_ONLY_PORT });
+}
+
+const K3S_CONFIG = '/etc/rancher/k3s/config.yaml';
+const K3S_STATIC_PODS = '/var/lib/rancher/k3s/agent/pod-manifests';
+const K3S_SOCKET = '/run/k3s/containerd/containerd.sock';
+
+/** k3s hides its command line, so what its kubelet was told is mostly found in its files. */
+async function k3sSettings(asking: Asking): Promise<ToldSettings> {
+  const { words } = asking.process;
+  const path = flagValue(words, 'config', 'c') ?? K3S_CONFIG;
+  const file = viewOf(asking, path);
+  const fileWords: string[] = [];
+  for (const name of [file, ...(await filesIn(asking, `${path}.d`, '.yaml', '.yml'))]) {
+    const text = await unlessMissing(asking.node.ask('file', { path: name }));
+    if (text !== undefined) fileWords.push(...parseK3sConfig(text, name));
+  }
+  const all = [...fileWords, ...words];
+  const kubeletWords = flagValues(all, 'kubelet-arg').map((argument) => `--${argument}`);
+  const fromFile = flagValues(fileWords, 'kubelet-arg').some(isRoot);
+  const fromCommandLine = flagValues(words, 'kubelet-arg').some(isRoot);
+  const origin = fromFile && !fromCommandLine ? file : commandLineOf(asking);
+  const told = await kubeletSettings(asking, { words: kubeletWords, origin, readOnlyPort: 0 });
+  return {
+    ...told,
+    runtimeEndpoint:
+      flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || told.runtimeEndpoint || K3S_SOCKET,
+    nodeName: flagValue(all, 'node-name') ?? told.nodeName,
+    staticPodPath: told.staticPodPath ?? K3S_STATIC_PODS,
+  };
+}
+
+function isRoot(argument: string): boolean {
+  return argument.startsWith(`${KUBELET_FLAGS.root}=`);
+}
+
+const EDGECORE_CONFIG = '/etc/kubeedge/config/edgecore.yaml';
+const EDGECORE_PORT = 10_350;
+const EDGECORE_FIRST_ROOT = '/var/lib/edged';
+
+/** Here the root stands in the file alone: when it cannot be read, the root is not known. */
+async function edgecoreSettings(asking: Asking): Promise<ToldSettings> {
+  const file = viewOf(asking, flagValue(asking.process.words, 'config') ?? EDGECORE_CONFIG);
+  const { isFirstFormat, ...settings } = parseEdgecoreConfig(
+    await asking.node.ask('file', { path: file }),
+    file,
+  );
+  return {
+    ...settings,
+    rootOrigin: settings.root === undefined ? undefined : file,
+    // The default moved from one to the other in KubeEdge 1.20.
+    defaultRoots: isFirstFormat ? [EDGECORE_FIRST_ROOT] : [EDGECORE_FIRST_ROOT, DEFAULT_ROOT],
+    readOnlyPort: settings.readOnlyPort ?? EDGECORE_PORT,
+    securePort: settings.securePort ?? 0,
+    doubts: [],
+  };
+}
+
+function overlaid(below: KubeletSettings, above: KubeletSettings): KubeletSettings {
+  return {
+    runtimeEndpoint: above.runtimeEndpoint ?? below.runtimeEndpoint,
+    securePort: above.securePort ?? below.securePort,
+    readOnlyPort: above.readOnlyPort ?? below.readOnlyPort,
+    address: above.address ?? below.address,
+    staticPodPath: above.staticPodPath ?? below.staticPodPath,
+    hasStaticPodUrl: above.hasStaticPodUrl ?? below.hasStaticPodUrl,
+  };
+}
+
+/** The files of a folder in the order in which they count; none when there is no such folder. */
+async function filesIn(
+  asking: Asking,
+  folder: string,
+  ...endings: readonly string[]
+): Promise<readonly string[]> {
+  const path = viewOf(asking, folder);
+  const names = (await unlessMissing(asking.node.ask('folder', { path }))) ?? [];
+  const files = names.filter((name) => endings.some((ending) => name.endsWith(ending)));
+  if (files.length > CONFIG_FILES_MAX) throw new ReadError('too-large', path);
+  return files.toSorted().map((name) => `${path}/${name}`);
+}
+
+/** A file as the kubelet sees it: its root need not be ours. */
+function viewOf({ process, workingFolder }: Asking, path: string): string {
+  return `/proc/${process.pid}/root${absolutePath(path, workingFolder)}`;
+}
+
+function commandLineOf({ process }: Asking): string {
+  return `/proc/${process.pid}/cmdline`;
+}

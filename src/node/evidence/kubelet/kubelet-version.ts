@@ -1,0 +1,155 @@
+import { type Attempt, attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { type Question, ReadError, sourceOf } from '../../model/node-reader.ts';
+import { trustedFile } from '../processes/trusted-file.ts';
+import { parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
+import { kubernetesInside } from './edgecore-versions.ts';
+import { type Kubelet, kubelet } from './kubelet.ts';
+
+/** The version of the kubelet's own code, also where it lives inside another program. */
+export interface KubeletVersion extends VersionNumber {
+  /** What told us: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
+  readonly origin: string;
+  /** What it was derived from: "KubeEdge v1.13.0". */
+  readonly via?: string;
+  /** "last verified with KubeEdge v1.23.1": what is inside of that release is assumed to be inside of this. */
+  readonly assumption?: string;
+}
+
+export const kubeletVersion = defineEvidence<KubeletVersion>({
+  id: 'kubelet-version',
+  title: 'The version of the kubelet',
+  collect: async (look) => {
+    const found = await look.of(kubelet);
+    const tried: Attempt<KubeletVersion>[] = [];
+    for (const source of sourcesFor(look, found)) {
+      const answer = await attempt(source());
+      if (answer.known) return answer.value;
+      tried.push(answer);
+    }
+    throw noVersion(tried, found);
+  },
+});
+
+type Source = () => Promise<KubeletVersion>;
+
+/** The first that answers is believed. The program itself comes last: it must be run for that. */
+function sourcesFor(look: Look, found: Kubelet): readonly Source[] {
+  if (found.presence === 'absent') return [];
+  if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(look, path));
+  const { pid, executable } = found.process;
+  return [
+    ...metricsQuestions(found).map((question) => () => fromMetrics(look, question)),
+    () => fromProcess(look, { pid, executable, program: found.program }),
+  ];
+}
+
+function noVersion(tried: readonly Attempt<KubeletVersion>[], { process }: Kubelet): ReadError {
+  const failures = tried.filter((answer) => !answer.known);
+  if (!process && failures.every(({ error }) => error.failure === 'missing')) {
+    const detail =
+      failures.length === 0
+        ? 'there is no kubelet'
+        : 'no kubelet runs, and no program of one is at the usual places';
+    return new ReadError('missing', 'the version of the kubelet', detail);
+  }
+  const { failure = 'missing' } =
+    failures.find(({ error }) => error.failure === 'unsupported')?.error ??
+    failures.find(({ error }) => error.failure !== 'missing')?.error ??
+    {};
+  const detail = failures.map(({ why }) => why).join('; ');
+  return new ReadError(failure, 'the version of the kubelet', detail);
+}
+
+function metricsQuestions({ address, readOnlyPort, securePort }: Kubelet): Question<'kubelet'>[] {
+  const path = '/metrics';
+  const questions: Question<'kubelet'>[] = [];
+  if (readOnlyPort > 0) questions.push({ scheme: 'http', address, port: readOnlyPort, path });
+  if (securePort > 0) questions.push({ scheme: 'https', address, port: securePort, path });
+  return questions;
+}
+
+async function fromMetrics(look: Look, question: Question<'kubelet'>): Promise<KubeletVersion> {
+  const origin = sourceOf(question);
+  const { status, body } = await look.node.ask('kubelet', question);
+  if (status !== HTTP_OK) {
+    const failure = status === 401 || status === 403 ? 'denied' : 'failed';
+    throw new ReadError(failure, origin, `it answered ${status}`);
+  }
+  return { ...parseBuildInfo(body, origin), origin };
+}
+
+const HTTP_OK = 200;
+
+// kubernetes_build_info{build_date="2026-08-13T16:04:18Z",git_version="v1.36.3",major="1"} 1
+// kubernetes_build_info{buildDate="2020-08-13T16:04:18Z",gitVersion="v1.18.8",major="1"} 1
+const BUILD_INFO = /^kubernetes_build_info\{[^\n]*?\bgit(?:_v|V)ersion="([^"\n]*)"/m;
+
+export function parseBuildInfo(metrics: string, origin: string): VersionNumber {
+  const text = BUILD_INFO.exec(metrics)?.[1];
+  if (text === undefined) throw new ReadError('malformed', origin, 'no kubernetes_build_info');
+  const version = parseVersionNumber(text, origin);
+  // v0.0.0-master+$Format:%H$: built without being told its version, as edgecore is.
+  if (version.major === 0) throw new ReadError('unsupported', origin, `${text} is no version`);
+  return version;
+}
+
+async function fromProcess(
+  look: Look,
+  { pid, executable, program }: { pid: number; executable: string; program: string },
+): Promise<KubeletVersion> {
+  // /usr/bin/kubelet (deleted)
+  if (executable.endsWith(' (deleted)')) {
+    throw new ReadError('unsupported', executable, 'its file was replaced since it was started');
+  }
+  await trustedFile(look, `/proc/${pid}/root`, executable);
+  return askProgram(look, `/proc/${pid}/exe`, program);
+}
+
+/** Where the usual distributions put a kubelet, for when none runs. */
+const USUAL_PROGRAMS = [
+  '/usr/bin/kubelet',
+  '/usr/local/bin/kubelet',
+  '/opt/bin/kubelet',
+  '/opt/kubernetes/bin/kubelet',
+  '/usr/local/bin/k3s',
+  '/usr/local/bin/edgecore',
+  '/usr/bin/edgecore',
+];
+
+async function fromFile(look: Look, path: string): Promise<KubeletVersion> {
+  return askProgram(look, await trustedFile(look, '', path), 'kubelet');
+}
+
+async function askProgram(look: Look, program: string, name: string): Promise<KubeletVersion> {
+  const words = name === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
+  const question = { program, arguments: words };
+  const origin = sourceOf(question);
+  return { ...parseProgramVersion(await look.node.ask('version', question), origin), origin };
+}
+
+// Kubernetes v1.18.8
+// k3s version v1.28.5+k3s1 (5b2d1271)
+// KubeEdge v1.13.0
+const PRINTED = /^\s*(Kubernetes|KubeEdge|k3s version|rke2 version) (\S+)/;
+
+export function parseProgramVersion(
+  text: string,
+  origin: string,
+): VersionNumber & Pick<KubeletVersion, 'via' | 'assumption'> {
+  const [, program, number] = PRINTED.exec(text) ?? [];
+  if (number === undefined) throw new ReadError('malformed', origin, 'it printed no version');
+  const version = parseVersionNumber(number, origin);
+  if (program !== 'KubeEdge') return version;
+  const inside = kubernetesInside(version);
+  if (inside === undefined) {
+    const detail = `the kubelet inside KubeEdge ${version.text} is not known to us`;
+    throw new ReadError('unsupported', origin, detail);
+  }
+  const { kubernetes, assumption } = inside;
+  return {
+    ...parseVersionNumber(kubernetes, origin),
+    via: `KubeEdge ${version.text}`,
+    ...(assumption === undefined ? {} : { assumption }),
+  };
+}

@@ -1,0 +1,199 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { parseArgumentsFile } from '../kubelet/kubelet-config.ts';
+import { LOG_FILES_MAX } from '../limits.ts';
+import { baseName, flagValue, parseCommandLine } from '../processes/command-line.ts';
+import { absolutePath, unlessMissing } from '../text/file-path.ts';
+
+/** A file that the kubelet logs to, or did. */
+export interface LogFile {
+  /** How we reach it: "/proc/812/fd/2", "/proc/812/root/var/log/kubelet.log". */
+  readonly path: string;
+  /** How a person calls it: "/var/log/kubelet.log". */
+  readonly origin: string;
+  /** Where its folder is for us; rotated files lie beside it. */
+  readonly folder: string;
+  /** Whether older parts of it may lie beside it, under names that others gave them. */
+  readonly isRotated: boolean;
+}
+
+/** The files that a running kubelet writes to, oldest first; none when it writes elsewhere. */
+export async function logFiles(look: Look, unread: string[]): Promise<readonly LogFile[]> {
+  const known = await attempt(look.of(kubelet));
+  if (!known.known) unread.push(known.why);
+  const found = known.known ? known.value : undefined;
+  if (!found?.process) return [];
+  const { process } = found;
+  const view = `/proc/${process.pid}/root`;
+  const words = await attempt(wordsOf(look, found));
+  if (!words.known) unread.push(words.why);
+  const { file, folder } = told(words.known ? words.value : []);
+  const files: LogFile[] = [];
+  if (folder !== undefined) {
+    files.push(
+      ...(await filesOfKlog(
+        look,
+        view,
+        absolutePath(folder, process.workingFolder),
+        found,
+        unread,
+      )),
+    );
+  }
+  if (file !== undefined) files.push(seen(view, absolutePath(file, process.workingFolder)));
+  if (found.program === 'edgecore') files.push(seen(view, EDGECORE_LOG));
+  files.push(...(await openFiles(look, process.pid, unread)));
+  return uniqueFiles(files);
+}
+
+const EDGECORE_LOG = '/var/log/kubeedge/edgecore.log';
+
+/** Where some distributions keep it, for a kubelet that does not run or does not tell. */
+export function usualFiles(): readonly LogFile[] {
+  return ['/var/log/kubelet.log', '/var/log/kubernetes/kubelet.INFO', EDGECORE_LOG].map((path) =>
+    seen('', path),
+  );
+}
+
+function seen(view: string, path: string): LogFile {
+  return {
+    path: `${view}${path}`,
+    origin: path,
+    folder: `${view}${folderOf(path)}`,
+    isRotated: true,
+  };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf('/'));
+}
+
+/** The words that the kubelet's own flags are among. */
+async function wordsOf({ node }: Look, { program, process }: Kubelet): Promise<readonly string[]> {
+  const folder = `/proc/${process?.pid}`;
+  const words = parseCommandLine(await node.ask('file', { path: `${folder}/cmdline` }));
+  const path = program === 'kubelite' ? flagValue(words, 'kubelet-args-file') : undefined;
+  if (path === undefined) return words;
+  return parseArgumentsFile(await node.ask('file', { path: `${folder}/root${path}` }), path);
+}
+
+function told(words: readonly string[]): { file: string | undefined; folder: string | undefined } {
+  // k3s calls its own "--log".
+  return {
+    file: flagValue(words, 'log-file', 'log') || undefined,
+    folder: flagValue(words, 'log-dir') || undefined,
+  };
+}
+
+// kubelet.node-1.root.log.INFO.20260330-155827.4130850
+const OF_KLOG = /^[\w-]+\..+\.log\.INFO\.(\d{8}-\d{6})\.\d+$/;
+
+/** klog begins a new file at every start and at every 1.8 GB; "kubelet.INFO" leads to the newest. */
+async function filesOfKlog(
+  look: Look,
+  view: string,
+  folder: string,
+  { program }: Kubelet,
+  unread: string[],
+): Promise<readonly LogFile[]> {
+  const read = await attempt(unlessMissing(look.node.ask('folder', { path: `${view}${folder}` })));
+  if (!read.known) unread.push(read.why);
+  const names = read.known ? (read.value ?? []) : [];
+  const dated = names
+    .flatMap((name) => {
+      const date = name.startsWith(`${program}.`) ? OF_KLOG.exec(name)?.[1] : undefined;
+      return date === undefined ? [] : [{ name, date }];
+    })
+    .toSorted((left, right) => (left.date < right.date ? -1 : 1));
+  const chosen = dated.slice(-LOG_FILES_MAX).map(({ name }) => name);
+  const last = chosen.length > 0 ? chosen : names.filter((name) => name === `${program}.INFO`);
+  return last.map((name) => ({ ...seen(view, `${folder}/${name}`), isRotated: false }));
+}
+
+/** What it prints goes into a file at times. A journal is a socket, and a runtime's log a pipe. */
+async function openFiles(
+  { node }: Look,
+  pid: number,
+  unread: string[],
+): Promise<readonly LogFile[]> {
+  const files: LogFile[] = [];
+  for (const fd of [1, 2]) {
+    const path = `/proc/${pid}/fd/${fd}`;
+    const link = await attempt(unlessMissing(node.ask('link', { path })));
+    if (!link.known) {
+      unread.push(link.why);
+      continue;
+    }
+    const target = link.value ?? '';
+    if (!target.startsWith('/') || target.startsWith('/dev/')) continue;
+    // "/var/log/kubelet.log (deleted)" was turned over without the kubelet knowing: it writes on.
+    const origin = target.replace(/ \(deleted\)$/, '');
+    files.push({ ...seen(`/proc/${pid}/root`, origin), path, origin: target });
+  }
+  return files;
+}
+
+function uniqueFiles(files: readonly LogFile[]): readonly LogFile[] {
+  return [...new Map(files.map((file) => [file.origin, file])).values()];
+}
+
+// kubelet.log.1, kubelet.log-20260330
+const TURNED_OVER = /^[.-](\d{1,3}|\d{8}(?:[-.T]?\d{0,6}))$/;
+
+/** The newest of the older parts beside a file that logrotate or its like turns over. */
+export async function rotatedBefore(look: Look, file: LogFile): Promise<readonly LogFile[]> {
+  const base = baseName(file.origin);
+  const names = (await unlessMissing(look.node.ask('folder', { path: file.folder }))) ?? [];
+  const ends = names.flatMap((name) =>
+    name.startsWith(base) ? (TURNED_OVER.exec(name.slice(base.length))?.[1] ?? []) : [],
+  );
+  // ".1" is the newest of numbers, the highest the newest of dates.
+  const newest = ends.includes('1')
+    ? '1'
+    : ends
+        .filter((end) => end.length >= 8)
+        .toSorted()
+        .at(-1);
+  const name = names.find((each) => each === `${base}.${newest}` || each === `${base}-${newest}`);
+  if (newest === undefined || name === undefined) return [];
+  const origin = `${folderOf(file.origin)}/${name}`;
+  return [{ path: `${file.folder}/${name}`, origin, folder: file.folder, isRotated: false }];
+}
+
+/** The kernel's name of the process, where it is not that of the program. */
+const COMMS: Readonly<Record<string, readonly string[]>> = {
+  k3s: ['k3s', 'k3s-server', 'k3s-agent'],
+  hyperkube: ['kubelet', 'hyperkube'],
+};
+
+const UNITS: Readonly<Record<string, readonly string[]>> = {
+  k3s: ['k3s.service', 'k3s-agent.service'],
+  kubelite: ['snap.microk8s.daemon-kubelite.service'],
+  edgecore: ['edgecore.service'],
+};
+
+// 0::/system.slice/snap.microk8s.daemon-kubelite.service
+const UNIT = /\/([^/\n]+\.service)$/gm;
+
+/** Every unit that may hold the kubelet of a node where none runs, the most likely first. */
+export const KUBELET_UNITS: readonly string[] = [
+  ...['kubelet.service', 'k3s.service', 'k3s-agent.service', 'rke2-agent.service'],
+  ...['rke2-server.service', 'k0sworker.service', 'k0scontroller.service'],
+  ...['snap.microk8s.daemon-kubelite.service', 'edgecore.service'],
+];
+
+/** The entries of the journal that are the kubelet's, or systemd's about it. */
+export async function journalOf(look: Look): Promise<readonly string[]> {
+  const known = await attempt(look.of(kubelet));
+  const { program, process } = known.known ? known.value : { program: 'kubelet' };
+  const units = new Set(UNITS[program] ?? ['kubelet.service', 'rke2-agent.service']);
+  if (process) {
+    const cgroup = await attempt(look.node.ask('file', { path: `/proc/${process.pid}/cgroup` }));
+    for (const [, unit = ''] of cgroup.known ? cgroup.value.matchAll(UNIT) : []) units.add(unit);
+  }
+  return [
+    ...[...units].flatMap((unit) => [`_SYSTEMD_UNIT=${unit}`, `UNIT=${unit}`]),
+    ...(COMMS[program] ?? [program]).map((comm) => `_COMM=${comm}`),
+  ];
+}

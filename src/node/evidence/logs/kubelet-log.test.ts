@@ -1,0 +1,176 @@
+import { expect, test } from 'vitest';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
+import { NodeMaker } from '../../../../test/made-node.ts';
+import { lookAt } from '../../checkup/look.ts';
+import type { LookSettings } from '../../model/evidence.ts';
+import type { LogLines, LogPlace } from '../../model/node-reader.ts';
+import { bundleOfFiles, filesOfBundle } from '../../reader/bundle.ts';
+import { RecordedNode } from '../../reader/recorded-node.ts';
+import { JOURNAL_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
+import { kubeletLog } from './kubelet-log.ts';
+import { linesIn } from './log-entries.ts';
+import { LOG_LITERALS } from './log-signatures.ts';
+
+const SYNC = 'I0102 03:00:00.1 1 kubelet.go:1] SyncLoop (housekeeping)\n';
+const ORPHAN = 'E0101 03:00:00.1 1 a.go:1] orphaned pod "0ea8" found, but volume paths\n';
+
+const question = (log: LogPlace, lastBytes?: number) => ({
+  log,
+  containing: [],
+  lastBytes: lastBytes ?? ('file' in log ? LOG_BYTES : JOURNAL_BYTES),
+});
+
+function setLog(maker: NodeMaker, log: LogPlace, text: string, more: Partial<LogLines> = {}) {
+  const answer = { ...linesIn([text], {}), modifiedMs: maker.clock.getTime(), ...more };
+  return maker.set('log', question(log), { answer });
+}
+
+function nodeWith(words: readonly string[] = [], comm = 'kubelet'): NodeMaker {
+  const maker = makeProcess(makeProc(new NodeMaker(), [812]), {
+    comm,
+    words: [`/usr/bin/${comm}`, ...words],
+  });
+  makeFolder(maker, '/proc/812/root', '/var/lib/kubelet');
+  maker.link('/proc/812/fd/1', 'socket:[1234]').link('/proc/812/fd/2', 'socket:[1235]');
+  return maker.folder('/proc/812/root/var/log', []);
+}
+
+const JOURNAL = {
+  journal: [
+    '_SYSTEMD_UNIT=kubelet.service',
+    'UNIT=kubelet.service',
+    '_SYSTEMD_UNIT=rke2-agent.service',
+    'UNIT=rke2-agent.service',
+    '_COMM=kubelet',
+  ],
+};
+
+async function logOf(maker: NodeMaker, settings: LookSettings = {}) {
+  const { sources, entries, unread, unasked } = await lookAt(maker.build(), settings).of(
+    kubeletLog,
+  );
+  return {
+    origins: sources.map(({ origin }) => origin),
+    said: entries.map(({ signature, origin }) => `${signature} ${origin}`),
+    unread,
+    unasked,
+  };
+}
+
+test('a file that a person names is the only one that is read', async () => {
+  const maker = setLog(nodeWith(), { file: '/tmp/k.log' }, SYNC);
+  expect(await logOf(maker, { kubeletLog: '/tmp/k.log' })).toMatchObject({
+    origins: ['/tmp/k.log'],
+    said: ['sync-loop /tmp/k.log:1'],
+    unread: [],
+    unasked: [],
+  });
+  const wrong = nodeWith().set('log', question({ file: '/x' }), { failure: 'missing' });
+  await expect(logOf(wrong, { kubeletLog: '/x' })).rejects.toThrow('/x');
+});
+
+test('what the kubelet prints into a file is read, and the part before it', async () => {
+  const maker = nodeWith().link('/proc/812/fd/2', '/var/log/kubelet.log');
+  maker.folder('/proc/812/root/var/log', ['kubelet.log', 'kubelet.log.1', 'kubelet.log.2.gz']);
+  setLog(maker, { file: '/proc/812/fd/2' }, SYNC);
+  setLog(maker, { file: '/proc/812/root/var/log/kubelet.log.1' }, ORPHAN);
+  expect(await logOf(maker)).toMatchObject({
+    origins: ['/var/log/kubelet.log.1', '/var/log/kubelet.log'],
+    said: ['orphaned-pod /var/log/kubelet.log.1:1', 'sync-loop /var/log/kubelet.log:1'],
+  });
+});
+
+test('the files of klog are read, the newest of them', async () => {
+  const names = ['20251201', '20251202', '20251203', '20251204', '20251205'].map(
+    (day) => `kubelet.node-1.root.log.INFO.${day}-101010.812`,
+  );
+  const maker = nodeWith(['--log-dir=/logs']).folder('/proc/812/root/logs', [
+    'kubelet.INFO',
+    'kubelet.node-1.root.log.ERROR.20251205-101010.812',
+    'kube-proxy.node-1.root.log.INFO.20251205-101010.813',
+    ...names.toReversed(),
+  ]);
+  for (const name of names)
+    setLog(maker, { file: `/proc/812/root/logs/${name}` }, `${SYNC}${name}\n`);
+  const { origins } = await logOf(maker);
+  expect(origins).toEqual(names.slice(1).map((name) => `/logs/${name}`));
+});
+
+test('a file that was named by a flag is read where the kubelet sees it', async () => {
+  const maker = nodeWith(['--log-file', 'run/k.log']);
+  maker.folder('/proc/812/root/run', ['k.log']);
+  setLog(maker, { file: '/proc/812/root/run/k.log' }, SYNC);
+  expect((await logOf(maker)).origins).toEqual(['/run/k.log']);
+});
+
+test('else the journal is read, of the unit that the kubelet runs in', async () => {
+  const maker = setLog(nodeWith(), JOURNAL, `2026-01-02T03:00:00+0000 n kubelet[1]: ${SYNC}`, {
+    modifiedMs: null,
+  });
+  expect(await logOf(maker)).toMatchObject({
+    said: [`sync-loop journalctl ${JOURNAL.journal.join(' + ')}`],
+    unread: [],
+  });
+});
+
+test('a log that cannot be read is told, and not found anywhere it is missing', async () => {
+  const maker = nodeWith().link('/proc/812/fd/2', '/var/log/kubelet.log');
+  maker.set('log', question({ file: '/proc/812/fd/2' }), { failure: 'timeout' });
+  setLog(maker, JOURNAL, SYNC, { modifiedMs: null });
+  expect((await logOf(maker)).unread).toEqual([expect.stringContaining('/proc/812/fd/2')]);
+  maker.set('log', question(JOURNAL), { failure: 'unsupported', detail: 'journalctl is not here' });
+  for (const file of [
+    '/var/log/kubelet.log',
+    '/var/log/kubernetes/kubelet.INFO',
+    '/var/log/kubeedge/edgecore.log',
+  ]) {
+    maker.set('log', question({ file }), { failure: 'missing' });
+  }
+  await expect(logOf(maker)).rejects.toThrow(/--kubelet-log \(.*journalctl is not here/);
+});
+
+test('a recording that was searched for less says so', async () => {
+  const maker = nodeWith();
+  const [first = '', ...others] = LOG_LITERALS;
+  const read = { ...linesIn([SYNC], {}), containing: others, counts: others.map(() => 0) };
+  maker.set('log', question({ file: '/tmp/k.log' }), { answer: { ...read, modifiedMs: 0 } });
+  const { unasked } = await logOf(maker, { kubeletLog: '/tmp/k.log' });
+  expect(first).toBe('failed to remove container ');
+  expect(unasked).toEqual(['remove-relative-log', 'remove-absolute-log']);
+});
+
+test('where the end of a log does not show the sync loop, more of it is read', async () => {
+  const file = { file: '/tmp/k.log' };
+  const maker = setLog(nodeWith(), file, ORPHAN, { isWhole: false });
+  const settings = { kubeletLog: '/tmp/k.log' };
+  // Not to be had: then what was read stands, and says that it is not the whole.
+  expect((await logOf(maker, settings)).said).toEqual([
+    'orphaned-pod /tmp/k.log, line 1 of its last 0 MiB',
+  ]);
+  const longer = { ...linesIn([`${SYNC}${ORPHAN}`], {}), modifiedMs: 0 };
+  maker.set('log', question(file, LOG_MORE_BYTES), { answer: longer });
+  expect((await logOf(maker, settings)).said).toEqual([
+    'sync-loop /tmp/k.log:1',
+    'orphaned-pod /tmp/k.log:2',
+  ]);
+});
+
+test('a kubelet of which nothing is known may still have a journal', async () => {
+  const maker = setLog(new NodeMaker(), JOURNAL, SYNC, { modifiedMs: null });
+  expect(await logOf(maker)).toMatchObject({
+    said: [expect.stringContaining('sync-loop journalctl')],
+    unread: [expect.stringContaining('/proc')],
+  });
+});
+
+test('a log in a bundle says the same when it is read again', async () => {
+  const maker = setLog(nodeWith(), { file: '/tmp/k.log' }, `${SYNC}${ORPHAN}`);
+  const settings = { kubeletLog: '/tmp/k.log' };
+  const bundle = {
+    recording: { clock: maker.clock, answers: maker.answers },
+    ...{ madeBy: 'test', tookMs: 1, settings: {} },
+  };
+  const { recording } = bundleOfFiles(filesOfBundle(bundle));
+  const again = await lookAt(new RecordedNode(recording), settings).of(kubeletLog);
+  expect(again).toEqual(await lookAt(maker.build(), settings).of(kubeletLog));
+});

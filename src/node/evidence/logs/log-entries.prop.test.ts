@@ -1,0 +1,93 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { escaped, klogLine, WORDINGS, WRAPPINGS } from '../../../../test/log-wordings.ts';
+import { redactLog } from '../../redaction/redact-log.ts';
+import { kubeletLogOf, linesIn, logOfLines } from './log-entries.ts';
+
+const NOW = new Date('2026-11-15T12:00:00Z');
+
+const line = fc
+  .record({
+    wording: fc.constantFrom(...WORDINGS),
+    wrap: fc.constantFrom(...Object.values(WRAPPINGS)),
+    depth: fc.nat(3),
+  })
+  .map(({ wording, wrap, depth }) => wrap(klogLine(escaped(wording.message, depth))));
+
+const lines = fc.array(fc.oneof(line, fc.string()), { maxLength: 8 });
+
+test('a log that is cut anywhere is read as far as it goes', () => {
+  fc.assert(
+    fc.property(lines, fc.nat(4000), fc.nat(4000), (given, from, length) => {
+      const text = given.join('\n').slice(from, from + length);
+      const whole = kubeletLogOf(given.join('\n'), 'a.log', { now: NOW });
+      const cut = kubeletLogOf(text, 'a.log', { now: NOW });
+      expect(cut.entries.length).toBeLessThanOrEqual(whole.entries.length + 3);
+      expect(whole.unasked).toEqual([]);
+    }),
+  );
+});
+
+test('odd bytes, odd JSON and lone surrogates do not end a look', () => {
+  const odd = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.json({ maxDepth: 1 }),
+    fc
+      .jsonValue({ maxDepth: 1 })
+      .map((value) => JSON.stringify({ MESSAGE: value, log: value, msg: value })),
+    fc.tuple(line, fc.string({ unit: 'binary' })).map(([left, right]) => left + right),
+  );
+  fc.assert(
+    fc.property(fc.array(odd, { maxLength: 6 }), (given) => {
+      for (const entry of kubeletLogOf(given.join('\n'), 'a', { now: NOW }).entries) {
+        expect(Number.isNaN(entry.time?.getTime())).toBe(false);
+      }
+    }),
+    { numRuns: 40 },
+  );
+});
+
+test('what leaves the node says the same', () => {
+  const said = ({ entries }: ReturnType<typeof logOfLines>) =>
+    entries.map(({ signature, fields, time, origin }) => ({ signature, fields, time, origin }));
+  fc.assert(
+    fc.property(lines, (given) => {
+      const read = linesIn([given.join('\n')], { modifiedMs: Date.parse('2026-04-18T00:00:00Z') });
+      const whole = logOfLines(read, 'a.log', NOW);
+      const safe = logOfLines(redactLog(read), 'a.log', NOW);
+      expect(said(safe)).toEqual(said(whole));
+      expect(safe.sources).toEqual(whole.sources);
+      expect(redactLog(redactLog(read))).toEqual(redactLog(read));
+    }),
+  );
+});
+
+test('no line makes the patterns run for ever', () => {
+  const filler = fc.constantFrom(
+    '/a',
+    '\\',
+    ' ',
+    '(UID: "',
+    'a',
+    '//',
+    'rename /',
+    '"',
+    ': ',
+    '-',
+    'n',
+  );
+  fc.assert(
+    fc.property(
+      fc.constantFrom(...WORDINGS),
+      filler,
+      fc.boolean(),
+      ({ message }, fill, isAfter) => {
+        const long = fill.repeat(8000 / fill.length);
+        const text = isAfter ? `${message.slice(0, -4)}${long}` : `${long}${message}`;
+        // A pattern that goes back and forth over such a line does not end in time.
+        expect(kubeletLogOf(text, 'a', { now: NOW }).sources[0]?.linesRead).toBe(1);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,258 @@
+import { describe, expect, test } from 'vitest';
+import type { NodeMaker } from '../../../../test/made-node.ts';
+import { KUBELET_ROOT, madeWorker } from '../../../../test/made-worker.ts';
+import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
+import { lookAt } from '../../checkup/look.ts';
+import { redactAnswer } from '../../redaction/redact.ts';
+import { health, healthIn } from '../kubelet/health.ts';
+import { orphanPods } from '../pods/orphan-pods.ts';
+import { podPathOf } from '../pods/pod-path.ts';
+import { staticPods } from '../pods/static-pods.ts';
+import { blockedThreads } from '../stacks/blocked-threads.ts';
+import { mountProbes } from './mount-probes.ts';
+import { parseMountTable } from './mount-table.ts';
+import { isSuspectType, suspectsIn } from './suspect-mounts.ts';
+
+function made(name: string): NodeMaker {
+  const maker = madeNodes().get(name);
+  if (!maker) throw new Error(name);
+  return maker;
+}
+
+describe('the health page', () => {
+  test.each([
+    ['[+]ping ok\n[+]log ok\n[-]syncloop failed: reason withheld\nhealthz check failed', 'failing'],
+    ['[-]syncloop failed: sync Loop took longer than expected\n', 'failing'],
+    ['internal server error: sync Loop took longer than expected\n', 'failing'],
+    ['[+]ping ok\r\n[-]syncloop failed: reason withheld\r\n', 'failing'],
+    ['[+]ping ok\n[-]log failed: reason withheld\n[+]syncloop ok\n[+]device-plugin ok', 'ok'],
+  ])('%j says that the loop is %s', (text, loop) => {
+    expect(healthIn(text)?.loop).toBe(loop);
+  });
+
+  test.each(['ok', '', 'Unauthorized', 'note: [-]syncloop failed in March', '[+]ping ok'])(
+    '%j says nothing of the loop',
+    (text) => expect(healthIn(text)).toBeUndefined(),
+  );
+
+  test('is asked on every door, until one answers', async () => {
+    const maker = made('healthy');
+    const door = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
+    maker.set('kubelet', door, { failure: 'refused' });
+    const told = await lookAt(maker.build()).of(health);
+    expect(told).toMatchObject({
+      loop: 'ok',
+      origin: 'GET http://127.0.0.1:10255/healthz/syncloop',
+    });
+  });
+
+  test('a page that is none is an error, never "ok"', async () => {
+    const maker = made('healthy');
+    for (const scheme of ['http', 'https'] as const) {
+      for (const path of ['/healthz', '/healthz/syncloop']) {
+        const port = scheme === 'http' ? 10255 : 10250;
+        const asked = { scheme, address: '127.0.0.1', port, path };
+        maker.set('kubelet', asked, { answer: { status: 200, body: '<html>ok</html>' } });
+      }
+    }
+    await expect(lookAt(maker.build()).of(health)).rejects.toThrow('no word of the sync loop');
+  });
+});
+
+test.each([
+  ['nfs4', true],
+  ['ceph', true],
+  ['fuse', true],
+  ['fuse.s3fs', true],
+  ['fuseblk', true],
+  ['virtiofs', true],
+  ['fusectl', false],
+  ['ext4', false],
+  ['tmpfs', false],
+])('%s can wait for others: %s', (type, isSuspect) => {
+  expect(isSuspectType(type)).toBe(isSuspect);
+});
+
+test('mounts are suspects below pods and plugins alone, and visible when on top', () => {
+  const at = (id: number, parent: number, target: string, type: string, device = '0:57') =>
+    `${id} ${parent} ${device} / ${target} rw - ${type} source rw`;
+  const pod = `${KUBELET_ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~nfs/a`;
+  const table = parseMountTable(
+    [
+      at(1, 0, '/', 'ext4', '254:1'),
+      at(2, 1, pod, 'nfs'),
+      at(3, 2, pod, 'nfs', '0:58'),
+      at(4, 1, `${KUBELET_ROOT}/plugins/kubernetes.io/csi/x/globalmount`, 'ceph'),
+      at(5, 1, '/home', 'nfs'),
+      at(6, 1, `${KUBELET_ROOT}/podsx/b`, 'nfs'),
+      '',
+    ].join('\n'),
+    'x',
+  );
+  const suspects = suspectsIn(table, { root: KUBELET_ROOT });
+  expect(
+    suspects.map(({ mount, isVisible, pod: of }) => [mount.id, isVisible, of?.podUid]),
+  ).toEqual([
+    [2, false, ORPHAN],
+    [3, true, ORPHAN],
+    [4, true, undefined],
+  ]);
+});
+
+test('a path of a pod is read below the root as it is, and as it was named', () => {
+  const roots = { root: '/data/kubelet', toldRoot: KUBELET_ROOT };
+  for (const root of Object.values(roots)) {
+    expect(podPathOf(`${root}/pods/u1/volumes/kubernetes.io~csi/pvc-1/mount`, roots)).toEqual({
+      podUid: 'u1',
+      rest: 'volumes/kubernetes.io~csi/pvc-1/mount',
+      plugin: 'kubernetes.io~csi',
+      volume: 'pvc-1',
+    });
+  }
+  expect(podPathOf('/data/kubelet/pods-old/u1/volumes/a/b', roots)).toBeUndefined();
+  expect(podPathOf('/data/kubelet/pods/../etc', roots)).toBeUndefined();
+});
+
+test('a thread is blocked when it is in a call on a path of a pod, and not when it runs', async () => {
+  const maker = made('active-cephfs');
+  const { threads } = await lookAt(maker.build()).of(blockedThreads);
+  expect(threads).toMatchObject([{ tid: 830, call: 'newfstatat', podUid: ORPHAN, state: 'S' }]);
+  const recorded = [...maker.answers].find(([key]) => key.startsWith('["threads"'));
+  const answer = recorded && 'answer' in recorded[1] ? (recorded[1].answer as never[]) : [];
+  const running = answer.map((thread) => ({ ...(thread as object), state: 'R' }));
+  maker.set('threads', { threadsOf: 812 }, { answer: running as never });
+  expect((await lookAt(maker.build()).of(blockedThreads)).threads).toEqual([]);
+});
+
+describe('a probe', () => {
+  const stateOf = async (maker: NodeMaker) => {
+    const { probes } = await lookAt(maker.build()).of(mountProbes);
+    return probes.map(({ result }) => result.state);
+  };
+  const target = `${KUBELET_ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~cephfs/data`;
+  const path = `/proc/812/root${target}`;
+
+  test.each([
+    ['active-cephfs', ['dead']],
+    ['only-slow', ['alive']],
+    ['daemon-gone', ['corrupted']],
+    ['covered-by-another', ['not-probed']],
+    ['healthy-with-network-volumes', ['alive']],
+    ['recorded-before-live-pods-were-asked', []],
+  ])('on %s sees %j', async (name, states) => {
+    expect(await stateOf(made(name))).toEqual(states);
+  });
+
+  test.each([
+    ['not asked, because 6 readers already wait on dead paths', 'not-probed'],
+    ['the time limit of 30 s (--timeout) was reached', 'not-probed'],
+    [`ETIMEDOUT: connection timed out, lstat '${path}'`, 'corrupted'],
+    ['reader 4711 still waits there', 'dead'],
+  ])('that ends as timeout with %j is %s', async (detail, state) => {
+    const maker = made('active-cephfs');
+    for (const question of [{ path }, { path, patience: 'long' as const }]) {
+      maker.set('status', question, { failure: 'timeout', detail });
+    }
+    expect(await stateOf(maker)).toEqual([state]);
+  });
+
+  test('is not sent to a fifth mount once four are dead', async () => {
+    const mounts = [1, 2, 3, 4, 5, 6].map(
+      (n) => `${n + 300} 27 0:${n + 60} / ${target}${n} rw - nfs4 nas:/x rw`,
+    );
+    const maker = madeWorker({ mounts, version: 'v1.18.8', pods: [] });
+    maker.set('processes', { all: 'processes' }, { answer: [] });
+    maker.set('threads', { threadsOf: 812 }, { answer: [] });
+    for (const n of [1, 2, 3, 4, 5, 6]) {
+      for (const question of [
+        { path: `${path}${n}` },
+        { path: `${path}${n}`, patience: 'long' as const },
+      ]) {
+        maker.set('status', question, { failure: 'timeout' });
+      }
+    }
+    expect(await stateOf(maker)).toEqual([...Array(4).fill('dead'), 'not-probed', 'not-probed']);
+  });
+});
+
+describe('whether a pod lives', () => {
+  const lifeOn = async (maker: NodeMaker, uid = ORPHAN) =>
+    (await lookAt(maker.build()).of(orphanPods)).lifeOf(uid);
+
+  test.each([
+    ['active-cephfs', 'orphan'],
+    ['pod-lives-in-its-cgroup', 'live'],
+    ['stopped-sandbox-and-no-list', 'uncertain'],
+  ])('on %s: %s', async (name, state) => {
+    expect((await lifeOn(made(name))).state).toBe(state);
+  });
+
+  test.each([
+    ['S', 'live'],
+    ['Z', 'orphan'],
+    ['X', 'orphan'],
+  ])('a process of state %s in its cgroup means: %s', async (state, life) => {
+    const maker = made('pod-lives-in-its-cgroup');
+    for (const [key, value] of maker.answers) {
+      if (!key.startsWith('["processes"') || !('answer' in value)) continue;
+      const answer = (value.answer as object[]).map((process) => ({ ...process, state }));
+      maker.answers.set(key, { answer } as unknown as typeof value);
+    }
+    expect((await lifeOn(maker)).state).toBe(life);
+  });
+
+  test('a list that holds no pod of the API server does not vouch for anything', async () => {
+    expect(await lifeOn(made('latent-list-of-static-pods-only'))).toMatchObject({
+      state: 'orphan',
+      needsWord: expect.stringContaining('no pod from the API server'),
+    });
+  });
+
+  test('a pod whose uid is of a static pod is not judged without the list', async () => {
+    const uid = '0123456789abcdef0123456789abcdef';
+    const maker = made('active-without-any-credential');
+    expect((await lifeOn(maker, uid)).state).toBe('orphan');
+    maker.file('/proc/812/cmdline', 'kubelet\0--pod-manifest-path=/etc/manifests\0');
+    const folder = '/proc/812/root/etc/manifests';
+    const status = { mode: 0o755, owner: 0, device: '254:1', inode: '3', links: 2 } as const;
+    const answer = { type: 'folder', ...status, sizeBytes: 0, modifiedMs: 0 } as const;
+    maker.set('status', { path: folder }, { answer }).folder(folder, ['etcd.yaml', '.swp']);
+    maker.file(`${folder}/etcd.yaml`, `metadata: {name: etcd, uid: ${ORPHAN}}\n`);
+    expect((await lifeOn(maker, uid)).state).toBe('uncertain');
+    expect(await lifeOn(maker)).toMatchObject({
+      state: 'live',
+      by: expect.stringContaining('static pod'),
+    });
+    const { uids, isNone } = await lookAt(maker.build()).of(staticPods);
+    expect([[...uids], isNone]).toEqual([[ORPHAN], false]);
+  });
+
+  test.each(['runtime', 'processes'])('is uncertain when %s does not answer', async (kind) => {
+    const maker = made('active-cephfs');
+    for (const key of maker.answers.keys()) {
+      if (key.startsWith(`["${kind}"`)) maker.answers.set(key, { failure: 'timeout' });
+    }
+    expect((await lifeOn(maker)).state).toBe('uncertain');
+  });
+});
+
+describe('what leaves the node in a bundle', () => {
+  const view = '/proc/812/root';
+
+  test('are the requests that wait for a FUSE server, and the pages of health', () => {
+    const path = `${view}/sys/fs/fuse/connections/57/waiting`;
+    expect(redactAnswer('file', { path }, '3\n')).toBe('3\n');
+    expect(redactAnswer('file', { path }, 'token=x')).not.toContain('x');
+    const page = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
+    const answer = { status: 500, body: '[-]syncloop failed: reason withheld' };
+    expect(redactAnswer('kubelet', page, answer)).toEqual(answer);
+  });
+
+  test('is of the file of a static pod its uid, and no value of its environment', () => {
+    const path = `${view}/etc/kubernetes/manifests/etcd.yaml`;
+    const text = `metadata: {name: etcd, uid: ${ORPHAN}}\nspec: {env: [{name: A, value: hunter2}]}\n`;
+    const safe = redactAnswer('file', { path }, text);
+    expect(safe).toContain(ORPHAN);
+    expect(safe).not.toContain('hunter2');
+  });
+});

@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import { deadNode, FORCE, holds } from '../../../../test/made-dead-volume.ts';
+import { lookAt } from '../../checkup/look.ts';
+import { filesystemUser } from './filesystem-users.ts';
+
+describe('our own output, on a mount that no table shows', () => {
+  const OUTPUT = { by: 'fd/1', path: '/output', mount: 999 };
+  const userWith = (device: string) => {
+    const look = lookAt(holds(deadNode(), 1, OUTPUT).build());
+    return filesystemUser(FORCE, look, new Map([[999, device]]));
+  };
+
+  test('is no use of another filesystem', async () => {
+    expect(await userWith('254:1')).toBeUndefined();
+  });
+
+  test('is a use of the filesystem it lies on, and that is said plainly', async () => {
+    expect(await userWith(FORCE.device)).toEqual({
+      what: 'a process uses this filesystem',
+      why: expect.stringMatching(
+        /holds \/output by fd\/1, where the input or output of kubediag lies as well: redirect/,
+      ),
+    });
+  });
+
+  test('says nothing of other mounts that no table shows', async () => {
+    const other = { by: 'fd/3', path: '/other', mount: 998 };
+    const look = lookAt(holds(deadNode(), 1, OUTPUT, other).build());
+    expect(await filesystemUser(FORCE, look, new Map([[999, '254:1']]))).toMatchObject({
+      what: expect.stringContaining('a filesystem that no table shows'),
+    });
+  });
+});

@@ -1,0 +1,232 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { LOOP_DEVICES_MAX } from '../limits.ts';
+import { orphanPods } from '../pods/orphan-pods.ts';
+import { isNamed } from '../pods/orphan-words.ts';
+import { doubtOfUse } from './left-readers.ts';
+import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
+import { mountShowing } from './mount-places.ts';
+import { type Mount, readMountTable } from './mount-table.ts';
+import { type HeldMount, keptNamespaces, openMounts } from './open-mounts.ts';
+import { isSuspectType } from './suspect-mounts.ts';
+
+/** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
+export interface User {
+  readonly what: string;
+  readonly why: string;
+  /** A pod that a person must name, for it is not proven to be gone. */
+  readonly mustName?: string;
+}
+
+/** The filesystem, the pod whose mount of it is forced, and the pods that a person has named. */
+interface Forced {
+  readonly device: string;
+  readonly podUid: string;
+  readonly confirmed?: string;
+}
+
+/** A mount of the filesystem in question, in some namespace. */
+interface Copy {
+  readonly mount: Mount;
+  readonly namespace: MountNamespace;
+}
+
+/** By the id of a mount, the device of its filesystem: "254:1". */
+export type MountDevices = ReadonlyMap<number, string>;
+
+/**
+ * To force one mount ends every request to its filesystem, through whichever mount of it. So nobody
+ * may use any of them: no pod that lives, no process, no device made from a file on it.
+ * `ownMounts` are those of the input and output of whoever asks, which no table may show.
+ */
+export async function filesystemUser(
+  { device, podUid, confirmed }: Forced,
+  look: Look,
+  ownMounts: MountDevices = new Map(),
+): Promise<User | undefined> {
+  const seen = await look.of(mountNamespaces);
+  const [unseen] = [...seen.notSeen, ...(await keptNamespaces(look))];
+  if (unseen !== undefined) {
+    return { what: 'not every mount of the node can be seen', why: unseen };
+  }
+  const copies = copiesOf(device, seen);
+  return (
+    (await livePod(copies, look, (uid) => uid === podUid || isNamed(uid, confirmed))) ??
+    (await holder(device, copies, look, ownMounts)) ??
+    overlay(copies, seen) ??
+    (await backing(copies, look))
+  );
+}
+
+export function copiesOf(device: string, { namespaces }: MountNamespaces): readonly Copy[] {
+  return namespaces.flatMap((namespace) =>
+    namespace.table.mounts
+      .filter((mount) => mount.device === device)
+      .map((mount) => ({ mount, namespace })),
+  );
+}
+
+export function whereIs({ mount, namespace }: Copy): string {
+  return `${mount.target} in the mounts of ${namespace.processName} (pid ${namespace.pid})`;
+}
+
+/** Every mount of it is of a pod that nobody knows, or the global one that such pods share. */
+async function livePod(
+  copies: readonly Copy[],
+  look: Look,
+  isSettled: (podUid: string) => boolean,
+): Promise<User | undefined> {
+  const [{ root }, { lifeOf }] = await Promise.all([look.of(kubelet), look.of(orphanPods)]);
+  for (const copy of copies) {
+    const { target } = copy.mount;
+    // A namespace that sees the node at /host has it there.
+    const at = target.indexOf(`${root}/`);
+    const below = at < 0 ? '' : target.slice(at + root.length);
+    if (below.startsWith('/plugins/')) continue;
+    // /pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~csi/pvc-1/mount
+    const podUid = /^\/pods\/([^/]+)\/./.exec(below)?.[1];
+    if (podUid === undefined) {
+      const owner = copy.namespace.podUid;
+      const why = `it is mounted as ${whereIs(copy)}${owner ? `, of pod ${owner}` : ''}`;
+      return { what: 'somebody else has this filesystem mounted', why };
+    }
+    const life = await lifeOf(podUid);
+    if (life.state === 'live') {
+      const why = `pod ${podUid} lives (${life.by}, ${life.origin}), with ${whereIs(copy)}`;
+      return { what: 'a pod that lives has this filesystem mounted', why };
+    }
+    if (life.state === 'uncertain') {
+      const why = `whether pod ${podUid} lives is not known: ${life.why}`;
+      return { what: 'a pod that may live has this filesystem mounted', why };
+    }
+    // What is known of the pod whose mount is forced says nothing of the others.
+    if (life.needsWord !== undefined && !isSettled(podUid)) {
+      const what = `pod ${podUid} has this filesystem mounted too, and is not proven to be gone`;
+      return { what, why: life.needsWord, mustName: podUid };
+    }
+  }
+  return undefined;
+}
+
+/** Links are read and never followed, so whoever holds it is found without touching it. */
+async function holder(
+  device: string,
+  copies: readonly Copy[],
+  look: Look,
+  ownMounts: MountDevices,
+): Promise<User | undefined> {
+  const [{ held }, { namespaces }] = await Promise.all([
+    look.of(openMounts),
+    look.of(mountNamespaces),
+  ]);
+  const own = [...ownMounts].filter(([, its]) => its === device).map(([id]) => id);
+  const ids = new Set([...copies.map(({ mount }) => mount.id), ...own]);
+  const isOurs = ({ mount, device: its, path }: HeldMount['file']) => {
+    // /data/app.log (deleted): the kernel's mark of an unlinked file.
+    const clean = path.replace(/ \(deleted\)$/, '');
+    const isBelow = copies.some((copy) => isOn(clean, copy.mount.target));
+    return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
+  };
+  for (const each of held.filter(({ file }) => isOurs(file))) {
+    const doubt = await doubtOfUse(look, { ...each, mount: each.file.mount });
+    if (!doubt) continue;
+    const beside = own.includes(each.file.mount ?? -1) ? OWN_OUTPUT : doubt.words;
+    return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${beside}` };
+  }
+  const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
+  for (const each of held) {
+    const { mount, path } = each.file;
+    if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
+    // Of another filesystem, as our own descriptors on that mount show.
+    if (ownMounts.has(mount)) continue;
+    if (await isNew(mount, each.pid, device, look)) continue;
+    if (await isOfAnother(each, device, look)) continue;
+    const doubt = await doubtOfUse(look, { ...each, mount });
+    if (!doubt) continue;
+    const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
+    return { what, why: `${wordsOf(each)}, on mount ${mount}${doubt.words}` };
+  }
+  return undefined;
+}
+
+const OWN_OUTPUT =
+  ', where the input or output of kubediag lies as well: redirect that to another filesystem';
+
+// /memfd:wayland (deleted), /dev/null of an initial disk, /dev/pts/0 of another machine's terminal
+const KERNEL_MADE =
+  /^\/(?:memfd:|anon_hugepage|secretmem|dmabuf:|dev\/(?:null|console|tty\d*|ptmx|pts\/\d+)$)/;
+
+/** Made since the tables were read, and of another filesystem. */
+async function isNew(id: number, pid: number, device: string, look: Look): Promise<boolean> {
+  const now = await attempt(readMountTable(look, pid, true));
+  return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
+}
+
+/**
+ * Opened where our tables do not reach, as the log of a program that was started outside of its
+ * container: the same file, by its number, is seen at its path, on another filesystem.
+ */
+async function isOfAnother({ pid, file }: HeldMount, device: string, look: Look): Promise<boolean> {
+  const table = await attempt(readMountTable(look, pid, true));
+  const shows = table.known ? mountShowing(file.path, table.value) : undefined;
+  // Never touched where it could hang.
+  if (!shows || shows.device === device || isSuspectType(shows.fsType)) return false;
+  const path = `/proc/${pid}/root${file.path}`;
+  const status = await attempt(look.node.ask('status', { path }));
+  return status.known && status.value.inode === file.inode && status.value.device !== device;
+}
+
+function wordsOf({ pid, processName, file }: HeldMount): string {
+  return `${processName} (pid ${pid}) holds ${file.path} by ${file.by}`;
+}
+
+/** A layer on it lives in the overlay's options, with no open file of anybody. */
+function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User | undefined {
+  const targets = [...new Set(copies.map(({ mount }) => mount.target))];
+  for (const { table } of namespaces) {
+    for (const mount of table.mounts) {
+      if (mount.fsType !== 'overlay') continue;
+      const line = table.lineText(mount);
+      // lowerdir=/var/lib/kubelet/pods/29da79e5-.../mount/layer:/other,upperdir=...
+      const words = line.split(/[=:,\s]/);
+      const layer = words.find((word) => targets.some((target) => isOn(word, target)));
+      if (layer === undefined) continue;
+      const why = `${mount.target} has the layer ${layer} (${table.origin}:${mount.line})`;
+      return { what: 'an overlay has a layer on this filesystem', why };
+    }
+  }
+  return undefined;
+}
+
+/** Loop devices and swap files are used by the kernel itself, and no process shows them. */
+async function backing(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+  const isHeld = (path: string) => copies.some(({ mount }) => isOn(path, mount.target));
+  const swaps = (await look.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
+  // /var/lib/kubelet/pods/.../mount/swapfile   file   2097148   0   -2
+  const swap = swaps.map((line) => line.split(/\s/)[0] ?? '').find(isHeld);
+  if (swap !== undefined) return { what: 'the kernel swaps to this filesystem', why: swap };
+  const devices = await look.node.ask('folder', { path: '/sys/block' });
+  // loop7
+  const loops = devices.filter((name) => /^loop\d+$/.test(name));
+  if (loops.length > LOOP_DEVICES_MAX) {
+    const why = `there are ${loops.length}, and no more than ${LOOP_DEVICES_MAX} are looked at`;
+    return { what: 'not every loop device can be looked at', why };
+  }
+  for (const loop of loops) {
+    const path = `/sys/block/${loop}/loop/backing_file`;
+    const file = await attempt(look.node.ask('file', { path }));
+    // A device that is not set up has no such file.
+    if (!file.known && file.error.failure !== 'missing') throw file.error;
+    if (!file.known || !isHeld(file.value.trim())) continue;
+    return {
+      what: 'a loop device is made from a file on it',
+      why: `${loop}: ${file.value.trim()}`,
+    };
+  }
+  return undefined;
+}
+
+function isOn(path: string, target: string): boolean {
+  return path === target || path.startsWith(`${target}/`);
+}

@@ -1,0 +1,246 @@
+import { describe, expect, test } from 'vitest';
+import { NodeMaker } from '../../../../test/made-node.ts';
+import { madeWorker } from '../../../../test/made-worker.ts';
+import { lookAt } from '../../checkup/look.ts';
+import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
+import type { Thread } from '../../model/thread.ts';
+import { doubtOfUse, leftReaders, waitingReader } from './left-readers.ts';
+import { mountNamespaces } from './mount-namespaces.ts';
+import { mountProbes } from './mount-probes.ts';
+import { parseMountTable } from './mount-table.ts';
+import { strayReaders } from './stray-readers.ts';
+
+const TARGET = '/var/lib/kubelet/pods/0b5cf1de/volumes/kubernetes.io~nfs/share';
+const HANDLE = 'pos:\t0\nflags:\t012400000\nmnt_id:\t212\n';
+
+interface Made {
+  readonly parent?: number;
+  readonly name?: string;
+  readonly startTime?: string;
+  readonly uid?: string;
+  readonly pending?: string;
+  /** Device and inode of the program that it runs; ours are fe:01 131. */
+  readonly program?: string;
+  readonly call?: string | null;
+  readonly path?: string;
+  readonly files?: readonly OpenFile[];
+  readonly info?: string;
+}
+
+const LEFT = 4711;
+const ALIVE = '0000000000000000';
+const OURS = 'fe:01 131';
+
+function made(reader: Made = {}, count = 1): NodeMaker {
+  const maker = new NodeMaker().file('/proc/uptime', '1000.00 900.00\n');
+  const entry = (pid: number, parent: number, name: string, startTime = '100'): ProcessEntry => ({
+    ...{ pid, parent, name, state: 'D', startTime, cgroups: ['/'], mountNamespace: 'mnt:[1]' },
+  });
+  const { parent = 1, name = 'kubediag-reader', startTime = '90000' } = reader;
+  const pids = Array.from({ length: count }, (_, index) => LEFT + index);
+  const processes = [
+    entry(1, 0, 'systemd'),
+    entry(700, 1, 'containerd-shim'),
+    entry(701, 1, 'MainThread'),
+    ...pids.map((pid) => entry(pid, parent, name, startTime)),
+  ];
+  maker.set('processes', { all: 'processes' }, { answer: processes });
+  const programs = { self: OURS, 1: 'fe:01 7', 700: 'fe:01 8', 701: OURS, [LEFT]: reader.program };
+  for (const [pid, program = 'fe:01 9'] of Object.entries(programs)) {
+    const path = program === OURS ? '/usr/local/bin/kubediag' : '/usr/lib/other';
+    maker.link(`/proc/${pid}/exe`, path);
+    maker.file(`/proc/${pid}/maps`, `00400000-00e68000 r--p 00000000 ${program}    ${path}\n`);
+  }
+  const { uid = '0\t0\t0\t0', pending = '0000000000000100', call = 'statx', path } = reader;
+  for (const pid of pids) {
+    const status = `Name:\t${name}\nPPid:\t${parent}\nUid:\t${uid}\nSigPnd:\t${pending}\n`;
+    maker.file(`/proc/${pid}/status`, `${status}ShdPnd:\t${ALIVE}\n`);
+    const thread: Thread = {
+      ...{ tid: pid, name, state: 'D', waitsIn: 'rpc_wait_bit_killable', systemCall: 332 },
+      ...{ callName: call, path: call === null ? null : (path ?? `/proc/812/root${TARGET}`) },
+    };
+    maker.set('threads', { threadsOf: pid }, { answer: [thread] });
+    const { files = [{ by: 'fd/21', path: TARGET, mount: 212 }], info = HANDLE } = reader;
+    const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
+    maker.set('openFiles', asked, { answer: files }).file(`/proc/${pid}/fdinfo/21`, info);
+  }
+  return maker;
+}
+
+const collect = (maker: NodeMaker) => lookAt(maker.build()).of(leftReaders);
+
+const { mounts: MOUNTS } = parseMountTable(
+  `212 27 0:57 / ${TARGET} rw - nfs4 nas.example:/export rw\n`,
+  'x',
+);
+
+describe('a reader that an earlier run left behind', () => {
+  test.each([1, 700, 650])('is one that was given to process %i', async (parent) => {
+    const left = await collect(made({ parent }));
+    expect(left).toMatchObject({
+      count: 1,
+      readers: [{ pid: LEFT, call: 'statx', mounts: [212] }],
+    });
+    expect(waitingReader(left, MOUNTS)).toMatchObject({ reader: { pid: LEFT }, isSure: true });
+  });
+
+  test.each<[string, Made, string]>([
+    ['whose parent may be at work', { parent: 701 }, 'MainThread (pid 701) lives'],
+    ['that was just started', { startTime: '99500' }, 'only a moment ago'],
+    ['of another user', { uid: '1000\t0\t0\t0' }, 'it is not of root'],
+    ['that nobody killed', { pending: '0000000000004000' }, 'nobody has killed it'],
+    ['that removes', { call: 'unlinkat' }, 'in no call that only looks'],
+    ['that writes', { call: null }, 'in no call that only looks'],
+  ])('is not one %s', async (_, reader, why) => {
+    const { readers, doubts } = await collect(made(reader));
+    expect(readers).toEqual([]);
+    expect(doubts.get(LEFT)).toContain(why);
+  });
+
+  test('is counted also where its call is not known', async () => {
+    expect(await collect(made({ call: null }, 9))).toMatchObject({ readers: [], count: 9 });
+    expect(await collect(made({ pending: '0' }, 9))).toMatchObject({ readers: [], count: 0 });
+  });
+
+  test('without an age is not one', async () => {
+    const maker = made();
+    maker.missing('file', '/proc/uptime');
+    expect((await collect(maker)).doubts.get(LEFT)).toContain('its age is not known');
+  });
+
+  test('waits on the mount that it holds, whatever lies at its path now', async () => {
+    const left = await collect(made({ files: [{ by: 'fd/21', path: '/', mount: 99 }] }));
+    expect(waitingReader(left, MOUNTS)).toBeUndefined();
+  });
+
+  test.each([
+    [`/proc/812/root${TARGET}`, true],
+    [`/host/proc/1/root${TARGET}`, true],
+    [`/host${TARGET}/below`, true],
+    [`/proc/812/root${TARGET}-2`, false],
+    ['/proc/812/root/var/lib/kubelet/pods/0b5cf1de', false],
+  ])('that holds none may wait there, by its path %s: %s', async (path, isThere) => {
+    const found = waitingReader(await collect(made({ path, files: [] })), MOUNTS);
+    expect(found?.isSure).toBe(isThere ? false : undefined);
+  });
+});
+
+describe('a mount that is held', () => {
+  const held = { pid: LEFT, processName: 'kubediag-reader', mount: 212 };
+  const doubt = (maker: NodeMaker, use = held) => doubtOfUse(lookAt(maker.build()), use);
+
+  test('by a killed reader of ours is not used, whether its parent lives or not', async () => {
+    expect(await doubt(made())).toBeUndefined();
+    expect(await doubt(made({ parent: 701, startTime: '99999' }))).toBeUndefined();
+  });
+
+  test('by a reader that has ended since is not used', async () => {
+    const maker = made();
+    maker.missing('file', `/proc/${LEFT}/status`);
+    expect(await doubt(maker)).toBeUndefined();
+  });
+
+  test.each<[string, Made]>([
+    ['an open file', { info: 'pos:\t0\nflags:\t02100002\nmnt_id:\t212\n' }],
+    ['a handle of one that lives', { pending: ALIVE }],
+    ['a handle of a user', { uid: '65534\t65534\t65534\t65534' }],
+  ])('by %s is used, and it is told whose it may be', async (_, reader) => {
+    expect((await doubt(made(reader)))?.words).toContain('it has the name of a reader');
+  });
+
+  test('by another mount or program is used', async () => {
+    expect(await doubt(made(), { ...held, mount: 213 })).toBeDefined();
+    expect(await doubt(made(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
+  });
+});
+
+describe('a reader that nobody has killed', () => {
+  const stray = { pending: ALIVE, program: OURS };
+  const found = async (maker: NodeMaker) =>
+    (await strayReaders(lookAt(maker.build()))).map(({ pid }) => pid);
+
+  test('and that runs our program for nobody is a stray, however young', async () => {
+    expect(await found(made({ ...stray, startTime: '99999' }))).toEqual([LEFT]);
+    expect(await found(made({ ...stray, parent: 700 }))).toEqual([LEFT]);
+    expect((await collect(made(stray))).readers).toMatchObject([{ pid: LEFT, mounts: [212] }]);
+  });
+
+  test.each<[string, Made]>([
+    ['has its kubediag', { parent: 701 }],
+    ['runs another program', { program: 'fe:01 132' }],
+    ['is of a user', { uid: '65534\t65534\t65534\t65534' }],
+    ['was killed', { pending: '0000000000000100' }],
+    ['has another name', { name: 'kubediag' }],
+    ['has a parent that nobody can see', { parent: 0 }],
+    ['has a parent that is gone by now', { parent: 702 }],
+  ])('is none when it %s', async (_, reader) => {
+    expect(await found(made({ ...stray, ...reader }))).toEqual([]);
+  });
+});
+
+describe('on a node with a dead mount and one beside it', () => {
+  const other = `${TARGET}-2`;
+  const mounts = [
+    `212 27 0:57 / ${TARGET} rw - nfs4 nas.example:/export rw`,
+    `213 27 0:58 / ${other} rw - nfs4 nas.example:/other rw`,
+  ];
+
+  function onNode(reader: Made = {}, count = 1): NodeMaker {
+    const maker = madeWorker({ mounts, version: 'v1.18.8', pods: [] });
+    for (const [key, answer] of made(reader, count).answers) maker.answers.set(key, answer);
+    maker.set('threads', { threadsOf: 812 }, { answer: [] });
+    // Whoever asks the dead one, or asks the other too often, finds no answer here.
+    const path = `/proc/812/root${other}`;
+    return maker.set('status', { path }, { failure: 'missing' });
+  }
+
+  const probed = async (maker: NodeMaker) => {
+    const { probes } = await lookAt(maker.build()).of(mountProbes);
+    return probes.map(({ suspect, result }) => [suspect.mount.id, result]);
+  };
+
+  test('the dead one is known without a new probe, and the other is probed', async () => {
+    const text =
+      `reader ${LEFT}, which an earlier look left behind, still waits there: ` +
+      `/proc/812/root${TARGET}`;
+    expect(await probed(onNode())).toEqual([
+      [212, { state: 'dead', text }],
+      [213, { state: 'alive' }],
+    ]);
+  });
+
+  test('where only the path of the reader is known, nothing is known of the mount', async () => {
+    const why = expect.stringContaining('perhaps on an earlier mount');
+    expect(await probed(onNode({ files: [] }))).toContainEqual([212, { state: 'not-probed', why }]);
+  });
+
+  test('where eight were left behind, nothing else is probed', async () => {
+    const why = expect.stringContaining('8 readers that earlier looks left behind');
+    expect(await probed(onNode({}, 7))).toContainEqual([213, { state: 'alive' }]);
+    const eight = await probed(onNode({}, 8));
+    expect(eight).toContainEqual([212, expect.objectContaining({ state: 'dead' })]);
+    expect(eight).toContainEqual([213, { state: 'not-probed', why }]);
+  });
+
+  test.each<[string, Made, readonly unknown[]]>([
+    ['of ours hides nothing', {}, []],
+    [
+      'that only has its name does',
+      { pending: '0' },
+      [
+        expect.stringMatching(
+          /below its root \/ \(deleted\); it has the name of a reader .* and end it$/,
+        ),
+      ],
+    ],
+  ])('a namespace with none but a process %s', async (_, reader, notSeen) => {
+    const maker = onNode(reader);
+    for (const pid of [1, 700, 701]) {
+      maker.missing('link', `/proc/${pid}/root`).missing('file', `/proc/${pid}/mountinfo`);
+    }
+    maker
+      .link(`/proc/${LEFT}/root`, '/ (deleted)')
+      .file(`/proc/${LEFT}/mountinfo`, `${mounts[0]}\n`);
+    expect((await lookAt(maker.build()).of(mountNamespaces)).notSeen).toEqual(notSeen);
+  });
+});

@@ -1,0 +1,173 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { ProcessEntry } from '../../model/node-reader.ts';
+import { READER_NAME } from '../../model/reader-name.ts';
+import type { Thread } from '../../model/thread.ts';
+import { LEFT_READER_AGE_S, LEFT_READERS_ASKED_MAX } from '../limits.ts';
+import { ageOf, uptimeOf } from '../processes/process-age.ts';
+import { processes } from '../processes/processes.ts';
+import type { Mount } from './mount-table.ts';
+import { isKilled, isRoots, isStray } from './stray-readers.ts';
+
+/** A reader that an earlier run of ours had to leave behind: killed and not able to die, or a stray. */
+export interface LeftReader {
+  readonly pid: number;
+  /** statx, newfstatat, openat...: a call that only looks. */
+  readonly call: string;
+  /** As that reader names it: "/host/proc/812/root/var/lib/kubelet/pods/...". */
+  readonly path: string;
+  /** The mounts it holds, by handles alone, while it asks; none where it came not even so far. */
+  readonly mounts: readonly number[];
+}
+
+export interface LeftReaders {
+  readonly readers: readonly LeftReader[];
+  /** All that were left behind, also those of which we do not know what they wait for. */
+  readonly count: number;
+  /** Processes that have the name of a reader and are not taken for one left behind, and why. */
+  readonly doubts: ReadonlyMap<number, string>;
+}
+
+/**
+ * A name is taken by whoever likes. What makes such a process harmless is that it was killed: the
+ * kernel lets it do nothing any more but end, as soon as the one call returns that it is in. So
+ * that, and root, and the death of its parent are asked for; all else has to be somebody's. One that
+ * nobody has killed must be proven to run our own program (`stray-readers.ts`).
+ */
+export const leftReaders = defineEvidence<LeftReaders>({
+  id: 'left-readers',
+  title: 'Readers that earlier runs left behind',
+  collect: async (look) => {
+    const all = await look.of(processes);
+    const named = all.filter(({ name }) => name === READER_NAME);
+    if (named.length === 0) return { readers: [], count: 0, doubts: new Map() };
+    const uptime = await attempt(uptimeOf(look));
+    const nowS = uptime.known ? uptime.value : Number.NaN;
+    const byPid = new Map(all.map((process) => [process.pid, process]));
+    const readers: LeftReader[] = [];
+    const doubts = new Map<number, string>();
+    let count = 0;
+    for (const [index, process] of named.entries()) {
+      const seen =
+        doubtOfParent(process, byPid.get(process.parent), nowS) ??
+        (index < LEFT_READERS_ASKED_MAX ? await judge(look, process.pid) : TOO_MANY);
+      if (typeof seen !== 'string') readers.push(seen);
+      else doubts.set(process.pid, seen);
+      if (typeof seen !== 'string' || seen === NO_PATH || seen === TOO_MANY) count += 1;
+    }
+    return { readers, count, doubts };
+  },
+});
+
+const ENDED = 'it has ended meanwhile';
+const NO_PATH = 'it is in no call that only looks at a path';
+const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
+
+/** How the kernel calls the one program of ours that starts readers, on Node of any version. */
+const STARTS_READERS: ReadonlySet<string> = new Set(['MainThread', 'node', 'kubediag']);
+
+/** Whoever loses its parent is given to the first process, or to one that collects orphans. */
+function doubtOfParent(
+  { parent, startTime }: ProcessEntry,
+  adopter: ProcessEntry | undefined,
+  nowS: number,
+): string | undefined {
+  if (parent > 1 && adopter && STARTS_READERS.has(adopter.name)) {
+    return `its parent ${adopter.name} (pid ${parent}) lives, and may be a kubediag at work`;
+  }
+  const ageS = ageOf(startTime, nowS) ?? 0;
+  if (ageS >= LEFT_READER_AGE_S) return undefined;
+  return 'it was started only a moment ago, or its age is not known';
+}
+
+/** One that was left behind while it looked at a path; or why it is not taken for such a one. */
+async function judge(look: Look, pid: number): Promise<LeftReader | string> {
+  const { node } = look;
+  const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));
+  if (!status.known) return status.error.failure === 'missing' ? ENDED : status.why;
+  if (!isRoots(status.value)) return 'it is not of root';
+  if (!isKilled(status.value) && !(await isStray(look, pid, status.value))) {
+    return 'nobody has killed it, so it still works for somebody';
+  }
+  const threads = await attempt(node.ask('threads', { threadsOf: pid }));
+  if (!threads.known) return threads.why;
+  const waits = threads.value.find(isLook);
+  if (!waits?.callName || !waits.path) return NO_PATH;
+  const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
+  const files = await attempt(node.ask('openFiles', asked));
+  if (!files.known) return files.why;
+  const mounts: number[] = [];
+  for (const { by, mount } of files.value) {
+    if (mount === undefined) continue;
+    const place = `/proc/${pid}/${by.replace('fd/', 'fdinfo/')}`;
+    const info = await attempt(node.ask('file', { path: place }));
+    if (info.known && isHandle(info.value)) mounts.push(mount);
+  }
+  return { pid, call: waits.callName, path: waits.path, mounts };
+}
+
+const LOOKS: ReadonlySet<string> = new Set([
+  ...['stat', 'lstat', 'newfstatat', 'statx', 'statfs', 'access', 'faccessat', 'faccessat2'],
+  ...['readlink', 'readlinkat', 'open', 'openat', 'openat2'],
+]);
+
+function isLook({ callName, state }: Thread): boolean {
+  return callName !== null && LOOKS.has(callName) && (state === 'D' || state === 'S');
+}
+
+const O_PATH = 0o10000000;
+
+/** Nothing can be read or written by such a handle: it only names a place. */
+function isHandle(info: string): boolean {
+  // flags:	012400000
+  const flags = /^flags:\t([0-7]+)$/m.exec(info)?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & O_PATH) !== 0;
+}
+
+/** What to make of a process that has the name of our readers and may be anybody's. */
+export function wordsOfDoubt(pid: number, why: string | undefined): string {
+  if (why === undefined) return '';
+  return (
+    `; it has the name of a reader that kubediag leaves behind on a dead path, but ${why}: let ` +
+    `the kubediag that started it come to its end, or see what it is by /proc/${pid} and end it`
+  );
+}
+
+/**
+ * Whether a process holds a mount only because it was left behind while it asked, for us or for an
+ * earlier run, whether anybody answers there; else what there is to say of it.
+ */
+export async function doubtOfUse(
+  look: Look,
+  { pid, processName, mount }: Use,
+): Promise<{ readonly words: string } | undefined> {
+  if (processName !== READER_NAME) return { words: '' };
+  const seen = await judge(look, pid);
+  if (seen === ENDED) return undefined;
+  if (typeof seen === 'string') return { words: wordsOfDoubt(pid, seen) };
+  if (mount !== undefined && seen.mounts.includes(mount)) return undefined;
+  return { words: wordsOfDoubt(pid, 'it holds more than a handle') };
+}
+
+interface Use {
+  readonly pid: number;
+  readonly processName: string;
+  readonly mount: number | undefined;
+}
+
+/** Whether a reader waits on one of these mounts, all of one filesystem; undefined: on none. */
+export function waitingReader(
+  { readers }: LeftReaders,
+  mounts: readonly Mount[],
+): { readonly reader: LeftReader; readonly isSure: boolean } | undefined {
+  const ids = new Set(mounts.map(({ id }) => id));
+  const sure = readers.find((reader) => reader.mounts.some((id) => ids.has(id)));
+  if (sure) return { reader: sure, isSure: true };
+  // One that holds a mount waits on that one; of the others only the path is known.
+  const there = readers.find(
+    (reader) =>
+      reader.mounts.length === 0 &&
+      mounts.some(({ target }) => `${reader.path}/`.includes(`${target}/`)),
+  );
+  return there && { reader: there, isSure: false };
+}

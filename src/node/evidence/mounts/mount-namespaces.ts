@@ -1,0 +1,172 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { ProcessEntry } from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import {
+  MOUNT_NAMESPACES_AT_ONCE_MAX,
+  MOUNT_NAMESPACES_MAX,
+  NAMESPACE_MOUNTS_MAX,
+  ROOTS_ASKED_MAX,
+} from '../limits.ts';
+import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
+import { processes } from '../processes/processes.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import { type LeftReaders, leftReaders, wordsOfDoubt } from './left-readers.ts';
+import { hasConsistentTables, type MountTable, readMountTable } from './mount-table.ts';
+
+/** One mount namespace, seen through one of its processes. */
+export interface MountNamespace {
+  /** "mnt:[4026531841]" */
+  readonly namespace: string;
+  readonly pid: number;
+  readonly processName: string;
+  readonly cgroups: readonly string[];
+  /** The pod of that process, when its cgroup tells. */
+  readonly podUid?: string;
+  /** All processes that live in it. */
+  readonly pids: readonly number[];
+  /** Where that process has its root in the namespace; the targets of the table begin there. */
+  readonly root: string;
+  readonly table: MountTable;
+}
+
+/** The mounts of every namespace: what is unmounted in one can be held in another. */
+export interface MountNamespaces {
+  readonly namespaces: readonly MountNamespace[];
+  /** Namespaces, or parts of them, that nobody could look into, in words. Empty: these are all. */
+  readonly notSeen: readonly string[];
+}
+
+export const mountNamespaces = defineEvidence<MountNamespaces>({
+  id: 'mount-namespaces',
+  title: 'Mounts of all namespaces',
+  collect: async (look) => {
+    const [{ process }, every, isConsistent, left] = await Promise.all([
+      look.of(kubelet),
+      look.of(processes),
+      hasConsistentTables(look),
+      look.of(leftReaders),
+    ]);
+    // They were killed: nobody lives where only they are, and their last call is known.
+    const gone = new Set(left.readers.map(({ pid }) => pid));
+    const all = every.filter(({ pid }) => !gone.has(pid));
+    const groups = [...inhabitants(all, process?.pid)];
+    const seen: (Seen | undefined)[] = [];
+    let mountsLeft = NAMESPACE_MOUNTS_MAX;
+    for (let start = 0; start < groups.length; start += MOUNT_NAMESPACES_AT_ONCE_MAX) {
+      const some = groups.slice(start, start + MOUNT_NAMESPACES_AT_ONCE_MAX);
+      if (start >= MOUNT_NAMESPACES_MAX || mountsLeft < 0) {
+        const why = `${groups.length - start} mount namespaces beyond the limit were not read`;
+        seen.push({ notSeen: why });
+        break;
+      }
+      const read = await Promise.all(
+        some.map(([namespace, inside]) =>
+          readNamespace(look, [namespace, inside], { isConsistent, left }),
+        ),
+      );
+      seen.push(...read);
+      for (const each of read) mountsLeft -= each?.namespace?.table.mounts.length ?? 0;
+    }
+    const namespaces = seen.flatMap((each) => each?.namespace ?? []);
+    const notSeen = seen.flatMap((each) => each?.notSeen ?? []);
+    return {
+      namespaces,
+      notSeen: [...hidden(all), ...notSeen, ...pinned(namespaces, new Map(groups))],
+    };
+  },
+});
+
+interface Seen {
+  readonly namespace?: MountNamespace;
+  readonly notSeen?: string;
+}
+
+/** The processes of each namespace; the kubelet, then the oldest first, for they stay the longest. */
+function inhabitants(
+  all: readonly ProcessEntry[],
+  kubeletPid: number | undefined,
+): ReadonlyMap<string, readonly ProcessEntry[]> {
+  const rank = ({ pid }: ProcessEntry) => (pid === kubeletPid ? 0 : pid);
+  const sorted = all.toSorted((left, right) => rank(left) - rank(right));
+  const groups = new Map<string, ProcessEntry[]>();
+  for (const process of sorted) {
+    if (process.mountNamespace === null) continue;
+    const group = groups.get(process.mountNamespace);
+    if (group) group.push(process);
+    else groups.set(process.mountNamespace, [process]);
+  }
+  return groups;
+}
+
+/**
+ * Undefined when all its processes have ended since: then the namespace has ended with them. A
+ * process in a chroot is told of the mounts below its root alone, so one without is looked for.
+ */
+async function readNamespace(
+  look: Look,
+  [namespace, inside]: readonly [string, readonly ProcessEntry[]],
+  { isConsistent, left }: { readonly isConsistent: boolean; readonly left: LeftReaders },
+): Promise<Seen | undefined> {
+  let narrow: Seen | undefined;
+  let why: string | undefined;
+  for (const process of inside.slice(0, ROOTS_ASKED_MAX)) {
+    const read = await attempt(readThrough(look, process, isConsistent));
+    if (!read.known) {
+      why ??= `${read.why}${wordsOfDoubt(process.pid, left.doubts.get(process.pid))}`;
+      continue;
+    }
+    if (read.value === undefined) continue;
+    const { root, table } = read.value;
+    const { pid, name, cgroups } = process;
+    const podUid = podOfCgroup(cgroups);
+    const seen: MountNamespace = {
+      namespace,
+      pid,
+      processName: name,
+      cgroups,
+      ...(podUid === undefined ? {} : { podUid }),
+      pids: inside.map((one) => one.pid),
+      root,
+      table,
+    };
+    if (root === '/') return { namespace: seen };
+    const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;
+    narrow ??= { namespace: seen, notSeen: `${part}${wordsOfDoubt(pid, left.doubts.get(pid))}` };
+  }
+  if (narrow) return narrow;
+  return why === undefined ? undefined : { notSeen: `${namespace}: ${why}` };
+}
+
+async function readThrough(
+  look: Look,
+  { pid, thread = pid }: ProcessEntry,
+  isConsistent: boolean,
+): Promise<{ readonly root: string; readonly table: MountTable } | undefined> {
+  const [root, table] = await Promise.all([
+    unlessMissing(look.node.ask('link', { path: `/proc/${thread}/root` })),
+    unlessMissing(readMountTable(look, thread, isConsistent)),
+  ]);
+  return root === undefined || table === undefined ? undefined : { root, table };
+}
+
+function hidden(all: readonly ProcessEntry[]): readonly string[] {
+  const count = all.filter(({ mountNamespace }) => mountNamespace === null).length;
+  return count === 0 ? [] : [`the mount namespaces of ${count} processes may not be seen by us`];
+}
+
+/** Namespaces that are kept alive by a bind mount alone: no process of theirs shows their mounts. */
+function pinned(
+  namespaces: readonly MountNamespace[],
+  inhabited: ReadonlyMap<string, unknown>,
+): readonly string[] {
+  const found = new Map<string, string>();
+  for (const { table } of namespaces) {
+    for (const { fsType, root, target } of table.mounts) {
+      // mnt:[4026532008]
+      if (fsType !== 'nsfs' || !root.startsWith('mnt:[') || inhabited.has(root)) continue;
+      if (!found.has(root)) found.set(root, target);
+    }
+  }
+  return [...found].map(([root, target]) => `${root}: no process lives in it; ${target} keeps it`);
+}

@@ -1,0 +1,263 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look, type Maybe } from '../../model/evidence.ts';
+import { containers } from '../containers/containers.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
+import { DEAD_MOUNTS_MAX, LEFT_READERS_MAX, PROBES_AT_ONCE_MAX, PROBES_MAX } from '../limits.ts';
+import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
+import { pods } from '../pods/pods.ts';
+import { type BlockedThread, blockedThreads } from '../stacks/blocked-threads.ts';
+import { fuseConnection } from './fuse-connection.ts';
+import { type LeftReaders, leftReaders, waitingReader } from './left-readers.ts';
+import { mountShowing } from './mount-places.ts';
+import type { Mount, MountTable } from './mount-table.ts';
+import { type ProbeResult, resultOf } from './probe-result.ts';
+import {
+  isSuspectType,
+  type SuspectMount,
+  type SuspectMounts,
+  suspectMounts,
+  suspectOf,
+} from './suspect-mounts.ts';
+
+export interface MountProbe {
+  readonly suspect: SuspectMount;
+  readonly result: ProbeResult;
+  /** Whether anybody needs the pod it is of; absent for a mount that pods share. */
+  readonly life?: PodLife;
+  /** The path that was asked for: "/proc/812/root/var/lib/kubelet/pods/...". */
+  readonly origin: string;
+  /** Threads of the kubelet that wait on it. */
+  readonly threads: readonly BlockedThread[];
+  /** Requests that wait for the server of a FUSE mount, where the kernel tells. */
+  readonly waiting?: number;
+  /** How the pod is called, where it lives and its volume does not. */
+  readonly podName?: { readonly namespace: string; readonly name: string };
+  /** Of such a pod: it is being deleted (Terminating), or its containers have ended for good. */
+  readonly podPhase?: 'terminating' | 'finished';
+}
+
+export interface MountProbes {
+  readonly probes: readonly MountProbe[];
+  /** Volumes of running pods that were not asked, because too many others were or are dead. */
+  readonly unasked: { readonly count: number; readonly why: string };
+  /** Threads that wait on a path of a pod which no mount of its own holds. */
+  readonly homeless: readonly BlockedThread[];
+  readonly table: MountTable;
+  /** Asked for only where a mount is dead: what it does to the kubelet depends on this. */
+  readonly version?: Maybe<KubeletVersion>;
+}
+
+/**
+ * Asks those mounts that give reason to: of a pod that nobody knows, or waited on by the kubelet or
+ * by others; and after them the network volumes of pods that run. Each is asked by a reader that may
+ * be lost, twice, with growing patience.
+ */
+export const mountProbes = defineEvidence<MountProbes>({
+  id: 'mount-probes',
+  title: 'Whether the mounts below the kubelet answer',
+  collect: async (look) => {
+    const [{ suspects, others, table }, waiters, here] = await Promise.all([
+      look.of(suspectMounts),
+      attempt(look.of(blockedThreads)),
+      look.of(kubelet),
+    ]);
+    const view = `/proc/${here.process?.pid ?? 1}/root`;
+    const threads = waiters.known ? waiters.value.threads : [];
+    const hung = threadsByMount(threads, table, here.root);
+    // Nobody is asked who lives where nothing could hang.
+    const isAny = suspects.length + others.length + hung.byMount.size > 0;
+    const orphans = isAny ? await look.of(orphanPods) : undefined;
+    const lifeOf = async (podUid: string | undefined) =>
+      podUid === undefined || !orphans ? {} : { life: await orphans.lifeOf(podUid) };
+    const gone = await goneOf(others, async (podUid) => (await lifeOf(podUid)).life);
+    const known = new Set(suspects.map(({ mount }) => mount));
+    const more = [...new Set([...hung.byMount.keys(), ...gone])].filter((one) => !known.has(one));
+    const all = [...suspects, ...more.map((mount) => suspectOf(mount, table, here))];
+    const reasons = await Promise.all(
+      all.map(async (suspect) => ({
+        suspect,
+        threads: hung.byMount.get(suspect.mount) ?? [],
+        ...(await lifeOf(suspect.pod?.podUid)),
+        waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
+      })),
+    );
+    const worth = reasons.filter((one) => isWorthIt(one) || isRoutine(one)).toSorted(byUrgency);
+    const left = worth.length > 0 ? await attempt(look.of(leftReaders)) : undefined;
+    const { probes, unasked } = await probeAll(look, worth, {
+      view,
+      left: left?.known ? left.value : { readers: [], count: 0, doubts: new Map() },
+    });
+    const isAnyDead = probes.some(
+      ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
+    );
+    return {
+      probes: await Promise.all(probes.map((probe) => withPodName(look, probe))),
+      unasked,
+      homeless: hung.homeless,
+      table,
+      ...(isAnyDead ? { version: await attempt(look.of(kubeletVersion)) } : {}),
+    };
+  },
+});
+
+/** The mounts of pods that do not live, or of which nobody can say so. */
+async function goneOf(
+  others: SuspectMounts['others'],
+  lifeOf: (podUid: string) => Promise<PodLife | undefined>,
+): Promise<readonly Mount[]> {
+  const byPod = Map.groupBy(others, ({ podUid }) => podUid);
+  const gone: Mount[] = [];
+  for (const [podUid, mounts] of byPod) {
+    if ((await lifeOf(podUid))?.state !== 'live') gone.push(...mounts.map(({ mount }) => mount));
+  }
+  return gone;
+}
+
+interface Reason {
+  readonly suspect: SuspectMount;
+  readonly threads: readonly BlockedThread[];
+  readonly life?: PodLife;
+  readonly waiting: number | undefined;
+}
+
+function isWorthIt({ life, threads, waiting }: Reason): boolean {
+  if (threads.length > 0 || (waiting ?? 0) > 0) return true;
+  return life !== undefined && life.state !== 'live';
+}
+
+/** Nothing speaks against it but that its every access asks a server: it is asked after all others. */
+function isRoutine({ suspect, life }: Reason): boolean {
+  const { mount, isVisible } = suspect;
+  const isAskable = isVisible && isSuspectType(mount.fsType) && mount.fsType !== 'autofs';
+  return life?.state === 'live' && isAskable;
+}
+
+function byUrgency(left: Reason, right: Reason): number {
+  const urgency = ({ threads, waiting = 0 }: Reason) => threads.length * 1_000_000 + waiting;
+  return urgency(right) - urgency(left);
+}
+
+async function probeAll(
+  look: Look,
+  reasons: readonly Reason[],
+  { view, left }: { readonly view: string; readonly left: LeftReaders },
+): Promise<Pick<MountProbes, 'probes' | 'unasked'>> {
+  // All mounts of a filesystem answer or hang together, so one of them is asked for all.
+  const groups = [...Map.groupBy(reasons, ({ suspect }) => suspect.mount.device).values()];
+  // What is known to be dead comes first: it counts, and costs nothing.
+  const asked = groups.toSorted(
+    (one, other) =>
+      Number(!waitedOn(one, left)) - Number(!waitedOn(other, left)) ||
+      Number(!one.some(isWorthIt)) - Number(!other.some(isWorthIt)),
+  );
+  const probes: MountProbe[] = [];
+  let dead = 0;
+  let unasked = { count: 0, why: '' };
+  for (let start = 0; start < asked.length; start += PROBES_AT_ONCE_MAX) {
+    const limit = limitReached(start, dead, left.count);
+    const some = asked.slice(start, start + PROBES_AT_ONCE_MAX);
+    const answered = await Promise.all(
+      some.map(async (group) => {
+        const one = group.find(({ suspect }) => suspect.isVisible) ?? group[0];
+        if (!one) return [];
+        const origin = `${view}${one.suspect.mount.target}`;
+        const known = waitedOn(group, left);
+        const isForRoutine = !known && !group.some(isWorthIt);
+        if (isForRoutine && limit !== undefined) {
+          unasked = { count: unasked.count + 1, why: limit };
+          return [];
+        }
+        const result = known ?? (await resultOf(look, one.suspect, origin, limit));
+        // Recorded by a version that did not ask for it.
+        if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
+        if (result.state === 'dead') dead += 1;
+        return group.map(({ waiting, ...rest }) => ({
+          ...rest,
+          result,
+          origin,
+          ...(waiting === undefined ? {} : { waiting }),
+        }));
+      }),
+    );
+    probes.push(...answered.flat());
+  }
+  return { probes, unasked };
+}
+
+/** Who is asked for is told only where something is to be said of the pod. */
+async function withPodName(look: Look, probe: MountProbe): Promise<MountProbe> {
+  const { life, result, suspect } = probe;
+  const isBroken = result.state === 'dead' || result.state === 'corrupted';
+  if (life?.state !== 'live' || !isBroken) return probe;
+  const uid = suspect.pod?.podUid;
+  const [listed, held] = [await attempt(look.of(pods)), await attempt(look.of(containers))];
+  const pod = listed.known ? listed.value.pods.find((one) => one.uid === uid) : undefined;
+  if (pod) {
+    const { namespace, name, isTerminating, isFinished } = pod;
+    const ended = isFinished ? 'finished' : undefined;
+    const podPhase = isTerminating ? 'terminating' : ended;
+    return { ...probe, podName: { namespace, name }, ...(podPhase ? { podPhase } : {}) };
+  }
+  const sandbox = held.known ? held.value.sandboxes.find((one) => one.podUid === uid) : undefined;
+  if (!sandbox) return probe;
+  return { ...probe, podName: { namespace: sandbox.podNamespace, name: sandbox.podName } };
+}
+
+/** Nobody is sent after a reader that an earlier run had to leave behind on this filesystem. */
+function waitedOn(group: readonly Reason[], left: LeftReaders): ProbeResult | undefined {
+  const shown = group.filter(({ suspect }) => suspect.isVisible);
+  const found = waitingReader(
+    left,
+    shown.map(({ suspect }) => suspect.mount),
+  );
+  if (!found) return undefined;
+  const { reader, isSure } = found;
+  const text = `reader ${reader.pid}, which an earlier look left behind, still waits there: ${reader.path}`;
+  // Another mount may have come to that path since; but then nobody waits for its server.
+  if (isSure || shown.some(({ waiting = 0 }) => waiting > 0)) return { state: 'dead', text };
+  return { state: 'not-probed', why: `${text}; perhaps on an earlier mount at this place` };
+}
+
+function limitReached(probed: number, dead: number, left: number): string | undefined {
+  if (left >= LEFT_READERS_MAX) {
+    return (
+      `${left} readers that earlier looks left behind wait on dead paths of this node, and no ` +
+      'other is sent after them: they end when their servers answer, or with the node'
+    );
+  }
+  if (dead >= DEAD_MOUNTS_MAX) {
+    return `${dead} dead mounts were found before, and each probe of one leaves a process behind`;
+  }
+  return probed >= PROBES_MAX ? `${PROBES_MAX} mounts were probed before` : undefined;
+}
+
+/** Each thread with the mount that shows the path it waits on. */
+function threadsByMount(threads: readonly BlockedThread[], table: MountTable, root: string) {
+  const byMount = new Map<Mount, BlockedThread[]>();
+  const homeless: BlockedThread[] = [];
+  for (const thread of threads) {
+    const mount = mountShowing(thread.path, table);
+    if (mount?.target.startsWith(`${root}/pods/`)) {
+      byMount.set(mount, [...(byMount.get(mount) ?? []), thread]);
+    } else {
+      homeless.push(thread);
+    }
+  }
+  return { byMount, homeless };
+}
+
+/** How many requests wait for the server of a FUSE mount; undefined where nobody tells. */
+async function waitingOn(
+  look: Look,
+  { device }: Mount,
+  table: MountTable,
+  view: string,
+): Promise<number | undefined> {
+  const connection = fuseConnection(device, table);
+  if (connection === undefined) return undefined;
+  const path = `${view}${connection}/waiting`;
+  const text = await attempt(look.node.ask('file', { path }));
+  // 3
+  return text.known && /^\d+\s*$/.test(text.value) ? Number(text.value) : undefined;
+}

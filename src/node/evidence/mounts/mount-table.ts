@@ -1,0 +1,206 @@
+import { unescapeOctal } from '../../../lib/std/unescape-octal.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { STABLE_READS_MAX } from '../limits.ts';
+
+/** One line of a mount table. */
+export interface Mount {
+  readonly id: number;
+  readonly parent: number;
+  /** As the kernel prints it: "254:1". All mounts of one filesystem share it. */
+  readonly device: string;
+  /** The path inside the filesystem that is mounted, without the kernel's mark. */
+  readonly root: string;
+  /** The root was unlinked since it was mounted: the kernel printed it with "//deleted". */
+  readonly isDeleted: boolean;
+  readonly target: string;
+  readonly options: string;
+  readonly fsType: string;
+  readonly source: string;
+  /** Its line in the table, from 1. */
+  readonly line: number;
+}
+
+export interface MountTable {
+  readonly mounts: readonly Mount[];
+  /** Where it was read: "/proc/812/mountinfo". */
+  readonly origin: string;
+  /** The line of this mount, as it was read. */
+  readonly lineText: (mount: Mount) => string;
+}
+
+export const mountTable = defineEvidence<MountTable>({
+  id: 'mount-table',
+  title: 'Mounts as the kubelet sees them',
+  collect: async (look) => {
+    const { process } = await look.of(kubelet);
+    // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a
+    // kubelet its mounts are in the namespace of the node's first process.
+    return readMountTable(look, process?.pid ?? 1, await hasConsistentTables(look));
+  },
+});
+
+/** The mounts of the namespace of a process, as far as its root shows them. */
+export async function readMountTable(
+  look: Look,
+  pid: number,
+  isConsistent: boolean,
+): Promise<MountTable> {
+  const origin = `/proc/${pid}/mountinfo`;
+  return parseMountTable(await stableText(look, origin, isConsistent), origin);
+}
+
+/** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
+export async function hasConsistentTables({ node }: Look): Promise<boolean> {
+  const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
+  return !isOlderThanConsistentTables(release);
+}
+
+/** On an old kernel a table is believed only when two reads in a row agree. */
+async function stableText(look: Look, path: string, isConsistent: boolean): Promise<string> {
+  let text = await look.node.ask('file', { path });
+  if (isConsistent) return text;
+  for (let read = 1; read < STABLE_READS_MAX; read += 1) {
+    const again = await look.node.ask('file', { path });
+    if (again === text) return text;
+    text = again;
+  }
+  throw new ReadError('failed', path, `it changed during each of ${STABLE_READS_MAX} reads`);
+}
+
+// 4.19.0-25-amd64
+function isOlderThanConsistentTables(release: string): boolean {
+  const [, major, minor] = /^(\d+)\.(\d+)/.exec(release) ?? [];
+  if (major === undefined || minor === undefined) return true;
+  return Number(major) < 5 || (Number(major) === 5 && Number(minor) < 8);
+}
+
+// 65 44 254:0 /pods/u1/app.conf//deleted /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw
+// id parent device root target options optional... - fstype source super-options
+export function parseMountTable(text: string, origin: string): MountTable {
+  const mounts: Mount[] = [];
+  const starts: number[] = [];
+  let start = 0;
+  let nextEscape = text.indexOf('\\');
+  for (let line = 1; start < text.length; line += 1) {
+    const end = text.indexOf('\n', start);
+    // A table always ends with a whole line, so what does not was cut off on its way.
+    if (end < 0) throw malformed(origin, line, 'it is cut off in the middle of a line');
+    if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
+    const hasEscape = nextEscape >= 0 && nextEscape < end;
+    const mount = parseMount(text, start, end, line, hasEscape);
+    if (!mount) throw malformed(origin, line, 'it is not a line of a mount table');
+    mounts.push(mount);
+    starts.push(start);
+    start = end + 1;
+  }
+  if (mounts.length === 0) throw new ReadError('malformed', origin, 'the mount table is empty');
+  const twin = repeatedMount(mounts);
+  if (twin) throw malformed(origin, twin.line, `mount ${twin.id} is there twice`);
+  return { mounts, origin, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
+}
+
+/** A table that somebody copied by hand: whatever else stands there is passed over, line by line. */
+export function looseMountTable(text: string, origin: string): MountTable {
+  const lines = text.split('\n');
+  const mounts = lines.flatMap((line, index) => {
+    const plain = line.trim();
+    return parseMount(plain, 0, plain.length, index + 1, plain.includes('\\')) ?? [];
+  });
+  return { mounts, origin, lineText: ({ line }) => lines[line - 1]?.trim() ?? '' };
+}
+
+/** Equal ids are neighbours once they are sorted; a set of 100,000 ids would take twice as long. */
+function repeatedMount(mounts: readonly Mount[]): Mount | undefined {
+  const ids = new Float64Array(mounts.length);
+  for (let at = 0; at < ids.length; at += 1) ids[at] = mounts[at]?.id ?? 0;
+  ids.sort();
+  for (let at = 1; at < ids.length; at += 1) {
+    if (ids[at] === ids[at - 1]) return mounts.findLast(({ id }) => id === ids[at]);
+  }
+  return undefined;
+}
+
+const DELETED = '//deleted';
+
+/** Reads a line where it stands: one more string or object for each would cost as much again. */
+function parseMount(
+  text: string,
+  start: number,
+  end: number,
+  line: number,
+  hasEscape: boolean,
+): Mount | undefined {
+  const afterId = spaceFrom(text, start);
+  const afterParent = spaceFrom(text, afterId + 1);
+  const afterDevice = spaceFrom(text, afterParent + 1);
+  const afterRoot = spaceFrom(text, afterDevice + 1);
+  const afterTarget = spaceFrom(text, afterRoot + 1);
+  const afterOptions = spaceFrom(text, afterTarget + 1);
+  const dash = text.indexOf(' - ', afterOptions);
+  const afterType = spaceFrom(text, dash + 3);
+  // None stands before the one it was looked for after, so the line holds all if it holds the last.
+  if (dash < 0 || afterType >= end) return undefined;
+
+  const id = countIn(text, start, afterId);
+  const parent = countIn(text, afterId + 1, afterParent);
+  const device = text.slice(afterParent + 1, afterDevice);
+  const root = text.slice(afterDevice + 1, afterRoot);
+  const target = text.slice(afterRoot + 1, afterTarget);
+  if (id === undefined || parent === undefined || !isDevice(device)) return undefined;
+  // The root need not be a path: that of a namespace is "net:[4026532008]".
+  if (root === '' || !target.startsWith('/')) return undefined;
+
+  // "//" cannot occur in a path of the kernel, so the mark is unmistakable before decoding.
+  const isDeleted = root.endsWith(DELETED);
+  const path = isDeleted ? root.slice(0, -DELETED.length) : root;
+  const source = text.slice(afterType + 1, Math.min(spaceFrom(text, afterType + 1), end));
+  return {
+    id,
+    parent,
+    device,
+    root: hasEscape ? unescapeOctal(path) : path,
+    isDeleted,
+    target: hasEscape ? unescapeOctal(target) : target,
+    options: text.slice(afterTarget + 1, afterOptions),
+    fsType: text.slice(dash + 3, afterType),
+    source: hasEscape ? unescapeOctal(source) : source,
+    line,
+  };
+}
+
+/** Where the next space is; behind the whole text when there is none. */
+function spaceFrom(text: string, start: number): number {
+  const at = text.indexOf(' ', start);
+  return at < 0 ? text.length : at;
+}
+
+/** The number that stands between two places, written in digits and nothing else. */
+function countIn(text: string, start: number, end: number): number | undefined {
+  let count = 0;
+  for (let at = start; at < end; at += 1) {
+    const digit = text.charCodeAt(at) - 48;
+    if (digit < 0 || digit > 9) return undefined;
+    count = count * 10 + digit;
+  }
+  return end > start && Number.isSafeInteger(count) ? count : undefined;
+}
+
+// 254:1
+function isDevice(device: string): boolean {
+  const colon = device.indexOf(':');
+  if (colon < 0 || countIn(device, 0, colon) === undefined) return false;
+  return countIn(device, colon + 1, device.length) !== undefined;
+}
+
+function lineAt(text: string, start: number | undefined): string {
+  if (start === undefined) return '';
+  const line = text.slice(start, text.indexOf('\n', start));
+  // A table that was copied by hand may have come through another system.
+  return line.endsWith('\r') ? line.slice(0, -1) : line;
+}
+
+function malformed(origin: string, line: number, what: string): ReadError {
+  return new ReadError('malformed', origin, `line ${line} makes no sense: ${what}`);
+}

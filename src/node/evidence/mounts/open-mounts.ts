@@ -1,0 +1,65 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { OpenFile } from '../../model/node-reader.ts';
+import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
+import { mountNamespaces } from './mount-namespaces.ts';
+
+/** One file for each mount, or filesystem, of which a process holds anything. */
+export interface HeldMount {
+  readonly pid: number;
+  readonly processName: string;
+  readonly file: OpenFile;
+}
+
+export interface OpenMounts {
+  readonly held: readonly HeldMount[];
+  /** Processes that could not be asked, in words. */
+  readonly unread: readonly string[];
+}
+
+/** Asked of every process, which takes a while on a full node: only where something is taken away. */
+export const openMounts = defineEvidence<OpenMounts>({
+  id: 'open-mounts',
+  title: 'What every process holds open',
+  collect: async (look) => {
+    const all = await look.node.ask('processes', { all: 'processes' });
+    const held: HeldMount[] = [];
+    const unread: string[] = [];
+    for (let start = 0; start < all.length; start += PROCESSES_AT_ONCE_MAX) {
+      const some = all.slice(start, start + PROCESSES_AT_ONCE_MAX);
+      await Promise.all(
+        some.map(async ({ pid, name }) => {
+          const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
+          const files = await attempt(look.node.ask('openFiles', asked));
+          if (files.known) {
+            held.push(...files.value.map((file) => ({ pid, processName: name, file })));
+          } else if (files.error.failure !== 'missing') {
+            // One that has ended meanwhile holds nothing.
+            unread.push(`${name} (pid ${pid}): ${files.why}`);
+          }
+        }),
+      );
+    }
+    return { held, unread };
+  },
+});
+
+/**
+ * Mount namespaces in which nobody lives, and which an open file keeps: what is mounted there is in
+ * no table that we could read. Those that a bind mount keeps are told by mount-namespaces.ts.
+ */
+export async function keptNamespaces(look: Look): Promise<readonly string[]> {
+  const [{ held, unread }, { namespaces }] = await Promise.all([
+    look.of(openMounts),
+    look.of(mountNamespaces),
+  ]);
+  const inhabited = new Set(namespaces.map(({ namespace }) => namespace));
+  const kept = held
+    // mnt:[4026532008]
+    .filter(({ file }) => file.path.startsWith('mnt:[') && !inhabited.has(file.path))
+    .map(
+      ({ pid, processName, file }) =>
+        `${file.path}: no process lives in it; ${processName} (pid ${pid}) keeps it by ${file.by}`,
+    );
+  return [...kept, ...unread];
+}

@@ -1,0 +1,182 @@
+import { type Attempt, attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { ProcessEntry } from '../../model/node-reader.ts';
+import { type Containers, containers } from '../containers/containers.ts';
+import { cleaningThread } from '../stacks/thread-stacks.ts';
+import { podsInCgroup } from './pod-of-cgroup.ts';
+import { type Pods, pods } from './pods.ts';
+import { type StaticPods, staticPods } from './static-pods.ts';
+
+/** Whether anybody still needs what lies in the folder of a pod. */
+export type PodLife =
+  | { readonly state: 'live'; readonly by: string; readonly origin: string }
+  | {
+      readonly state: 'orphan';
+      /** Who knows nothing of it any more, each with where that was seen. */
+      readonly agreed: readonly Absence[];
+      /**
+       * Not all who could know it could be asked: the kubelet's own list is not at hand or not
+       * whole, or it takes pods from where we cannot look. After a restart of the runtime a live
+       * pod can look just like this for a while, so a person must name the pod before anything of
+       * it is taken away.
+       */
+      readonly needsWord?: string;
+    }
+  | { readonly state: 'uncertain'; readonly why: string };
+
+export interface Absence {
+  readonly claim: string;
+  readonly origin: string;
+}
+
+export interface OrphanPods {
+  /** Asks only as many as it takes: who is seen to run needs no further witness. */
+  readonly lifeOf: (podUid: string) => Promise<PodLife>;
+}
+
+/**
+ * A pod is an orphan when all who could know it agree that they do not. Each of them alone can be
+ * wrong: the kubelet's list is not whole right after its start, and old while its loop is dead; a
+ * runtime that was restarted has stopped sandboxes of pods that live.
+ */
+export const orphanPods = defineEvidence<OrphanPods>({
+  id: 'orphan-pods',
+  title: 'Which pods nobody knows any more',
+  collect: async (look) => {
+    const cgroups = podsOfProcesses(
+      await attempt(look.node.ask('processes', { all: 'processes' })),
+    );
+    return { lifeOf: (podUid) => lifeOf(podUid, cgroups, look) };
+  },
+});
+
+type Cgroups = Attempt<ReadonlyMap<string, ProcessEntry>>;
+
+async function lifeOf(podUid: string, cgroups: Cgroups, look: Look): Promise<PodLife> {
+  const running = cgroups.known ? cgroups.value.get(podUid) : undefined;
+  if (running) return ofProcess(running);
+  const listed = await attempt(look.of(pods));
+  const pod = listed.known ? listed.value.pods.find(({ uid }) => uid === podUid) : undefined;
+  if (pod && listed.known) {
+    const by = `the kubelet lists it as ${pod.namespace}/${pod.name}`;
+    return { state: 'live', by, origin: listed.value.origin };
+  }
+  const held = await attempt(look.of(containers));
+  const alive = held.known ? signOfLife(podUid, held.value) : undefined;
+  if (alive) return alive;
+  const files = await attempt(look.of(staticPods));
+  if (files.known && files.value.uids.has(podUid)) {
+    const by = 'a file of a static pod has its uid';
+    return { state: 'live', by, origin: files.value.origin };
+  }
+  const [untold] = [held, cgroups, files].filter((each) => !each.known);
+  if (untold && !untold.known) return { state: 'uncertain', why: untold.why };
+  if (!held.known || !files.known) return { state: 'uncertain', why: 'nobody tells' };
+  const known = { listed, held: held.value, files: files.value };
+  return (await goneByKubelet(podUid, known, look)) ?? unknownPod(podUid, known);
+}
+
+interface Witnesses {
+  readonly listed: Attempt<Pods>;
+  readonly held: Containers;
+  readonly files: StaticPods;
+}
+
+/**
+ * Where the kubelet's list cannot be had, its stack may say the same. Not of a static pod: that one
+ * gets the same uid when its file comes back, which a kubelet that hangs does not notice.
+ */
+async function goneByKubelet(
+  podUid: string,
+  { listed, files }: Witnesses,
+  look: Look,
+): Promise<PodLife | undefined> {
+  if (doubtOfList(listed) === undefined || isStaticPodUid(podUid)) return undefined;
+  const thread = await cleaningThread(podUid, look);
+  if (!thread) return undefined;
+  const claim =
+    'the kubelet counts it among the orphaned pods: its clean-up of those (cleanupOrphanedPodDirs) ' +
+    "waits in this pod's directory";
+  const agreed = [...absencesOf(files), { claim, origin: thread.origin }];
+  return { state: 'orphan', agreed };
+}
+
+/** Nobody has shown a sign of life of it; now each must be able to vouch for that. */
+function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife {
+  const agreed = absencesOf(files);
+  const doubt = doubtOfList(listed);
+  if (doubt === undefined && listed.known) {
+    const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
+    const all = [...agreed, { claim, origin: listed.value.origin }];
+    // Its list is whole without them, for as long as it has not heard of them itself.
+    const word = files.untold === undefined ? {} : { needsWord: files.untold };
+    return { state: 'orphan', agreed: all, ...word };
+  }
+  if (files.untold !== undefined) {
+    return { state: 'uncertain', why: `${files.untold}, and ${doubt}` };
+  }
+  if (held.sandboxes.some((sandbox) => sandbox.podUid === podUid)) {
+    const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
+    return { state: 'uncertain', why };
+  }
+  if (isStaticPodUid(podUid) && !files.isNone) {
+    const why = `its uid is that of a static pod, this node has files of such, and ${doubt}`;
+    return { state: 'uncertain', why };
+  }
+  return { state: 'orphan', agreed, needsWord: doubt ?? '' };
+}
+
+function absencesOf(files: StaticPods): readonly Absence[] {
+  return [
+    {
+      claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
+      origin: 'CRI ListPodSandbox, ListContainers',
+    },
+    { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
+    { claim: files.claim, origin: files.origin },
+  ];
+}
+
+/** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */
+function doubtOfList(listed: Attempt<Pods>): string | undefined {
+  if (!listed.known) return `the kubelet's own list of pods cannot be had: ${listed.why}`;
+  const isWhole = listed.value.pods.some(({ isFromApi }) => isFromApi);
+  // Until the API server was heard, the list holds static pods alone, or nothing.
+  return isWhole ? undefined : "the kubelet's list holds no pod from the API server (yet)";
+}
+
+function ofProcess({ pid, name }: ProcessEntry): PodLife {
+  const by = `process ${pid} (${name}) runs in its cgroup`;
+  return { state: 'live', by, origin: `/proc/${pid}/cgroup` };
+}
+
+function signOfLife(podUid: string, held: Containers): PodLife | undefined {
+  if (held.sandboxes.some((each) => each.podUid === podUid && each.isReady)) {
+    const by = 'the runtime has a sandbox of it that is ready';
+    return { state: 'live', by, origin: 'CRI ListPodSandbox' };
+  }
+  if (held.containers.some((each) => each.podUid === podUid && each.state !== 'exited')) {
+    const by = 'the runtime has a container of it that has not ended';
+    return { state: 'live', by, origin: 'CRI ListContainers' };
+  }
+  return undefined;
+}
+
+function podsOfProcesses(running: Attempt<readonly ProcessEntry[]>): Cgroups {
+  if (!running.known) return running;
+  const byPod = new Map<string, ProcessEntry>();
+  for (const process of running.value) {
+    // What has ended and only waits to be reaped needs nothing any more.
+    if (process.state === 'Z' || process.state === 'X') continue;
+    for (const path of process.cgroups) {
+      for (const uid of podsInCgroup(path)) byPod.set(uid, process);
+    }
+  }
+  return { known: true, value: byPod };
+}
+
+// 0123456789abcdef0123456789abcdef
+/** The uid of a static pod is made from its file: the same file gets the same uid again. */
+export function isStaticPodUid(podUid: string): boolean {
+  return /^[0-9a-f]{32}$/.test(podUid);
+}

@@ -1,0 +1,199 @@
+import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
+import { mapJsonItems } from '../../../lib/std/json-items.ts';
+import { JsonLimitError, parseJson } from '../../../lib/std/parse-json.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { credentialAdvice } from '../kubelet/kubelet-credential.ts';
+
+/** A pod as the kubelet knows it. Its container states are what the API server was last told. */
+export interface Pod {
+  readonly uid: string;
+  readonly name: string;
+  readonly namespace: string;
+  readonly isTerminating: boolean;
+  /** Whether the API server has told the kubelet of it; a static pod is read from a file. */
+  readonly isFromApi: boolean;
+  /** Succeeded or Failed: none of its containers will be started again. */
+  readonly isFinished: boolean;
+  readonly restartPolicy: string;
+  readonly initContainers: readonly string[];
+  readonly volumes: readonly PodVolume[];
+  readonly containerStatuses: readonly PodContainerStatus[];
+}
+
+export interface PodVolume {
+  readonly name: string;
+  /** configMap, secret, projected, downwardAPI, emptyDir... as the pod's specification calls it. */
+  readonly kind: string;
+  /** The name of the object it is made from, where there is one. */
+  readonly object?: string | undefined;
+}
+
+export interface PodContainerStatus {
+  readonly name: string;
+  readonly restartCount: number;
+  /** Why it could not be made or started. What the program itself said at its end is not among it. */
+  readonly messages: readonly string[];
+}
+
+export interface Pods {
+  readonly pods: readonly Pod[];
+  readonly origin: string;
+}
+
+export const pods = defineEvidence<Pods>({
+  id: 'pods',
+  title: 'Pods as the kubelet knows them',
+  collect: async (look) => {
+    const { items, origin } = await readPodItems(look, parsePod);
+    return { pods: items, origin };
+  },
+});
+
+/** What is made of each pod in the kubelet's list, which is whole as the API server has it. */
+export async function readPodItems<T>(
+  look: Look,
+  each: (item: unknown, origin: string) => T,
+): Promise<PodItems<T>> {
+  const here = await look.of(kubelet);
+  if (here.presence !== 'running') {
+    throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
+  }
+  const doors = doorsOf(here);
+  const failures: string[] =
+    doors.length === 0 ? ['none of its ports is open, or it did not say which'] : [];
+  for (const door of doors) {
+    const answered = await attempt(askPods(look, door, each));
+    if (answered.known) return answered.value;
+    failures.push(answered.why);
+  }
+  throw new ReadError('failed', 'pods of the kubelet', failures.join('; '));
+}
+
+interface PodItems<T> {
+  readonly items: readonly T[];
+  readonly origin: string;
+}
+
+export type Door = {
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly port: number;
+};
+
+/** The open door first: it needs no credentials. A port that is 0 is switched off. */
+export function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Door[] {
+  const doors: Door[] = [
+    { scheme: 'http', address, port: readOnlyPort },
+    { scheme: 'https', address, port: securePort },
+  ];
+  return doors.filter(({ port }) => port > 0);
+}
+
+async function askPods<T>(
+  look: Look,
+  door: Door,
+  each: (item: unknown, origin: string) => T,
+): Promise<PodItems<T>> {
+  const { status, body } = await look.node.ask('kubelet', { ...door, path: '/pods' });
+  const origin = `GET ${door.scheme}://${door.address}:${door.port}/pods`;
+  if (status === 401 || status === 403) {
+    const why = `HTTP ${status}: ${credentialAdvice()}`;
+    throw new ReadError('denied', origin, why);
+  }
+  if (status !== 200) throw new ReadError('failed', origin, `HTTP ${status}`);
+  return { items: itemsIn(body, origin, each), origin };
+}
+
+export function parsePods(body: string, origin: string): readonly Pod[] {
+  return itemsIn(body, origin, parsePod);
+}
+
+function itemsIn<T>(
+  body: string,
+  origin: string,
+  each: (item: unknown, origin: string) => T,
+): readonly T[] {
+  // One after another: all of them at once would take more memory than the rest of a check.
+  const parsed = asJson(origin, () => mapJsonItems(body, 'items', (item) => each(item, origin)));
+  if (parsed) return parsed;
+  const list = asJson(origin, () => parseJson(body));
+  // An empty list is written as null by a kubelet that has no pods.
+  if (fieldAt(list, 'items') === null) return [];
+  const items = listAt(list, 'items');
+  if (!items) throw new ReadError('malformed', origin, 'it is not a list of pods');
+  return items.map((item) => each(item, origin));
+}
+
+function asJson<T>(origin: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const why = cause instanceof JsonLimitError ? cause.message : 'it is not JSON';
+    throw new ReadError('malformed', origin, why, { cause });
+  }
+}
+
+function parsePod(item: unknown, origin: string): Pod {
+  const uid = textAt(item, 'metadata', 'uid');
+  const name = textAt(item, 'metadata', 'name');
+  if (!uid || !name) throw new ReadError('malformed', origin, 'a pod has no name or no UID');
+  const phase = textAt(item, 'status', 'phase');
+  return {
+    uid,
+    name,
+    namespace: textAt(item, 'metadata', 'namespace') ?? 'default',
+    isTerminating: textAt(item, 'metadata', 'deletionTimestamp') !== undefined,
+    isFromApi: textAt(item, 'metadata', 'annotations', 'kubernetes.io/config.source') === 'api',
+    isFinished: phase === 'Succeeded' || phase === 'Failed',
+    restartPolicy: textAt(item, 'spec', 'restartPolicy') ?? 'Always',
+    initContainers: names(listAt(item, 'spec', 'initContainers')),
+    volumes: (listAt(item, 'spec', 'volumes') ?? []).map(parseVolume),
+    containerStatuses: STATUS_LISTS.flatMap((list) =>
+      (listAt(item, 'status', list) ?? []).map(parseStatus),
+    ),
+  };
+}
+
+const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+
+function names(list: readonly unknown[] | undefined): readonly string[] {
+  return (list ?? []).flatMap((item) => textAt(item, 'name') ?? []);
+}
+
+function parseVolume(item: unknown): PodVolume {
+  const kind =
+    Object.keys((item as object | null) ?? {}).find((key) => key !== 'name') ?? 'unknown';
+  const source = fieldAt(item, kind);
+  return {
+    name: textAt(item, 'name') ?? '',
+    kind,
+    object: textAt(source, 'name') ?? textAt(source, 'secretName') ?? textAt(source, 'claimName'),
+  };
+}
+
+/** Reasons under which a message is the runtime's or the kubelet's own, not the program's. */
+const START_REASONS: ReadonlySet<string> = new Set([
+  'CreateContainerError',
+  'RunContainerError',
+  'StartError',
+  'ContainerCannotRun',
+]);
+
+function parseStatus(item: unknown): PodContainerStatus {
+  const states = [
+    fieldAt(item, 'state', 'waiting'),
+    fieldAt(item, 'state', 'terminated'),
+    fieldAt(item, 'lastState', 'terminated'),
+  ];
+  return {
+    name: textAt(item, 'name') ?? '',
+    restartCount: numberAt(item, 'restartCount') ?? 0,
+    messages: states
+      .filter((state) => START_REASONS.has(textAt(state, 'reason') ?? ''))
+      .flatMap((state) => textAt(state, 'message') ?? []),
+  };
+}

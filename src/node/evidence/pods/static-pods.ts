@@ -1,0 +1,68 @@
+import { textAt } from '../../../lib/std/json.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { CONFIG_CHARACTERS_MAX, CONFIG_FILES_MAX } from '../limits.ts';
+import { absolutePath, unlessMissing } from '../text/file-path.ts';
+import { yamlValue } from '../text/text-value.ts';
+
+/** The pods that the kubelet reads from files of this node, and whether it has others. */
+export interface StaticPods {
+  /** Uids that stand in the files themselves; without one the kubelet makes it, of 32 digits. */
+  readonly uids: ReadonlySet<string>;
+  /** There is no such file at all. */
+  readonly isNone: boolean;
+  /** Why there may be static pods beside these, of which we cannot ask anybody. */
+  readonly untold?: string;
+  /** What can be said of a pod whose uid is not among them. */
+  readonly claim: string;
+  readonly origin: string;
+}
+
+export const staticPods = defineEvidence<StaticPods>({
+  id: 'static-pods',
+  title: 'Static pods of this node',
+  collect: async (look) => {
+    const { staticPodPath, process, doubts, hasStaticPodUrl } = await look.of(kubelet);
+    // Of what stands in a file that we could not read, an address may be a part.
+    const reasons = hasStaticPodUrl ? [FROM_AN_ADDRESS, ...doubts] : doubts;
+    const untold = reasons.length > 0 ? { untold: reasons.join('; ') } : {};
+    if (!process || staticPodPath === undefined) {
+      // Told where they are in a file that we could not read, it may have some all the same.
+      if (doubts.length > 0) throw new ReadError('failed', 'static pods', doubts.join('; '));
+      const claim = 'the kubelet was told of no folder of static pods';
+      return { uids: new Set(), isNone: true, claim, origin: "the kubelet's settings", ...untold };
+    }
+    const view = `/proc/${process.pid}/root${absolutePath(staticPodPath, process.workingFolder)}`;
+    const files = await filesAt(look, view);
+    const uids = new Set<string>();
+    for (const file of files) {
+      const text = await unlessMissing(look.node.ask('file', { path: file }));
+      const uid = text === undefined ? undefined : uidIn(text, file);
+      if (uid !== undefined) uids.add(uid);
+    }
+    const claim = `none of the ${files.length} files of static pods has its uid`;
+    return { uids, isNone: files.length === 0, claim, origin: view, ...untold };
+  },
+});
+
+const FROM_AN_ADDRESS =
+  'the kubelet takes static pods from an address too (staticPodURL), which cannot be asked';
+
+/** The path may name a folder of them, or one of them. */
+async function filesAt(look: Look, view: string): Promise<readonly string[]> {
+  const status = await unlessMissing(look.node.ask('status', { path: view }));
+  if (!status) return [];
+  if (status.type === 'file') return [view];
+  const names = await look.node.ask('folder', { path: view });
+  // The kubelet passes over what begins with a dot.
+  const files = names.filter((name) => !name.startsWith('.'));
+  if (files.length > CONFIG_FILES_MAX) throw new ReadError('too-large', view);
+  return files.toSorted().map((name) => `${view}/${name}`);
+}
+
+function uidIn(text: string, source: string): string | undefined {
+  if (text.length > CONFIG_CHARACTERS_MAX) throw new ReadError('too-large', source);
+  // What is neither YAML nor JSON, the kubelet makes no pod of.
+  return textAt(yamlValue(text)?.value, 'metadata', 'uid');
+}

@@ -1,0 +1,34 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+
+/** MQTT without encryption. */
+const BROKER_PORT = 1883;
+
+/**
+ * Whether somebody listens on the port of a broker in the network that this container lives in. Not
+ * knowing is no: nothing hangs on it but a sentence.
+ */
+export async function isServing(look: Look, containerId: string): Promise<boolean> {
+  const all = await attempt(look.node.ask('processes', { all: 'processes' }));
+  const one = all.known
+    ? all.value.find(({ cgroups }) => cgroups.some((cgroup) => cgroup.includes(containerId)))
+    : undefined;
+  if (!one) return false;
+  for (const table of ['tcp', 'tcp6']) {
+    const path = `/proc/${one.pid}/net/${table}`;
+    const text = await attempt(look.node.ask('file', { path }));
+    if (text.known && listensOn(text.value, BROKER_PORT)) return true;
+  }
+  return false;
+}
+
+/** Of /proc/<pid>/net/tcp and its like. */
+export function listensOn(table: string, port: number): boolean {
+  return table.split('\n').some((line) => {
+    //    0: 00000000:075B 00000000:0000 0A 00000000:00000000 00:00000000 00000000  1883  0 51327 1
+    const [, local = '', , state] = line.trim().split(/\s+/);
+    return state === LISTENING && Number.parseInt(local.split(':').at(-1) ?? '', 16) === port;
+  });
+}
+
+const LISTENING = '0A';

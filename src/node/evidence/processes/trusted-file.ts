@@ -1,0 +1,30 @@
+import type { Look } from '../../model/evidence.ts';
+import { type FileStatus, ReadError } from '../../model/node-reader.ts';
+import { resolvePath } from '../text/file-path.ts';
+
+/**
+ * A program is run as root only when nobody but root can have put it there: the file and every
+ * folder and link on the way are root's, and nobody else may write. Returns where it really is.
+ */
+export async function trustedFile(look: Look, view: string, path: string): Promise<string> {
+  checkTrusted(path, '/', await look.node.ask('status', { path: view || '/' }));
+  const seen: FileStatus[] = [];
+  const resolved = await resolvePath(look.node, view, path, (here, status) => {
+    checkTrusted(path, here.slice(view.length), status);
+    seen.push(status);
+  });
+  if (seen.at(-1)?.type === 'file') return resolved;
+  throw new ReadError('unsupported', path, 'this is no program');
+}
+
+const WRITABLE_BY_OTHERS = 0o022;
+
+function checkTrusted(path: string, here: string, { type, mode, owner }: FileStatus): void {
+  if (owner !== 0) {
+    throw new ReadError('unsupported', path, `not run, for ${here} is not root's`);
+  }
+  // The mode of a link means nothing.
+  if (type !== 'link' && (mode & WRITABLE_BY_OTHERS) !== 0) {
+    throw new ReadError('unsupported', path, `not run, for others than root may write ${here}`);
+  }
+}

@@ -1,0 +1,185 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { ProcessEntry } from '../../model/node-reader.ts';
+import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { KUBELET_COMMS } from '../kubelet/kubelet-process.ts';
+import { KUBELET_YOUNG_S, NODE_YOUNG_S } from '../limits.ts';
+import { KUBELET_UNITS, usualFiles } from '../logs/kubelet-log-files.ts';
+import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
+import { listensOn } from '../processes/listening-port.ts';
+import { ageOf, uptimeOf } from '../processes/process-age.ts';
+import { countLivePods, processes } from '../processes/processes.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import { type ServiceUnit, serviceUnit } from './service-unit.ts';
+import { changeUnderWay, waitsForRestart } from './unit-change.ts';
+
+/** Whether a kubelet runs on this node, and if not, what is known of its end. */
+export type KubeletService =
+  | {
+      readonly state: 'running';
+      readonly pid: number;
+      readonly root: string;
+      readonly isPaused: boolean;
+      /** Of one that began a moment ago: since when, and what its service manager says of that. */
+      readonly young?: { readonly ageS: number; readonly unit: ServiceUnit };
+    }
+  | {
+      readonly state: 'not-running';
+      /** Absent where none of the usual directories of a kubelet exists. */
+      readonly root?: string;
+      /** Pods that have a directory below the kubelet's root. */
+      readonly podFolders: number;
+      /** Pods of which a process runs. */
+      readonly livePods: number;
+      readonly unit: ServiceUnit;
+    }
+  /** No kubelet, and no directory of one. */
+  | { readonly state: 'absent' }
+  | { readonly state: 'uncertain'; readonly why: string };
+
+export const kubeletService = defineEvidence<KubeletService>({
+  id: 'kubelet-service',
+  title: 'Whether the kubelet runs, and how it ended',
+  collect: async (look) => {
+    const found = await look.of(kubelet);
+    if (found.presence === 'running') return runningService(look, found);
+    // What may be the kubelet is named with the whole report; more is not to be said here.
+    if (found.contradiction !== undefined) return { state: 'absent' };
+    return missingService(look, found);
+  },
+});
+
+async function runningService(look: Look, found: Kubelet): Promise<KubeletService> {
+  const { pid = 0, startTime = '0' } = found.process ?? {};
+  const { root, isPaused = false } = found;
+  const running = { state: 'running', pid, root, isPaused } as const;
+  const uptime = await attempt(uptimeOf(look));
+  if (!uptime.known) {
+    // A recording of an earlier version: that it ran is known all the same.
+    if (uptime.error.failure === 'not-recorded') return running;
+    throw uptime.error;
+  }
+  const ageS = ageOf(startTime, uptime.value);
+  if (ageS === undefined || ageS >= KUBELET_YOUNG_S) return running;
+  return { ...running, young: { ageS, unit: await unitOf(look, found) } };
+}
+
+async function missingService(look: Look, found: Kubelet): Promise<KubeletService> {
+  const all = await look.of(processes);
+  const hidden = await hiddenProcesses(look, all);
+  if (hidden !== undefined) return { state: 'uncertain', why: hidden };
+  const unit = await unitOf(look, found);
+  const livePods = countLivePods(all);
+  const root = found.presence === 'absent' ? undefined : found.root;
+  const other =
+    (root === undefined ? undefined : otherSign(all, found.disbelieved, unit)) ??
+    changeUnderWay(unit.state) ??
+    (await listenerSign(look)) ??
+    (livePods > 0 ? undefined : await bootSign(look, unit));
+  if (other !== undefined) return { state: 'uncertain', why: other };
+  if (root === undefined) return withoutRoot(unit, livePods);
+  const pods = (await unlessMissing(look.node.ask('folder', { path: `${root}/pods` }))) ?? [];
+  return { state: 'not-running', root, podFolders: pods.length, livePods, unit };
+}
+
+/** Most such machines are no nodes; but a kubelet may have its root where nobody would look. */
+function withoutRoot(unit: ServiceUnit, livePods: number): KubeletService {
+  const { state, unasked } = unit;
+  if (state && (state.active === 'failed' || waitsForRestart(state))) {
+    return { state: 'not-running', podFolders: 0, livePods, unit };
+  }
+  const isMeant = state?.active === 'inactive' && state.enabled.startsWith('enabled');
+  const sign =
+    (isMeant ? `${state.unit} is enabled and does not run` : undefined) ??
+    (livePods > 0 ? 'processes of pods run here' : undefined) ??
+    (unasked && !unasked.isMissing ? `systemd could not be asked: ${unasked.why}` : undefined);
+  if (sign === undefined) return { state: 'absent' };
+  return {
+    state: 'uncertain',
+    why: `no kubelet runs, and its directory is at none of the usual places, but ${sign}; name the directory with --kubelet-root`,
+  };
+}
+
+/** The PID namespace that the kernel starts with has this number on every Linux. */
+const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
+
+/** Why a kubelet could run that we do not see: without rights, or from within a container. */
+async function hiddenProcesses(
+  look: Look,
+  all: readonly ProcessEntry[],
+): Promise<string | undefined> {
+  const namespace = await attempt(look.node.ask('link', { path: '/proc/1/ns/pid' }));
+  if (!namespace.known) {
+    return `no kubelet process is visible, and the node may hide processes: ${namespace.why}`;
+  }
+  if (namespace.value === FIRST_PID_NAMESPACE) return undefined;
+  // A node inside a container, such as one of kind, sees the processes of its pods.
+  const first = all.find(({ pid }) => pid === 1);
+  const isNode =
+    first !== undefined &&
+    podOfCgroup(first.cgroups) === undefined &&
+    all.some(({ cgroups }) => podOfCgroup(cgroups) !== undefined);
+  return isNode
+    ? undefined
+    : "no kubelet process is visible, but this container may not see the node's processes: run it with hostPID, or on the node";
+}
+
+/** Whatever shows that a kubelet may run after all: one that began meanwhile, or has another name. */
+function otherSign(
+  all: readonly ProcessEntry[],
+  disbelieved: readonly string[],
+  { state }: ServiceUnit,
+): string | undefined {
+  const one = all.find(
+    ({ pid, name, state: letter, thread }) =>
+      KUBELET_COMMS.has(name) &&
+      letter !== 'Z' &&
+      thread === undefined &&
+      !disbelieved.some((text) => text.startsWith(`process ${pid} `)),
+  );
+  if (one) {
+    return `process ${one.pid} (${one.name}) may be a kubelet that has just started; check again`;
+  }
+  if (state?.active !== 'active') return undefined;
+  return `systemd calls ${state.unit} active, but no kubelet process is visible; if it has another name: --kubelet-pid`;
+}
+
+/** Services are started one after another at boot: one that has not run yet was not stopped. */
+async function bootSign(look: Look, unit: ServiceUnit): Promise<string | undefined> {
+  const { state, hasNoUnit, events, lastLines } = unit;
+  const isSettled = state && (state.active !== 'inactive' || NEVER_STARTED.has(state.enabled));
+  if (hasNoUnit || isSettled) return undefined;
+  const uptimeS = await uptimeOf(look);
+  if (!(uptimeS < NODE_YOUNG_S)) return undefined;
+  const bootMs = look.node.now().getTime() - uptimeS * 1000;
+  const hasRun = [...events, ...lastLines].some(({ time }) => time && time.getTime() >= bootMs);
+  if (hasRun) return undefined;
+  return `the node was booted ${Math.round(uptimeS)} s ago, and the kubelet has not been started since; check again in some minutes`;
+}
+
+const NEVER_STARTED: ReadonlySet<string> = new Set(['disabled', 'masked']);
+
+const KUBELET_PORT = 10_250;
+
+async function listenerSign(look: Look): Promise<string | undefined> {
+  for (const table of ['tcp', 'tcp6']) {
+    const path = `/proc/1/net/${table}`;
+    const text = await unlessMissing(look.node.ask('file', { path }));
+    if (text !== undefined && listensOn(text, KUBELET_PORT)) {
+      return `something listens on port ${KUBELET_PORT}, but no process is called kubelet; if it is one: --kubelet-pid`;
+    }
+  }
+  return undefined;
+}
+
+function unitOf(look: Look, { program, presence }: Pick<Kubelet, 'program' | 'presence'>) {
+  const { kubeletLog } = look.settings;
+  const isRunning = presence === 'running';
+  const usual = isRunning ? [] : usualFiles().map(({ path }) => path);
+  return serviceUnit(look, {
+    units: KUBELET_UNITS,
+    programs: [...new Set([program, 'kubelet'])],
+    files: kubeletLog === undefined ? usual : [kubeletLog],
+    isRunning,
+  });
+}

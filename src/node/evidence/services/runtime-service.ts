@@ -1,0 +1,219 @@
+import { type Attempt, attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import type { ProcessEntry, ReadError } from '../../model/node-reader.ts';
+import { runtime } from '../containers/runtime.ts';
+import { serviceAt } from '../containers/runtime-names.ts';
+import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+import { CRASH_LOOP_EXITS_MIN, RUNTIME_YOUNG_S } from '../limits.ts';
+import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
+import { ageOf, uptimeOf } from '../processes/process-age.ts';
+import { countLivePods, processes } from '../processes/processes.ts';
+import { isHang } from '../stacks/hang.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import { isCrashLoop } from './crash-loop.ts';
+import { kubeletService } from './kubelet-service.ts';
+import { type ServiceUnit, serviceUnit } from './service-unit.ts';
+import { changeUnderWay, waitsForRestart } from './unit-change.ts';
+
+/** Whether the container runtime answers at the socket that the kubelet uses, and if not, how. */
+export type RuntimeService =
+  | { readonly state: 'answers' }
+  | {
+      readonly state: 'silent';
+      /** refused: nobody listens. missing: there is no socket. timeout: it is connected, and silent. */
+      readonly how: 'refused' | 'missing' | 'timeout';
+      readonly socket: string;
+      /** Who named this socket: "the kubelet (process 812)". */
+      readonly namedBy: string;
+      /** What the two calls ended with. */
+      readonly calls: readonly string[];
+      /** Of the runtime itself; none when it does not run. */
+      readonly processes: readonly ProcessEntry[];
+      /** Its usual name: "containerd", "crio". */
+      readonly program: string;
+      /** Where it keeps images and containers. */
+      readonly folder: string;
+      /** The unit that systemd has for it, or mostly has. */
+      readonly unitName: string;
+      readonly livePods: number;
+      readonly unit: ServiceUnit;
+    }
+  | { readonly state: 'uncertain'; readonly why: string };
+
+type How = Extract<RuntimeService, { readonly state: 'silent' }>['how'];
+
+export const runtimeService = defineEvidence<RuntimeService>({
+  id: 'runtime-service',
+  title: 'Whether the container runtime responds',
+  collect: async (look) => {
+    const found = await look.of(kubelet);
+    const mismatch = await otherSocket(look, found);
+    if (mismatch !== undefined) return { state: 'uncertain', why: mismatch };
+    const answered = await attempt(look.of(runtime));
+    if (answered.known) return { state: 'answers' };
+    const named = await namedSocket(look, found);
+    // A socket that we only guessed may be of a runtime that nobody uses here.
+    if (!named) {
+      const only = '; only --runtime-endpoint names this socket, and not the kubelet';
+      const isGiven = look.settings.runtimeEndpoint !== undefined;
+      return { state: 'uncertain', why: `${answered.why}${isGiven ? only : ''}` };
+    }
+    const { error } =
+      named.socket === found.runtimeSocket
+        ? answered
+        : await attempt(look.node.ask('runtime', { socket: named.socket, call: 'Version' })).then(
+            (again) => (again.known ? { error: undefined } : again),
+          );
+    if (!error) return { state: 'answers' };
+    const how = howOf(error);
+    if (how === undefined) return { state: 'uncertain', why: error.message };
+    return silentService(look, { ...named, found, how, first: error });
+  },
+});
+
+interface NamedSocket {
+  readonly socket: string;
+  readonly namedBy: string;
+}
+
+/** Whatever answers or is silent at another socket than the kubelet's says nothing of its runtime. */
+async function otherSocket(look: Look, found: Kubelet): Promise<string | undefined> {
+  const { process, runtimeSocket: given, ownRuntimeSocket: own } = found;
+  if (!process || given === undefined || own === undefined) return undefined;
+  if (inRun(given) === inRun(own)) return undefined;
+  // The kubelet may reach the same socket by another path, as from within a container.
+  const [here, there] = await Promise.all(
+    [given, `/proc/${process.pid}/root${own}`].map((path) =>
+      unlessMissing(look.node.ask('status', { path })),
+    ),
+  );
+  if (here && there && here.device === there.device && here.inode === there.inode) return undefined;
+  return `--runtime-endpoint names ${given}, but the kubelet (process ${process.pid}) uses ${own}; leave the option out, or correct it`;
+}
+
+/** /var/run is a link to /run on every node of today. */
+function inRun(path: string): string {
+  return path.replace(/^\/var\/run\//, '/run/');
+}
+
+/** By the kubelet itself. Of one that does not run, its log may say where it looked for the runtime. */
+async function namedSocket(look: Look, found: Kubelet): Promise<NamedSocket | undefined> {
+  const { runtimeSocket: socket, ownRuntimeSocket: own, process } = found;
+  if (process) {
+    const isNamed = look.settings.runtimeEndpoint === undefined || own !== undefined;
+    if (socket === undefined || !isNamed) return undefined;
+    return { socket, namedBy: `the kubelet (process ${process.pid})` };
+  }
+  const service = await attempt(look.of(kubeletService));
+  if (!service.known || service.value.state !== 'not-running') return undefined;
+  const { events, lastLines } = service.value.unit;
+  const path = [...lastLines, ...events].flatMap(({ text }) => dialledSocket(text)).at(-1);
+  return path === undefined ? undefined : { socket: path, namedBy: "the kubelet's log" };
+}
+
+// failed to run Kubelet: validate service connection: ... dial unix /run/containerd/containerd.sock: connect: ...
+// failed to run Kubelet: unable to determine runtime API version: ... dial unix /run/crio/crio.sock: connect: ...
+const DIALLED =
+  /(?:ailed to run Kubelet|validate service connection|runtime API version)[^\n]*dial unix (\/[^\s:"\\]+): connect: /;
+
+/** The kubelet dials other sockets below its root too: those of CSI drivers and device plugins. */
+const OF_PLUGINS = /\/(?:plugins|plugins_registry|device-plugins|pod-resources)\//;
+
+function dialledSocket(text: string): readonly string[] {
+  const path = DIALLED.exec(text)?.[1];
+  return path === undefined || OF_PLUGINS.test(path) ? [] : [path];
+}
+
+function howOf(error: ReadError): How | undefined {
+  const { failure } = error;
+  if (failure === 'refused' || failure === 'missing') return failure;
+  return isHang(error) ? 'timeout' : undefined;
+}
+
+interface Silence extends NamedSocket {
+  readonly found: Kubelet;
+  readonly how: How;
+  readonly first: ReadError;
+}
+
+async function silentService(look: Look, silence: Silence): Promise<RuntimeService> {
+  const { socket, namedBy, found, how, first } = silence;
+  if (how === 'missing') {
+    const elsewhere = await inView(look, found, socket);
+    if (elsewhere !== undefined) return { state: 'uncertain', why: elsewhere };
+  }
+  const all = await look.of(processes);
+  const { program, names, units, folder } = serviceAt(socket);
+  // A runtime in a pod, as of Docker in Docker, is not the node's.
+  const own = all.filter(
+    ({ name, state, cgroups }) =>
+      names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
+  );
+  const unit = await serviceUnit(look, { units, programs: names, files: [LOG_OF_CONTAINERD] });
+  // Asked last: one that was only restarted, or busy for a moment, answers by now.
+  const again = await attempt(look.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
+  const changing = changeOf(first, again, how) ?? startOf(unit, own) ?? (await youngest(look, own));
+  if (again.known || changing !== undefined) return { state: 'uncertain', why: changing ?? '' };
+  const livePods = countLivePods(all);
+  if (how === 'missing' && livePods === 0 && !(await hasPodFolders(look, found))) {
+    return { state: 'uncertain', why: `${first.message}, and there are no pods here` };
+  }
+  return {
+    state: 'silent',
+    ...{ how, socket, namedBy, program, folder, unit, livePods },
+    unitName: unit.state?.unit ?? units[0] ?? `${program}.service`,
+    calls: [first.message, again.error.message],
+    processes: own,
+  };
+}
+
+/** Why two calls do not show the same; undefined when they do. */
+function changeOf(first: ReadError, again: Attempt<unknown>, how: How): string | undefined {
+  if (again.known) {
+    return `the container runtime did not answer at first (${first.message}), and does now; check again`;
+  }
+  const then = howOf(again.error);
+  if (then === how) return undefined;
+  if (then === undefined) return again.why;
+  return `two calls to the container runtime ended differently (${first.message}; ${again.error.message}); it may be restarting, check again`;
+}
+
+/** systemd starts or stops it just now: then its silence lasts for a moment. */
+function startOf({ state, events }: ServiceUnit, own: readonly ProcessEntry[]): string | undefined {
+  if (!state) return undefined;
+  const isFirstEnd = state.restarts < CRASH_LOOP_EXITS_MIN && !isCrashLoop(events);
+  if (waitsForRestart(state) && isFirstEnd) {
+    return `the container runtime has ended, and systemd starts ${state.unit} again in a moment; check again`;
+  }
+  // One that has run for long and still does not listen hangs at its start.
+  const isHungAtStart = state.active === 'activating' && own.length > 0;
+  return isHungAtStart ? undefined : changeUnderWay(state);
+}
+
+/** A kubelet in a container may have another socket at the same path. */
+async function inView(look: Look, { process }: Kubelet, socket: string) {
+  if (!process) return undefined;
+  const path = `/proc/${process.pid}/root${socket}`;
+  const seen = await unlessMissing(look.node.ask('status', { path }));
+  return seen && `${socket} is there for the kubelet, but not in the node's own filesystem`;
+}
+
+async function hasPodFolders(look: Look, { process, root }: Kubelet): Promise<boolean> {
+  const path = `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
+  const names = await unlessMissing(look.node.ask('folder', { path }));
+  return (names ?? []).length > 0;
+}
+
+/** One that began a moment ago may not listen yet. One that a signal stopped will not, whatever its age. */
+async function youngest(look: Look, own: readonly ProcessEntry[]): Promise<string | undefined> {
+  const running = own.filter(({ state }) => state !== 'T');
+  if (running.length === 0) return undefined;
+  const uptimeS = await uptimeOf(look);
+  const young = running.find(
+    ({ startTime }) => (ageOf(startTime, uptimeS) ?? Number.POSITIVE_INFINITY) < RUNTIME_YOUNG_S,
+  );
+  if (!young) return undefined;
+  return `${young.name} (process ${young.pid}) was started a moment ago and does not answer yet; check again`;
+}
+
+const LOG_OF_CONTAINERD = '/var/log/containerd.log';

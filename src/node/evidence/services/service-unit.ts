@@ -1,0 +1,304 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+import {
+  type LogLines,
+  type LogPlace,
+  ReadError,
+  type ReadFailure,
+} from '../../model/node-reader.ts';
+import { COMM_CHARACTERS_MAX, CRASH_LOOP_MS, UNIT_LOG_BYTES } from '../limits.ts';
+import { parseLogLine } from '../logs/log-line.ts';
+import { type Fields, fieldsIn } from '../logs/log-signature.ts';
+import {
+  UNIT_LITERALS,
+  UNIT_SIGNATURE_LIST,
+  type UnitSignatureId,
+} from '../logs/log-signatures-of-units.ts';
+import { dateOf, logClock } from '../logs/log-time.ts';
+import { trustedFile } from '../processes/trusted-file.ts';
+
+/** A service of the node, such as the kubelet: its state, and how it came to that. */
+export interface ServiceUnit {
+  /** What systemd says of it; absent where systemd could not be asked, or does not know the unit. */
+  readonly state?: UnitState;
+  /** systemd was asked, and has no such unit. */
+  readonly hasNoUnit: boolean;
+  /** Why systemd could not be asked, and whether that is because the node has no systemctl. */
+  readonly unasked?: { readonly why: string; readonly isMissing: boolean };
+  /** What systemd, the kernel and the service itself said of its end, oldest first. */
+  readonly events: readonly UnitEvent[];
+  /** The last lines of the service itself, oldest first. */
+  readonly lastLines: readonly UnitLine[];
+  /** Which of its logs could not be read, or not far enough back, and why. */
+  readonly unread: readonly string[];
+}
+
+export interface UnitState {
+  /** "kubelet.service" */
+  readonly unit: string;
+  /** "active", "inactive", "failed", "activating" */
+  readonly active: string;
+  /** "running", "dead", "failed", "auto-restart" */
+  readonly sub: string;
+  /** "success", "exit-code", "signal", "oom-kill", "start-limit-hit" */
+  readonly result: string;
+  /** The exit code of its main process, or the number of the signal that ended it. */
+  readonly status: string;
+  readonly restarts: number;
+  /** "enabled", "disabled", "masked" */
+  readonly enabled: string;
+  readonly since: string;
+  /** systemd has a job for it that is not done, such as a start. */
+  readonly hasJob: boolean;
+  /** The answer in one line, and the command that gave it. */
+  readonly text: string;
+  readonly origin: string;
+}
+
+export interface UnitLine {
+  readonly text: string;
+  readonly origin: string;
+  readonly time?: Date;
+}
+
+export interface UnitEvent extends UnitLine {
+  readonly what: UnitSignatureId;
+  readonly fields: Fields;
+}
+
+export interface UnitQuestion {
+  /** Names that the service may have: the first one that systemd has loaded counts. */
+  readonly units: readonly string[];
+  /** The kernel's name of its process. */
+  readonly programs: readonly string[];
+  /** Files that it may log to, where the journal has nothing of it. */
+  readonly files: readonly string[];
+  /** It runs, so only its earlier ends are asked for: neither its state, nor the kernel. */
+  readonly isRunning?: boolean;
+}
+
+const LAST_LINES = 3;
+
+/** Asked only of a service that does not run as it should: it starts programs of the node. */
+export async function serviceUnit(look: Look, asked: UnitQuestion): Promise<ServiceUnit> {
+  const unread: string[] = [];
+  const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(look, asked.units));
+  const unit = state.known ? state.value : undefined;
+  const logs = await logsOf(look, asked, unit?.unit ?? asked.units[0] ?? '', unread);
+  const lines = inOrder(linesOf(logs, look.node.now()));
+  const isOfSystem = ({ text }: UnitLine) => OF_SYSTEMD.test(text) || OF_KERNEL.test(text);
+  return {
+    ...(unit ? { state: unit } : {}),
+    hasNoUnit: !asked.isRunning && state.known && unit === undefined,
+    ...(state.known
+      ? {}
+      : { unasked: { why: state.why, isMissing: state.error.failure === 'missing' } }),
+    events: lines.flatMap((line) => eventsIn(line, asked)),
+    lastLines: lines.filter((line) => !isOfSystem(line)).slice(-LAST_LINES),
+    unread,
+  };
+}
+
+const NOT_ASKED = { known: true, value: undefined } as const;
+
+// 2026-04-04T16:39:58+0000 worker-7 systemd[1]: kubelet.service: Failed with result 'exit-code'.
+const OF_SYSTEMD = /\bsystemd\[\d+\]: /;
+// 2026-04-04T16:39:58+0000 worker-7 kernel: Out of memory: Killed process 4211 (kubelet)
+const OF_KERNEL = /\bkernel: /;
+
+const PROGRAMS = ['/usr/bin/systemctl', '/bin/systemctl'];
+
+const PROPERTIES = [
+  ...['Id', 'LoadState', 'ActiveState', 'SubState', 'Result', 'ExecMainStatus', 'NRestarts'],
+  ...['UnitFileState', 'StateChangeTimestamp', 'Job'],
+];
+
+/** Undefined when systemd knows no such unit. It changes nothing, and is ended after a few seconds. */
+async function unitState(look: Look, units: readonly string[]): Promise<UnitState | undefined> {
+  const failures: ReadError[] = [];
+  for (const path of PROGRAMS) {
+    const program = await attempt(trustedFile(look, '', path));
+    if (!program.known) {
+      failures.push(program.error);
+      continue;
+    }
+    const words = ['show', '--no-pager', `--property=${PROPERTIES.join(',')}`, ...units];
+    const question = { program: program.value, arguments: words };
+    const shown = await look.node.ask('version', question);
+    const blocks = shown.split(/\n\s*\n/).filter((block) => block.trim() !== '');
+    if (blocks.length === 0 || !blocks.every(isAnswer)) {
+      throw new ReadError('malformed', 'systemctl show', 'it does not say the state of the units');
+    }
+    const states = blocks.flatMap(stateIn);
+    return states.find(({ active }) => active !== 'inactive') ?? states[0];
+  }
+  const unread = failures.find(({ failure }) => failure !== 'missing');
+  throw unread ?? new ReadError('missing', 'systemctl', 'this node has none');
+}
+
+/** Of a unit that it does not know, systemd says LoadState=not-found. */
+function isAnswer(block: string): boolean {
+  return /^Id=\S/m.test(block) && LOAD_STATE.test(block) && ACTIVE_STATE.test(block);
+}
+
+// LoadState=loaded
+const LOAD_STATE = /^LoadState=(?:loaded|not-found|masked|error|bad-setting|merged|stub)$/m;
+// ActiveState=failed
+const ACTIVE_STATE =
+  /^ActiveState=(?:active|inactive|failed|activating|deactivating|reloading|refreshing|maintenance)$/m;
+
+function stateIn(block: string): readonly UnitState[] {
+  // ActiveState=failed
+  const values = new Map(
+    Array.from(block.matchAll(/^(\w+)=(.*)$/gm), ([, name = '', value = '']) => [name, value]),
+  );
+  const of = (name: string) => values.get(name) ?? '';
+  const unit = of('Id');
+  if (unit === '' || !['loaded', 'masked'].includes(of('LoadState'))) return [];
+  return [
+    {
+      unit,
+      active: of('ActiveState'),
+      sub: of('SubState'),
+      result: of('Result'),
+      status: of('ExecMainStatus'),
+      restarts: Number(of('NRestarts')) || 0,
+      enabled: of('UnitFileState') || of('LoadState'),
+      since: of('StateChangeTimestamp'),
+      // Job=1234; without one it is left out, or 0.
+      hasJob: Number(of('Job')) > 0,
+      text: block.trim().split('\n').join(' '),
+      origin: `systemctl show ${unit}`,
+    },
+  ];
+}
+
+interface ReadLog {
+  readonly read: LogLines;
+  readonly origin: string;
+}
+
+/**
+ * Files, where there are any, the journal of the unit, and the kernel's lines on killed processes.
+ * systemd's own lines are asked for once more and alone: a service that writes much leaves no room
+ * for them.
+ */
+async function logsOf(
+  look: Look,
+  { units, programs, files, isRunning }: UnitQuestion,
+  unit: string,
+  unread: string[],
+): Promise<readonly ReadLog[]> {
+  const ofSystemd = units.map((each) => `UNIT=${each}`);
+  const fields = [
+    ...units.flatMap((each) => [`_SYSTEMD_UNIT=${each}`, `UNIT=${each}`]),
+    ...programs.map((comm) => `_COMM=${comm}`),
+  ];
+  const origin = `journalctl --unit ${unit}`;
+  const places: readonly AskedLog[] = [
+    ...files.map((file) => ({ log: { file }, origin: file, containing: UNIT_LITERALS })),
+    { log: { journal: ofSystemd }, origin, containing: UNIT_LITERALS, isOfSystemd: true },
+    { log: { journal: fields }, origin, containing: UNIT_LITERALS },
+    ...(isRunning ? [] : [KERNEL_LOG]),
+  ];
+  const logs: ReadLog[] = [];
+  for (const place of places) {
+    const { log, containing } = place;
+    const question = { log, containing, lastBytes: UNIT_LOG_BYTES };
+    const read = await attempt(look.node.ask('log', question));
+    if (!read.known) {
+      if (!IS_NONE.has(read.error.failure)) unread.push(read.why);
+      continue;
+    }
+    logs.push({ read: read.value, origin: place.origin });
+    const cut = place.isOfSystemd ? tooShort(read.value, look.node.now()) : undefined;
+    if (cut !== undefined) unread.push(`${place.origin}: ${cut}`);
+  }
+  return logs;
+}
+
+interface AskedLog {
+  readonly log: LogPlace;
+  readonly origin: string;
+  readonly containing: readonly string[];
+  readonly isOfSystemd?: true;
+}
+
+/** Why a log says nothing of ends that count for a crash loop; undefined when it goes back far enough. */
+function tooShort(read: LogLines, now: Date): string | undefined {
+  if (read.isWhole) return undefined;
+  const first = read.first === null ? undefined : timeOf(read.first, clockOf(read, now));
+  if (first && now.getTime() - first.getTime() >= CRASH_LOOP_MS) return undefined;
+  const since = first ? `, back to ${first.toISOString()}` : '';
+  return `only its end was read${since}, so earlier ends are not known`;
+}
+
+const KERNEL_LOG: AskedLog = {
+  log: { journal: ['_TRANSPORT=kernel'] },
+  origin: 'journalctl --dmesg',
+  containing: ['Killed process '],
+};
+
+/** There is no such log, or nothing that could print it. */
+const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
+
+/** What stands in two logs is taken from the later one, where it has its place among other lines. */
+function linesOf(logs: readonly ReadLog[], now: Date): readonly UnitLine[] {
+  return logs.flatMap(({ read, origin }, index) => {
+    const others = logs.slice(index + 1).filter((log) => log.origin === origin);
+    const again = new Set(others.flatMap((log) => log.read.lines.map(({ text }) => text)));
+    const clock = clockOf(read, now);
+    return read.lines
+      .filter(({ text }) => !again.has(text))
+      .map(({ text }) => {
+        const time = timeOf(text, clock);
+        return { text, origin, ...(time ? { time } : {}) };
+      });
+  });
+}
+
+type Clock = ReturnType<typeof logClock>;
+
+function clockOf(read: LogLines, now: Date): Clock {
+  const first = read.first === null ? undefined : parseLogLine(read.first).time;
+  const last = read.last === null ? undefined : parseLogLine(read.last).time;
+  return logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
+}
+
+function timeOf(text: string, clock: Clock): Date | undefined {
+  const { time } = parseLogLine(text);
+  return time && dateOf(time, clock);
+}
+
+/** One story from several logs. A line without a time belongs to the one before it. */
+function inOrder(lines: readonly UnitLine[]): readonly UnitLine[] {
+  let ms = 0;
+  return lines
+    .map((line) => {
+      ms = line.time?.getTime() ?? ms;
+      return { line, ms };
+    })
+    .toSorted((left, right) => left.ms - right.ms)
+    .map(({ line }) => line);
+}
+
+/** Of the service itself: a journal of several units, or of the kernel, tells of others too. */
+function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly UnitEvent[] {
+  const { message } = parseLogLine(line.text);
+  return UNIT_SIGNATURE_LIST.flatMap(([what, signature]) => {
+    const fields = fieldsIn(message, signature);
+    if (!fields) return [];
+    // The service itself may say that it has started or stopped something.
+    if (SAID_BY_SYSTEMD.has(what) && !OF_SYSTEMD.test(line.text)) return [];
+    if (fields.unit !== undefined && !units.includes(fields.unit)) return [];
+    if (fields.name !== undefined && what === 'killed-for-memory') {
+      if (!programs.some((program) => program.slice(0, COMM_CHARACTERS_MAX) === fields.name))
+        return [];
+    }
+    return [{ ...line, what, fields }];
+  });
+}
+
+const SAID_BY_SYSTEMD: ReadonlySet<UnitSignatureId> = new Set([
+  ...(['unit-started', 'unit-stopping', 'unit-stopped'] as const),
+]);

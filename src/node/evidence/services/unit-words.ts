@@ -1,0 +1,44 @@
+import type { Proof } from '../../model/finding.ts';
+import type { ServiceUnit, UnitEvent } from './service-unit.ts';
+
+/** The proof of how a service ended: its state, what was said of its end, and its last lines. */
+export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): readonly Proof[] {
+  const last = sinceLastStart(events);
+  const said = Object.entries(CLAIMS).flatMap(([kind, claim]) => {
+    const event = last.findLast(({ what }) => what === kind);
+    return event ? [{ claim, text: event.text, origin: event.origin }] : [];
+  });
+  const others = lastLines.filter(({ text }) => !said.some((one) => one.text === text));
+  const claim = `systemd calls ${state?.unit} ${state?.active} (${state?.sub}), result ${state?.result}`;
+  return [
+    ...(state ? [{ claim, text: state.text, origin: state.origin }] : []),
+    ...(unasked
+      ? [{ claim: 'systemd could not be asked', text: unasked.why, origin: 'systemctl' }]
+      : []),
+    ...said,
+    ...others.toReversed().map(({ text, origin }, at) => ({
+      claim:
+        at === 0 && others.length === lastLines.length
+          ? 'its last log line'
+          : 'an earlier line of its log',
+      text,
+      origin,
+    })),
+  ];
+}
+
+/** What came before its last start explains an earlier end. */
+export function sinceLastStart(events: readonly UnitEvent[]): readonly UnitEvent[] {
+  return events.slice(events.findLastIndex(({ what }) => what === 'unit-started') + 1);
+}
+
+const CLAIMS: Readonly<Partial<Record<UnitEvent['what'], string>>> = {
+  'unit-exited': 'its main process ended',
+  'unit-failed': 'systemd calls the unit failed',
+  'unit-restarts': 'systemd counts its restarts',
+  'unit-gives-up': 'systemd has given up',
+  'unit-out-of-memory': 'the OOM killer ended it',
+  'killed-for-memory': 'the kernel killed it because memory ran out',
+  'unit-stopped': 'it was stopped',
+  'cannot-go-on': 'it said why it cannot go on',
+};

@@ -1,0 +1,93 @@
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import type { Thread } from '../../model/thread.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
+
+/** A thread of the kubelet that is in the middle of a call on a path of a pod. */
+export interface BlockedThread {
+  readonly tid: number;
+  /** One letter. A wait on a FUSE server shows S until a signal comes, and D after it. */
+  readonly state: string;
+  /** newfstatat, statx, unlinkat... */
+  readonly call: string;
+  /** The kernel function it sleeps in: request_wait_answer, rpc_wait_bit_killable... */
+  readonly waitsIn: string;
+  /** As the mount table names it. */
+  readonly path: string;
+  readonly podUid: string;
+  /** Names this one call: a look that sees it again sees the same wait. */
+  readonly waitId: string;
+  /** How long earlier looks have seen it by now: at least so long does it wait. */
+  readonly seenFor?: { readonly ms: number; readonly since: Date };
+  /** All of it in one line, as a person would copy it from /proc. */
+  readonly text: string;
+  readonly origin: string;
+}
+
+export interface BlockedThreads {
+  readonly threads: readonly BlockedThread[];
+  /** Threads that are in such a call with a path that could not be read. */
+  readonly unreadable: number;
+  readonly origin: string;
+}
+
+/**
+ * Found without any credential: the kernel tells the call, the memory of the kubelet the path. One
+ * sight of it proves no hang, for a healthy kubelet does such calls all the time; the sight of the
+ * same call again, minutes later, does.
+ */
+export const blockedThreads = defineEvidence<BlockedThreads>({
+  id: 'blocked-threads',
+  title: 'Threads of the kubelet that wait on a path of a pod',
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    if (!here.process) {
+      throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
+    }
+    const origin = `/proc/${here.process.pid}/task`;
+    const threads = await look.node.ask('threads', { threadsOf: here.process.pid });
+    const { pid, startTime } = here.process;
+    const waiting = threads.filter(({ callName, state }) => callName !== null && state !== 'R');
+    return {
+      threads: waiting.flatMap((thread) => {
+        const blocked = blockedThread(thread, here, origin);
+        if (!blocked) return [];
+        const waitId = `${pid}/${startTime} ${waitIdOf(thread)}`;
+        return [{ ...blocked, waitId, ...seenFor(look, waitId) }];
+      }),
+      unreadable: waiting.filter(({ path }) => path === null).length,
+      origin,
+    };
+  },
+});
+
+/** By the addresses of its arguments, which older recordings lack. */
+function waitIdOf({ tid, callLine, systemCall, path }: Thread): string {
+  return `${tid} ${callLine ?? systemCall} ${path}`;
+}
+
+function seenFor({ node, settings }: Look, waitId: string): Pick<BlockedThread, 'seenFor'> {
+  const ms = settings.waitedMs?.[waitId];
+  if (ms === undefined) return {};
+  return { seenFor: { ms, since: new Date(node.now().getTime() - ms) } };
+}
+
+function blockedThread(
+  { tid, state, callName, waitsIn, path, systemCall }: Thread,
+  roots: Parameters<typeof podPathOf>[1],
+  origin: string,
+): Omit<BlockedThread, 'waitId' | 'seenFor'> | undefined {
+  const place = path === null ? undefined : podPathOf(path, roots);
+  if (path === null || callName === null || !place) return undefined;
+  return {
+    tid,
+    state,
+    call: callName,
+    waitsIn,
+    path: resolvedPath(path, roots),
+    podUid: place.podUid,
+    text: `${callName} (${systemCall}) ${path}, wchan ${waitsIn || '?'}, state ${state}`,
+    origin: `${origin}/${tid}`,
+  };
+}

@@ -1,0 +1,65 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+import { type Health, health } from '../kubelet/health.ts';
+import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../limits.ts';
+import { kubeletLog } from '../logs/kubelet-log.ts';
+import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../logs/log-entries.ts';
+
+/** Whether the loop that cleans up after pods which are gone does so now, as the kubelet tells it. */
+export type CleaningLoop =
+  | { readonly state: 'turns'; readonly origin: string }
+  | { readonly state: 'still'; readonly sign: StillSign }
+  | { readonly state: 'unknown'; readonly why: string };
+
+interface StillSign {
+  readonly claim: string;
+  readonly text: string;
+  readonly origin: string;
+}
+
+/**
+ * It is said to turn only where its health check says so and nothing in its log speaks against it:
+ * the check alone notices after five minutes.
+ */
+export async function cleaningLoop(look: Look): Promise<CleaningLoop> {
+  const [page, log] = [await attempt(look.of(health)), await attempt(look.of(kubeletLog))];
+  const said = page.known ? page.value : undefined;
+  const sign =
+    failing(said) ?? (log.known ? stillInLog(log.value, look.node.now(), said) : undefined);
+  if (sign) return { state: 'still', sign };
+  if (!page.known) return { state: 'unknown', why: page.why };
+  if (!log.known) return { state: 'unknown', why: log.why };
+  const { unread } = log.value;
+  if (unread.length > 0) return { state: 'unknown', why: unread.join('; ') };
+  return { state: 'turns', origin: page.value.origin };
+}
+
+function failing(said: Health | undefined): StillSign | undefined {
+  if (said?.loop !== 'failing') return undefined;
+  const claim = 'the kubelet itself says that its sync loop stands still';
+  return { claim, text: said.text, origin: said.origin };
+}
+
+/** The page says for five minutes that all is well; the log can show earlier that it is not. */
+function stillInLog(log: KubeletLog, now: Date, said: Health | undefined): StillSign | undefined {
+  const last = lastSyncLoop(log);
+  const [began, end] = [last?.entry.time?.getTime(), endOfLog(log)?.getTime()];
+  const silenceMs = began !== undefined && end !== undefined ? end - began : 0;
+  // What is older than that, the page has seen to be over.
+  const isOver = said && began !== undefined && now.getTime() - began > CLEANING_WELL_MS;
+  if (last?.isInHousekeeping && !isOver && silenceMs >= CLEANING_SILENCE_MS) {
+    const claim = 'the sync loop began to clean up, and the log goes on without a word of it';
+    return { claim, text: last.entry.text, origin: last.entry.origin };
+  }
+  const skipped = entriesOf(log, 'sync-skipped').at(-1);
+  if (skipped?.time && now.getTime() - skipped.time.getTime() <= CLEANING_SKIPPED_MS) {
+    const claim = 'the sync loop passes over its work, its clean-up too';
+    return { claim, text: skipped.text, origin: skipped.origin };
+  }
+  // A page that was asked for is newer than any line.
+  const complaint = said ? undefined : entriesOf(log, 'sync-loop-unhealthy').at(-1);
+  const seen = last ? log.entries.indexOf(last.entry) : -1;
+  if (!complaint || log.entries.indexOf(complaint) < seen) return undefined;
+  const claim = 'the health check of the sync loop failed';
+  return { claim, text: complaint.text, origin: complaint.origin };
+}

@@ -1,0 +1,19 @@
+import { defineEvidence } from '../../model/evidence.ts';
+import { mountProbes } from '../mounts/mount-probes.ts';
+import { type BlockedStack, threadStacks } from './thread-stacks.ts';
+
+/** The stacks of blocked threads, read only where a mount does not answer. */
+export interface DeadMountStacks {
+  readonly threads: readonly BlockedStack[];
+}
+
+export const deadMountStacks = defineEvidence<DeadMountStacks>({
+  id: 'dead-mount-stacks',
+  title: 'What the kubelet does on the mounts that do not answer',
+  collect: async (look) => {
+    const { probes } = await look.of(mountProbes);
+    // Everywhere else the answer would be of no use, and a sick node is spared the question.
+    const isAnyDead = probes.some(({ result }) => result.state === 'dead');
+    return isAnyDead ? look.of(threadStacks) : { threads: [] };
+  },
+});

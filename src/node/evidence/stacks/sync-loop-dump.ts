@@ -1,0 +1,44 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { goroutines } from '../kubelet/goroutines.ts';
+import { health } from '../kubelet/health.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { kubeletLog } from '../logs/kubelet-log.ts';
+import { entriesOf } from '../logs/log-entries.ts';
+import { mountProbes } from '../mounts/mount-probes.ts';
+import { blockedThreads } from './blocked-threads.ts';
+import { type SyncLoop, syncLoopIn } from './sync-loop.ts';
+
+/** What the kubelet's own stacks say of its sync loop. */
+export type SyncLoopDump =
+  | { readonly isAsked: true; readonly loop: SyncLoop; readonly origin: string }
+  /** Nothing gave reason to stop the kubelet for the moment that it takes to tell. */
+  | { readonly isAsked: false };
+
+export const syncLoopDump = defineEvidence<SyncLoopDump>({
+  id: 'sync-loop-dump',
+  title: 'What the sync loop of the kubelet is doing',
+  collect: async (look) => {
+    const here = await attempt(look.of(kubelet));
+    // Where there is no process but a text of one, to read it stops nobody.
+    if (here.known && here.value.process && !(await isSuspicious(look))) return { isAsked: false };
+    const { dump, origin } = await look.of(goroutines);
+    return { isAsked: true, loop: syncLoopIn(dump), origin };
+  },
+});
+
+async function isSuspicious(look: Look): Promise<boolean> {
+  const [healthy, waiting, probed, said] = await Promise.all([
+    attempt(look.of(health)),
+    attempt(look.of(blockedThreads)),
+    attempt(look.of(mountProbes)),
+    attempt(look.of(kubeletLog)),
+  ]);
+  const isDead = probed.known && probed.value.probes.some(({ result }) => result.state === 'dead');
+  const isHung = probed.known && waiting.known && probed.value.homeless.length > 0;
+  const isFailing = healthy.known && healthy.value.loop === 'failing';
+  const isSaid = said.known && entriesOf(said.value, ...COMPLAINTS).length > 0;
+  return isDead || isHung || isFailing || isSaid;
+}
+
+const COMPLAINTS = ['sync-loop-unhealthy', 'event-channel-full'] as const;

@@ -1,0 +1,122 @@
+import { plainFunction } from '../../../lib/go/function-name.ts';
+import type { GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import type { ThreadStack } from '../../model/thread.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
+import { blockedThreads } from './blocked-threads.ts';
+import { type BusyLoop, syncLoopIn } from './sync-loop.ts';
+
+/** A thread of the kubelet that is blocked in a system call, with its Go stack. */
+export interface BlockedStack {
+  readonly tid: number;
+  readonly state: string;
+  readonly waitsIn: string;
+  /** newfstatat, unlinkat...; a number where it has no name here. */
+  readonly call: string;
+  /** As the mount table names it; null where it is not known. */
+  readonly path: string | null;
+  /** The pod below whose directory the path lies. */
+  readonly podUid?: string;
+  /** It was seen twice in this very call, so long apart; 0 when only once. */
+  readonly waitedMs: number;
+  /** Its stack as a goroutine dump would show it. */
+  readonly stack: GoroutineGroup;
+  /** Why the stack ends before the first function of the goroutine. */
+  readonly brokenBy?: string;
+  readonly origin: string;
+}
+
+export interface ThreadStacks {
+  readonly threads: readonly BlockedStack[];
+  readonly origin: string;
+}
+
+/**
+ * What the kubelet waits for, without a credential and without asking the kubelet: the kernel shows
+ * which threads are in a system call, and their memory which functions made it. Goroutines that wait
+ * on a lock or a channel have no thread, so they are not seen.
+ */
+export const threadStacks = defineEvidence<ThreadStacks>({
+  id: 'thread-stacks',
+  title: 'Stacks of the threads of the kubelet that are blocked in a system call',
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    if (!here.process) {
+      throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
+    }
+    const origin = `/proc/${here.process.pid}/task`;
+    const stacks = await look.node.ask('stacks', { stacksOf: here.process.pid });
+    return { threads: stacks.map((stack) => blockedStack(stack, here, origin)), origin };
+  },
+});
+
+function blockedStack(
+  thread: ThreadStack,
+  roots: Parameters<typeof podPathOf>[1],
+  origin: string,
+): BlockedStack {
+  const { tid, state, waitsIn, systemCall, callName, path, waitedMs, brokenBy } = thread;
+  const place = path === null ? undefined : podPathOf(path, roots);
+  return {
+    tid,
+    state,
+    waitsIn,
+    call: callName ?? (systemCall === null ? 'page fault' : `system call ${systemCall}`),
+    path: path === null ? null : resolvedPath(path, roots),
+    ...(place ? { podUid: place.podUid } : {}),
+    waitedMs,
+    stack: {
+      count: 1,
+      state: 'syscall',
+      minutes: null,
+      ids: [],
+      isLocked: false,
+      frames: thread.frames.map((frame) => ({
+        function: plainFunction(frame.function),
+        rawFunction: frame.function,
+        file: null,
+        line: null,
+      })),
+      isHeadless: false,
+      isCut: brokenBy !== undefined,
+    },
+    ...(brokenBy === undefined ? {} : { brokenBy }),
+    origin: `${origin}/${tid}`,
+  };
+}
+
+/**
+ * What the sync loop does on this thread; undefined when the thread is another one, or has only just
+ * begun the call: a healthy kubelet makes such calls all the time.
+ */
+export function loopOn({ stack, waitedMs }: BlockedStack): BusyLoop | undefined {
+  if (waitedMs === 0) return undefined;
+  const dump = { format: 'each', total: 1, groups: [stack], left: 0, isCut: false } as const;
+  const loop = syncLoopIn(dump);
+  return loop.state === 'busy' || loop.state === 'blocked' ? loop : undefined;
+}
+
+/**
+ * The thread that waits below this pod's directory for the clean-up of orphaned pods. The kubelet
+ * goes there only for a pod that none of its sources knows, once all of them have reported, so this
+ * is its own statement that the pod is gone. It says nothing of any other pod.
+ */
+export async function cleaningThread(
+  podUid: string,
+  look: Look,
+): Promise<BlockedStack | undefined> {
+  // One cheap question tells whether any thread is worth the second.
+  const waiting = await attempt(look.of(blockedThreads));
+  const isThere = waiting.known && waiting.value.threads.some((each) => each.podUid === podUid);
+  const stacks = isThere ? await attempt(look.of(threadStacks)) : undefined;
+  if (!stacks?.known) return undefined;
+  return stacks.value.threads.find(
+    (each) =>
+      each.podUid === podUid &&
+      each.brokenBy === undefined &&
+      loopOn(each)?.isAmongOrphans === true,
+  );
+}

@@ -1,0 +1,74 @@
+import { ReadError } from '../../model/node-reader.ts';
+import { VERSION_CHARACTERS_MAX } from '../limits.ts';
+
+/** A Kubernetes version, with whatever a vendor has hung on it. */
+export interface VersionNumber {
+  /** As it was written: "v1.20.6-tke.23". */
+  readonly text: string;
+  readonly major: number;
+  readonly minor: number;
+  readonly patch: number;
+  /** "rc.1" in "v1.19.0-rc.1": older than v1.19.0. A vendor's "gke.100" is none. */
+  readonly prerelease?: string;
+}
+
+// v1.18.8, v1.19.0-rc.1, v1.18.8-gke.100, v1.28.5+k3s1, v1.22.6-kubeedge-v1.10.0
+const VERSION = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})((?:[-+][0-9A-Za-z.+_-]*)?)$/;
+
+// -rc.1, -beta.0.71+3ec13c91a30adb-dirty
+const PRERELEASE = /^-((?:alpha|beta|rc)(?:\.\d{1,6})*)(?![0-9A-Za-z])/;
+
+export function parseVersionNumber(text: string, source: string): VersionNumber {
+  const trimmed = text.trim();
+  const found = trimmed.length > VERSION_CHARACTERS_MAX ? null : VERSION.exec(trimmed);
+  if (!found) throw new ReadError('malformed', source, 'this is no version');
+  const [, major, minor, patch, suffix = ''] = found;
+  const prerelease = PRERELEASE.exec(suffix)?.[1];
+  return {
+    text: trimmed.startsWith('v') ? trimmed : `v${trimmed}`,
+    major: Number(major),
+    minor: Number(minor),
+    patch: Number(patch),
+    ...(prerelease === undefined ? {} : { prerelease }),
+  };
+}
+
+/** What a version is compared with: the text and the vendor do not count. */
+export type ComparableVersion = Pick<VersionNumber, 'major' | 'minor' | 'patch' | 'prerelease'>;
+
+/** Below zero when the left one is older. A pre-release is older than its release. */
+export function compareVersions(left: ComparableVersion, right: ComparableVersion): number {
+  return (
+    left.major - right.major ||
+    left.minor - right.minor ||
+    left.patch - right.patch ||
+    comparePrereleases(left.prerelease, right.prerelease)
+  );
+}
+
+export function isOlderThan(version: ComparableVersion, limit: ComparableVersion): boolean {
+  return compareVersions(version, limit) < 0;
+}
+
+/** "alpha" < "beta" < "rc" is also the order of the alphabet; the numbers count as numbers. */
+function comparePrereleases(left: string | undefined, right: string | undefined): number {
+  if (left === undefined || right === undefined) {
+    return Number(left === undefined) - Number(right === undefined);
+  }
+  const lefts = left.split('.');
+  const rights = right.split('.');
+  for (let index = 0; index < Math.max(lefts.length, rights.length); index += 1) {
+    const order = compareParts(lefts[index], rights[index]);
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function compareParts(left: string | undefined, right: string | undefined): number {
+  if (left === right) return 0;
+  if (left === undefined) return -1;
+  if (right === undefined) return 1;
+  const difference = Number(left) - Number(right);
+  if (!Number.isNaN(difference)) return difference;
+  return left < right ? -1 : 1;
+}

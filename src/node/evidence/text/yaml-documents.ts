@@ -1,0 +1,170 @@
+import {
+  Composer,
+  CST,
+  type Document,
+  type DocumentOptions,
+  isCollection,
+  isScalar,
+  Lexer,
+  type ParseOptions,
+  Parser,
+  type SchemaOptions,
+  visit,
+  YAMLParseError,
+} from 'yaml';
+import { cutText } from '../../../lib/std/cut-text.ts';
+import {
+  KEY_CHARACTERS_MAX,
+  YAML_DEPTH_MAX,
+  YAML_DOCUMENTS_MAX,
+  YAML_TOKENS_MAX,
+} from '../limits.ts';
+
+/** Why a text is not read to its end, and where that shows. */
+export class YamlLimitError extends Error {
+  override readonly name = 'YamlLimitError';
+  readonly offset: number;
+
+  constructor(message: string, offset: number) {
+    super(message);
+    this.offset = offset;
+  }
+}
+
+export interface YamlLimits {
+  /** Places that stand for another. The library looks for each of them among all. */
+  readonly aliasesMax: number;
+  /** Errors in the text. Each takes far more time and memory than the characters that it is about. */
+  readonly errorsMax: number;
+  readonly tokensMax?: number;
+}
+
+type YamlOptions = ParseOptions & DocumentOptions & SchemaOptions;
+
+/**
+ * Reads YAML from outside, in a time and a memory that grow with its length and no faster. Limits are
+ * checked before anything is made of the text; reaching one throws a YamlLimitError. The library takes
+ * quadratic time to look for keys that come twice, and to make a text of a key that is a list or a map:
+ * the first is done here, the second is an error, as it is for Kubernetes.
+ */
+export function yamlDocuments(
+  text: string,
+  limits: YamlLimits,
+  options: YamlOptions = {},
+): readonly Document.Parsed[] {
+  const composer = new Composer({ ...options, prettyErrors: false, uniqueKeys: false });
+  const budget = new Budget(limits);
+  limitErrors(composer, budget);
+  const tokens = tokensOf(text, budget, options);
+  const documents = Array.from(composer.compose(tokens, false, text.length));
+  for (const document of documents) if (document.errors.length === 0) checkKeys(document, budget);
+  return documents;
+}
+
+class Budget {
+  /** Where the text is being read. */
+  offset = 0;
+  #errors: number;
+  #aliases: number;
+  readonly #tokensMax: number;
+  #tokens = 0;
+  #documents = YAML_DOCUMENTS_MAX;
+
+  constructor({ aliasesMax, errorsMax, tokensMax = YAML_TOKENS_MAX }: YamlLimits) {
+    this.#tokensMax = tokensMax;
+    this.#aliases = aliasesMax;
+    this.#errors = errorsMax;
+  }
+
+  spendError(why: string): void {
+    this.#errors -= 1;
+    if (this.#errors < 0) throw this.#exceeded(why);
+  }
+
+  spendAlias(): void {
+    this.#aliases -= 1;
+    if (this.#aliases < 0) throw this.#exceeded('too many aliases');
+  }
+
+  spendDocument(): void {
+    this.#documents -= 1;
+    if (this.#documents < 0) throw this.#exceeded(`more than ${YAML_DOCUMENTS_MAX} documents`);
+  }
+
+  spendToken(depth: number): void {
+    this.#tokens += 1;
+    if (this.#tokens > this.#tokensMax) {
+      throw this.#exceeded(`more than ${this.#tokensMax} parts: split it`);
+    }
+    if (depth > YAML_DEPTH_MAX) {
+      throw this.#exceeded(`nested more than ${YAML_DEPTH_MAX} levels deep`);
+    }
+  }
+
+  #exceeded(why: string): YamlLimitError {
+    return new YamlLimitError(why, this.offset);
+  }
+}
+
+/** What the library's own parser makes of a text, with a look at the limits after each part. */
+function* tokensOf(
+  text: string,
+  budget: Budget,
+  { lineCounter }: YamlOptions,
+): Generator<CST.Token> {
+  const parser = new Parser(lineCounter?.addNewLine);
+  lineCounter?.addNewLine(0);
+  // The content of a scalar, which may begin with any character, comes behind a mark.
+  let isContent = false;
+  for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith('*') && !isContent) budget.spendAlias();
+    isContent = lexeme === CST.SCALAR;
+    for (const token of parser.next(lexeme)) yield counted(token, budget);
+    budget.offset = parser.offset;
+    budget.spendToken(parser.stack.length);
+  }
+  for (const token of parser.end()) yield counted(token, budget);
+}
+
+function counted(token: CST.Token, budget: Budget): CST.Token {
+  if (token.type === 'error') budget.spendError(token.message);
+  if (token.type === 'document' || token.type === 'doc-end') budget.spendDocument();
+  return token;
+}
+
+/** The library has no limit of its own, and keeps warnings, which nobody reads here. */
+function limitErrors(composer: Composer, budget: Budget): void {
+  type OnError = (source: unknown, code: string, message: string, isWarning?: boolean) => void;
+  const own = composer as unknown as { onError: OnError };
+  const keep = own.onError;
+  own.onError = (source, code, message, isWarning) => {
+    if (isWarning) return;
+    budget.spendError(message);
+    keep(source, code, message);
+  };
+}
+
+/** In the words of kubectl. */
+function duplicateKey(key: unknown): string {
+  return `key "${cutText(String(key), KEY_CHARACTERS_MAX)}" already set in map`;
+}
+
+function checkKeys(document: Document.Parsed, budget: Budget): void {
+  const report = (range: readonly number[] | null | undefined, message: string) => {
+    const [start = 0] = range ?? [];
+    budget.offset = start;
+    budget.spendError(message);
+    document.errors.push(new YAMLParseError([start, start + 1], 'DUPLICATE_KEY', message));
+  };
+  visit(document, {
+    Map: (_, { items }) => {
+      const known = new Set<unknown>();
+      for (const { key } of items) {
+        if (isCollection(key)) report(key.range, 'A map key must not be a list or a map');
+        if (!isScalar(key)) continue;
+        if (known.has(key.value)) report(key.range, duplicateKey(key.value));
+        known.add(key.value);
+      }
+    },
+  });
+}

@@ -1,0 +1,245 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import {
+  type Entry,
+  type FileStatus,
+  ReadError,
+  type TreeFolder,
+} from '../../model/node-reader.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { LEFTOVER_AGE_MS, LEFTOVER_PILE_MIN } from '../limits.ts';
+import { mountNamespaces } from '../mounts/mount-namespaces.ts';
+import { mountsOnPaths, type PlacedMount } from '../mounts/mount-places.ts';
+import { mountTable } from '../mounts/mount-table.ts';
+import { unlessMissing } from '../text/file-path.ts';
+import {
+  type LeftoverName,
+  leftoverName,
+  type VolumesFolder,
+  volumeFolderNames,
+} from './leftover-names.ts';
+import { type LeftoverSurroundings, leftoverSurroundings } from './leftover-surroundings.ts';
+
+/** One name that a teardown left behind, and what it is. */
+export interface Leftover extends LeftoverName {
+  /** null when it is gone by now; undefined when it was not looked at, because it is a mount. */
+  readonly status?: FileStatus | null;
+  readonly isEmpty?: boolean | null;
+  /** What is mounted on it, in whichever namespace. */
+  readonly mounts: readonly PlacedMount[];
+}
+
+/** The folder of the volume itself, which the teardown wanted to rename. */
+export interface BaseFolder {
+  readonly volume: string;
+  readonly path: string;
+  readonly mounts: readonly PlacedMount[];
+  readonly modifiedMs?: number;
+  /** Other pods that have a folder of the same volume. */
+  readonly alsoOf: readonly string[];
+}
+
+export interface LeftoverFolder extends VolumesFolder {
+  readonly leftovers: readonly Leftover[];
+  readonly bases: readonly BaseFolder[];
+  /** Why its entries could not be looked at: only their names are known. */
+  readonly failure?: string;
+}
+
+export interface LeftoverFolders {
+  readonly origin: string;
+  readonly now: Date;
+  /** A left-over that is younger may belong to a teardown that is under way. */
+  readonly minimumAgeMs: number;
+  readonly isKubeletRunning: boolean;
+  readonly folders: readonly LeftoverFolder[];
+  /** Folders of volumes that could not be listed, and why. */
+  readonly notRead: readonly { readonly path: string; readonly why: string }[];
+  /** Absent when there is nothing that anybody would report. */
+  readonly around?: LeftoverSurroundings;
+}
+
+export const leftoverFolders = defineEvidence<LeftoverFolders>({
+  id: 'leftover-folders',
+  title: 'Folders that unmounted volumes left behind',
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    if (here.presence === 'absent') throw new ReadError('missing', 'the kubelet', 'none is here');
+    const origin = `${here.root}/pods`;
+    const view = here.process ? `/proc/${here.process.pid}/root` : '';
+    const levels = ['*', 'volumes', '*'];
+    const tree = await unlessMissing(look.node.ask('tree', { path: `${view}${origin}`, levels }));
+    const found = (tree ?? []).flatMap((folder) => candidateIn(folder, origin) ?? []);
+    const notRead = (tree ?? []).flatMap(({ folder, failure }) =>
+      failure === undefined ? [] : [{ path: `${origin}/${folder}`, why: failure }],
+    );
+    const seen: LeftoverFolders = {
+      origin,
+      now: look.node.now(),
+      minimumAgeMs: look.settings.minimumAgeMs ?? LEFTOVER_AGE_MS,
+      isKubeletRunning: here.presence === 'running',
+      folders: [],
+      notRead,
+    };
+    if (found.length === 0) return seen;
+    const looked = await entriesOf(look, found, view);
+    if (!looked.some((folder) => isWorthTelling(folder, seen))) {
+      return { ...seen, folders: looked.map((folder) => ({ ...folder, bases: [] })) };
+    }
+    return {
+      ...seen,
+      ...(await withSurroundings(look, looked, { tree: tree ?? [], origin, view })),
+    };
+  },
+});
+
+interface Candidate extends VolumesFolder {
+  readonly names: readonly string[];
+  readonly found: readonly LeftoverName[];
+}
+
+// 29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~csi
+function candidateIn({ folder, names }: TreeFolder, top: string): Candidate | undefined {
+  const found = names.flatMap((name) => leftoverName(name) ?? []);
+  const [podUid, , plugin] = folder.split('/');
+  if (found.length === 0 || podUid === undefined || plugin === undefined) return undefined;
+  return { podUid, plugin, path: `${top}/${folder}`, names, found };
+}
+
+type Looked = Candidate & Pick<LeftoverFolder, 'leftovers' | 'failure'>;
+
+/** What is mounted in the kubelet's view is not touched: it may be dead, and it is no left-over. */
+async function entriesOf(
+  look: Look,
+  found: readonly Candidate[],
+  view: string,
+): Promise<readonly Looked[]> {
+  const table = await attempt(look.of(mountTable));
+  const targets = new Set(table.known ? table.value.mounts.map(({ target }) => target) : []);
+  return Promise.all(
+    found.map(async (folder) => {
+      const { path, found: leftovers } = folder;
+      const names = leftovers.flatMap(({ name }) => (targets.has(`${path}/${name}`) ? [] : [name]));
+      const asked = { path: `${view}${path}`, names };
+      const answer = table.known ? await attempt(look.node.ask('entries', asked)) : table;
+      const entries = new Map<string, Entry>(
+        (answer.known ? answer.value : []).map((entry) => [entry.name, entry]),
+      );
+      return {
+        ...folder,
+        leftovers: leftovers.map((leftover) => ({
+          ...leftover,
+          ...factsOf(entries.get(leftover.name)),
+          mounts: [],
+        })),
+        ...(answer.known ? {} : { failure: answer.why }),
+      };
+    }),
+  );
+}
+
+function factsOf(entry: Entry | undefined): Pick<Leftover, 'status' | 'isEmpty'> {
+  return entry ? { status: entry.status, isEmpty: entry.isEmpty } : {};
+}
+
+/** Whether there is more in a folder than files of that name and teardowns under way. */
+export function isWorthTelling(
+  { leftovers, failure }: Pick<LeftoverFolder, 'leftovers' | 'failure'>,
+  { now, minimumAgeMs }: Pick<LeftoverFolders, 'now' | 'minimumAgeMs'>,
+): boolean {
+  const real = leftovers.filter(({ status }) => status === undefined || status?.type === 'folder');
+  const youngest = now.getTime() - minimumAgeMs;
+  return (
+    (failure !== undefined && real.length > 0) ||
+    isPile(real) ||
+    real.some(({ status }) => !status || status.modifiedMs <= youngest)
+  );
+}
+
+export function isPile(leftovers: readonly LeftoverName[]): boolean {
+  return leftovers.length >= LEFTOVER_PILE_MIN || leftovers.some(({ suffixes }) => suffixes > 1);
+}
+
+interface Place {
+  readonly tree: readonly TreeFolder[];
+  readonly origin: string;
+  readonly view: string;
+}
+
+async function withSurroundings(
+  look: Look,
+  looked: readonly Looked[],
+  place: Place,
+): Promise<Pick<LeftoverFolders, 'folders' | 'around'>> {
+  const [table, namespaces] = await Promise.all([
+    attempt(look.of(mountTable)),
+    attempt(look.of(mountNamespaces)),
+  ]);
+  const mountsOn =
+    table.known && namespaces.known
+      ? mountsOnPaths(namespaces.value.namespaces, table.value)
+      : () => [];
+  const owners = ownersOf(place.tree);
+  const folders = await Promise.all(
+    looked.map(async (folder) => ({
+      ...folder,
+      leftovers: folder.leftovers.map((one) => {
+        const mounts = mountsOn(`${folder.path}/${one.name}`);
+        return mounts.length > 0 ? { ...one, mounts } : one;
+      }),
+      bases: await basesOf(look, folder, { mountsOn, owners, view: place.view }),
+    })),
+  );
+  return { folders, around: await leftoverSurroundings(look, folders, place.origin) };
+}
+
+/** The pods that have a folder of a volume, by plugin and name. */
+function ownersOf(tree: readonly TreeFolder[]): ReadonlyMap<string, readonly string[]> {
+  const owners = new Map<string, string[]>();
+  for (const { folder, names } of tree) {
+    const [podUid = '', , plugin = ''] = folder.split('/');
+    for (const name of names) {
+      if (name.includes('.deleting~')) continue;
+      const key = `${plugin}/${name}`;
+      const known = owners.get(key);
+      if (known) known.push(podUid);
+      else owners.set(key, [podUid]);
+    }
+  }
+  return owners;
+}
+
+async function basesOf(
+  look: Look,
+  { podUid, plugin, path, names, found }: Looked,
+  around: {
+    readonly mountsOn: (path: string) => readonly PlacedMount[];
+    readonly owners: ReadonlyMap<string, readonly string[]>;
+    readonly view: string;
+  },
+): Promise<readonly BaseFolder[]> {
+  const volumes = volumeFolderNames(found);
+  const table = await attempt(look.of(mountTable));
+  const own = table.known ? table.value.mounts : [];
+  return Promise.all(
+    names
+      .filter((name) => volumes.has(name))
+      .map(async (volume) => {
+        const here = `${path}/${volume}`;
+        const isMounted = own.some(
+          ({ target }) => target === here || target.startsWith(`${here}/`),
+        );
+        const status =
+          isMounted || !table.known
+            ? undefined
+            : await attempt(look.node.ask('status', { path: `${around.view}${here}` }));
+        return {
+          volume,
+          path: here,
+          mounts: around.mountsOn(here),
+          ...(status?.known ? { modifiedMs: status.value.modifiedMs } : {}),
+          alsoOf: (around.owners.get(`${plugin}/${volume}`) ?? []).filter((uid) => uid !== podUid),
+        };
+      }),
+  );
+}

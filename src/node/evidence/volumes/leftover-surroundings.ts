@@ -1,0 +1,105 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look, Maybe } from '../../model/evidence.ts';
+import { type Containers, containers } from '../containers/containers.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
+import { type MountNamespaces, mountNamespaces } from '../mounts/mount-namespaces.ts';
+import type { PlacedMount } from '../mounts/mount-places.ts';
+import { type MountTable, mountTable } from '../mounts/mount-table.ts';
+import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
+import { type Pods, pods } from '../pods/pods.ts';
+import { type CleaningLoop, cleaningLoop } from '../stacks/cleaning-loop.ts';
+import { type Writers, writersBelow } from './leftover-writers.ts';
+import { type VolumeMetrics, volumeMetrics } from './volume-metrics.ts';
+
+/** What else is known of a node that has left-overs. Nothing of it is asked of one that has none. */
+export interface LeftoverSurroundings {
+  readonly namespaces: Maybe<MountNamespaces>;
+  /** Of the kubelet's own mounts: "mnt:[4026531841]". */
+  readonly ownNamespace?: string | undefined;
+  /** The kernel's release: "3.10.0-1160.el7.x86_64". */
+  readonly kernel: Maybe<string>;
+  readonly pods: Maybe<Pods>;
+  readonly containers: Maybe<Containers>;
+  readonly version: Maybe<KubeletVersion>;
+  readonly metrics: Maybe<VolumeMetrics>;
+  readonly writers: Maybe<Writers>;
+  /** Whether anybody still knows a pod that has left-overs, by its uid. */
+  readonly lives: ReadonlyMap<string, PodLife>;
+  /** Whether the kubelet's own clean-up goes on. */
+  readonly loop: CleaningLoop;
+}
+
+interface Base {
+  readonly path: string;
+  readonly mounts: readonly PlacedMount[];
+}
+
+/** `top` is the folder of all pods. */
+export async function leftoverSurroundings(
+  look: Look,
+  folders: readonly { readonly podUid: string; readonly bases: readonly Base[] }[],
+  top: string,
+): Promise<LeftoverSurroundings> {
+  const [{ process }, table, namespaces] = await Promise.all([
+    look.of(kubelet),
+    maybe(look.of(mountTable)),
+    maybe(look.of(mountNamespaces)),
+  ]);
+  const bases = folders.flatMap((folder) => folder.bases);
+  const [kernel, podList, held, version, metrics, writers, lives, loop] = await Promise.all([
+    maybe(look.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
+    maybe(look.of(pods)),
+    maybe(look.of(containers)),
+    maybe(look.of(kubeletVersion)),
+    maybe(look.of(volumeMetrics)),
+    usersOf(look, bases, { top, namespaces, table }),
+    livesOf(look, new Set(folders.map(({ podUid }) => podUid))),
+    cleaningLoop(look),
+  ]);
+  return {
+    namespaces,
+    ownNamespace: process?.mountNamespace,
+    kernel,
+    pods: podList,
+    containers: held,
+    version,
+    metrics,
+    writers,
+    lives,
+    loop,
+  };
+}
+
+async function livesOf(
+  look: Look,
+  podUids: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, PodLife>> {
+  const asked = await attempt(look.of(orphanPods));
+  const lifeOf = async (podUid: string): Promise<PodLife> =>
+    asked.known ? asked.value.lifeOf(podUid) : { state: 'uncertain', why: asked.why };
+  const lives = await Promise.all(
+    Array.from(podUids, async (podUid) => [podUid, await lifeOf(podUid)] as const),
+  );
+  return new Map(lives);
+}
+
+async function usersOf(
+  look: Look,
+  bases: readonly Base[],
+  {
+    top,
+    namespaces,
+    table,
+  }: { top: string; namespaces: Maybe<MountNamespaces>; table: Maybe<MountTable> },
+): Promise<Maybe<Writers>> {
+  if (!table.known) return table;
+  if (!namespaces.known) return namespaces;
+  const around = { top, namespaces: namespaces.value, table: table.value };
+  return maybe(writersBelow(look, bases, around));
+}
+
+async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {
+  const collected = await attempt(collecting);
+  return collected.known ? collected : { known: false, why: collected.why };
+}

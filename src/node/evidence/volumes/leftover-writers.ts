@@ -1,0 +1,140 @@
+import { attempt } from '../../model/attempt.ts';
+import type { Look } from '../../model/evidence.ts';
+import type { ProcessEntry } from '../../model/node-reader.ts';
+import { PROCESSES_AT_ONCE_MAX, WRITERS_ASKED_MAX } from '../limits.ts';
+import type { MountNamespace, MountNamespaces } from '../mounts/mount-namespaces.ts';
+import { type Place, type PlacedMount, pathsOf, shownAt } from '../mounts/mount-places.ts';
+import type { MountTable } from '../mounts/mount-table.ts';
+
+/** A process that holds something open in the folder of a volume. */
+export interface Writer {
+  readonly process: ProcessEntry;
+  /** The folder of the volume, as the kubelet sees it. */
+  readonly base: string;
+  /** "fd/5", "cwd" */
+  readonly by: string;
+  /** As that process sees it. */
+  readonly path: string;
+}
+
+export interface Writers {
+  readonly writers: readonly Writer[];
+  /** False when there were more processes than we ask, or some could not be asked. */
+  readonly isWhole: boolean;
+}
+
+interface Base {
+  readonly path: string;
+  readonly mounts: readonly PlacedMount[];
+}
+
+/**
+ * Who still uses the volumes whose teardown failed. A container sees them under paths of its own,
+ * so what it holds open is translated into a place of a filesystem, and places are compared.
+ */
+export async function writersBelow(
+  look: Look,
+  bases: readonly Base[],
+  around: {
+    readonly top: string;
+    readonly namespaces: MountNamespaces;
+    readonly table: MountTable;
+  },
+): Promise<Writers> {
+  if (bases.length === 0) return { writers: [], isWhole: true };
+  const contents = contentsOf(bases, around.table);
+  const top = shownAt(around.top, around.table);
+  const processes = await look.node.ask('processes', { all: 'processes' });
+  const byPid = new Map(processes.map((process) => [process.pid, process]));
+  const asked = around.namespaces.namespaces
+    .map((namespace) => ({ namespace, ...waysInto(namespace, contents, top) }))
+    .filter(({ under, mountIds }) => under.length > 0 || mountIds.length > 0)
+    // Those first that have the volume itself mounted, then those that see all of the node's folders.
+    .toSorted((left, right) => right.mountIds.length - left.mountIds.length)
+    .flatMap((way) => way.namespace.pids.flatMap((pid) => ({ ...way, process: byPid.get(pid) })))
+    .filter(({ process }) => process && !isKernels(process));
+  const writers: Writer[] = [];
+  let isWhole = asked.length <= WRITERS_ASKED_MAX;
+  const some = asked.slice(0, WRITERS_ASKED_MAX);
+  for (let start = 0; start < some.length; start += PROCESSES_AT_ONCE_MAX) {
+    const told = await Promise.all(
+      some.slice(start, start + PROCESSES_AT_ONCE_MAX).map((way) => heldBy(look, way, contents)),
+    );
+    writers.push(...told.flatMap((held) => held ?? []));
+    isWhole &&= told.every((held) => held !== undefined);
+  }
+  return { writers, isWhole };
+}
+
+/** What is seen in the folder of a volume: its own filesystem, or a part of the node's. */
+interface Content extends Place {
+  readonly base: string;
+}
+
+function contentsOf(bases: readonly Base[], table: MountTable): readonly Content[] {
+  return bases.flatMap(({ path: base, mounts }) => {
+    const shown = shownAt(base, table);
+    const elsewhere = mounts.map(({ mount }) => ({
+      base,
+      device: mount.device,
+      path: mount.root,
+    }));
+    return [...(shown ? [{ base, ...shown }] : []), ...elsewhere];
+  });
+}
+
+interface Way {
+  readonly namespace: MountNamespace;
+  readonly under: readonly string[];
+  readonly mountIds: readonly number[];
+  readonly process?: ProcessEntry | undefined;
+}
+
+function waysInto(
+  { table }: MountNamespace,
+  contents: readonly Content[],
+  top: Place | undefined,
+): Pick<Way, 'under' | 'mountIds'> {
+  const devices = new Set(contents.map(({ device }) => device));
+  const mountIds = table.mounts
+    .filter(({ device }) => devices.has(device))
+    .filter(({ device, root }) =>
+      contents.some((content) => liesIn({ device, path: root }, content)),
+    )
+    .map(({ id }) => id);
+  return { under: top ? pathsOf(top, table) : [], mountIds };
+}
+
+// 2 (kthreadd) S 0 0 0 0: the parent of every thread of the kernel, none of which opens a file.
+function isKernels({ pid, parent }: ProcessEntry): boolean {
+  return pid === 2 || parent === 2;
+}
+
+/** Undefined when it could not be told; a process that has ended holds nothing. */
+async function heldBy(
+  look: Look,
+  { process, namespace, under, mountIds }: Way,
+  contents: readonly Content[],
+): Promise<readonly Writer[] | undefined> {
+  if (!process) return [];
+  const asked = { filesOf: process.pid, under, mountIds };
+  const answer = await attempt(look.node.ask('openFiles', asked));
+  if (!answer.known) return answer.error.failure === 'missing' ? [] : undefined;
+  const found = new Map<string, Writer>();
+  for (const { by, path } of answer.value) {
+    // /data/app.log (deleted): the kernel's mark of an unlinked file.
+    const place = shownAt(path.replace(/ \(deleted\)$/, ''), namespace.table);
+    const content = place && contents.find((one) => liesIn(place, one));
+    // One of them names the process well enough.
+    if (content && !found.has(content.base)) {
+      found.set(content.base, { process, base: content.base, by, path });
+    }
+  }
+  return [...found.values()];
+}
+
+function liesIn(place: Place, folder: Place): boolean {
+  if (place.device !== folder.device) return false;
+  const { path } = folder;
+  return path === '/' || place.path === path || place.path.startsWith(`${path}/`);
+}

@@ -1,0 +1,156 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { kubelet } from '../kubelet/kubelet.ts';
+import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
+import { mountNamespaces } from '../mounts/mount-namespaces.ts';
+import { mountsOnPaths } from '../mounts/mount-places.ts';
+import { mountTable } from '../mounts/mount-table.ts';
+import { orphanPods, type PodLife } from '../pods/orphan-pods.ts';
+import { unlessMissing } from '../text/file-path.ts';
+
+/** The file in which the kubelet keeps what a CSI volume is, beside the folder it is mounted on. */
+export const VOLUME_FILE = 'vol_data.json';
+export const CSI_PLUGIN = 'kubernetes.io~csi';
+
+/** What is left of one CSI volume of a pod that does not seem to live. */
+export interface LeftMetadata {
+  readonly podUid: string;
+  readonly volume: string;
+  /** As the kubelet names it: the folder of the volume. */
+  readonly folder: string;
+  /** Of the file; it tells this one from a later one. */
+  readonly inode: string;
+  readonly ageMs: number;
+  /** Perhaps it is just being removed. */
+  readonly isFresh: boolean;
+  /** Why it is not this file alone that is left: what is mounted there, what else lies there. */
+  readonly hindrance?: string;
+  readonly life: PodLife;
+  readonly origin: string;
+}
+
+export interface VolumeMetadata {
+  readonly left: readonly LeftMetadata[];
+  /** Folders of pods that could not be looked into, in words. */
+  readonly unread: readonly string[];
+  readonly seenAt: Date;
+}
+
+export const volumeMetadata = defineEvidence<VolumeMetadata>({
+  id: 'volume-metadata',
+  title: 'What is left of CSI volumes of pods that are gone',
+  collect: async (look) => {
+    const { root, process } = await look.of(kubelet);
+    const view = `/proc/${process?.pid ?? 1}/root`;
+    const path = `${view}${root}/pods`;
+    const uids = (await unlessMissing(look.node.ask('folder', { path }))) ?? [];
+    const seenAt = look.node.now();
+    if (uids.length === 0) return { left: [], unread: [], seenAt };
+    const { lifeOf } = await look.of(orphanPods);
+    const left: LeftMetadata[] = [];
+    const unread: string[] = [];
+    let asked = 0;
+    for (const podUid of uids.toSorted()) {
+      const life = await lifeOf(podUid);
+      if (life.state === 'live') continue;
+      asked += 1;
+      if (asked > METADATA_PODS_MAX) {
+        unread.push(`more than ${METADATA_PODS_MAX} folders of pods that are gone`);
+        break;
+      }
+      const found = await attempt(leftOf(look, { podUid, view, root, life }));
+      if (found.known) left.push(...found.value);
+      else unread.push(found.why);
+    }
+    return { left, unread, seenAt };
+  },
+});
+
+interface Orphan {
+  readonly podUid: string;
+  readonly view: string;
+  readonly root: string;
+  readonly life: PodLife;
+}
+
+async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata[]> {
+  const { podUid, view, root } = orphan;
+  const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}`;
+  // Names alone: what is mounted in there is not touched.
+  const tree = look.node.ask('tree', { path: `${view}${folder}`, levels: ['*'] });
+  const volumes = (await unlessMissing(tree)) ?? [];
+  const left: LeftMetadata[] = [];
+  for (const { folder: volume, names, failure } of volumes) {
+    if (failure === undefined && !names.includes(VOLUME_FILE)) continue;
+    const at = `${folder}/${volume}`;
+    const isOrphan = orphan.life.state === 'orphan';
+    // Then nothing is left over: it is all still there.
+    if (isOrphan && (await isMountedHere(look, at))) continue;
+    const said = failure ?? (await mountedIn(look, at, names));
+    const seen = await factsOf(look, `${view}${at}`, said === undefined ? names : [VOLUME_FILE]);
+    if (!seen) continue; // It was removed meanwhile.
+    const hindrance = said ?? seen.hindrance;
+    const { inode, ageMs } = seen;
+    const isFresh = ageMs < (look.settings.minimumAgeMs ?? METADATA_AGE_MS);
+    const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
+    left.push({
+      ...facts,
+      origin: `${view}${at}`,
+      ...(hindrance === undefined ? {} : { hindrance }),
+    });
+  }
+  return left;
+}
+
+async function isMountedHere(look: Look, folder: string): Promise<boolean> {
+  const { mounts } = await look.of(mountTable);
+  return mounts.some(({ target }) => target === folder || target.startsWith(`${folder}/`));
+}
+
+/** Asked of all namespaces before any of the names is looked at more closely. */
+async function mountedIn(
+  look: Look,
+  folder: string,
+  names: readonly string[],
+): Promise<string | undefined> {
+  const [all, table] = await Promise.all([look.of(mountNamespaces), look.of(mountTable)]);
+  const [unseen] = all.notSeen;
+  if (unseen !== undefined) return `not every mount of the node can be seen: ${unseen}`;
+  const on = mountsOnPaths(all.namespaces, table);
+  for (const name of names) {
+    const [first] = on(`${folder}/${name}`);
+    if (!first) continue;
+    const { processName, pid } = first.namespace;
+    return `${name} is still mounted, as ${processName} (pid ${pid}) sees it`;
+  }
+  return undefined;
+}
+
+interface Facts {
+  readonly inode: string;
+  readonly ageMs: number;
+  readonly hindrance?: string;
+}
+
+async function factsOf(
+  { node }: Look,
+  path: string,
+  names: readonly string[],
+): Promise<Facts | undefined> {
+  const [entries, folder] = await Promise.all([
+    node.ask('entries', { path, names }),
+    unlessMissing(node.ask('status', { path })),
+  ]);
+  const file = entries.find(({ name }) => name === VOLUME_FILE)?.status;
+  if (!file || !folder) return undefined;
+  const ageMs = node.now().getTime() - Math.max(folder.modifiedMs, file.modifiedMs);
+  const other = entries.find(
+    ({ name, isEmpty }) => name !== VOLUME_FILE && !(name === 'mount' && isEmpty === true),
+  );
+  const hindrance =
+    file.type !== 'file'
+      ? `${VOLUME_FILE} is a ${file.type}`
+      : other &&
+        `${other.name} lies there too${other.isEmpty === false ? ', and is not empty' : ''}`;
+  return { inode: file.inode, ageMs, ...(hindrance === undefined ? {} : { hindrance }) };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest';
+import { redactAnswer } from '../../redaction/redact.ts';
+import { parseVolumeMetrics } from './volume-metrics.ts';
+
+const PAGE = [
+  '# TYPE volume_manager_total_volumes gauge',
+  'volume_manager_total_volumes{plugin_name="kubernetes.io/csi",state="actual_state_of_world"} 40',
+  'volume_manager_total_volumes{plugin_name="kubernetes.io/csi",state="desired_state_of_world"} 3',
+  'storage_operation_errors_total{operation_name="volume_mount",volume_plugin="a"} 900',
+  'storage_operation_errors_total{operation_name="volume_unmount",volume_plugin="a"} 40',
+  'storage_operation_errors_total{operation_name="volume_unmount",volume_plugin="b"} 8',
+  'storage_operation_status_count{operation_name="volume_unmount",status="fail-unknown",volume_plugin="a"} 40',
+  'storage_operation_status_count{operation_name="volume_unmount",status="success",volume_plugin="a"} 700',
+  'kubernetes_build_info{git_version="v1.18.8"} 1',
+  'container_secret_total{token="abc"} 1',
+  '',
+].join('\n');
+
+test('volumes are counted by plugin, and failed unmounts once, whatever they are called', () => {
+  const { volumes, unmountErrors } = parseVolumeMetrics(PAGE, 'GET /metrics');
+  expect(volumes.get('kubernetes.io/csi')).toEqual({ actual: 40, desired: 3 });
+  expect(unmountErrors).toBe(48);
+});
+
+test('newer kubelets count failures among the durations', () => {
+  const line =
+    'storage_operation_duration_seconds_count{migrated="false",operation_name="volume_unmount",status="fail-unknown",volume_plugin="a"} 5';
+  expect(parseVolumeMetrics(`${line}\n`, '').unmountErrors).toBe(5);
+});
+
+test('what leaves the node gives the same counts, and nothing else', () => {
+  const asked = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/metrics' } as const;
+  const { body } = redactAnswer('kubelet', asked, { status: 200, body: PAGE });
+  expect(parseVolumeMetrics(body, '')).toEqual(parseVolumeMetrics(PAGE, ''));
+  expect(body).not.toContain('token');
+  expect(body).not.toContain('volume_mount"');
+});

@@ -1,0 +1,79 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence } from '../../model/evidence.ts';
+import { ReadError } from '../../model/node-reader.ts';
+import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
+
+/** What the kubelet counts of its volumes. */
+export interface VolumeMetrics {
+  readonly origin: string;
+  /** Volumes that the kubelet believes to be mounted, and those that its pods want, by plugin. */
+  readonly volumes: ReadonlyMap<string, { readonly actual: number; readonly desired: number }>;
+  /** Unmounts that failed since it was started. */
+  readonly unmountErrors: number;
+  /** The lines themselves, for whoever wants to see them. */
+  readonly lines: readonly string[];
+}
+
+export const volumeMetrics = defineEvidence<VolumeMetrics>({
+  id: 'volume-metrics',
+  title: 'What the kubelet counts of its volumes',
+  collect: async (look) => {
+    const here = await look.of(kubelet);
+    const failures: string[] = [];
+    for (const door of doorsOf(here)) {
+      const { scheme, address, port } = door;
+      const origin = `GET ${scheme}://${address}:${port}/metrics`;
+      const answer = await attempt(look.node.ask('kubelet', { ...door, path: '/metrics' }));
+      if (answer.known && answer.value.status === 200) {
+        return parseVolumeMetrics(answer.value.body, origin);
+      }
+      failures.push(answer.known ? `${origin}: HTTP ${answer.value.status}` : answer.why);
+    }
+    throw new ReadError('failed', 'metrics of the kubelet', failures.join('; ') || 'no port');
+  },
+});
+
+function doorsOf({ address, readOnlyPort, securePort }: Kubelet) {
+  return [
+    { scheme: 'http', address, port: readOnlyPort } as const,
+    { scheme: 'https', address, port: securePort } as const,
+  ].filter(({ port }) => port > 0);
+}
+
+// volume_manager_total_volumes{plugin_name="kubernetes.io/csi",state="actual_state_of_world"} 12
+const VOLUMES =
+  /^volume_manager_total_volumes\{plugin_name="([^"]*)",state="(actual|desired)_state_of_world"\} (\d+)/;
+
+// storage_operation_duration_seconds_count{operation_name="volume_unmount",status="fail-unknown",...} 48
+// storage_operation_errors_total{operation_name="volume_unmount",volume_plugin="kubernetes.io/secret"} 48
+// storage_operation_status_count{operation_name="volume_unmount",status="fail-unknown",...} 48
+const UNMOUNT_ERRORS =
+  /^storage_operation_(errors_total|status_count|duration_seconds_count)\{[^}]*operation_name="volume_unmount"[^}]*\} (\d+)/;
+
+/** The lines of a page of metrics that this evidence is made of, and no other. */
+export function volumeMetricLines(body: string): readonly string[] {
+  return body.split('\n').filter((line) => VOLUMES.test(line) || isUnmountError(line));
+}
+
+function isUnmountError(line: string): boolean {
+  if (!UNMOUNT_ERRORS.test(line)) return false;
+  return line.startsWith('storage_operation_errors_total') || line.includes('status="fail');
+}
+
+export function parseVolumeMetrics(body: string, origin: string): VolumeMetrics {
+  const volumes = new Map<string, { actual: number; desired: number }>();
+  // Some versions count the same failures under two names.
+  const errors = new Map<string, number>();
+  const lines = volumeMetricLines(body);
+  for (const line of lines) {
+    const [, plugin = '', state, count] = VOLUMES.exec(line) ?? [];
+    if (state === undefined) {
+      const [, family = '', failed = '0'] = UNMOUNT_ERRORS.exec(line) ?? [];
+      errors.set(family, (errors.get(family) ?? 0) + Number(failed));
+    } else {
+      const of = volumes.get(plugin) ?? { actual: 0, desired: 0 };
+      volumes.set(plugin, { ...of, [state]: Number(count) });
+    }
+  }
+  return { origin, volumes, unmountErrors: Math.max(0, ...errors.values()), lines };
+}

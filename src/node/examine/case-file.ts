@@ -1,0 +1,216 @@
+import { parseGoroutineDump } from '../../lib/go/dump-parser.ts';
+import { containerStatuses } from '../evidence/containers/container-statuses.ts';
+import { containers } from '../evidence/containers/containers.ts';
+import { startRefusals } from '../evidence/containers/start-refusals.ts';
+import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
+import { readDeletionTrace } from '../evidence/deletions/deletion-trace.ts';
+import { mergedUsr } from '../evidence/deletions/merged-usr.ts';
+import { type WatchedDeletion, watchedDeletions } from '../evidence/deletions/watched-deletions.ts';
+import { goroutines } from '../evidence/kubelet/goroutines.ts';
+import { health, healthIn } from '../evidence/kubelet/health.ts';
+import { type Kubelet, kubelet } from '../evidence/kubelet/kubelet.ts';
+import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
+import { kubeletLog } from '../evidence/logs/kubelet-log.ts';
+import {
+  endOfLog,
+  type KubeletLog,
+  kubeletLogOf,
+  mergedLogs,
+} from '../evidence/logs/log-entries.ts';
+import { mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
+import { mountTable } from '../evidence/mounts/mount-table.ts';
+import { pods } from '../evidence/pods/pods.ts';
+import { syncLoopIn } from '../evidence/stacks/sync-loop.ts';
+import { syncLoopDump } from '../evidence/stacks/sync-loop-dump.ts';
+import { leftoverFolders } from '../evidence/volumes/leftover-folders.ts';
+import { teardownLog } from '../evidence/volumes/teardown-log.ts';
+import type { Evidence } from '../model/evidence.ts';
+import type { NodeReader, TreeFolder } from '../model/node-reader.ts';
+import { type Gathering, gather } from './gathering.ts';
+import type { GivenFile, TakenFile } from './given-file.ts';
+import { givenLinks } from './given-links.ts';
+import { kubeletsTable, otherNamespaces } from './given-mounts.ts';
+import { givenNode } from './given-node.ts';
+import { givenRoot } from './given-root.ts';
+import type { GivenRuntime } from './given-runtime.ts';
+import { listedVolumes } from './listed-folders.ts';
+import { type Noted, notedIn } from './noted.ts';
+import type { Part } from './part.ts';
+import { suspicionsIn } from './suspicions.ts';
+
+/** The evidence that the given texts hold, all of them together. */
+export interface CaseFile {
+  readonly files: readonly TakenFile[];
+  readonly values: ReadonlyMap<Evidence<unknown>, unknown>;
+  /** Answers for evidence that is collected as on a node, such as the words of a runtime. */
+  readonly node: NodeReader;
+  readonly runtime: GivenRuntime;
+  /** Evidence that is there but not as a whole, and what it lacks. */
+  readonly gaps: ReadonlyMap<Evidence<unknown>, string>;
+  /** What a text hints at without being evidence of it, by the id of the fault. */
+  readonly suspicions: ReadonlyMap<string, string>;
+  /** What the collector says that it could not read. */
+  readonly noted: Noted;
+}
+
+/** Where the runtime of a case file can be asked; nobody listens there but the file. */
+const SOCKET = 'given';
+
+/** Makes evidence of loose texts, whichever of them somebody happened to send. */
+export async function caseFileOf(files: readonly GivenFile[], now: Date): Promise<CaseFile> {
+  const gathered = await gather(files);
+  const { root, rootOrigin } = givenRoot(
+    gathered.tables.map(({ table }) => table),
+    files.map(({ text }) => text),
+    gathered.commandLine,
+  );
+  const values = new Map<Evidence<unknown>, unknown>();
+  const gaps = new Map<Evidence<unknown>, string>();
+  values.set(kubelet, givenKubelet(root, rootOrigin));
+  values.set(startRefusals, gathered.refusals);
+  addMounts(gathered, root, values, gaps);
+  addVersion(gathered, values, gaps);
+  addPods(gathered, values, gaps);
+  addRuntimeGaps(gathered, gaps);
+  const log = addWords(gathered, now, values, gaps);
+  values.set(watchedDeletions, watchedIn(gathered));
+  const volumes = givenVolumes(gathered, root, gaps);
+  for (const { whole, extent } of gathered.parts.get('listing') ?? []) {
+    const links = givenLinks(whole);
+    if (links) values.set(mergedUsr, links);
+    if (links && extent === 'cut') gaps.set(mergedUsr, 'the text is cut');
+  }
+  const noted = notedIn(gathered.notes);
+  const ofTable = noted.of.get(mountTable);
+  if (ofTable !== undefined)
+    gaps.set(mountTable, 'not that of a running kubelet, or not all of it');
+  return {
+    files: gathered.files,
+    values,
+    // The last that the texts tell of is the moment at which they were taken.
+    node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
+    runtime: gathered.runtime,
+    gaps,
+    suspicions: suspicionsIn(gathered, now),
+    noted,
+  };
+}
+
+/** Names alone tell that there are no left-overs; of one that is there they tell little. */
+function givenVolumes(
+  { paths, parts }: Gathering,
+  root: string,
+  gaps: Gaps,
+): readonly TreeFolder[] | undefined {
+  const listed = listedVolumes(paths, root);
+  const isAll = (parts.get('listing') ?? []).some(isAllVolumes);
+  const hasLeftovers = paths.some((path) => path.includes('.deleting~'));
+  if (listed && hasLeftovers) {
+    gaps.set(leftoverFolders, 'names alone do not tell age, content and mounts');
+  } else if (listed && !isAll) gaps.set(leftoverFolders, 'perhaps only some of them');
+  return listed;
+}
+
+/** The list of all volumes, as our collector writes it. */
+function isAllVolumes({ collected, extent }: Part): boolean {
+  return collected === 'volumes.txt' && extent === 'whole';
+}
+
+/** Nothing is known of the process; that somebody has one is why they sent these texts. */
+function givenKubelet(root: string, rootOrigin: string): Kubelet {
+  return {
+    presence: 'running',
+    program: 'kubelet',
+    root,
+    rootOrigin,
+    runtimeSocket: SOCKET,
+    readOnlyPort: 0,
+    securePort: 0,
+    address: '127.0.0.1',
+    disbelieved: [],
+    doubts: [],
+  };
+}
+
+type Values = Map<Evidence<unknown>, unknown>;
+type Gaps = Map<Evidence<unknown>, string>;
+
+function addMounts({ tables }: Gathering, root: string, values: Values, gaps: Gaps): void {
+  const own = kubeletsTable(tables, root);
+  if (tables.some((each) => each !== own)) {
+    values.set(mountNamespaces, otherNamespaces(tables, own));
+    gaps.set(mountNamespaces, 'some tables of many');
+  }
+  if (!own) return;
+  values.set(mountTable, own.table);
+  const isKubelets = own.table.mounts.some(({ target }) => target.startsWith(`${root}/`));
+  if (!own.isWhole) gaps.set(mountTable, 'only some of its lines');
+  else if (!isKubelets) gaps.set(mountTable, 'it shows nothing of a kubelet');
+}
+
+function addVersion({ versions, isVersionCut }: Gathering, values: Values, gaps: Gaps): void {
+  const [first] = versions;
+  if (!first) return;
+  const others = [...new Set(versions.map(({ text }) => text))];
+  if (others.length === 1) values.set(kubeletVersion, first);
+  else gaps.set(kubeletVersion, `the texts name several: ${others.join(', ')}`);
+  if (isVersionCut) gaps.set(kubeletVersion, 'the text ends with it, and may be cut');
+}
+
+function addPods(
+  { pods: list, podOrigin, hasPodList }: Gathering,
+  values: Values,
+  gaps: Gaps,
+): void {
+  if (list.length === 0 && !hasPodList) return;
+  values.set(pods, { pods: list, origin: podOrigin });
+  if (!hasPodList) gaps.set(pods, 'single pods only');
+}
+
+function addRuntimeGaps({ runtime }: Gathering, gaps: Gaps): void {
+  if (runtime.isEmpty) return;
+  if (!runtime.hasContainerList || !runtime.hasSandboxList) {
+    const gap = "not the runtime's own list of all containers and sandboxes";
+    for (const each of [containers, containerStatuses, unloggedContainers]) gaps.set(each, gap);
+  } else if (runtime.containers.length > runtime.inspected.size) {
+    gaps.set(unloggedContainers, 'not the log paths of all containers');
+  }
+}
+
+/** What the kubelet said: in its log, when it was asked for its health, and of its goroutines. */
+function addWords(
+  { parts }: Gathering,
+  now: Date,
+  values: Values,
+  gaps: Gaps,
+): KubeletLog | undefined {
+  const logs = (parts.get('log') ?? []).map(({ text, name }) => kubeletLogOf(text, name, { now }));
+  const log = logs.length > 0 ? mergedLogs(logs, []) : undefined;
+  if (log) values.set(kubeletLog, log);
+  if ((parts.get('log') ?? []).some(({ extent }) => extent !== 'whole')) {
+    gaps.set(kubeletLog, 'perhaps only a part of it');
+    gaps.set(teardownLog, 'perhaps only a part of it');
+  }
+  for (const { text, name } of parts.get('health') ?? []) {
+    const said = healthIn(text);
+    if (said) values.set(health, { ...said, origin: name });
+  }
+  for (const { text, name } of parts.get('goroutines') ?? []) {
+    const dump = parseGoroutineDump(text);
+    if (dump.format === 'none') continue;
+    values.set(goroutines, { dump, origin: name });
+    const loop = syncLoopIn(dump);
+    if (loop.state === 'unknown') gaps.set(syncLoopDump, loop.why);
+    else if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
+  }
+  return log;
+}
+
+function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
+  return (parts.get('trace') ?? []).flatMap(({ text, name }) =>
+    (readDeletionTrace(text)?.deletions ?? []).map((deletion) => ({
+      ...deletion,
+      origin: `${name}:${deletion.line}`,
+    })),
+  );
+}

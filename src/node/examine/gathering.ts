@@ -1,0 +1,210 @@
+import { listAt, textAt } from '../../lib/std/json.ts';
+import type { StartRefusal } from '../evidence/containers/start-refusals.ts';
+import type { KubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
+import { type Pod, parsePods } from '../evidence/pods/pods.ts';
+import { attempt } from '../model/attempt.ts';
+import { type Origin, originOf } from './collected.ts';
+import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';
+import { type Document, documentsIn } from './documents.ts';
+import type { GivenFile, TakenFile } from './given-file.ts';
+import { type GivenTable, givenTable } from './given-mounts.ts';
+import { GivenRuntime } from './given-runtime.ts';
+import {
+  versionsInLog,
+  versionsInMetrics,
+  versionsInNodes,
+  versionsInText,
+} from './given-version.ts';
+import { listedPaths } from './listed-folders.ts';
+import type { Part } from './part.ts';
+import { quotedRefusals } from './quoted-refusals.ts';
+import { TEXT_KINDS, type TextKind, textKinds } from './text-kinds.ts';
+
+/** All that was recognised in the given files, before anything is made of it. */
+export interface Gathering {
+  readonly files: readonly TakenFile[];
+  readonly tables: readonly GivenTable[];
+  readonly runtime: GivenRuntime;
+  readonly pods: readonly Pod[];
+  /** A list of all pods of somebody was among them, not single pods only. */
+  readonly hasPodList: boolean;
+  readonly podOrigin: string;
+  readonly versions: readonly KubeletVersion[];
+  /** A text ends with a version, perhaps in the middle of its number. */
+  readonly isVersionCut: boolean;
+  /** What our collector noted, line by line. */
+  readonly notes: readonly string[];
+  /** The words that the kubelet was started with. */
+  readonly commandLine: readonly string[];
+  readonly refusals: readonly StartRefusal[];
+  readonly paths: readonly string[];
+  readonly parts: ReadonlyMap<TextKind, readonly Part[]>;
+}
+
+type Draft = {
+  files: TakenFile[];
+  tables: GivenTable[];
+  runtime: GivenRuntime;
+  pods: Pod[];
+  hasPodList: boolean;
+  podOrigin: string;
+  versions: KubeletVersion[];
+  isVersionCut: boolean;
+  notes: string[];
+  commandLine: string[];
+  refusals: StartRefusal[];
+  paths: string[];
+  parts: Map<TextKind, Part[]>;
+};
+
+/** Recognises each file by what stands in it, never by its name. */
+export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
+  const draft: Draft = {
+    files: [],
+    tables: [],
+    runtime: new GivenRuntime(),
+    pods: [],
+    hasPodList: false,
+    podOrigin: '',
+    versions: [],
+    isVersionCut: false,
+    notes: [],
+    commandLine: [],
+    refusals: [],
+    paths: [],
+    parts: new Map(),
+  };
+  for (const file of files) draft.files.push(await takeFile(file, draft));
+  return draft;
+}
+
+async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
+  const { name, text, takenFor, cut } = file;
+  if (takenFor !== undefined) return { name, takenFor: [takenFor] };
+  const origin: Origin = cut === undefined ? originOf(text) : { text, extent: 'cut' };
+  const special = takeCollected(origin, draft);
+  if (special !== undefined) return { name, takenFor: [special] };
+  const { documents, rest, unread } = documentsIn(origin.text);
+  const words = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
+  if (cut !== undefined) words.add(cut);
+  for (const each of unread) words.add(each);
+  for (const document of documents) {
+    const kind = documentKind(document.value);
+    if (!kind) continue;
+    words.add(DOCUMENT_KINDS[kind]);
+    await takeDocument(document, kind, name, draft);
+  }
+  for (const [kind, lines] of textKinds(rest)) {
+    if (kind !== 'other') words.add(TEXT_KINDS[kind]);
+    await takeText({ ...origin, text: lines, whole: text, name }, kind, draft);
+  }
+  const refusals = quotedRefusals(text, name);
+  draft.refusals.push(...refusals);
+  if (refusals.length > 0) words.add('words of a runtime that could not mount a volume');
+  return { name, takenFor: [...words] };
+}
+
+const CUT = 'a part, for the collector could not read it to its end';
+
+/** What only our collector writes, and how a person is told of it. */
+function takeCollected({ text, collected }: Origin, draft: Draft): string | undefined {
+  const lines = text.split('\n').filter((line) => line !== '');
+  switch (collected) {
+    case 'notes.txt':
+      draft.notes.push(...lines);
+      return 'what our collector could not read';
+    case 'kubelet-cmdline.txt':
+      draft.commandLine.push(...lines);
+      return 'the command line of the kubelet';
+    case 'working-folder.txt':
+      return "the kubelet's working folder, for a person to see: it was not judged";
+    case 'uname -a':
+      return 'which machine it is: it was not judged';
+    default:
+      return undefined;
+  }
+}
+
+async function takeText(part: Part, kind: TextKind, draft: Draft): Promise<void> {
+  const { text, name } = part;
+  const parts = draft.parts.get(kind);
+  if (parts) parts.push(part);
+  else draft.parts.set(kind, [part]);
+  switch (kind) {
+    case 'mountinfo': {
+      const table = givenTable(part);
+      if (table) draft.tables.push(table);
+      break;
+    }
+    case 'version':
+      draft.versions.push(...(await versionsInText(text, name)));
+      // The lines of a kind always end with a newline; the text that they come from may not.
+      draft.isVersionCut ||=
+        part.extent === 'cut' &&
+        part.whole.trimStart().endsWith(text.trim().split('\n').at(-1) ?? '');
+      break;
+    case 'runtime-version':
+      draft.runtime.name = /^RuntimeName:\s+(\S+)/m.exec(text)?.[1];
+      draft.runtime.version = /^RuntimeVersion:\s+(\S+)/m.exec(text)?.[1];
+      break;
+    case 'metrics':
+      draft.versions.push(...(await versionsInMetrics(text, name)));
+      break;
+    case 'log':
+      draft.versions.push(...(await versionsInLog(text, name)));
+      break;
+    case 'listing':
+      draft.paths.push(...listedPaths(text));
+      break;
+    default:
+  }
+}
+
+async function takeDocument(
+  { value, line, form }: Document,
+  kind: DocumentKind,
+  name: string,
+  draft: Draft,
+): Promise<void> {
+  const origin = `${name}:${line}`;
+  switch (kind) {
+    case 'pods':
+      await takePods(value, origin, form, draft);
+      break;
+    case 'nodes':
+      draft.versions.push(...(await versionsInNodes(value, origin)));
+      break;
+    case 'container-list':
+      draft.runtime.addContainerList(listAt(value, 'containers') ?? [], form === 'json');
+      break;
+    case 'sandbox-list':
+      draft.runtime.addSandboxList(listAt(value, 'items') ?? [], form === 'json');
+      break;
+    case 'container-status':
+      for (const each of Array.isArray(value) ? value : [value]) draft.runtime.addStatus(each);
+      break;
+    case 'runtime-version':
+      draft.runtime.name = textAt(value, 'runtimeName');
+      draft.runtime.version = textAt(value, 'runtimeVersion');
+      break;
+    default:
+  }
+}
+
+async function takePods(
+  value: unknown,
+  origin: string,
+  form: Document['form'],
+  draft: Draft,
+): Promise<void> {
+  const list = listAt(value, 'items');
+  const items = (list ?? [value]).filter((item) => textAt(item, 'metadata', 'uid'));
+  const read = async () => parsePods(JSON.stringify({ items }), origin);
+  const parsed = await attempt(read());
+  if (!parsed.known) return;
+  draft.pods.push(...parsed.value);
+  // In kubectl's YAML the kind of a list comes after its items: where it is, they all are.
+  draft.hasPodList ||= list !== undefined && (form === 'json' || textAt(value, 'kind') === 'List');
+  draft.podOrigin ||= origin;
+  for (const item of items) draft.runtime.addPod(item);
+}

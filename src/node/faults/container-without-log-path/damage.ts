@@ -1,0 +1,121 @@
+import { isBytewiseAfter } from '../../../lib/std/bytewise.ts';
+import type { MergedUsr } from '../../evidence/deletions/merged-usr.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { Doubt } from '../../model/verdict.ts';
+import { type ContainerWithoutLogPath, removalProof } from './findings.ts';
+import type { Removal } from './log-lines.ts';
+import type { Seen } from './seen.ts';
+import { binProof, preventionFor, type Reason } from './tell.ts';
+
+type Findings = readonly Finding<ContainerWithoutLogPath>[];
+
+interface Damage {
+  readonly findings: Findings;
+  readonly doubts: readonly Doubt[];
+}
+
+/** Undefined when /bin is there. */
+export function findDamage(
+  findings: Findings,
+  removals: readonly Removal[],
+  seen: Seen,
+): Damage | undefined {
+  if (!seen.usr.known || seen.usr.value.bin !== 'gone') return undefined;
+  const usr = seen.usr.value;
+  const proofs = usr.hasUsrBin && usr.siblings.length > 0 && worksInRoot(seen);
+  // A line tells how far the kubelet came; /bin is among what is gone when it came further.
+  const past = removals.findLast(({ name }) => isPast(name));
+  const armed = findings.filter((finding) => hasSwept(finding, removals, seen));
+  if (!proofs || (!past && armed.length === 0)) {
+    return { findings, doubts: [unknownCause(usr)] };
+  }
+  const merged = damagedFinding({ armed, past, usr, seen });
+  return { findings: [merged, ...findings.filter((each) => !armed.includes(each))], doubts: [] };
+}
+
+/** Only there is "bin" the name of /bin; and a kubelet in a container has a root of its own. */
+function worksInRoot({ kubelet, usr }: Seen): boolean {
+  const process = kubelet.known ? kubelet.value.process : undefined;
+  if (process === undefined) return true;
+  return process.workingFolder === '/' && usr.known && usr.value.isKubelets === true;
+}
+
+/** Whether the kubelet has come past "bin" for this container, or for one that nobody named. */
+function hasSwept(
+  { reason, pins }: Findings[number],
+  removals: readonly Removal[],
+  { unlogged, watched }: Seen,
+): boolean {
+  if (reason !== 'DeletesWorkingFolder' && reason !== 'WillDeleteWorkingFolder') return false;
+  const ids = [...pins.containers.map(({ container }) => container), pins.logged];
+  if (removals.some(({ containerId, name }) => ids.includes(containerId) && isPast(name))) {
+    return true;
+  }
+  if (pins.containers.length === 0) return watched.some(({ name }) => name === 'bin');
+  const here = unlogged.known ? unlogged.value.containers : [];
+  return here.some(({ id, logPath, sweep }) => {
+    if (!ids.includes(id) || !'bin'.startsWith(logPath) || !sweep.known) return false;
+    const { folder, stop } = sweep.value;
+    // What stands in its way now has stood in its way then.
+    return folder === '/' && (stop === undefined || isPast(stop.name));
+  });
+}
+
+function isPast(name: string): boolean {
+  return isBytewiseAfter(name, 'bin');
+}
+
+function damagedFinding(known: {
+  readonly armed: Findings;
+  readonly past: Removal | undefined;
+  readonly usr: MergedUsr;
+  readonly seen: Seen;
+}): Finding<ContainerWithoutLogPath> {
+  const { armed, past, usr, seen } = known;
+  const told = armed.flatMap(({ proof }) => proof);
+  // As long as it is there a restored /bin would be gone again.
+  const refusal = armed.find((finding) => finding.refusal !== undefined)?.refusal;
+  const isTold = past && told.some(({ text }) => text === past.line.text);
+  const ids = armed.flatMap(({ pins }) => pins.containers.map(({ container }) => container));
+  const producers = (seen.unlogged.known ? seen.unlogged.value.containers : [])
+    .filter(({ id }) => ids.includes(id))
+    .map(({ producer }) => producer);
+  return {
+    state: 'damaged',
+    reason: 'DeletedBin' satisfies Reason,
+    summary:
+      'The kubelet has deleted /bin: it collected a container that was made without a log path, ' +
+      'and took its own working folder for the logs.' +
+      (armed.length > 0 ? ' It does so again within a minute whenever /bin is restored.' : ''),
+    subject: { ...armed[0]?.subject, path: '/bin' },
+    proof: [binProof(usr), ...told, ...(past && !isTold ? [removalProof(past)] : [])],
+    blastRadius:
+      'the link /bin, and so every program that is called by that path: shells, logins, scripts',
+    excluded: [
+      'a /bin that was a folder of its own: the links beside it show that it led into /usr',
+    ],
+    otherCures: [],
+    ...(refusal === undefined ? {} : { refusal }),
+    prevention: preventionFor(producers.length > 0 ? producers : ['unknown']),
+    pins: {
+      socket: armed.find(({ pins }) => pins.socket !== '')?.pins.socket ?? '',
+      containers: armed.flatMap(({ pins }) => pins.containers),
+      bin: true,
+    },
+  };
+}
+
+function unknownCause({ hasUsrBin, siblings }: MergedUsr): Doubt {
+  const why =
+    '/bin is gone from the root of this node, of unknown cause: nothing seen here shows that the ' +
+    'kubelet deleted it';
+  if (!hasUsrBin || siblings.length === 0) return { why, subject: { path: '/bin' } };
+  return {
+    why,
+    subject: { path: '/bin' },
+    byHand: {
+      commands: ['/usr/bin/ln -s usr/bin /bin'],
+      risk: 'as long as nobody knows who deleted it, it may be gone again a minute later',
+    },
+  };
+}

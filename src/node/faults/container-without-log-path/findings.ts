@@ -1,0 +1,162 @@
+import { shortId } from '../../../lib/std/short-id.ts';
+import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
+import type { Finding, FindingState, Proof } from '../../model/finding.ts';
+import type { Removal } from './log-lines.ts';
+import type { Seen } from './seen.ts';
+import {
+  containerProof,
+  nameOf,
+  preventionFor,
+  type Reason,
+  refusalOf,
+  subjectOf,
+  sweepProof,
+  sweepWords,
+  versionProof,
+} from './tell.ts';
+
+/** Names what is to be removed and restored, as it was diagnosed. */
+export interface ContainerWithoutLogPath {
+  /** Empty when the runtime was not asked: then nothing can be removed. */
+  readonly socket: string;
+  readonly containers: readonly PinnedContainer[];
+  /** A container of which only the log tells. */
+  readonly logged?: string;
+  /** Whether the link /bin is to be restored. */
+  readonly bin: boolean;
+}
+
+export interface PinnedContainer {
+  readonly container: string;
+  readonly sandbox: string;
+  readonly createdAt: string;
+  readonly name: string;
+}
+
+const STATES: Readonly<Record<Exclude<Reason, 'DeletedBin'>, FindingState>> = {
+  DeletesWorkingFolder: 'active',
+  WillDeleteWorkingFolder: 'latent',
+  RunsWithoutLogPath: 'latent',
+  OldKubelet: 'benign',
+  NothingToDelete: 'benign',
+  LogPathIsFolder: 'benign',
+};
+
+export function containerFinding(made: {
+  readonly reason: keyof typeof STATES;
+  readonly container: UnloggedContainer;
+  readonly removal: Removal | undefined;
+  readonly seen: Seen;
+}): Finding<ContainerWithoutLogPath> {
+  const { reason, container, removal, seen } = made;
+  const { sweep, producer, id, sandboxId, createdAt, name } = container;
+  const isOurs = STATES[reason] !== 'benign';
+  const refusal = refusalOf(container);
+  return {
+    state: STATES[reason],
+    reason,
+    summary: summaryOf(reason, container, seen),
+    subject: subjectOf(container),
+    proof: [
+      ...containerProof(container),
+      ...versionProof(seen.version),
+      ...(container.kind === 'folder' ? [] : sweepProof(sweep)),
+      ...(removal ? [removalProof(removal)] : []),
+    ],
+    blastRadius: isOurs
+      ? sweepWords(sweep)
+      : 'nothing: no entry of the working folder of the kubelet is in danger',
+    excluded: isOurs ? EXCLUDED : [],
+    otherCures: !isOurs ? [] : refusal === undefined ? [byCrictl(id, seen)] : [LEAVE_IT],
+    ...(isOurs && refusal !== undefined ? { refusal } : {}),
+    ...(isOurs ? { prevention: preventionFor([producer]) } : {}),
+    pins: {
+      socket: seen.unlogged.known ? seen.unlogged.value.socket : '',
+      containers: [{ container: id, sandbox: sandboxId, createdAt, name }],
+      bin: false,
+    },
+  };
+}
+
+/** Where we keep our hands off, nobody is told how to do the same. */
+const LEAVE_IT =
+  'until then neither stop nor remove it, nor delete its pod, while the kubelet runs: to collect it deletes files of the node';
+
+/** crictl stops it first, so nobody may be there to collect it meanwhile. */
+function byCrictl(id: string, { kubelet }: Seen): string {
+  const unit = kubelet.known ? kubelet.value.program : 'kubelet';
+  return `systemctl stop ${unit} && crictl rm --force ${shortId(id)} && systemctl start ${unit}`;
+}
+
+const EXCLUDED = [
+  'a log that was rotated away or deleted: its path would still be told, and be absolute',
+  'a container of another containerd namespace: the kubelet does not see those, nor do we',
+];
+
+function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Seen): string {
+  const { sweep, logPath, state } = container;
+  const isAsleep = kubelet.known && kubelet.value.presence !== 'running';
+  const which = `${nameOf(container)} ${originOf(container)}`;
+  const folder = sweep.known ? ` (${sweep.value.folder})` : '';
+  const runs = state === 'running' ? 'runs' : 'the runtime cannot tell whether it runs';
+  switch (reason) {
+    case 'DeletesWorkingFolder':
+      return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopWords(sweep)}.`;
+    case 'RunsWithoutLogPath':
+      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working folder${folder}${stopWords(sweep)}.`;
+    case 'OldKubelet':
+      return `${which}; this kubelet is too old to delete anything for it.`;
+    case 'NothingToDelete':
+      return `${which}; the kubelet works in a folder${folder} where nothing matches, and collects it like any other.`;
+    case 'LogPathIsFolder':
+      return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
+    default:
+      return `${which}, so the kubelet ${stopWords(sweep) ? 'will try to' : 'will'} delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopWords(sweep)}.`;
+  }
+}
+
+function deletes(sweep: UnloggedContainer['sweep']): string {
+  return stopWords(sweep) ? 'tries to delete entries' : 'deletes entries';
+}
+
+/** Set when the first name stops it: then nothing goes as long as that name is there. */
+function stopWords(sweep: UnloggedContainer['sweep']): string {
+  if (!sweep.known || sweep.value.deletes.length > 0 || !sweep.value.stop) return '';
+  return `; as it is now, ${JSON.stringify(sweep.value.stop.name)} stops it before anything is gone`;
+}
+
+function originOf({ isKubelets, logPath }: UnloggedContainer): string {
+  if (isKubelets) return 'was given a log path by the kubelet that the runtime has lost';
+  return `was made ${logPath === '' ? 'without a log path' : 'with a relative log path'}`;
+}
+
+export function removalProof({ line, name }: Removal): Proof {
+  const claim = `the kubelet itself says that it tried to remove "${name}", a name without a path`;
+  return { claim, text: line.text, origin: line.origin };
+}
+
+/** Of a container of which only the log tells. */
+export function loggedFinding(removal: Removal, seen: Seen): Finding<ContainerWithoutLogPath> {
+  const { containerId, name } = removal;
+  const folder =
+    seen.kubelet.known && seen.kubelet.value.process
+      ? { path: seen.kubelet.value.process.workingFolder }
+      : {};
+  return {
+    state: 'active',
+    reason: 'DeletesWorkingFolder' satisfies Reason,
+    summary:
+      `The kubelet deletes entries of its own working folder whenever it collects container ` +
+      `${shortId(containerId)}, which was made without a log path; it came as far as "${name}".`,
+    subject: { container: shortId(containerId), ...folder },
+    proof: [removalProof(removal), ...versionProof(seen.version)],
+    blastRadius: `all files, links and empty folders of that folder that sort before "${name}"`,
+    excluded: [
+      'a log that cannot be removed: the kubelet would name it by an absolute path',
+      'a runtime that fails to remove the container: the kubelet would say so in other words',
+    ],
+    otherCures: [byCrictl(containerId, seen)],
+    prevention: preventionFor(['unknown']),
+    pins: { socket: '', containers: [], logged: containerId, bin: false },
+  };
+}

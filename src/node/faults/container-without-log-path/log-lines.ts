@@ -1,0 +1,58 @@
+import {
+  endOfLog,
+  entriesOf,
+  type KubeletLog,
+  type LogEntry,
+} from '../../evidence/logs/log-entries.ts';
+
+/** A line in which the kubelet says that it could not remove something of its working folder. */
+export interface Removal {
+  readonly containerId: string;
+  /** The name that stopped it: all names before it are gone. */
+  readonly name: string;
+  readonly time?: Date | undefined;
+  readonly line: LogEntry;
+}
+
+/** In the order of the log. */
+export function removalsIn(log: KubeletLog): readonly Removal[] {
+  return entriesOf(log, 'remove-relative-log').flatMap((line) => {
+    const { containerId, name } = line.fields;
+    if (containerId === undefined || name === undefined) return [];
+    return [{ containerId, name, time: line.time, line }];
+  });
+}
+
+/** What such a container causes while it still runs. It proves nothing by itself. */
+export function suspicionsIn(log: KubeletLog): readonly LogEntry[] {
+  return entriesOf(log, 'log-path-empty', 'logging-disabled', 'nameless-sandbox');
+}
+
+const MINUTE_MS = 60_000;
+/** Collections come once a minute, so after three of them without a line they have stopped. */
+const FRESH_MS = 3 * MINUTE_MS;
+/** How far a time may be off whose zone nobody knows. */
+const ZONES_MS = 26 * 60 * MINUTE_MS;
+
+/** Whether the collections still go on, as far as the log shows it. */
+export function isFresh({ time }: Removal, log: KubeletLog): boolean {
+  if (!time) return true;
+  // The log is its own clock: a kubelet is never silent for long.
+  const end = endOfLog(log);
+  if (end && end.getTime() - time.getTime() > FRESH_MS) return false;
+  // But it may have ended itself, or be that of another kubelet.
+  if (!log.readAt) return true;
+  const isTimed = log.sources.every(({ isZoneKnown }) => isZoneKnown);
+  return log.readAt.getTime() - time.getTime() <= FRESH_MS + (isTimed ? 0 : ZONES_MS);
+}
+
+/** "; the log goes on for 25 h without another such line: ..." */
+export function silenceAfter({ time }: Removal, log: KubeletLog): string {
+  const end = endOfLog(log) ?? log.readAt;
+  if (!time || !end) return '';
+  const minutes = Math.floor((end.getTime() - time.getTime()) / MINUTE_MS);
+  const healed = 'the container may be gone since';
+  if (minutes < 3) return `; that was at ${time.toISOString()}, where this log ends: ${healed}`;
+  const long = minutes < 120 ? `${minutes} min` : `${Math.floor(minutes / 60)} h`;
+  return `; the log goes on for ${long} without another such line: ${healed}`;
+}

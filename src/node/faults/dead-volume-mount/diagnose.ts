@@ -1,0 +1,207 @@
+import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
+import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
+import { verifiedKubelet } from '../../evidence/kubelet/verified-version.ts';
+import type { MountProbe, MountProbes } from '../../evidence/mounts/mount-probes.ts';
+import { isSuspectType } from '../../evidence/mounts/suspect-mounts.ts';
+import type { BlockedThreads } from '../../evidence/stacks/blocked-threads.ts';
+import type { DeadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts';
+import { loopOn } from '../../evidence/stacks/thread-stacks.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import type { Finding } from '../../model/finding.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type DeadMount, deadMountsIn } from './dead-mount.ts';
+import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
+import { LOOKS, stuckThread } from './stuck-thread.ts';
+import {
+  activeFinding,
+  benignFinding,
+  type DeadVolumeMount,
+  latentFinding,
+  pathlessFinding,
+  type Seen,
+  stuckFinding,
+} from './tell.ts';
+import { isBrokenAndLive, liveFindings } from './tell-live.ts';
+import { corruptedNote, elsewhereNote } from './tell-notes.ts';
+
+export interface Evidence extends LoopSources {
+  readonly threads: Maybe<BlockedThreads>;
+  readonly probes: Maybe<MountProbes>;
+  readonly kubelet: Maybe<Kubelet>;
+  readonly stacks: Maybe<DeadMountStacks>;
+}
+
+type Found = Finding<DeadVolumeMount>;
+
+export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
+  const { probes, threads, log } = evidence;
+  const loop = loopOf(evidence);
+  if (!probes.known) return withoutMounts(loop, evidence, probes.why);
+  const { table, version } = probes.value;
+  const stacks = evidence.stacks.known ? evidence.stacks.value.threads : [];
+  const seen: Seen = { loop, table, log, version, stacks: evidence.stacks };
+  const judged = probes.value.probes.map((probe) => judgeProbe(probe));
+  const dead = deadMountsIn(probes.value, stacks);
+  const findings = [
+    ...dead.map((mount) => judgeDead(mount, dead, seen)),
+    ...judged.flatMap(({ note }) => note ?? []),
+  ];
+  const isBlamed = findings.some(({ state }) => state === 'active');
+  // What a log supposes is no cause where a mount of an orphan is dead.
+  const isElsewhere = !isBlamed && (loop.elsewhere?.isShown === true || dead.length === 0);
+  if (isElsewhere) findings.push(...elsewhereNotes(loop));
+  if (loop.isStuckThere && !isBlamed) findings.unshift(pathlessFinding(loop, log));
+  const unclear = unexplained(findings, loop, evidence);
+  const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
+  if (unclear) findings.push(elsewhereNote(unclear));
+  doubts.push(...dumpDoubts(evidence.dump), ...hiddenDoubts(evidence, loop));
+  if (!isBlamed) doubts.push(...untimedDoubts(loop));
+  // A kubelet that does not run has no loop to hang.
+  const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
+  if (!threads.known && isRunning) doubts.push({ why: threads.why });
+  doubts.push(...unaskedDoubts(probes.value));
+  // What became of the loop is judged without them: it is not their dead volume that it cleans up.
+  return verdictOf({ findings: [...findings, ...liveFindings(probes.value.probes)], doubts });
+}
+
+function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
+  const { loop, version } = seen;
+  // No other source is as near: this very thread, on this very mount, a moment ago.
+  if (mount.stacks.some(loopOn)) return activeFinding(mount, seen);
+  const isWaitedOn = mount.threads.length > 0;
+  const isLookedAt = mount.threads.some(({ call }) => LOOKS.has(call));
+  // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
+  const isPassedBy =
+    version?.known === true && looksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
+  const isNamed =
+    loop.amongOrphans !== undefined &&
+    loop.still.length > 0 &&
+    !isPassedBy &&
+    !all.some(({ threads }) => threads.length > 0);
+  // Its stacks show the loop in such a call, and a thread has not come back from this very one while
+  // the mount was asked for seconds: the health check says so only five minutes later.
+  const isStill = loop.still.length > 0 || (loop.amongOrphans !== undefined && isLookedAt);
+  // Who is seen to wait here is not waiting for what a line of the log supposes.
+  const isElsewhere = loop.elsewhere !== undefined && (loop.elsewhere.isShown || !isLookedAt);
+  const isCleared = isElsewhere || loop.moves !== undefined;
+  if (isStill && !isCleared && (isLookedAt || isNamed)) return activeFinding(mount, seen);
+  const stuck = isCleared ? undefined : stuckThread(mount, loop);
+  if (stuck) return stuckFinding(mount, stuck, seen);
+  if (isPassedBy) return benignFinding(mount, seen);
+  return latentFinding(mount, seen);
+}
+
+/** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
+function looksWithoutServer(version: KubeletVersion): boolean {
+  const { major, minor, patch, prerelease } = verifiedKubelet(version);
+  if (major !== 1) return false;
+  return minor > 30 || (minor === 30 && (patch > 0 || prerelease === undefined));
+}
+
+function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?: Doubt } {
+  const { suspect, result, life } = probe;
+  const { pod, mount } = suspect;
+  const subject = { ...(pod ? { podUid: pod.podUid } : {}), mount: mount.target };
+  // A volume on a disk that answers is well, whoever it is of: pods come and go all the time.
+  const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
+  if (life?.state === 'uncertain' && !isWell) {
+    const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
+    return { doubt: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
+  }
+  if (isBrokenAndLive(probe)) return {};
+  switch (result.state) {
+    case 'corrupted':
+      return { note: corruptedNote(probe, result.error) };
+    case 'not-probed':
+      // What another mount lies over is reached by nobody, and what is of type autofs is no volume.
+      return suspect.isVisible && mount.fsType !== 'autofs'
+        ? { doubt: { why: `${mount.target} was not probed: ${result.why}`, subject } }
+        : {};
+    default:
+      return {};
+  }
+}
+
+function unaskedDoubts({ unasked: { count, why } }: MountProbes): readonly Doubt[] {
+  if (count === 0) return [];
+  const volumes =
+    count === 1 ? '1 volume of a running pod was' : `${count} volumes of running pods were`;
+  return [{ why: `${volumes} not probed: ${why}` }];
+}
+
+function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
+  return elsewhere ? [elsewhereNote(elsewhere)] : [];
+}
+
+/** Stacks that were asked for and do not tell leave the question open. */
+function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
+  if (!dump.known || !dump.value.isAsked) return [];
+  const { loop } = dump.value;
+  if (loop.state === 'unknown')
+    return [{ why: `the stacks of the kubelet do not tell: ${loop.why}` }];
+  if (loop.state !== 'twice') return [];
+  return [{ why: 'the stacks of the kubelet show two sync loops, so neither tells (issue 88779)' }];
+}
+
+/** Where a loop is at one moment says nothing of whether it comes back. */
+function untimedDoubts({ isUntimedThere, amongOrphans }: Loop): readonly Doubt[] {
+  if (!isUntimedThere || !amongOrphans) return [];
+  const seen = `the sync loop is at work, or blocked, in the clean-up of orphaned pods (${amongOrphans.claim})`;
+  const why = `${seen}: this kind of dump tells no times; one of ?debug=2 does`;
+  return [{ why }];
+}
+
+/** A thread whose path is hidden may wait anywhere, unless the loop is known to move. */
+function hiddenDoubts(
+  { threads, dump }: Evidence,
+  { isWell, moves, still, elsewhere }: Loop,
+): readonly Doubt[] {
+  const hidden = threads.known ? threads.value.unreadable : 0;
+  if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
+  const [first] = still;
+  const state = first ? `the sync loop stands still (${first.claim}), and ` : '';
+  const stacks = dump.known ? '' : `; its stacks would tell (${dump.why})`;
+  const why = `on which path ${hidden} threads of the kubelet wait could not be read`;
+  return [{ why: `${state}${why}${stacks}` }];
+}
+
+/**
+ * A loop that stands still for a reason that nobody saw. Where the path of every thread is known, and
+ * no mount of an orphan is dead, that reason is another one; else nobody can say.
+ */
+function unexplained(
+  findings: readonly Found[],
+  { still, elsewhere, moves }: Loop,
+  { dump, probes, threads }: Pick<Evidence, 'dump' | 'probes' | 'threads'>,
+): Elsewhere | undefined {
+  const isExplained = elsewhere || moves || findings.some(({ state }) => state === 'active');
+  const [first] = still;
+  if (!first || isExplained) return undefined;
+  const homeless = probes.known ? probes.value.homeless[0] : undefined;
+  if (homeless) {
+    const advice = 'look at the disk of the kubelet: dmesg, free space, I/O pressure';
+    const cause = `a thread of it waits on the node's own disk, at ${homeless.path}`;
+    const proof = { claim: cause, text: homeless.text, origin: homeless.origin };
+    return { cause, advice, proof, isShown: true };
+  }
+  const isHidden = threads.known && threads.value.unreadable > 0;
+  if (isHidden || findings.some(({ state }) => state === 'latent')) return undefined;
+  const why = dump.known ? 'its stacks do not tell either' : dump.why;
+  const advice = `look at its stacks: kubediag stacks (${why})`;
+  const cause =
+    'no thread of it waits on a dead mount of an orphan; what does block it is not known';
+  return { cause, advice, proof: first, isShown: true };
+}
+
+/** Loose texts of a colleague, or a node whose mounts could not be read. */
+function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<DeadVolumeMount> {
+  const isShown =
+    loop.isStuckThere ||
+    (loop.silentSinceHousekeeping && !evidence.threads.known && !loop.elsewhere && !loop.moves);
+  const findings = isShown ? [pathlessFinding(loop, evidence.log)] : elsewhereNotes(loop);
+  const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
+  const [still] = isOpen ? loop.still : [];
+  const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
+  const doubts = [...untimedDoubts(loop), { why: `${suspicion}${why}` }];
+  return verdictOf({ findings, doubts });
+}

@@ -1,0 +1,26 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeFault } from '../../../../test/describe-fault.ts';
+import { answerOn } from '../../../../test/describe-verdicts.ts';
+import { deadVolumeMount } from './fault.ts';
+
+describeFault(deadVolumeMount, import.meta.dirname);
+
+const home = join(import.meta.dirname, 'fixtures');
+
+test.each([
+  ['volume-of-a-live-pod-hangs', 'the running pod'],
+  ['volume-of-a-terminating-pod-hangs', 'the terminating pod default/reader'],
+])('on %s nobody is told to delete the pod: its unmount would hang', async (name, words) => {
+  const { findings } = await answerOn(deadVolumeMount, join(home, name));
+  expect(findings[0]).toMatchObject({ state: 'active', reason: 'VolumeOfLivePodHangs' });
+  expect(findings[0]?.summary).toContain(words);
+  expect(JSON.stringify(findings)).not.toContain('delete pod');
+});
+
+test('a pod that has ended is not called running, and not to be deleted', async () => {
+  const name = 'volume-of-a-finished-pod-fails';
+  const { findings } = await answerOn(deadVolumeMount, join(home, name));
+  expect(findings[0]?.summary).toContain('the finished pod default/reader');
+  expect(JSON.stringify(findings)).not.toContain('delete pod');
+});

@@ -1,0 +1,72 @@
+import { health } from '../../evidence/kubelet/health.ts';
+import { kubelet } from '../../evidence/kubelet/kubelet.ts';
+import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
+import { mountProbes } from '../../evidence/mounts/mount-probes.ts';
+import { blockedThreads } from '../../evidence/stacks/blocked-threads.ts';
+import { deadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts';
+import { syncLoopDump } from '../../evidence/stacks/sync-loop-dump.ts';
+import { optional } from '../../model/evidence.ts';
+import { defineFault } from '../../model/fault.ts';
+import { diagnose } from './diagnose.ts';
+import { hasHealed, recover } from './recover.ts';
+import { type Reason, reasons } from './tell.ts';
+
+/** Only a person can cure these, and the kubelet's clean-up does not wait for them. */
+const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePodFails'];
+
+export const deadVolumeMount = defineFault({
+  id: 'dead-volume-mount',
+  title: 'A dead mount of a pod that is gone blocks the kubelet, or will',
+  severity: 'broken',
+  stage: 'stable',
+  references: [
+    'https://github.com/kubernetes/kubernetes/issues/100803',
+    'https://github.com/kubernetes/kubernetes/pull/119968',
+  ],
+  affected: [
+    {
+      component: 'kubelet',
+      versions: '1.13.0 to 1.29.x, and older ones in part',
+      behaviour: 'hangs on a dead mount of any network or FUSE volume of an orphaned pod',
+    },
+    {
+      component: 'kubelet',
+      versions: '1.30.0 and newer',
+      behaviour: 'hangs on a dead CSI mount only; others it looks at without asking their server',
+    },
+  ],
+  reasons,
+  needs: {
+    kubelet: optional(kubelet),
+    // Any of these can be enough: a colleague may have sent but one of them.
+    probes: optional(mountProbes),
+    threads: optional(blockedThreads),
+    health: optional(health),
+    log: optional(kubeletLog),
+    dump: optional(syncLoopDump),
+    stacks: optional(deadMountStacks),
+  },
+  diagnose,
+  recover,
+  hasHealed,
+  healedMeans: 'no thread of the kubelet waits there any more',
+  before: [
+    {
+      fault: 'kubelet-not-running',
+      on: 'node',
+      why: 'a kubelet that starts may hang on the dead mount',
+      unless: OF_LIVE_PODS,
+    },
+    {
+      fault: 'orphaned-volume-metadata',
+      on: 'pod',
+      why: 'what is left of a volume is told only once nothing of it is mounted',
+    },
+    {
+      fault: 'leftover-volume-directory',
+      on: 'node',
+      why: 'a kubelet whose sync loop hangs cleans up nothing',
+      unless: OF_LIVE_PODS,
+    },
+  ],
+});

@@ -1,0 +1,74 @@
+import { isCrashLoop, longestLifeS, recentExits } from '../../evidence/services/crash-loop.ts';
+import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import {
+  type KubeletNotRunning,
+  notANodeNote,
+  notRunningFinding,
+  pausedFinding,
+  restartingFinding,
+} from './tell.ts';
+
+export interface Evidence {
+  readonly service: KubeletService;
+}
+
+export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
+  switch (service.state) {
+    case 'running': {
+      if (service.isPaused) return found(pausedFinding(service.pid));
+      const { young } = service;
+      const doubts = doubtsOf(young?.unit.unread ?? []);
+      if (young && isCrashLoop(young.unit.events) && !hasOutlived(young)) {
+        return found(restartingFinding(service, young, recentExits(young.unit.events)), doubts);
+      }
+      return verdictOf({ findings: [], doubts });
+    }
+    case 'not-running': {
+      const doubts = doubtsOf(service.unit.unread);
+      if (isNode(service)) return found(notRunningFinding(service), doubts);
+      const { unasked } = service.unit;
+      // A node without systemd has no such program.
+      const more = unasked && !unasked.isMissing ? doubtsOf([unasked.why]) : [];
+      return verdictOf({ findings: [notANodeNote(service)], doubts: [...more, ...doubts] });
+    }
+    case 'absent':
+      return verdictOf({ findings: [], doubts: [] });
+    case 'uncertain':
+      return verdictOf({ findings: [], doubts: [{ why: service.why }] });
+  }
+}
+
+function doubtsOf(unread: readonly string[]): readonly Doubt[] {
+  return unread.map((why) => ({ why: `how the kubelet ended before is not known: ${why}` }));
+}
+
+function found(
+  finding: ReturnType<typeof pausedFinding>,
+  doubts: readonly Doubt[] = [],
+): Verdict<KubeletNotRunning> {
+  return verdictOf({ findings: [finding], doubts });
+}
+
+type Young = NonNullable<Extract<KubeletService, { readonly state: 'running' }>['young']>;
+
+/** So much longer than any before it has this one run that it no longer ends as they did. */
+const LIVES_MIN = 3;
+const OUTLIVED_S = 30;
+
+function hasOutlived({ ageS, unit }: Young): boolean {
+  const longestS = longestLifeS(unit.events);
+  return longestS !== undefined && ageS > Math.max(OUTLIVED_S, LIVES_MIN * longestS);
+}
+
+type NotRunning = Extract<KubeletService, { readonly state: 'not-running' }>;
+
+/** A kubelet has worked here, or is meant to: an empty directory alone may be left of anything. */
+function isNode({ podFolders, livePods, unit }: NotRunning): boolean {
+  const { state, hasNoUnit, events, lastLines } = unit;
+  const isMeant =
+    state !== undefined && (state.active !== 'inactive' || state.enabled.startsWith('enabled'));
+  // Where systemd says that there is no such unit, a line of the journal is of one that was removed.
+  const hasSpoken = !hasNoUnit && events.length + lastLines.length > 0;
+  return podFolders > 0 || livePods > 0 || isMeant || hasSpoken;
+}

@@ -1,0 +1,112 @@
+import { CRASH_LOOP_EXITS_MIN } from '../../evidence/limits.ts';
+import { isAskedFor, isCrashLoop } from '../../evidence/services/crash-loop.ts';
+import type { ServiceUnit, UnitEvent, UnitState } from '../../evidence/services/service-unit.ts';
+import { waitsForRestart } from '../../evidence/services/unit-change.ts';
+import { sinceLastStart } from '../../evidence/services/unit-words.ts';
+import type { Reason } from './reasons.ts';
+
+/** How the kubelet came to its end, as far as anybody tells. */
+export interface End {
+  readonly reason: Reason;
+  /** As a clause: "it was stopped". */
+  readonly summary: string;
+}
+
+export function endOf({ state, events }: ServiceUnit): End {
+  const last = sinceLastStart(events);
+  const exited = last.findLast(({ what }) => what === 'unit-exited');
+  const restarts = restartsIn(state, events);
+  const memory = last.some(
+    ({ what }) => what === 'unit-out-of-memory' || what === 'killed-for-memory',
+  );
+  if (state?.result === 'oom-kill' || memory || last.some(isOutOfMemory)) {
+    return {
+      reason: 'KubeletOutOfMemory',
+      summary: 'the kernel killed it because memory ran out (OOM)',
+    };
+  }
+  const stopped = stoppedOf(state);
+  // Some exit with an error when they are told to end, as k3s does.
+  if (isStoppedOnRequest(last)) return stopped;
+  const how = howItEnded(state, exited);
+  const isRestarted = state === undefined || waitsForRestart(state);
+  if (isRestarted && isLoop(state, events)) {
+    return {
+      reason: 'KubeletCrashLoop',
+      summary: `${how ?? 'it ended'}, and systemd starts it again and again (${restarts} restarts so far)`,
+    };
+  }
+  if (state && waitsForRestart(state)) {
+    const summary = `${how ?? 'it ended'}; systemd starts it again in a moment`;
+    return { reason: 'KubeletCrashed', summary };
+  }
+  const hasGivenUp =
+    state?.result === 'start-limit-hit' || last.some(({ what }) => what === 'unit-gives-up');
+  if (how !== undefined || state?.active === 'failed' || hasGivenUp) {
+    const words = how ?? 'it failed';
+    return {
+      reason: 'KubeletCrashed',
+      summary: hasGivenUp ? `${words}, and systemd no longer starts it again` : words,
+    };
+  }
+  const isStopped = last.some(({ what }) => what === 'unit-stopped');
+  if (state?.active === 'inactive' || isStopped) return stopped;
+  return { reason: 'KubeletGone', summary: 'why it ended is not known' };
+}
+
+function stoppedOf(state: UnitState | undefined): End {
+  const unit = state?.unit ?? 'its unit';
+  const since = state?.since ? ` since ${state.since}` : '';
+  const kept = ['disabled', 'masked'].includes(state?.enabled ?? '')
+    ? `, and is ${state?.enabled}: it does not start at boot either`
+    : '';
+  return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${kept}` };
+}
+
+function isStoppedOnRequest(last: readonly UnitEvent[]): boolean {
+  const at = last.findLastIndex(({ what }) => what === 'unit-exited' || what === 'unit-stopped');
+  if (at < 0 || !isAskedFor(last, at)) return false;
+  // What failed after it was stopped is the start that followed.
+  const isStopped = last[at]?.what === 'unit-stopped';
+  return !(isStopped && last.slice(at).some(({ what }) => what === 'unit-failed'));
+}
+
+/** systemd counts restarts for as long as the unit is loaded: a journal with their times is better. */
+function isLoop(state: UnitState | undefined, events: readonly UnitEvent[]): boolean {
+  if (events.some(({ what }) => what === 'unit-exited')) return isCrashLoop(events);
+  return (state?.restarts ?? 0) >= CRASH_LOOP_EXITS_MIN;
+}
+
+function isOutOfMemory({ what, fields }: UnitEvent): boolean {
+  return what === 'unit-failed' && fields.result === 'oom-kill';
+}
+
+function restartsIn(state: UnitState | undefined, events: readonly UnitEvent[]): number {
+  const counted = events.findLast(({ what }) => what === 'unit-restarts')?.fields.count;
+  return Math.max(state?.restarts ?? 0, Number(counted ?? 0));
+}
+
+/** Signals by their numbers, as systemd tells them. */
+const SIGNALS: Readonly<Record<string, string>> = {
+  ...{ '4': 'SIGILL', '6': 'SIGABRT', '7': 'SIGBUS', '9': 'SIGKILL', '11': 'SIGSEGV' },
+  '15': 'SIGTERM',
+};
+
+function howItEnded(
+  state: UnitState | undefined,
+  exited: UnitEvent | undefined,
+): string | undefined {
+  if (state && state.result !== 'success') {
+    const { result, status } = state;
+    if (result === 'exit-code') return `it exited with code ${status}`;
+    if (result === 'signal' || result === 'core-dump') {
+      return `it was ended by signal ${SIGNALS[status] ?? status}`;
+    }
+    if (result === 'timeout' || result === 'watchdog') return `systemd ended it (${result})`;
+  }
+  if (!exited || exited.fields.status === '0') return undefined;
+  const { code, status = '', name } = exited.fields;
+  return code === 'exited'
+    ? `it exited with code ${status}`
+    : `it was ended by signal ${SIGNALS[status] ?? `${status} (${name})`}`;
+}

@@ -1,0 +1,67 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { describeFault } from '../../../../test/describe-fault.ts';
+import { answerOn, describeVerdicts } from '../../../../test/describe-verdicts.ts';
+import { redacted, replayLook } from '../../../hosts/local-node/take-look.ts';
+import { bundleOfFiles } from '../../reader/bundle.ts';
+import { bundleFilesIn } from '../../reader/bundle-folder.ts';
+import { kubeletNotRunning } from './fault.ts';
+
+describeFault(kubeletNotRunning, import.meta.dirname);
+describeVerdicts(kubeletNotRunning, import.meta.dirname);
+
+const home = join(import.meta.dirname, 'fixtures');
+const names = readdirSync(home).filter((name) => !name.endsWith('.json'));
+
+test.each(names)('what may leave the node %s still says how the kubelet ended', async (name) => {
+  const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
+  const { clock, answers } = bundle.recording;
+  const safe = { ...bundle, recording: { clock, answers: redacted(answers) } };
+  const [all, kept] = await Promise.all(
+    [bundle, safe].map((each) => replayLook(each, [kubeletNotRunning], undefined)),
+  );
+  const gist = (report: typeof all) =>
+    report?.faults.map(({ verdict, findings }) => [verdict, findings.map((one) => one.summary)]);
+  expect(gist(kept)).toEqual(gist(all));
+});
+
+test('a line of another process that was killed for memory is no proof', async () => {
+  const bundle = bundleOfFiles(bundleFilesIn(join(home, 'active-out-of-memory')));
+  const report = await replayLook(bundle, [kubeletNotRunning], undefined);
+  const told = JSON.stringify(report.faults);
+  expect(told).toContain('Killed process 812 (kubelet)');
+  expect(told).not.toContain('(java)');
+});
+
+test.each([
+  ['active-first-crash', 'KubeletCrashed', 'systemd starts it again in a moment'],
+  ['active-crash-loop', 'KubeletCrashLoop', '5 restarts so far'],
+  ['active-crash-loop-without-journal', 'KubeletCrashLoop', '5 restarts so far'],
+  ['active-crash-loop-in-a-full-journal', 'KubeletCrashLoop', 'ended with an error 3 times'],
+  ['active-stopped-after-a-volume-failed', 'KubeletStopped', 'kubelet.service is stopped since'],
+  ['active-stopped-with-an-error', 'KubeletStopped', 'k3s.service is stopped since'],
+  ['active-root-elsewhere', 'KubeletCrashed', 'it exited with code 1'],
+])('on %s the reason is %s', async (name, reason, words) => {
+  const { findings } = await answerOn(kubeletNotRunning, join(home, name));
+  expect(findings[0]).toMatchObject({ reason, summary: expect.stringContaining(words) });
+});
+
+test('an error of a volume is no reason of the end of the kubelet', async () => {
+  const name = 'active-stopped-after-a-volume-failed';
+  const { findings } = await answerOn(kubeletNotRunning, join(home, name));
+  const claims = findings[0]?.proof.map(({ claim }) => claim);
+  expect(claims).not.toContain('it said why it cannot go on');
+});
+
+test('where systemd has no unit of a kubelet, no command names one', async () => {
+  const { findings } = await answerOn(kubeletNotRunning, join(home, 'active-without-unit'));
+  expect(JSON.stringify(findings)).not.toMatch(/systemctl (?:start|restart|status)/);
+});
+
+test('a finding says that systemd could not be asked', async () => {
+  const { findings } = await answerOn(kubeletNotRunning, join(home, 'active-without-systemd'));
+  expect(findings[0]?.proof).toContainEqual(
+    expect.objectContaining({ claim: 'systemd could not be asked' }),
+  );
+});

@@ -1,0 +1,109 @@
+import { expect, test } from 'vitest';
+import { describeFault } from '../../../../test/describe-fault.ts';
+import { parseMountTable } from '../../evidence/mounts/mount-table.ts';
+import { teardownFailures } from '../../evidence/volumes/teardown-failures.ts';
+import { diagnose } from './diagnose.ts';
+import { leftoverVolumeDirectory } from './fault.ts';
+import { hasHealed, recover } from './recover.ts';
+
+describeFault(leftoverVolumeDirectory, import.meta.dirname);
+
+const UID = '612f2e76-3ce1-11e8-b2c9-0cc47ae2b22c';
+const FOLDER = `/var/lib/kubelet/pods/${UID}/volumes/transwarp.io~tosdisk`;
+const unseen = { known: false, why: 'not among what was given' } as const;
+
+const failing = (words: string) => [
+  {
+    message: `Error: UnmountVolume.TearDown failed for volume "a" with: ${words}`,
+    text: words,
+    origin: 'kubelet.log:7',
+  },
+];
+
+const logOf = (words: string, holders: ReadonlyMap<string, never[]> = new Map()) => ({
+  known: true as const,
+  value: { ...teardownFailures(failing(words)), holders },
+});
+
+test("the kubelet's words alone prove it, with the cause", () => {
+  const log = logOf(`rename ${FOLDER}/a ${FOLDER}/a.deleting~1: file exists`);
+  const verdict = diagnose({ leftovers: unseen, log });
+  expect(verdict).toMatchObject({
+    state: 'found',
+    findings: [{ state: 'active', reason: 'TeardownFails', pins: { path: FOLDER, podUid: UID } }],
+  });
+  expect(verdict.findings[0]?.proof[0]?.claim).toContain('EEXIST');
+  // Nobody has looked at the folders, so nothing may be removed.
+  expect(verdict.findings.map((finding) => recover(finding).actions)).toEqual([[]]);
+});
+
+test('a volume that is merely busy is a suspicion, and no more', () => {
+  const log = logOf(`remove ${FOLDER}/a: device or resource busy`);
+  const verdict = diagnose({ leftovers: unseen, log });
+  expect(verdict).toMatchObject({ state: 'unknown', findings: [] });
+  expect(verdict).toMatchObject({
+    doubts: [{}, { why: expect.stringContaining('another mount namespace may hold it') }],
+  });
+});
+
+test('with the mount table that holds it, it is found', () => {
+  const line = `1903 1321 0:318 / /host${FOLDER}/a rw,relatime - tmpfs tmpfs rw\n`;
+  const table = parseMountTable(line, '/proc/177799/mountinfo');
+  const [mount] = table.mounts;
+  if (!mount) throw new Error('one was made');
+  const about = { namespace: 'mnt:[2]', pid: 177_799, processName: 'node_exporter', root: '/' };
+  const namespace = { ...about, cgroups: [], pids: [177_799], table };
+  const told = teardownFailures(failing(`remove ${FOLDER}/a: device or resource busy`));
+  const holders = new Map([[`${FOLDER}/a`, [{ namespace, mount }]]]);
+  const verdict = diagnose({
+    leftovers: unseen,
+    log: { known: true, value: { ...told, holders } },
+  });
+  expect(verdict).toMatchObject({
+    state: 'found',
+    findings: [{ state: 'active', reason: 'VolumeHeldElsewhere' }],
+  });
+  expect(verdict.findings[0]?.proof[1]).toMatchObject({
+    claim: expect.stringContaining('held by node_exporter (pid 177799)'),
+    text: line.trim(),
+  });
+});
+
+test('a log that says nothing of it leaves it unknown where nobody saw the folders', () => {
+  expect(diagnose({ leftovers: unseen, log: logOf('exit status 32') }).state).toBe('unknown');
+  expect(diagnose({ leftovers: unseen, log: unseen }).state).toBe('unknown');
+});
+
+test('twenty thousand names of usual length are one action; longer ones are several', () => {
+  const pins = { podUid: UID, plugin: 'p', path: FOLDER };
+  const finding = (name: string, count: number) => ({
+    state: 'active' as const,
+    reason: 'LeftoversPileUp',
+    summary: '',
+    subject: {},
+    proof: [],
+    blastRadius: '',
+    excluded: [],
+    otherCures: [],
+    pins,
+    contents: Array.from({ length: count }, (_, index) => `${1_000_000 + index} ${name}${index}`),
+  });
+  const usual = recover(finding('pvc-f39e86b9-019b-11e8-b2c9-0cc47ae2b22c.deleting~', 20_000));
+  expect(usual.actions).toHaveLength(1);
+  const nested = recover(finding(`a${'.deleting~355603580'.repeat(12)}.deleting~`, 20_000));
+  expect(nested.actions.length).toBeGreaterThan(1);
+  const names = nested.actions.flatMap((action) => ('leftovers' in action ? action.leftovers : []));
+  expect(new Set(names).size).toBe(20_000);
+});
+
+test.each([
+  ['none is left', [], true],
+  ['one with data is left, which a recovery leaves', [false], true],
+  ['an empty one is there again', [false, true], false],
+])('it has healed or not where %s', (_, areEmpty, healed) => {
+  const status = { type: 'folder', inode: '12' };
+  const left = areEmpty.map((isEmpty) => ({ status, isEmpty }));
+  const folders = [{ path: FOLDER, leftovers: left }];
+  const seen = { leftovers: { known: true, value: { folders } }, log: unseen } as never;
+  expect(hasHealed({ pins: { path: FOLDER } } as never, seen)).toBe(healed);
+});

@@ -1,0 +1,55 @@
+import { leftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
+import { teardownLog } from '../../evidence/volumes/teardown-log.ts';
+import { optional } from '../../model/evidence.ts';
+import { defineFault } from '../../model/fault.ts';
+import { diagnose } from './diagnose.ts';
+import { hasHealed, recover } from './recover.ts';
+import { reasons } from './tell.ts';
+
+export const leftoverVolumeDirectory = defineFault({
+  id: 'leftover-volume-directory',
+  title: 'Unmounted volumes left folders behind',
+  severity: 'degraded',
+  stage: 'stable',
+  references: [
+    'https://github.com/kubernetes/kubernetes/issues/43534',
+    'https://github.com/kubernetes/kubernetes/pull/43878',
+  ],
+  affected: [
+    {
+      component: 'kubelet',
+      versions: '1.6.x and older, built with Go 1.8 or newer',
+      behaviour: 'leaves one more folder at each teardown of an emptyDir, Secret or ConfigMap',
+    },
+    {
+      component: 'FlexVolume and other plugins that rename before they delete',
+      versions: 'any',
+      behaviour: 'leave one more folder at each teardown that fails',
+    },
+    {
+      component: 'kubelet',
+      versions: '1.9.x and older',
+      behaviour:
+        'takes each left-over for a volume every three minutes: slow starts and ends of pods',
+    },
+    {
+      component: 'kubelet',
+      versions: '1.10.0 and newer',
+      behaviour: 'does so once, at its start',
+    },
+    {
+      component: 'kubelet',
+      versions: '1.20.10, 1.21.4, 1.22.0 and newer',
+      behaviour: 'removes empty ones of orphaned pods by itself',
+    },
+  ],
+  reasons,
+  needs: {
+    leftovers: optional(leftoverFolders),
+    log: optional(teardownLog),
+  },
+  diagnose,
+  recover,
+  hasHealed,
+  healedMeans: 'no left-over folder has come back',
+});

@@ -1,0 +1,137 @@
+import { verificationNote } from '../../evidence/kubelet/verified-version.ts';
+import type { LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
+import { pluginName } from '../../evidence/volumes/leftover-names.ts';
+import { careOfVolumeFolders } from '../../evidence/volumes/volume-folders.ts';
+import type { VolumeMetrics } from '../../evidence/volumes/volume-metrics.ts';
+import type { FindingState, Proof } from '../../model/finding.ts';
+import type { FolderFacts } from './folder-facts.ts';
+import { scansAllTheTime } from './kubelet-behaviour.ts';
+import { goneProof, isGone, whyNotCleaned } from './own-cleaning.ts';
+
+export interface Judged {
+  readonly state: FindingState;
+  /** What it does to the kubelet, as a clause. */
+  readonly harm: string;
+  readonly proof: readonly Proof[];
+}
+
+/** Lines of a log that are older may tell of what has healed since. */
+const RECENT_MS = 10 * 60 * 1000;
+
+/** What left-overs do depends on the kubelet's version, and on whether its pod is gone. */
+export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
+  const { failure, complaint } = facts;
+  const version = all.around?.version;
+  const logged = [failure, complaint].filter((one) => one && isRecent(one.last.time, all.now));
+  const words = logged.flatMap((one) => (one ? [lineProof(one)] : []));
+  const cost = costOf(facts, all);
+  const told = [...words, ...cost.proof];
+
+  if (version?.known && all.isKubeletRunning) {
+    const { value } = version;
+    const says = (claim: string): Proof => ({
+      claim: `${claim}${verificationNote(value)}`,
+      origin: value.origin,
+    });
+    if (scansAllTheTime(value)) {
+      const claim = `kubelet ${value.text} takes each of them for a volume, every three minutes`;
+      return { state: 'active', harm: SLOW, proof: [says(claim), ...told] };
+    }
+    const care = careOfVolumeFolders(value);
+    if (care === 'leaves' && isGoneForKubelet(facts, all)) {
+      const claim =
+        `kubelet ${value.text} cannot remove the folder of a pod that is gone while anything lies ` +
+        'in its volumes, and says so every two seconds';
+      return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
+    }
+    if (care === 'removes' && isGone(facts) && logged.length === 0) {
+      if (!isCleanedSoon(facts) && all.around?.loop.state !== 'still') {
+        const claim = `kubelet ${value.text} tries to remove them every two seconds, and cannot`;
+        return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
+      }
+      if (isCleanedSoon(facts) && whyNotCleaned(facts, all).length === 0) {
+        const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
+        const proof = [says(claim), ...goneProof(facts)];
+        return { state: 'benign', harm: 'the kubelet removes them itself', proof };
+      }
+    }
+  }
+  if (logged.length > 0) return { state: 'active', harm: FAILS, proof: told };
+  if (cost.isHigh) return { state: 'active', harm: SLOW, proof: told };
+  const atStart = version?.known
+    ? [
+        {
+          claim: `kubelet ${version.value.text} looks for volumes at its start${verificationNote(version.value)}`,
+          origin: version.value.origin,
+        },
+      ]
+    : [];
+  return {
+    state: 'latent',
+    harm: LATER,
+    proof: [...atStart, ...whyNotCleaned(facts, all), ...told],
+  };
+}
+
+const SLOW = 'the kubelet is busy with them, so pods start and end slowly';
+const STUCK = 'the kubelet cannot clean up after this pod';
+const FAILS = 'the kubelet tries to tear the volume down again and again';
+const LATER = 'the next start of the kubelet takes each of them for a volume and stumbles over it';
+
+/**
+ * An old kubelet that complains of any orphan has heard of all its pods, though its list be empty;
+ * so a pod that nobody else knows is gone for it too.
+ */
+function isGoneForKubelet(facts: FolderFacts, { now }: LeftoverFolders): boolean {
+  if (isGone(facts)) return true;
+  return (
+    facts.life?.state === 'orphan' && facts.complaints.some(({ last }) => isRecent(last.time, now))
+  );
+}
+
+/** Nothing of the pod is mounted for the kubelet, else it does not even begin to clean. */
+function isCleanedSoon({ leftovers, removable, young, isMounted }: FolderFacts): boolean {
+  return !isMounted && removable.length + young.length === leftovers.length;
+}
+
+export function isRecent(time: Date | undefined, now: Date): boolean {
+  return time === undefined || now.getTime() - time.getTime() <= RECENT_MS;
+}
+
+export function lineProof(line: {
+  readonly count: number;
+  readonly last: { readonly text: string; readonly origin: string };
+}): Proof {
+  const often = line.count > 1 ? `, ${line.count} times` : '';
+  const { text, origin } = line.last;
+  return { claim: `the kubelet says so itself${often}`, text, origin };
+}
+
+/** More volumes than its pods want, by at least as many as were left over: it carries them along. */
+function costOf(
+  { folder, leftovers }: FolderFacts,
+  { around }: LeftoverFolders,
+): { readonly isHigh: boolean; readonly proof: readonly Proof[] } {
+  if (!around?.metrics.known) return { isHigh: false, proof: [] };
+  const { origin, unmountErrors } = around.metrics.value;
+  const counted = countsFor(folder.plugin, around.metrics.value);
+  const errors =
+    unmountErrors > 0
+      ? [{ claim: `${unmountErrors} unmounts failed since its start`, origin }]
+      : [];
+  if (!counted) return { isHigh: false, proof: errors };
+  const { plugin, actual, desired } = counted;
+  const claim = `the kubelet counts ${actual} volumes of ${plugin}, and its pods want ${desired}`;
+  const isHigh = leftovers.length > 0 && actual - desired >= leftovers.length;
+  return { isHigh, proof: [{ claim, origin }, ...errors] };
+}
+
+/** A FlexVolume driver is counted as "flexvolume-transwarp.io/tosdisk". */
+function countsFor(escaped: string, { volumes }: VolumeMetrics) {
+  const name = pluginName(escaped);
+  for (const plugin of [name, `flexvolume-${name}`]) {
+    const counts = volumes.get(plugin);
+    if (counts) return { plugin, ...counts };
+  }
+  return undefined;
+}

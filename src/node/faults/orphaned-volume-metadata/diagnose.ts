@@ -1,0 +1,73 @@
+import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/log-entries.ts';
+import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
+import type { Maybe } from '../../model/evidence.ts';
+import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './tell.ts';
+
+export interface Evidence {
+  readonly metadata: Maybe<VolumeMetadata>;
+  readonly log: Maybe<KubeletLog>;
+}
+
+export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMetadata> {
+  const all = log.known ? entriesOf(log.value, 'orphaned-pod') : [];
+  if (!metadata.known) return suspected(all, metadata.why);
+  const { unread, seenAt } = metadata.value;
+  const complaints = all.filter(
+    ({ time }) => !time || seenAt.getTime() - time.getTime() <= COMPLAINT_MS,
+  );
+  // What the kubelet complains of is not merely being removed just now.
+  const left = metadata.value.left.filter(
+    ({ isFresh, life, podUid }) =>
+      !isFresh || life.state === 'uncertain' || lastOf(complaints, podUid) !== undefined,
+  );
+  const clean = left.filter(({ life, hindrance }) => life.state === 'orphan' && !hindrance);
+  const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
+  const doubts = [
+    ...left.filter((each) => !clean.includes(each)).map(doubtOf),
+    ...unread.map((why) => ({ why })),
+    ...(log.known ? [] : freshDoubts(metadata.value.left, left, log.why)),
+  ];
+  return verdictOf({ findings, doubts });
+}
+
+/** It comes every two seconds, so a minute without one means that the kubelet no longer complains. */
+const COMPLAINT_MS = 60_000;
+
+/** A moment old, and nobody tells whether the kubelet has already failed at it. */
+function freshDoubts(
+  all: readonly LeftMetadata[],
+  judged: readonly LeftMetadata[],
+  why: string,
+): readonly Doubt[] {
+  return all
+    .filter((each) => !judged.includes(each))
+    .map((each) => ({
+      why: `${each.folder}: left a moment ago, perhaps just being removed: ${why}`,
+      subject: subjectOf(each),
+    }));
+}
+
+function doubtOf(left: LeftMetadata): Doubt {
+  const { life, hindrance, folder } = left;
+  const why =
+    life.state === 'uncertain'
+      ? `${folder}: whether its pod lives is not known: ${life.why}`
+      : `${folder}: more than its file is left of the volume, so it is left alone: ${hindrance}`;
+  return { why, subject: subjectOf(left) };
+}
+
+function lastOf(complaints: readonly LogEntry[], podUid: string): LogEntry | undefined {
+  return complaints.findLast(({ fields }) => fields.podUid === podUid);
+}
+
+/** A log names the pod, but not what is left of it, nor whether it is mounted. */
+function suspected(complaints: readonly LogEntry[], why: string): Verdict<OrphanedVolumeMetadata> {
+  const last = complaints.findLast(
+    ({ text, fields }) => fields.error === 'not a directory' || text.includes('kubernetes.io~csi'),
+  );
+  const suspicion = last
+    ? `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${last.origin}); what is left of it is not known: `
+    : '';
+  return verdictOf({ findings: [], doubts: [{ why: `${suspicion}${why}` }] });
+}

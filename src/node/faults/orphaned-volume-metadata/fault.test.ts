@@ -1,0 +1,4 @@
+import { describeFault } from '../../../../test/describe-fault.ts';
+import { orphanedVolumeMetadata } from './fault.ts';
+
+describeFault(orphanedVolumeMetadata, import.meta.dirname);

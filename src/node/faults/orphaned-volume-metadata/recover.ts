@@ -1,0 +1,24 @@
+import { orphanConfirmation } from '../../evidence/pods/orphan-words.ts';
+import type { Recovery } from '../../model/fault.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { Evidence } from './diagnose.ts';
+import type { OrphanedVolumeMetadata } from './tell.ts';
+
+/** The file is kept; without it the kubelet removes the empty folders itself. */
+export function recover(finding: Finding<OrphanedVolumeMetadata>): Recovery {
+  const { podUid, volume, inode } = finding.pins;
+  return {
+    actions: [{ kind: 'set-aside', podUid, volume, inode }],
+    touches: `1 file, vol_data.json of volume "${volume}" of pod ${podUid}: it gets another place`,
+    leaves: 'all data, all mounts and every other file; nothing is deleted but empty folders',
+    afterwards: 'the kubelet removes the folder of the pod within seconds, and falls silent',
+    ...orphanConfirmation(finding),
+  };
+}
+
+export function hasHealed(
+  { pins }: Finding<OrphanedVolumeMetadata>,
+  { metadata }: Evidence,
+): boolean {
+  return metadata.known && !metadata.value.left.some(({ podUid }) => podUid === pins.podUid);
+}

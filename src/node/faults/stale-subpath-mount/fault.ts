@@ -1,0 +1,48 @@
+import { containerStatuses } from '../../evidence/containers/container-statuses.ts';
+import { containers } from '../../evidence/containers/containers.ts';
+import { startRefusals } from '../../evidence/containers/start-refusals.ts';
+import { kubelet } from '../../evidence/kubelet/kubelet.ts';
+import { kubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
+import { mountTable } from '../../evidence/mounts/mount-table.ts';
+import { pods } from '../../evidence/pods/pods.ts';
+import { optional } from '../../model/evidence.ts';
+import { defineFault } from '../../model/fault.ts';
+import { diagnose } from './diagnose.ts';
+import { hasHealed, recover } from './recover.ts';
+import { reasons } from './tell.ts';
+
+export const staleSubpathMount = defineFault({
+  id: 'stale-subpath-mount',
+  title: 'A subPath volume is mounted from a file that was deleted',
+  severity: 'broken',
+  stage: 'stable',
+  references: ['https://github.com/kubernetes/kubernetes/issues/68211'],
+  affected: [
+    {
+      component: 'kubelet',
+      versions: '1.10.0 to 1.18.x, and 1.7.14, 1.8.9, 1.9.4 and newer patches of those',
+      behaviour: 'the container cannot be started again until the mount is gone',
+    },
+    {
+      component: 'kubelet',
+      versions: '1.19.0 and newer',
+      behaviour: 'mounts the volume anew before each start: harmless',
+    },
+  ],
+  reasons,
+  needs: {
+    kubelet,
+    version: optional(kubeletVersion),
+    // Without these no node is clear of it; what is left may still name a suspicion.
+    mounts: optional(mountTable),
+    containers: optional(containers),
+    statuses: optional(containerStatuses),
+    refusals: startRefusals,
+    // The kubelet's list tells which containers are meant to run; the runtime tells which do.
+    pods: optional(pods),
+  },
+  diagnose,
+  recover,
+  hasHealed,
+  healedMeans: 'the container runs',
+});

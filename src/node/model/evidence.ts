@@ -1,0 +1,62 @@
+import type { NodeReader } from './node-reader.ts';
+
+/** One kind of thing that can be known about a node, and the only way we learn it. */
+export interface Evidence<T> {
+  readonly id: string;
+  readonly title: string;
+  readonly collect: (look: Look) => Promise<T>;
+}
+
+/** One look at one node: every kind of evidence is collected at most once in it. */
+export interface Look {
+  readonly node: NodeReader;
+  readonly settings: LookSettings;
+  /** Evidence that stands on other evidence asks for it here. */
+  of<T>(evidence: Evidence<T>): Promise<T>;
+}
+
+/** What a person may tell us because the node cannot. */
+export interface LookSettings {
+  readonly kubeletPid?: number | undefined;
+  readonly kubeletRoot?: string | undefined;
+  readonly runtimeEndpoint?: string | undefined;
+  /** The file that the kubelet logs to, when it is not found by itself. */
+  readonly kubeletLog?: string | undefined;
+  /** A left-over folder that is younger may still be in use. */
+  readonly minimumAgeMs?: number | undefined;
+  /**
+   * For how long earlier looks have seen calls of the kubelet that do not return. Told by whoever
+   * looks again and again, so that the next look, or a replay of it, can say how long they last.
+   */
+  readonly waitedMs?: Readonly<Record<string, number>> | undefined;
+}
+
+/** Something that was asked for and may not have been answered. */
+export type Maybe<T> =
+  | { readonly known: true; readonly value: T }
+  | { readonly known: false; readonly why: string };
+
+/** Marks evidence that a fault can judge without, at the price of saying less. */
+export interface Optional<T> {
+  readonly optional: Evidence<T>;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: needs hold evidence of every type.
+export type Needs = Readonly<Record<string, Evidence<any> | Optional<any>>>;
+
+/** The values that arrive when the needs were collected: `{ mounts: MountTable, ... }`. */
+export type Collected<N extends Needs> = {
+  readonly [K in keyof N]: N[K] extends Evidence<infer T>
+    ? T
+    : N[K] extends Optional<infer T>
+      ? Maybe<T>
+      : never;
+};
+
+export function defineEvidence<T>(evidence: Evidence<T>): Evidence<T> {
+  return evidence;
+}
+
+export function optional<T>(evidence: Evidence<T>): Optional<T> {
+  return { optional: evidence };
+}

@@ -1,0 +1,127 @@
+import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { NodeMaker } from '../../../test/made-node.ts';
+import {
+  type Bundle,
+  bundleOfFiles,
+  filesOfBundle,
+  manifestOf,
+  packBundle,
+  unpackBundle,
+} from './bundle.ts';
+import { BundleError } from './bundle-error.ts';
+
+function bundleWith(maker: NodeMaker): Bundle {
+  const recording = { clock: maker.clock, answers: maker.answers };
+  return { recording, madeBy: '0.1.0', tookMs: 12, settings: { kubeletRoot: '/k' } };
+}
+
+const sample = bundleWith(
+  new NodeMaker()
+    .file('/proc/1/mountinfo', 'short\n')
+    .file('/proc/2/mountinfo', 'long \udcff\n'.repeat(5_000))
+    .folder('/proc', ['1', '\udcfe'])
+    .missing('file', '/x')
+    .set(
+      'kubelet',
+      { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/pods' },
+      { answer: { status: 200, body: '{}' } },
+    )
+    .set('version', { program: '/k', arguments: [] }, { failure: 'failed', detail: 'exit 1' }),
+);
+
+test('what was recorded comes back, to the byte, also what is no text', () => {
+  expect(bundleOfFiles(unpackBundle(packBundle(filesOfBundle(sample))))).toEqual(sample);
+});
+
+test('the same recording is the same file', () => {
+  expect(packBundle(filesOfBundle(sample))).toEqual(packBundle(filesOfBundle(sample)));
+});
+
+test('any texts and failures survive', () => {
+  const recorded = fc.oneof(
+    fc.string({ unit: 'binary' }).map((answer) => ({ answer: answer.toWellFormed() })),
+    fc.constant({ failure: 'timeout' as const }),
+  );
+  fc.assert(
+    fc.property(fc.dictionary(fc.string(), recorded), (answers) => {
+      const maker = new NodeMaker();
+      for (const [path, each] of Object.entries(answers)) maker.set('file', { path }, each);
+      const bundle = bundleWith(maker);
+      expect(bundleOfFiles(unpackBundle(packBundle(filesOfBundle(bundle))))).toEqual(bundle);
+    }),
+  );
+});
+
+const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024), { level: 1 });
+const ANSWER = '{"kind":"folder","question":{"path":"/x"},"value":[]}';
+
+function errorOf(read: () => unknown): unknown {
+  try {
+    return read();
+  } catch (error) {
+    return error;
+  }
+}
+
+/** A bundle with these lines, and a manifest that vouches for them. */
+function withAnswers(lines: string | readonly string[]): Bundle {
+  const text = typeof lines === 'string' ? lines : lines.join('\n');
+  const files = new Map<string, Uint8Array>([['answers.jsonl', Buffer.from(text)]]);
+  files.set('manifest.json', manifestOf(sample, files));
+  return bundleOfFiles(files);
+}
+
+describe('what is no sound bundle says why', () => {
+  const files = filesOfBundle(sample);
+  const without = (name: string) => new Map([...files].filter(([each]) => each !== name));
+  const changed = new Map([...files, ['answers.jsonl', Buffer.from('{"kind":"file"}\n')]]);
+
+  test.each([
+    ['a changed answer', () => bundleOfFiles(changed), /was changed since/],
+    ['no manifest', () => bundleOfFiles(without('manifest.json')), /no manifest/],
+    ['no answers', () => bundleOfFiles(without('answers.jsonl')), /no answers/],
+    [
+      'a missing blob',
+      () => bundleOfFiles(new Map([...files].filter(([n]) => !n.startsWith('blobs')))),
+      /no blobs/,
+    ],
+    [
+      'another format',
+      () => bundleOfFiles(new Map([['manifest.json', Buffer.from('{"format":9}')]])),
+      /format is 9/,
+    ],
+    ['no gzip', () => unpackBundle(Buffer.from('hello')), /cannot be unpacked/],
+    ['cut off', () => unpackBundle(packBundle(files).subarray(0, 200)), /cannot be unpacked/],
+    ['no tar inside', () => unpackBundle(gzipSync(Buffer.alloc(700, 'x'))), /not a sound tar/],
+    ['a bomb', () => unpackBundle(bomb), /cannot be unpacked/],
+    ['deep JSON', () => withAnswers('['.repeat(101)), /answers.jsonl: nested more than/],
+    [
+      'values without end, in many lines',
+      () => withAnswers(`${ANSWER.replace('[]', `[${'"",'.repeat(500_000)}""]`)}\n`.repeat(11)),
+      /more than \d+ values/,
+    ],
+    [
+      'answers without end',
+      () => withAnswers(Array.from(Array(100_001).keys(), (x) => ANSWER.replace('/x', `/${x}`))),
+      /more than 100000 answers/,
+    ],
+  ])('%s', (_, read, why) => {
+    const error = errorOf(read);
+    expect(error).toBeInstanceOf(BundleError);
+    expect(String(error)).toMatch(why);
+  });
+
+  test('any bytes', () => {
+    const bytes = fc.oneof(
+      fc.uint8Array(),
+      fc.uint8Array().map((raw) => gzipSync(raw)),
+    );
+    fc.assert(
+      fc.property(bytes, (packed) => {
+        expect(() => bundleOfFiles(unpackBundle(packed))).toThrow(BundleError);
+      }),
+    );
+  });
+});

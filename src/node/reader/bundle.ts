@@ -1,0 +1,224 @@
+import { createHash } from 'node:crypto';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { fieldAt, textAt } from '../../lib/std/json.ts';
+import { JSON_DEPTH_MAX } from '../../lib/std/limits.ts';
+import { countJson, JsonLimitError } from '../../lib/std/parse-json.ts';
+import { readTar, type TarEntry, writeTar } from '../../lib/std/tar.ts';
+import { type Answer, type QuestionKind, sourceOf } from '../model/node-reader.ts';
+import { BundleError, NewerBundleError } from './bundle-error.ts';
+import {
+  BUNDLE_ANSWERS_MAX,
+  BUNDLE_BYTES_MAX,
+  BUNDLE_FILES_MAX,
+  BUNDLE_VALUES_MAX,
+  INLINE_CHARACTERS_MAX,
+} from './limits.ts';
+import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
+import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
+import { bytesOf, textOf } from './text-codec.ts';
+
+/** Everything a check asked and was answered, with what is needed to judge it again elsewhere. */
+export interface Bundle {
+  readonly recording: Recording;
+  /** The version of KubeDiag that recorded it. */
+  readonly madeBy: string;
+  readonly tookMs: number;
+  /** What the person had told the check about the node. */
+  readonly settings: Readonly<Record<string, unknown>>;
+}
+
+/** The files of a bundle by name: the same in an archive and in a folder of fixtures. */
+export type BundleFiles = ReadonlyMap<string, Uint8Array>;
+
+const FORMAT = 1;
+
+export function filesOfBundle(bundle: Bundle): BundleFiles {
+  const files = new Map<string, Uint8Array>();
+  const lines = [...bundle.recording.answers].map(([key, recorded]) =>
+    lineOf(key, recorded, files),
+  );
+  files.set('answers.jsonl', Buffer.from(lines.map((line) => `${line}\n`).join('')));
+  files.set('manifest.json', manifestOf(bundle, files));
+  return files;
+}
+
+/** The list of contents, with a checksum of each file. */
+export function manifestOf(
+  bundle: Omit<Bundle, 'recording'> & { readonly recording: Pick<Recording, 'clock'> },
+  files: BundleFiles,
+): Buffer {
+  const checksums = [...files]
+    .filter(([name]) => name !== 'manifest.json')
+    .map(([name, content]) => [name, sha256(content)] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+  const manifest = {
+    format: FORMAT,
+    madeBy: bundle.madeBy,
+    clock: bundle.recording.clock.toISOString(),
+    tookMs: bundle.tookMs,
+    settings: bundle.settings,
+    checksums: Object.fromEntries(checksums),
+  };
+  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+}
+
+export function packBundle(files: BundleFiles): Buffer {
+  const entries: TarEntry[] = [...files]
+    .map(([name, content]) => ({ name, content }))
+    // The manifest first: who lists an archive sees at once what it is.
+    .toSorted((left, right) => rank(left.name) - rank(right.name));
+  const archive = writeTar(entries);
+  if (archive.length > BUNDLE_BYTES_MAX) {
+    throw new BundleError(`the bundle would have more than ${BUNDLE_BYTES_MAX} bytes`);
+  }
+  return gzipSync(archive);
+}
+
+function rank(name: string): number {
+  return ['manifest.json', 'answers.jsonl'].indexOf(name) + 1 || 3;
+}
+
+export function unpackBundle(packed: Uint8Array): BundleFiles {
+  const archive = gunzipped(packed);
+  const entries = readTar(archive);
+  if (!entries) throw new BundleError('it is not a sound tar archive');
+  if (entries.length > BUNDLE_FILES_MAX) {
+    throw new BundleError(`more than ${BUNDLE_FILES_MAX} files`);
+  }
+  return new Map(entries.map(({ name, content }) => [name.replace(/^\.\//, ''), content]));
+}
+
+function gunzipped(packed: Uint8Array): Uint8Array {
+  try {
+    return gunzipSync(packed, { maxOutputLength: BUNDLE_BYTES_MAX });
+  } catch (cause) {
+    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    throw new BundleError(`it cannot be unpacked (${why})`, { cause });
+  }
+}
+
+/** Reads a bundle, and believes nothing of it: every file must be the one that was written. */
+export function bundleOfFiles(files: BundleFiles): Bundle {
+  const manifestText = Buffer.from(fileOf(files, 'manifest.json')).toString('utf8');
+  const { value: manifest } = json(manifestText, 'manifest.json', BUNDLE_VALUES_MAX);
+  const format = fieldAt(manifest, 'format');
+  if (typeof format === 'number' && format > FORMAT) {
+    const madeBy = textAt(manifest, 'madeBy') ?? 'unknown';
+    throw new NewerBundleError(`its format is ${format}, and this version reads ${FORMAT}`, madeBy);
+  }
+  if (format !== FORMAT) throw new BundleError(`its format is ${String(format)}, not ${FORMAT}`);
+  for (const [name, content] of files) {
+    if (name !== 'manifest.json' && textAt(manifest, 'checksums', name) !== sha256(content)) {
+      throw new BundleError(`${name} was changed since it was recorded`);
+    }
+  }
+  const clock = new Date(textAt(manifest, 'clock') ?? '');
+  if (Number.isNaN(clock.getTime())) throw new BundleError('its clock makes no sense');
+  const answers = answersIn(textOf(Buffer.from(fileOf(files, 'answers.jsonl'))), files);
+  const settings = fieldAt(manifest, 'settings');
+  const tookMs = fieldAt(manifest, 'tookMs') ?? 0;
+  if (typeof tookMs !== 'number' || tookMs < 0) throw new BundleError('its time makes no sense');
+  return {
+    recording: { clock, answers },
+    madeBy: textAt(manifest, 'madeBy') ?? 'unknown',
+    tookMs,
+    settings: typeof settings === 'object' && settings !== null ? { ...settings } : {},
+  };
+}
+
+function lineOf(key: string, recorded: Recorded, files: Map<string, Uint8Array>): string {
+  const { kind, question } = questionOf(key);
+  if ('failure' in recorded) return JSON.stringify({ kind, question, ...recorded });
+  const { answer } = recorded;
+  if (typeof answer === 'string') return JSON.stringify({ kind, question, ...kept(answer, files) });
+  if (kind === 'kubelet') {
+    const { status, body } = answer as Answer<'kubelet'>;
+    return JSON.stringify({ kind, question, status, ...kept(body, files) });
+  }
+  return JSON.stringify({ kind, question, value: answer });
+}
+
+/** Short texts stay in the line, where a person can read them; long ones get a file. */
+function kept(text: string, files: Map<string, Uint8Array>): { text: string } | { blob: string } {
+  if (text.length <= INLINE_CHARACTERS_MAX) return { text };
+  const content = bytesOf(text);
+  const blob = sha256(content);
+  files.set(`blobs/${blob}`, content);
+  return { blob };
+}
+
+/** Line by line, within what all of them together may hold. */
+function answersIn(text: string, files: BundleFiles): ReadonlyMap<string, Recorded> {
+  const answers = new Map<string, Recorded>();
+  let valuesLeft = BUNDLE_VALUES_MAX;
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf('\n', start);
+    const line = text.slice(start, end < 0 ? text.length : end);
+    if (line !== '') valuesLeft -= readLine(line, valuesLeft, files, answers);
+    if (answers.size > BUNDLE_ANSWERS_MAX) {
+      throw new BundleError(`more than ${BUNDLE_ANSWERS_MAX} answers`);
+    }
+    start += line.length + 1;
+  }
+  return answers;
+}
+
+/** Gives the number of values in the line. */
+function readLine(
+  text: string,
+  valuesLeft: number,
+  files: BundleFiles,
+  answers: Map<string, Recorded>,
+): number {
+  const { value: line, count } = json(text, 'answers.jsonl', valuesLeft);
+  const kind = fieldAt(line, 'kind');
+  const question = isQuestionKind(kind) ? questionIn(kind, fieldAt(line, 'question')) : undefined;
+  if (!isQuestionKind(kind) || !question) {
+    throw new BundleError('answers.jsonl has a line that is no answer');
+  }
+  const recorded = recordedIn(kind, line, files);
+  if (!recorded) throw new BundleError(`its answer to ${sourceOf(question)} makes no sense`);
+  answers.set(keyOf(kind, question), recorded);
+  return count;
+}
+
+function recordedIn(kind: QuestionKind, line: unknown, files: BundleFiles): Recorded | undefined {
+  const [failure, detail] = [fieldAt(line, 'failure'), fieldAt(line, 'detail')];
+  if (failure !== undefined) {
+    if (!isReadFailure(failure)) return undefined;
+    if (detail === undefined) return { failure };
+    return typeof detail === 'string' ? { failure, detail } : undefined;
+  }
+  const blob = textAt(line, 'blob');
+  const text = blob ? textOf(Buffer.from(fileOf(files, `blobs/${blob}`))) : textAt(line, 'text');
+  const answer =
+    kind === 'kubelet'
+      ? { status: fieldAt(line, 'status'), body: text }
+      : (text ?? fieldAt(line, 'value'));
+  return isAnswer(kind, answer) ? { answer } : undefined;
+}
+
+function fileOf(files: BundleFiles, name: string): Uint8Array {
+  const content = files.get(name);
+  if (!content) throw new BundleError(`it has no ${name}`);
+  return content;
+}
+
+function json(
+  text: string,
+  name: string,
+  valuesMax: number,
+): { readonly value: unknown; readonly count: number } {
+  try {
+    const count = countJson(text, { depthMax: JSON_DEPTH_MAX, valuesMax });
+    return { value: JSON.parse(text), count };
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    const isLimit = cause instanceof JsonLimitError;
+    throw new BundleError(isLimit ? `${name}: ${cause.message}` : `${name} is not JSON`, { cause });
+  }
+}
+
+function sha256(content: Uint8Array): string {
+  return createHash('sha256').update(content).digest('hex');
+}

@@ -1,0 +1,54 @@
+import { closeSync, constants, lstatSync, openSync } from 'node:fs';
+import type { FileStatus } from '../model/node-reader.ts';
+import { orCode } from './unless-failed.ts';
+
+/** Of open(2), and not among Node's constants: a handle that asks nobody and opens nothing. */
+const O_PATH = 0o10000000;
+
+/**
+ * What a path is, without following it when it is a link. It is held meanwhile by a handle that does
+ * not even ask a dead server: should this never return, the kernel shows which mount we wait on,
+ * also when another has come over it since.
+ */
+export function statusOf(here: Buffer): FileStatus {
+  const { value: handle } = orCode(() => openSync(here, O_PATH | constants.O_NOFOLLOW));
+  try {
+    return statusUnheld(here);
+  } finally {
+    if (handle !== undefined) closeSync(handle);
+  }
+}
+
+/** The same without the handle, for what is known to be no mount: it would tell nothing. */
+export function statusUnheld(here: Buffer): FileStatus {
+  const status = lstatSync(here, { bigint: true });
+  return {
+    type: typeOf(status),
+    mode: Number(status.mode) & 0o7777,
+    owner: Number(status.uid),
+    device: deviceText(status.dev),
+    inode: String(status.ino),
+    links: Number(status.nlink),
+    sizeBytes: Number(status.size),
+    modifiedMs: Number(status.mtimeMs),
+  };
+}
+
+function typeOf(status: {
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+  isSocket(): boolean;
+}): FileStatus['type'] {
+  if (status.isFile()) return 'file';
+  if (status.isDirectory()) return 'folder';
+  if (status.isSymbolicLink()) return 'link';
+  return status.isSocket() ? 'socket' : 'other';
+}
+
+/** The C library packs the two numbers of a device into one; the mount table prints them apart. */
+export function deviceText(packed: bigint): string {
+  const major = ((packed >> 8n) & 0xfffn) | ((packed >> 32n) & 0xfffff000n);
+  const minor = (packed & 0xffn) | ((packed >> 12n) & 0xffffff00n);
+  return `${major}:${minor}`;
+}

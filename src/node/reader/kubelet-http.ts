@@ -1,0 +1,147 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { get as getPlain, type IncomingMessage } from 'node:http';
+import { get as getSecure } from 'node:https';
+import { type KubeletPage, ReadError, sourceOf } from '../model/node-reader.ts';
+import { HTTP_BYTES_MAX, MUTE_MS, SERVICE_MS } from './limits.ts';
+import { pathInRoot } from './path-in-root.ts';
+import type { ReaderSettings } from './reader-protocol.ts';
+
+/** The client certificate that a kubeadm control plane has for talking to kubelets. */
+const USUAL_CERTIFICATE = '/etc/kubernetes/pki/apiserver-kubelet-client.crt';
+const USUAL_KEY = '/etc/kubernetes/pki/apiserver-kubelet-client.key';
+
+/** One GET on the kubelet, with the credentials a person gave us or the node has. */
+export function getFromKubelet(
+  question: KubeletPage,
+  settings: ReaderSettings,
+): Promise<{ value: { status: number }; payload: readonly Buffer[] }> {
+  return fromKubelet(question, settings, SERVICE_MS, async (response) => ({
+    value: { status: response.statusCode ?? 0 },
+    payload: await bodyOf(response, sourceOf(question), HTTP_BYTES_MAX),
+  }));
+}
+
+/**
+ * Doors that took the connection and then did not even finish the greeting (TLS), with the moment
+ * until which they are left alone. A paused kubelet would else cost the full time for each page.
+ */
+const mute = new Map<string, number>();
+
+/** Another look begins: a kubelet that was paused may have been resumed. */
+export function forgetMutePorts(): void {
+  mute.clear();
+}
+
+/** The same, with the answer read as it comes, all within the time limit. */
+export async function fromKubelet<T>(
+  question: KubeletPage,
+  settings: ReaderSettings,
+  limitMs: number,
+  read: (response: IncomingMessage) => Promise<T>,
+): Promise<T> {
+  const source = sourceOf(question);
+  const door = `${question.address}:${question.port}`;
+  if ((mute.get(door) ?? 0) > performance.now()) {
+    throw new ReadError('timeout', source, 'this port did not even greet us a moment ago');
+  }
+  const options = {
+    host: question.address,
+    port: question.port,
+    path: question.path,
+    agent: false,
+    signal: AbortSignal.timeout(limitMs),
+  };
+  const secrets = question.scheme === 'https' ? credentials(question, settings, source) : {};
+  return new Promise((resolve, reject) => {
+    let hasGreeted = question.scheme === 'http'; // Without TLS there is no greeting to miss.
+    const fail = (error: NodeJS.ErrnoException) => {
+      if (error.name !== 'AbortError') {
+        reject(error);
+        return;
+      }
+      if (!hasGreeted) mute.set(door, performance.now() + MUTE_MS);
+      reject(new ReadError('timeout', source));
+    };
+    const receive = (response: IncomingMessage) => {
+      read(response).then(resolve, fail);
+    };
+    const request =
+      question.scheme === 'http'
+        ? getPlain(options, receive)
+        : // The kubelet's certificate is signed by itself as a rule, so nothing could be compared.
+          getSecure({ ...options, ...secrets, rejectUnauthorized: false }, receive);
+    request.on('socket', (socket) =>
+      socket.once('secureConnect', () => {
+        hasGreeted = true;
+      }),
+    );
+    request.on('error', fail);
+  });
+}
+
+/** In the pieces in which it came: in one piece a long list of pods would be there twice. */
+export async function bodyOf(
+  response: IncomingMessage,
+  source: string,
+  bytesMax: number,
+): Promise<readonly Buffer[]> {
+  const chunks: Buffer[] = [];
+  let total = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    total += chunk.length;
+    if (total > bytesMax) {
+      throw new ReadError('too-large', source, `it sent more than ${bytesMax} bytes`);
+    }
+    chunks.push(chunk);
+  }
+  return chunks;
+}
+
+function credentials(
+  { port }: KubeletPage,
+  settings: ReaderSettings,
+  source: string,
+): {
+  cert?: Buffer;
+  key?: Buffer;
+  headers?: Record<string, string>;
+} {
+  const { kubeletTokenFile, kubeletCertificateFile, kubeletKeyFile } = settings;
+  if (kubeletTokenFile) {
+    if (!isRootsPort(port)) {
+      throw new ReadError(
+        'denied',
+        source,
+        "its listener is not root's, so no token is shown to it",
+      );
+    }
+    const token = readFileSync(kubeletTokenFile, 'utf8').trim();
+    return { headers: { authorization: `Bearer ${token}` } };
+  }
+  if (kubeletCertificateFile && kubeletKeyFile) {
+    return { cert: readFileSync(kubeletCertificateFile), key: readFileSync(kubeletKeyFile) };
+  }
+  try {
+    return {
+      cert: readFileSync(pathInRoot(settings.hostRoot, USUAL_CERTIFICATE, 'follow')),
+      key: readFileSync(pathInRoot(settings.hostRoot, USUAL_KEY, 'follow')),
+    };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code) return {}; // No control plane: ask as anybody.
+    throw error;
+  }
+}
+
+//   0: 0100007F:280A 00000000:0000 0A 00000000:00000000 00:00000000 00000000     0        0 17812 1
+const LISTENER = /^\s*\d+: [0-9A-F]+:([0-9A-F]{4}) \S+ 0A \S+ \S+ \S+ +(\d+) /gm;
+
+/** Any user may listen on this port while the kubelet is down. */
+function isRootsPort(port: number): boolean {
+  // A kernel without IPv6 has only the first.
+  const files = ['/proc/net/tcp', '/proc/net/tcp6'].filter((path) => existsSync(path));
+  const tables = files.map((path) => readFileSync(path, 'utf8')).join('');
+  const owners = [...tables.matchAll(LISTENER)]
+    .filter(([, hex]) => Number.parseInt(hex ?? '', 16) === port)
+    .map(([, , owner]) => owner);
+  return owners.length > 0 && owners.every((owner) => owner === '0');
+}

@@ -1,0 +1,64 @@
+import type { IncomingMessage } from 'node:http';
+import { DumpParser } from '../../lib/go/dump-parser.ts';
+import type { GoroutineDump } from '../../lib/go/goroutine-dump.ts';
+import { type KubeletPage, type Question, ReadError, sourceOf } from '../model/node-reader.ts';
+import { bodyOf, fromKubelet } from './kubelet-http.ts';
+import { DUMP_BYTES_MAX, DUMP_MS, PROFILE_BYTES_MAX, SERVICE_MS } from './limits.ts';
+import type { ReaderSettings } from './reader-protocol.ts';
+
+/** The kubelet's goroutines, grouped as they come: a dump may have a hundred megabytes. */
+export function goroutinesOfKubelet(
+  question: KubeletPage,
+  settings: ReaderSettings,
+): Promise<GoroutineDump> {
+  const source = sourceOf(question);
+  return fromKubelet(question, settings, DUMP_MS, async (response) => {
+    await requireSuccess(response, source);
+    const parser = new DumpParser();
+    let total = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      total += chunk.length;
+      if (total > DUMP_BYTES_MAX) {
+        throw new ReadError('too-large', source, `it sent more than ${DUMP_BYTES_MAX} bytes`);
+      }
+      parser.push(chunk);
+    }
+    const dump = parser.finish();
+    if (dump.format === 'none') {
+      throw new ReadError('malformed', source, 'what it sent is no goroutine dump');
+    }
+    return dump;
+  });
+}
+
+/** A CPU profile of the kubelet as it sends it (gzip, profile.proto), in base64. */
+export function profileOfKubelet(
+  question: Question<'profile'>,
+  settings: ReaderSettings,
+): Promise<string> {
+  const source = sourceOf(question);
+  return fromKubelet(
+    question,
+    settings,
+    question.seconds * 1_000 + SERVICE_MS,
+    async (response) => {
+      await requireSuccess(response, source);
+      return Buffer.concat(await bodyOf(response, source, PROFILE_BYTES_MAX)).toString('base64');
+    },
+  );
+}
+
+const WORDS_BYTES_MAX = 64 * 1024;
+const WORDS_SHOWN_MAX = 300;
+
+async function requireSuccess(response: IncomingMessage, source: string): Promise<void> {
+  const { statusCode = 0 } = response;
+  if (statusCode === 200) return;
+  const body = Buffer.concat(await bodyOf(response, source, WORDS_BYTES_MAX)).toString('utf8');
+  const words = body.replace(/\s+/g, ' ').trim().slice(0, WORDS_SHOWN_MAX);
+  const detail = `HTTP ${statusCode}${words ? `: ${words}` : ''}`;
+  const isDenied = statusCode === 401 || statusCode === 403;
+  // With its debugging handlers switched off, a kubelet answers 405 or 404.
+  const isUnknown = statusCode === 404 || statusCode === 405;
+  throw new ReadError(isDenied ? 'denied' : isUnknown ? 'unsupported' : 'failed', source, detail);
+}

@@ -1,0 +1,295 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type Answer,
+  type LogPlace,
+  type NodeReader,
+  type Question,
+  type QuestionKind,
+  ReadError,
+  sourceOf,
+} from '../model/node-reader.ts';
+import { JOURNAL_FOLDER } from './journal-folders.ts';
+import { keepReader, takeReader } from './kept-reader.ts';
+import {
+  PATIENT_MS,
+  READER_DEATH_MS,
+  READERS_ABANDONED_MAX,
+  READERS_DEAD_MAX,
+  READERS_ON_PATHS_MAX,
+  TABLES_IN_LINE_MAX,
+} from './limits.ts';
+import { isLongTable, liesOn, reachOf } from './reach.ts';
+import {
+  type LongWait,
+  longWait,
+  type ReaderCommand,
+  type ReaderEvents,
+  ReaderProcess,
+  type Waiting,
+} from './reader-process.ts';
+import type { ReaderSettings } from './reader-protocol.ts';
+
+/** A reader that we had to leave behind, named so that it can be found again. */
+export interface AbandonedReader {
+  readonly pid: number;
+  /** What it waits for. */
+  readonly source: string;
+}
+
+interface BegunAt {
+  readonly begunMs: number;
+}
+
+/**
+ * The node as it is now, read through a disposable child process. A question that hangs costs its
+ * time limit and one child; the others are asked of a new one, and need not wait for that limit.
+ */
+export class LiveNode implements NodeReader {
+  readonly #command: ReaderCommand;
+  readonly #settings: ReaderSettings;
+  /** The reader that is asked next. */
+  #reader: ReaderProcess | undefined;
+  /** Takes its share of many tables: the kernel makes each on one core, and takes its time. */
+  #second: ReaderProcess | undefined;
+  /** Readers that may hang: each has its last question's time limit, and nothing else to do. */
+  readonly #slow = new Set<ReaderProcess>();
+  /** Readers that hang, with what they wait for, for as long as they do not die. */
+  readonly #abandoned = new Map<ReaderProcess, Waiting>();
+  /** Those of every node that this program has opened: a plan and its deeds look one after another. */
+  static readonly #hung = new Map<ReaderProcess, Waiting>();
+  /** Questions that wait for one of these to come back, before they are asked. */
+  readonly #patient = new Set<Pick<Waiting, 'kind' | 'question' | 'source'> & BegunAt>();
+  #deadInARow = 0;
+  #endedWhy: string | undefined;
+
+  constructor(command: ReaderCommand, settings: ReaderSettings) {
+    this.#command = command;
+    this.#settings = settings;
+  }
+
+  get abandoned(): readonly AbandonedReader[] {
+    return [...this.#abandoned].map(([{ pid }, { source }]) => ({ pid, source }));
+  }
+
+  /** What is waited for longest now, of all that was begun. */
+  get longestWait(): LongWait | undefined {
+    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
+    const waits = [
+      ...[...this.#slow, ...asked].map((reader) => reader.longestWait),
+      ...[...this.#patient].map((patient) => longWait(patient, patient.begunMs)),
+    ].filter((wait) => wait !== undefined);
+    return waits.toSorted((left, right) => right.waitedMs - left.waitedMs)[0];
+  }
+
+  now(): Date {
+    return new Date();
+  }
+
+  async ask<K extends QuestionKind>(kind: K, question: Question<K>): Promise<Answer<K>> {
+    if ('patience' in question) await this.#patience(kind, question);
+    return new Promise((resolve, reject) => {
+      this.#send({
+        kind,
+        question,
+        source: sourceOf(question),
+        place: placeOf(question),
+        resolve,
+        reject,
+      });
+    });
+  }
+
+  /** Begins another look after one that was ended. What still hangs from before is not touched. */
+  beginLook(): void {
+    this.#endedWhy = undefined;
+  }
+
+  /** Ends the look: what waits, and whatever is asked later, is answered `timeout` at once. */
+  endLook(why: string): void {
+    this.#endedWhy = why;
+    for (const { source, reject } of this.#leaveAll()) {
+      reject(new ReadError('timeout', source, why));
+    }
+  }
+
+  /** As `close`, before another look of the same run: an idle reader is kept for that, for a moment. */
+  pause(): void {
+    if (this.#reader?.isIdle) {
+      keepReader(this.#reader, this.#name);
+      this.#reader = undefined;
+    }
+    this.close();
+  }
+
+  /** Lets the readers go, and with them what they were asked. A later question starts another. */
+  close(): void {
+    for (const { source, reject } of this.#leaveAll()) {
+      reject(new ReadError('failed', source, 'nobody waited for the answer'));
+    }
+  }
+
+  /**
+   * Those that outlive us, once all was let go: a reader that waited for a service dies as soon as it
+   * is killed, one in the hands of a dead path does not. The kernel tells us of each end.
+   */
+  async leftBehind(): Promise<readonly AbandonedReader[]> {
+    const until = performance.now() + READER_DEATH_MS;
+    while (this.#abandoned.size > 0 && performance.now() < until) await sleep(10);
+    return this.abandoned;
+  }
+
+  /** Nobody is sent after a reader that still waits there; but it may come back meanwhile. */
+  async #patience(kind: QuestionKind, question: Question<QuestionKind>): Promise<void> {
+    const place = placeOf(question);
+    const patient = { kind, question, source: sourceOf(question), begunMs: performance.now() };
+    this.#patient.add(patient);
+    const until = performance.now() + PATIENT_MS;
+    const isWaiting = () => [...LiveNode.#hung.values()].some((hung) => liesOn(place, hung.place));
+    const isOver = () => this.#endedWhy !== undefined || performance.now() > until;
+    while (isWaiting() && !isOver()) await sleep(20);
+    this.#patient.delete(patient);
+  }
+
+  #send(waiting: Waiting): void {
+    const refusal = this.#refusalOf(waiting);
+    if (refusal) {
+      waiting.reject(refusal);
+      return;
+    }
+    this.#readerFor(waiting).ask(waiting);
+  }
+
+  #readerFor({ kind, place }: Waiting): ReaderProcess {
+    for (const reader of this.#slow) {
+      // Not another one into the same trap: it waits behind the question that may hang there.
+      if (reader.latest && liesOn(place, reader.latest.place)) return reader;
+    }
+    this.#reader ??= this.#started();
+    // Such tables alone: of two readers, one at most may touch what can hang.
+    const isShared = isLongTable(kind, place) && this.#reader.filesInLine >= TABLES_IN_LINE_MAX;
+    if (!isShared) return this.#reader;
+    this.#second ??= this.#started();
+    return this.#second.filesInLine < this.#reader.filesInLine ? this.#second : this.#reader;
+  }
+
+  #started(): ReaderProcess {
+    const events: ReaderEvents = {
+      onAnswer: (reader) => this.#relieve(reader),
+      onQuiet: (reader) => this.#passBy(reader),
+      onHang: (reader) => this.#replace(reader),
+      onDeath: (reader, why) => this.#bury(reader, why),
+      onGone: (reader) => this.#forget(reader),
+    };
+    const kept = takeReader(this.#name);
+    if (!kept) return new ReaderProcess(this.#command, this.#settings, events);
+    kept.beginLook(events);
+    return kept;
+  }
+
+  /** The same for every reader that answers the same. */
+  get #name(): string {
+    return JSON.stringify([this.#command, this.#settings]);
+  }
+
+  #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {
+    if (this.#endedWhy !== undefined) return new ReadError('timeout', source, this.#endedWhy);
+    for (const [reader, hung] of LiveNode.#hung) {
+      if (!liesOn(place, hung.place)) continue;
+      return new ReadError('timeout', source, `reader ${reader.pid} still waits there`);
+    }
+    const reach = reachOf(kind, place);
+    const most = reach === 'path' ? READERS_ON_PATHS_MAX : READERS_ABANDONED_MAX;
+    if (this.#abandoned.size >= most && reach !== 'table') {
+      const why = `not asked, because ${this.#abandoned.size} readers already wait on dead paths`;
+      return new ReadError('timeout', source, why);
+    }
+    if (this.#deadInARow >= READERS_DEAD_MAX) {
+      return new ReadError('failed', source, 'no reader process stays alive on this node');
+    }
+    return undefined;
+  }
+
+  /** A reader answers; when it was slow, another has taken its place by now. */
+  #relieve(reader: ReaderProcess): void {
+    this.#deadInARow = 0;
+    if (!reader.isIdle || !this.#slow.delete(reader)) return;
+    reader.abandon();
+  }
+
+  /** A question may have hung its reader: the others do not wait until we know. */
+  #passBy(reader: ReaderProcess): void {
+    // This one and its successor may both end up as left behind.
+    const isOneTooMany = this.#abandoned.size + this.#slow.size + 2 > READERS_ON_PATHS_MAX;
+    const { latest } = reader;
+    if (reader !== this.#reader || !latest || isOneTooMany) return;
+    this.#reader = undefined;
+    this.#slow.add(reader);
+    const others = reader.takeBack((waiting) => !liesOn(waiting.place, latest.place));
+    for (const waiting of others) this.#send(waiting);
+  }
+
+  /** A question hung its reader: it alone is answered `timeout`; the rest is asked again. */
+  #replace(reader: ReaderProcess): void {
+    const culprit = reader.latest;
+    const others = this.#leave(reader).filter((waiting) => waiting !== culprit);
+    if (culprit) {
+      this.#remember(reader, culprit);
+      culprit.reject(new ReadError('timeout', culprit.source));
+    }
+    for (const waiting of others) this.#send(waiting);
+  }
+
+  /** A reader that died took the questions it had begun with it; the rest is asked again. */
+  #bury(reader: ReaderProcess, why: string): void {
+    this.#deadInARow += 1;
+    const begun = reader.begun;
+    for (const waiting of this.#leave(reader)) {
+      if (begun.has(waiting)) waiting.reject(new ReadError('failed', waiting.source, why));
+      else this.#send(waiting);
+    }
+  }
+
+  #remember(reader: ReaderProcess, waiting: Waiting): void {
+    this.#abandoned.set(reader, waiting);
+    LiveNode.#hung.set(reader, waiting);
+  }
+
+  #forget(reader: ReaderProcess): void {
+    this.#abandoned.delete(reader);
+    LiveNode.#hung.delete(reader);
+  }
+
+  #leave(reader: ReaderProcess): readonly Waiting[] {
+    if (this.#reader === reader) this.#reader = undefined;
+    if (this.#second === reader) this.#second = undefined;
+    this.#slow.delete(reader);
+    return reader.abandon();
+  }
+
+  #leaveAll(): readonly Waiting[] {
+    const asked = [this.#reader, this.#second].filter((reader) => reader !== undefined);
+    const readers = [...this.#slow, ...asked];
+    for (const reader of readers) {
+      // It may hang, and then it outlives us: until it is seen to die, it counts.
+      if (reader.isQuiet && reader.latest) this.#remember(reader, reader.latest);
+    }
+    return readers.flatMap((reader) => this.#leave(reader));
+  }
+}
+
+/** What a question touches first, and so where it can hang. */
+function placeOf(asked: Question<QuestionKind>): string {
+  if ('socket' in asked) return asked.socket;
+  if ('program' in asked) return asked.program;
+  if ('log' in asked) return placeOfLog(asked.log);
+  if ('all' in asked) return '/proc';
+  // These look into the memory of the process.
+  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/mem`;
+  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/mem`;
+  if ('filesOf' in asked) return `/proc/${asked.filesOf}/maps`;
+  return 'port' in asked ? sourceOf(asked) : asked.path;
+}
+
+function placeOfLog(log: LogPlace): string {
+  return 'file' in log ? log.file : (log.folder ?? JOURNAL_FOLDER);
+}

@@ -1,0 +1,55 @@
+import type { QuestionKind } from '../model/node-reader.ts';
+
+/**
+ * How far a question reaches, and so what can hang it: a table that the kernel makes up itself
+ * cannot hang; the memory of a process can, while that process waits on a dead mount with its
+ * memory locked; a path of a disk or a server hangs with it.
+ */
+export type Reach = 'table' | 'memory' | 'path';
+
+// /proc/812/root/etc/kubernetes/kubelet.conf, /proc/812/task/813/cwd, /proc/812/fd/3
+const LEADS_AWAY =
+  /^\/proc\/[^/]+\/(?:task\/\d+\/)?(?:root|cwd|exe|fd\/[^/]+|map_files\/[^/]+)(\/.*)?$/;
+
+// /proc/812/cmdline
+const MEMORY =
+  /^\/proc\/[^/]+\/(?:task\/\d+\/)?(?:cmdline|environ|auxv|mem|maps|smaps\w*|numa_maps|pagemap)$/;
+
+export function reachOf(kind: QuestionKind, place: string): Reach {
+  if (place !== '/proc' && !place.startsWith('/proc/')) return 'path';
+  const away = LEADS_AWAY.exec(place);
+  // Asked what it is or where it leads, such a link is only looked at; else it is followed.
+  if (away) return !away[1] && (kind === 'link' || kind === 'status') ? 'table' : 'path';
+  return MEMORY.test(place) ? 'memory' : 'table';
+}
+
+// /proc/812/mountinfo
+const MOUNTS = /^\/proc\/[^/]+\/mountinfo$/;
+
+/** Tables that cannot hang, and yet keep the kernel busy for a millisecond or more. */
+export function isLongTable(kind: QuestionKind, place: string): boolean {
+  return kind === 'file' && MOUNTS.test(place);
+}
+
+/**
+ * Questions that a service or a program answers, each with a deadline of its own in the reader. A
+ * log that is a file is read at once all the same, before the next question is begun.
+ */
+const WAITS_FOR_OTHERS: ReadonlySet<QuestionKind> = new Set([
+  'kubelet',
+  'goroutines',
+  'profile',
+  'runtime',
+  'version',
+  'log',
+]);
+
+/** Questions that touch a path and nothing else: they wait for no one but the kernel. */
+export function isPathKind(kind: QuestionKind): boolean {
+  return !WAITS_FOR_OTHERS.has(kind);
+}
+
+/** Whether whoever waits at one place would wait at the other too. */
+export function liesOn(place: string, hungPlace: string): boolean {
+  return place === hungPlace || place.startsWith(`${hungPlace}/`);
+}

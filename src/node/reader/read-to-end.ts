@@ -1,0 +1,47 @@
+import { closeSync, openSync, readSync } from 'node:fs';
+import { ReadError } from '../model/node-reader.ts';
+import { FILE_BYTES_MAX } from './limits.ts';
+import { textOf } from './text-codec.ts';
+
+/** Larger than nearly all that is read, so that few files need more than one. */
+const CHUNK_BYTES = 1024 * 1024;
+
+/** Used for one file after another: fresh memory costs more than the kernel needs for a table. */
+let spare: Buffer | undefined;
+
+/**
+ * All bytes of an open file, good until the next one is read. Files of /proc have no size, so they
+ * are read until they end; and they come a page at a time, so a chunk is filled before the next one
+ * is made.
+ */
+export function readToEnd(file: number, path: string): readonly Buffer[] {
+  const full: Buffer[] = [];
+  spare ??= Buffer.allocUnsafeSlow(CHUNK_BYTES);
+  let chunk = spare;
+  let filled = 0;
+  for (let total = 0; total <= FILE_BYTES_MAX; ) {
+    const length = readSync(file, chunk, filled, chunk.length - filled, null);
+    if (length === 0) return [...full, chunk.subarray(0, filled)];
+    total += length;
+    filled += length;
+    if (filled < chunk.length) continue;
+    full.push(chunk);
+    chunk = Buffer.allocUnsafe(CHUNK_BYTES);
+    filled = 0;
+  }
+  throw new ReadError('too-large', path, `more than ${FILE_BYTES_MAX} bytes`);
+}
+
+/**
+ * A file of /proc as text. Node's own readFileSync takes 64 KiB of fresh memory for each of them, two
+ * hundred megabytes for the processes of a full node.
+ */
+export function tableText(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const parts = readToEnd(file, path);
+    return textOf(parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts));
+  } finally {
+    closeSync(file);
+  }
+}

@@ -1,0 +1,49 @@
+import { headerOf, parseLogLine } from '../evidence/logs/log-line.ts';
+import { fieldsIn, type Signature } from '../evidence/logs/log-signature.ts';
+import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
+import { UNIT_SIGNATURE_LIST } from '../evidence/logs/log-signatures-of-units.ts';
+import type { LogLine, LogLines } from '../model/node-reader.ts';
+import { redactMessage } from './redact-message.ts';
+import { redactSentence } from './redact-sentence.ts';
+import { REDACTED } from './redact-words.ts';
+
+/**
+ * Of a log only lines that say something we know leave the node, without what others' words may tell
+ * in them; of its first and last line, only when they were written.
+ */
+export function redactLog(read: LogLines): LogLines {
+  return {
+    ...read,
+    lines: read.lines.flatMap(redactLine),
+    first: onlyTime(read.first),
+    last: onlyTime(read.last),
+  };
+}
+
+const KNOWN: readonly Signature[] = [...SIGNATURES, ...UNIT_SIGNATURE_LIST].map(([, each]) => each);
+
+function redactLine({ number, text }: LogLine): readonly LogLine[] {
+  const { message, time } = parseLogLine(text);
+  const said = KNOWN.filter((each) => fieldsIn(message, each));
+  if (said.length === 0) return [];
+  const wordy = said.find(({ isWordy }) => isWordy);
+  if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy)}` }];
+  // What wraps the line may not survive, so the line is written anew; plain text stays as it is.
+  const isPlain = text.endsWith(message);
+  const safe = isPlain ? redactSentence(text) : `${headerOf(time)}${redactSentence(message)}`;
+  return [{ number, text: oneLine(safe) }];
+}
+
+/** Up to its literal the line is the kubelet's own; what follows was said by a runtime. */
+function redactWordy(message: string, { literals }: Signature): string {
+  const end = Math.max(...literals.map((literal) => message.indexOf(literal) + literal.length));
+  return oneLine(redactSentence(message.slice(0, end)) + redactMessage(message.slice(end)));
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll('\n', '\\n');
+}
+
+function onlyTime(line: string | null): string | null {
+  return line === null ? null : `${headerOf(parseLogLine(line).time)}${REDACTED}`;
+}

@@ -1,0 +1,138 @@
+import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
+import { jsonValue } from '../evidence/text/text-value.ts';
+import { redactMessage } from './redact-message.ts';
+import { REDACTED } from './redact-words.ts';
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The kubelet's list of pods with what a fault can need: no environment, arguments or labels. */
+export function redactPods(body: string): string {
+  const parsed = jsonValue(body);
+  if (!parsed) return REDACTED;
+  const items = fieldAt(parsed.value, 'items');
+  if (items === undefined) return '{}';
+  if (!Array.isArray(items)) return JSON.stringify({ items: items === null ? null : REDACTED });
+  return JSON.stringify({ items: items.map(redactPod) });
+}
+
+function redactPod(pod: unknown): Fields {
+  return {
+    metadata: {
+      ...texts(fieldAt(pod, 'metadata'), 'name', 'namespace', 'uid', 'deletionTimestamp'),
+      annotations: texts(fieldAt(pod, 'metadata', 'annotations'), ...ANNOTATIONS),
+    },
+    spec: {
+      ...texts(fieldAt(pod, 'spec'), 'restartPolicy', 'nodeName'),
+      ...lists(fieldAt(pod, 'spec'), CONTAINER_LISTS, redactContainer),
+      ...lists(fieldAt(pod, 'spec'), ['volumes'], redactVolume),
+    },
+    status: {
+      ...texts(fieldAt(pod, 'status'), 'phase'),
+      ...lists(fieldAt(pod, 'status'), STATUS_LISTS, redactStatus),
+    },
+  };
+}
+
+const ANNOTATIONS = [
+  'kubernetes.io/config.source',
+  'kubernetes.io/config.hash',
+  'kubernetes.io/config.mirror',
+];
+const CONTAINER_LISTS = ['initContainers', 'containers', 'ephemeralContainers'];
+const STATUS_LISTS = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'];
+
+function redactContainer(container: unknown): Fields {
+  return {
+    ...texts(container, 'name', 'image', 'restartPolicy'),
+    ...lists(container, ['volumeMounts'], (mount) => ({
+      ...texts(mount, 'name', 'mountPath', 'subPath', 'subPathExpr', 'mountPropagation'),
+      ...(fieldAt(mount, 'readOnly') === true ? { readOnly: true } : {}),
+    })),
+  };
+}
+
+/** In the order in which they were written: the key beside the name is the volume's kind. */
+function redactVolume(volume: unknown): Fields {
+  return Object.fromEntries(
+    entries(volume).map(([key, value]) => [
+      key,
+      key === 'name' ? (textAt(volume, 'name') ?? null) : redactSource(value),
+    ]),
+  );
+}
+
+const OBJECT_NAMES = ['name', 'secretName', 'claimName', 'path', 'server', 'driver', 'medium'];
+const SOURCES_IN_PROJECTED = ['secret', 'configMap', 'downwardAPI', 'serviceAccountToken'];
+
+function redactSource(source: unknown): Fields {
+  return {
+    ...texts(source, ...OBJECT_NAMES),
+    ...lists(source, ['sources'], (part) =>
+      Object.fromEntries(
+        entries(part)
+          .filter(([key]) => SOURCES_IN_PROJECTED.includes(key))
+          .map(([key, value]) => [key, texts(value, ...OBJECT_NAMES)]),
+      ),
+    ),
+  };
+}
+
+function redactStatus(status: unknown): Fields {
+  const restartCount = numberAt(status, 'restartCount');
+  return {
+    ...texts(status, 'name', 'image', 'containerID'),
+    ...(restartCount === undefined ? {} : { restartCount }),
+    state: redactState(fieldAt(status, 'state')),
+    lastState: redactState(fieldAt(status, 'lastState')),
+  };
+}
+
+const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];
+const STATE_NUMBERS = ['exitCode', 'signal'];
+
+function redactState(state: unknown): Fields {
+  const kinds = ['waiting', 'running', 'terminated'].filter(
+    (kind) => fieldAt(state, kind) !== undefined,
+  );
+  return Object.fromEntries(
+    kinds.map((kind) => {
+      const numbers = STATE_NUMBERS.map((name) => [name, numberAt(state, kind, name)] as const);
+      const known = numbers.filter(([, value]) => value !== undefined);
+      const message = textAt(state, kind, 'message');
+      return [
+        kind,
+        {
+          ...texts(fieldAt(state, kind), ...STATE_TEXTS),
+          ...(message === undefined ? {} : { message: redactMessage(message) }),
+          ...Object.fromEntries(known),
+        },
+      ];
+    }),
+  );
+}
+
+function texts(value: unknown, ...names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const text = textAt(value, name);
+      return text === undefined ? [] : [[name, text]];
+    }),
+  );
+}
+
+function lists(
+  value: unknown,
+  names: readonly string[],
+  redact: (item: unknown) => Fields,
+): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const list = listAt(value, name);
+      return list ? [[name, list.map(redact)]] : [];
+    }),
+  );
+}
+
+function entries(value: unknown): readonly (readonly [string, unknown])[] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
+}

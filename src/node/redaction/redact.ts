@@ -1,0 +1,116 @@
+import type { GoroutineDump, GoroutineGroup } from '../../lib/go/goroutine-dump.ts';
+import { volumeMetricLines } from '../evidence/volumes/volume-metrics.ts';
+import type {
+  Answer,
+  HttpAnswer,
+  LogLines,
+  Question,
+  QuestionKind,
+  RuntimeAnswer,
+} from '../model/node-reader.ts';
+import { redactConfig } from './redact-config.ts';
+import { redactLog } from './redact-log.ts';
+import { redactPods } from './redact-pods.ts';
+import { redactRuntime } from './redact-runtime.ts';
+import { redactSentence } from './redact-sentence.ts';
+import { REDACTED, redactWords } from './redact-words.ts';
+
+/**
+ * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
+ * Parsed, it gives the same evidence. What nobody here knows is withheld, so evidence that asks a
+ * new kind of file or page must be added here, or its replay fails at once.
+ */
+export function redactAnswer<K extends QuestionKind>(
+  kind: K,
+  question: Question<K>,
+  answer: Answer<K>,
+): Answer<K>;
+export function redactAnswer(
+  kind: QuestionKind,
+  question: Question<QuestionKind>,
+  answer: Answer<QuestionKind>,
+): Answer<QuestionKind> {
+  switch (kind) {
+    case 'file':
+      return redactFile((question as Question<'file'>).path, answer as string);
+    case 'kubelet':
+      return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer);
+    case 'goroutines':
+      return redactDump(answer as GoroutineDump);
+    case 'profile':
+      // No check asks for it, and nobody here knows what its labels say.
+      return REDACTED;
+    case 'runtime': {
+      const { criVersion, message } = answer as RuntimeAnswer;
+      return { criVersion, message: redactRuntime(message) };
+    }
+    case 'log':
+      return redactLog(answer as LogLines);
+    default:
+      // Names of files, what they are, and the versions of programs.
+      return answer;
+  }
+}
+
+// it ended without an answer: panic: cannot use token ZXlKaGJHY2k
+const WORDS_OF_PROGRAM = /^(it ended without an answer: )[\s\S]+/;
+
+/** Why a question was not answered, as it may leave the node: also that is in others' words. */
+export function redactDetail(kind: QuestionKind, detail: string): string {
+  if (kind === 'version') return detail.replace(WORDS_OF_PROGRAM, `$1${REDACTED}`);
+  return redactSentence(detail);
+}
+
+// /proc/812/cmdline
+const COMMAND_LINE = /^\/proc\/[^/]+\/cmdline$/;
+
+// /proc/812/root/var/lib/kubelet/config.yaml
+const SEEN_BY_PROCESS = /^\/proc\/[^/]+\/root\//;
+
+// /proc/812/environ
+const ENVIRONMENT = /^\/proc\/[^/]+\/environ$/;
+
+// /proc/812/root/sys/fs/fuse/connections/57/waiting
+const FUSE_REQUESTS = /\/fuse\/connections\/\d+\/waiting$/;
+
+// /proc/4711/net/tcp6
+const CONNECTIONS = /^\/proc\/[^/]+\/net\/(?:tcp|udp)6?$/;
+
+function redactFile(path: string, text: string): string {
+  if (CONNECTIONS.test(path)) return listeners(text);
+  // 3
+  if (FUSE_REQUESTS.test(path) && /^\d+\s*$/.test(text)) return text;
+  if (COMMAND_LINE.test(path)) return redactWords(text.split('\0')).join('\0');
+  if (SEEN_BY_PROCESS.test(path)) return redactConfig(text);
+  // What the kernel itself writes holds no secrets, but for the environment of a process.
+  return path.startsWith('/proc/') && !ENVIRONMENT.test(path) ? text : REDACTED;
+}
+
+/** Who talks to whom stays on the node; on which ports it listens may be told. */
+function listeners(table: string): string {
+  const lines = table.split('\n').filter((line) => line.trim().split(/\s+/)[3] === '0A');
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+/** Functions and addresses are the program's own; what it labelled its goroutines with may be anyone's. */
+function redactDump(dump: GoroutineDump): GoroutineDump {
+  return { ...dump, groups: dump.groups.map(withoutLabels) };
+}
+
+function withoutLabels(group: GoroutineGroup): GoroutineGroup {
+  const { labels, ...rest } = group;
+  return labels === undefined ? group : rest;
+}
+
+function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {
+  if (path === '/metrics') return { status, body: knownMetrics(body) };
+  if (path === '/pods' && status === 200) return { status, body: redactPods(body) };
+  return { status, body: path.startsWith('/healthz') ? body : REDACTED };
+}
+
+/** The version, and what the kubelet counts of its volumes: names of plugins, and numbers. */
+function knownMetrics(metrics: string): string {
+  const info = metrics.split('\n').filter((line) => line.startsWith('kubernetes_build_info{'));
+  const lines = [...info, ...volumeMetricLines(metrics)];
+  return lines.length > 0 ? `${lines.join('\n')}\n` : '';
+}

@@ -1,0 +1,44 @@
+import type { MountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
+import { pathsOf, shownAt } from '../evidence/mounts/mount-places.ts';
+import { mountTable } from '../evidence/mounts/mount-table.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Look } from '../model/evidence.ts';
+import { ReadError } from '../model/node-reader.ts';
+import { HOLDER_PROCESSES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
+
+/** By name: which process works in a folder, or has it open, in whichever mount namespace. */
+export async function usersOf(
+  names: readonly string[],
+  sight: { readonly look: Look; readonly folder: string; readonly namespaces: MountNamespaces },
+): Promise<ReadonlyMap<string, string>> {
+  const { look, folder, namespaces } = sight;
+  const users = new Map<string, string>();
+  const place = shownAt(folder, await look.of(mountTable));
+  if (!place || names.length === 0) return users;
+  const wanted = new Set(names);
+  const asked = namespaces.namespaces.flatMap(({ pids, table }) => {
+    const under = pathsOf(place, table);
+    return under.length === 0 ? [] : pids.map((pid) => ({ pid, under }));
+  });
+  if (asked.length > HOLDER_PROCESSES_MAX) {
+    throw new ReadError('too-large', '/proc', `more than ${HOLDER_PROCESSES_MAX} processes`);
+  }
+  for (let start = 0; start < asked.length; start += PROCESSES_AT_ONCE_MAX) {
+    const some = asked.slice(start, start + PROCESSES_AT_ONCE_MAX);
+    await Promise.all(
+      some.map(async ({ pid, under }) => {
+        const question = { filesOf: pid, under, mountIds: [] };
+        const answer = await attempt(look.node.ask('openFiles', question));
+        // A process that has ended holds nothing.
+        if (!answer.known && answer.error.failure === 'missing') return;
+        if (!answer.known) throw answer.error;
+        for (const { by, path } of answer.value) {
+          const top = under.find((one) => path.startsWith(`${one}/`)) ?? '';
+          const name = path.slice(top.length + 1).split('/')[0] ?? '';
+          if (wanted.has(name)) users.set(name, `process ${pid} uses it (${by})`);
+        }
+      }),
+    );
+  }
+  return users;
+}

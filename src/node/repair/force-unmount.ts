@@ -1,0 +1,239 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { shellCommand } from '../../lib/std/shell-command.ts';
+import { kubelet } from '../evidence/kubelet/kubelet.ts';
+import { copiesOf, filesystemUser, whereIs } from '../evidence/mounts/filesystem-users.ts';
+import { fuseConnection } from '../evidence/mounts/fuse-connection.ts';
+import { mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
+import { mountProbes } from '../evidence/mounts/mount-probes.ts';
+import { type MountTable, mountTable } from '../evidence/mounts/mount-table.ts';
+import type { ProbeResult } from '../evidence/mounts/probe-result.ts';
+import { isFuseType } from '../evidence/mounts/suspect-mounts.ts';
+import { isStaticPodUid } from '../evidence/pods/orphan-pods.ts';
+import { naming } from '../evidence/pods/orphan-words.ts';
+import { podPathOf } from '../evidence/pods/pod-path.ts';
+import type { Action, ByHand, Outcome } from '../model/action.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Look } from '../model/evidence.ts';
+import { ownMounts } from '../reader/own-mounts.ts';
+import { CHECK_AGAIN, type Handler } from './handler.ts';
+import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
+import { forceAgainMs } from './limits.ts';
+import { livingPod } from './living-pod.ts';
+import { type Deed, FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
+import { isPinned, objectionTo, unmountMishap } from './pinned-mount.ts';
+import { unmountUnderWay } from './under-way.ts';
+import { otherPath, underWay } from './unmount.ts';
+
+type Force = Action<'force-unmount'>;
+
+/** Unmounts the dead mount of an orphan by force, which frees everyone who waits on it. */
+export const forceUnmount: Handler<'force-unmount'> = {
+  async refuse(action, look, writer) {
+    const sight = await sightOf(look);
+    return (
+      foreignTarget(action, sight) ??
+      objectionTo(action, sight.table) ??
+      (await livingPod(action, look)) ??
+      (await answeringMount(action, look)) ??
+      (await usedElsewhere(action, look)) ??
+      (await otherPath(action, sight)) ??
+      (await underWay(action, look)) ??
+      (await tiedHands(action, sight, writer))
+    );
+  },
+
+  async act(action, writer, look, { freshLook, note }) {
+    const { pid, process } = await sightOf(look);
+    const deed = await force(action, process, writer, freshLook);
+    if (deed.state !== 'did') return unmountMishap(deed, byHand(action.target, pid));
+    if (deed.note !== undefined) note?.(deed.note);
+    await removeFolder(action, writer, freshLook());
+    return undefined;
+  },
+
+  async resume(action, writer, freshLook) {
+    const look = freshLook();
+    const { table } = await sightOf(look);
+    if (!table.mounts.some((mount) => isPinned(mount, action))) {
+      const isRemoved = await removeFolder(action, writer, look);
+      return isRemoved ? { said: 'its folder is removed now' } : undefined;
+    }
+    // The first call ends all requests, so what it left behind answers, with errors.
+    if ((await probed(action, look))?.state !== 'corrupted') return undefined;
+    const refused = await forceUnmount.refuse(begun(action), look, writer);
+    const trouble = refused ?? (await forceUnmount.act(action, writer, look, { freshLook }));
+    if (!trouble) return { said: 'its requests had been ended; it is unmounted now' };
+    const said =
+      'its requests were ended by us, and it must go still (umount it by hand, or recover again)';
+    return 'why' in trouble ? { said: `${said}: ${trouble.why}`, isOpen: true } : undefined;
+  },
+
+  async isDone(action, look) {
+    // Before the table is read: one that ends in between has done it, and the table shows that.
+    const at = await unmountUnderWay(action.target, look);
+    const { table, pid, root } = await sightOf(look);
+    if (table.mounts.some((mount) => isPinned(mount, action))) {
+      const seen = 'the mount is still there';
+      return at === undefined
+        ? { isDone: false, seen }
+        : { isDone: false, seen, underWay: `process ${at} still unmounts it` };
+    }
+    const path = `/proc/${pid}/root${action.target}`;
+    // Whoever of ours still waits there comes back now, and is awaited.
+    const probe = await attempt(look.node.ask('status', { path, patience: 'long' }));
+    if (!probe.known && probe.error.failure === 'timeout') {
+      return {
+        isDone: false,
+        seen: `the mount is gone, but its path does not answer: ${probe.why}`,
+      };
+    }
+    // Its number is free again, and the pods that the kubelet starts now may have got it.
+    const left = copiesOf(action.device, await look.of(mountNamespaces))
+      .filter(({ mount }) => mount.fsType === action.fsType)
+      .map(whereIs);
+    const beside = [
+      ...(left.length === 0 ? [] : [`its filesystem is mounted still, and broken: ${left.join()}`]),
+      ...(probe.known && isVolumeFolder(action, root) && (await kubeletLeavesFolders(look))
+        ? [`its folder is left, and this kubelet does not remove it: rmdir ${action.target}`]
+        : []),
+    ];
+    const seen = 'the mount is gone, and its path answers';
+    return { isDone: true, seen, ...(beside.length === 0 ? {} : { beside: beside.join('; ') }) };
+  },
+};
+
+interface Sight {
+  readonly node: Look['node'];
+  readonly root: string;
+  readonly toldRoot?: string | undefined;
+  readonly pid: number;
+  readonly process: ProcessPins;
+  readonly table: MountTable;
+}
+
+async function sightOf(look: Look): Promise<Sight> {
+  const [{ root, toldRoot, process = FIRST_PROCESS }, table] = await Promise.all([
+    look.of(kubelet),
+    look.of(mountTable),
+  ]);
+  return { node: look.node, root, toldRoot, pid: process.pid, process, table };
+}
+
+function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | undefined {
+  const place = podPathOf(target, { root });
+  if (target.isWellFormed() && place?.podUid === podUid && place.volume !== undefined) {
+    return undefined;
+  }
+  const what = `${target.toWellFormed()} is not a volume of pod ${podUid}`;
+  const why = `those lie below ${root}/pods/${podUid}/volumes or volume-subpaths`;
+  return { state: 'refused', what, why, todo: 'nothing: no other mount is forced by us' };
+}
+
+/** What has come back to life since is not forced. */
+async function answeringMount(action: Force, look: Look): Promise<Outcome | undefined> {
+  const probe = await probed(action, look);
+  const state = probe?.state ?? 'not-probed';
+  // Once one mount of a filesystem was forced, the others of it answer with errors.
+  if (state === 'dead' || state === 'corrupted') return undefined;
+  if (state === 'alive') {
+    const why = 'what answers may have data to write, and needs no force';
+    return { state: 'refused', what: 'the mount answers again', why, todo: CHECK_AGAIN };
+  }
+  const why = probe?.state === 'not-probed' ? probe.why : 'it was not asked';
+  return {
+    state: 'refused',
+    what: 'whether the mount is dead is not known',
+    why,
+    todo: CHECK_AGAIN,
+  };
+}
+
+async function probed(action: Force, look: Look): Promise<ProbeResult | undefined> {
+  const { probes } = await look.of(mountProbes);
+  return probes.find(({ suspect }) => isPinned(suspect.mount, action))?.result;
+}
+
+async function usedElsewhere(action: Force, look: Look): Promise<Outcome | undefined> {
+  const user = await filesystemUser(action, look, ownMounts());
+  if (!user) return undefined;
+  const { what, why, mustName } = user;
+  if (mustName !== undefined) {
+    const word = naming(mustName, action.confirmed);
+    const todo = `make sure that no pod has the uid ${mustName}, then add --confirm ${word}`;
+    return { state: 'refused', what, why, todo };
+  }
+  return {
+    state: 'refused',
+    what,
+    why,
+    todo: 'end that use first, or bring the server back; to force it would break all its users',
+  };
+}
+
+async function tiedHands(
+  { target }: Force,
+  { pid, process }: Sight,
+  writer: NodeWriter,
+): Promise<Outcome | undefined> {
+  const why = await writer.cannotUnmount(process);
+  if (why === undefined) return undefined;
+  const todo = 'see to it, or do it by hand';
+  const hand = byHand(target, pid);
+  return { state: 'refused', what: 'we cannot unmount here', why, todo, byHand: hand };
+}
+
+/**
+ * The first call ends the requests and often finds the mount busy with them all the same; a moment
+ * later it is not. A FUSE server can be cut off as well, where its control files are to be seen.
+ * Each time the writer compares the table first: to find out who uses the mount took a while.
+ */
+async function force(
+  action: Force,
+  process: ProcessPins,
+  writer: NodeWriter,
+  freshLook: () => Look,
+): Promise<Deed> {
+  const first = await writer.forceUnmount(action, process);
+  if (first.state !== 'busy') return first;
+  await sleep(forceAgainMs);
+  const second = await writer.forceUnmount(action, process);
+  if (second.state !== 'busy' || !isFuseType(action.fsType)) return second;
+  const { table } = await sightOf(freshLook());
+  const connection = fuseConnection(action.device, table);
+  if (connection === undefined) return second;
+  const aborted = await writer.abortFuse(connection, action, process);
+  if (aborted.state !== 'did') return aborted.state === 'changed' ? aborted : second;
+  await sleep(forceAgainMs);
+  return writer.unmount(action, process);
+}
+
+async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
+  const { root, process } = await sightOf(look);
+  if (!isVolumeFolder(action, root)) return false;
+  return removeLeftFolders([action.target], { ...begun(action), process }, writer, look);
+}
+
+/**
+ * Once it was begun, the pod was seen to be gone, and it does not come back. The kubelet's stack that
+ * showed it is gone with the wait; who lives is still asked.
+ */
+function begun(action: Force): Force {
+  return isStaticPodUid(action.podUid) ? action : { ...action, seenGone: action.podUid };
+}
+
+function isVolumeFolder({ target }: Force, root: string): boolean {
+  return podPathOf(target, { root })?.plugin !== undefined;
+}
+
+function byHand(target: string, pid: number): ByHand {
+  return {
+    commands: [inNamespace(pid, 'umount', '-f', '-i', '--no-canonicalize', target)],
+    risk:
+      'what was written to this filesystem and not yet sent is lost, and everyone who uses it, ' +
+      'through whichever mount, gets errors; repeat it once when it says that the target is busy',
+  };
+}
+
+function inNamespace(pid: number, ...words: readonly string[]): string {
+  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...words]);
+}

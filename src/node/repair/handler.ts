@@ -1,0 +1,78 @@
+import type { Tried } from '../../lib/state/state-folder.ts';
+import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+import type { NodeWriter } from './node-writer.ts';
+
+/** What is to be done where the node is no longer as it was diagnosed. */
+export const CHECK_AGAIN = 'run kubediag check again, and act on what it finds then';
+
+/** What it takes to change a node safely: a reason not to, the deed, and a look afterwards. */
+export interface Handler<K extends ActionKind> {
+  /**
+   * Looks again now, in full: what becomes of the action if we leave the node alone, or undefined
+   * when nothing stands against it. Already done is no objection, it is `done`.
+   */
+  refuse(action: Action<K>, look: Look, writer: NodeWriter): Promise<Outcome | undefined>;
+  /** What would stay undone although nothing stands against the rest; only a dry run asks. */
+  shortfall?(action: Action<K>, look: Look): Promise<Trouble | undefined>;
+  /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
+  act(
+    action: Action<K>,
+    writer: NodeWriter,
+    look: Look,
+    course: Course,
+  ): Promise<Mishap | undefined>;
+  /**
+   * After a crash in the middle of an act: finishes what it had begun, with all that `refuse` asks,
+   * and nothing that it had not begun. Undefined when there was nothing to finish.
+   */
+  resume?(
+    action: Action<K>,
+    writer: NodeWriter,
+    freshLook: () => Look,
+  ): Promise<Resumed | undefined>;
+  /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
+  isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
+}
+
+/** What a deed of many steps needs on its way. */
+export interface Course {
+  /** Begins a new look: what was seen before the first step may not hold at the last. */
+  readonly freshLook: () => Look;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  /** Heeded between two steps: what was done stays done, and is told. */
+  readonly stop?: AbortSignal | undefined;
+  /** Keeps a text beside the journal, for root's eyes and never in a bundle; gives its path. */
+  readonly keep?: ((name: string, text: string) => Promise<Tried<string>>) | undefined;
+  /** What a person is to be told of it whatever becomes of it. */
+  readonly note?: ((text: string) => void) | undefined;
+}
+
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+}
+
+export interface Mishap extends Trouble {
+  /** The deed may still come about, so what is seen right after it proves nothing. */
+  readonly isUnending?: boolean;
+  /** The outcome, whatever is seen afterwards: the pinned thing may be gone, and not through us. */
+  readonly stays?: 'refused' | 'failed';
+}
+
+export interface Resumed {
+  /** What it came to, as a clause. */
+  readonly said: string;
+  /** It could not be finished now, so the entry stays open, and the next start tries again. */
+  readonly isOpen?: boolean;
+}
+
+export interface Sight {
+  readonly isDone: boolean;
+  /** What was seen, as a clause: "the mount is gone". */
+  readonly seen: string;
+  /** Somebody is still at it, so what is seen now is not the end. */
+  readonly underWay?: string;
+  /** What else had changed meanwhile. */
+  readonly beside?: string;
+}

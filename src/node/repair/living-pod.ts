@@ -1,0 +1,33 @@
+import { orphanPods } from '../evidence/pods/orphan-pods.ts';
+import { isNamed, naming } from '../evidence/pods/orphan-words.ts';
+import type { Outcome } from '../model/action.ts';
+import type { Look } from '../model/evidence.ts';
+
+/** Nothing of a pod is taken away unless all agree that it is gone, and where one cannot be asked, a person. */
+export async function livingPod(
+  {
+    podUid,
+    confirmed,
+    seenGone,
+  }: { readonly podUid: string; readonly confirmed?: string; readonly seenGone?: string },
+  look: Look,
+): Promise<Outcome | undefined> {
+  const { lifeOf } = await look.of(orphanPods);
+  const life = await lifeOf(podUid);
+  if (life.state === 'live') {
+    const why = `${life.by} (${life.origin})`;
+    const todo = 'bring its storage back; nothing of a pod that lives is taken away';
+    return { state: 'refused', what: `pod ${podUid} lives`, why, todo };
+  }
+  if (life.state === 'uncertain') {
+    const what = `whether pod ${podUid} lives is not known`;
+    const todo = 'see to it that this can be told, then recover again';
+    return { state: 'refused', what, why: life.why, todo };
+  }
+  const isSettled = isNamed(podUid, confirmed) || seenGone === podUid;
+  if (life.needsWord === undefined || isSettled) return undefined;
+  const what = 'a person must name the pod of which something is taken away';
+  const word = naming(podUid, confirmed);
+  const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${word}`;
+  return { state: 'refused', what, why: life.needsWord, todo };
+}

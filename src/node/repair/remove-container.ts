@@ -1,0 +1,246 @@
+import { listAt, textAt } from '../../lib/std/json.ts';
+import { shellCommand } from '../../lib/std/shell-command.ts';
+import { containers } from '../evidence/containers/containers.ts';
+import { runtime } from '../evidence/containers/runtime.ts';
+import {
+  type UnloggedContainer,
+  unloggedContainers,
+} from '../evidence/containers/unlogged-containers.ts';
+import { kubelet } from '../evidence/kubelet/kubelet.ts';
+import { isNamed } from '../evidence/pods/orphan-words.ts';
+import { pods } from '../evidence/pods/pods.ts';
+import { staticPods } from '../evidence/pods/static-pods.ts';
+import type { Action, ByHand, Outcome } from '../model/action.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Look } from '../model/evidence.ts';
+import { CHECK_AGAIN, type Handler, type Mishap } from './handler.ts';
+import { keepInspected } from './keep-inspected.ts';
+
+type RemoveContainer = Action<'remove-container'>;
+
+/** As many digits as the tools of the runtimes show; also the word that a person types. */
+const SHORT_ID = 13;
+
+/**
+ * Removes a container that has no log path, in one forced call: a container that is stopped first is
+ * what the kubelet collects, and its collection is what we are here to prevent.
+ */
+export const removeContainer: Handler<'remove-container'> = {
+  async refuse(action, look, writer) {
+    const [{ socket }, { containers: all }] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+    ]);
+    if (socket !== action.socket) return otherRuntime(action, socket);
+    if (!all.some(({ id }) => id === action.container)) {
+      return { state: 'done', note: 'nothing to do: the container is gone already' };
+    }
+    const { containers: unlogged } = await look.of(unloggedContainers);
+    const here = unlogged.find(({ id }) => id === action.container);
+    if (!here || here.kind === 'folder') return hasLogPath(here);
+    return (
+      otherContainer(action, here) ??
+      (await knownPod(here, look)) ??
+      running(action, here) ??
+      (await tiedHands(action, writer.cannotCommand(), look))
+    );
+  },
+
+  async act(action, writer, look, course) {
+    const { socket, container, sandbox } = action;
+    const unkept = await keepInspected(action, look, course);
+    if (unkept) return unkept;
+    const changed = await changedMeanwhile(action, look, course.freshLook());
+    if (changed) return changed;
+    const removed = await writer.removeContainer(socket, container);
+    if (removed.state !== 'did') {
+      const what = 'the container could not be removed';
+      const isUnending = removed.state === 'unending';
+      const hand = await byHand(action, look);
+      return { what, why: removed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
+    }
+    if (sandbox === '' || (await hasOthers(look, action))) return undefined;
+    const emptied = await writer.removeSandbox(socket, sandbox);
+    if (emptied.state === 'did') return undefined;
+    const todo = 'nothing: an empty sandbox does no harm, and the kubelet collects it';
+    return { what: 'its sandbox could not be removed', why: emptied.why, todo };
+  },
+
+  async resume({ socket, container, sandbox }, writer, freshLook) {
+    const look = freshLook();
+    const [{ socket: now }, { containers: all, sandboxes }] = await Promise.all([
+      look.of(runtime),
+      look.of(containers),
+    ]);
+    const left = sandboxes.find(({ id }) => id === sandbox);
+    const isInUse = all.some(({ id, sandboxId }) => id === container || sandboxId === sandbox);
+    if (now !== socket || !left || isInUse) return undefined;
+    // A kubelet that knows the pod may be about to start something in it.
+    const listed = await attempt(look.of(pods));
+    const isKnown = !listed.known || listed.value.pods.some(({ uid }) => uid === left.podUid);
+    if (left.podUid !== '' && isKnown) {
+      return {
+        said: `its sandbox ${sandbox.slice(0, SHORT_ID)} is left, for the kubelet to collect`,
+      };
+    }
+    const emptied = await writer.removeSandbox(socket, sandbox);
+    const isRemoved = emptied.state === 'did';
+    const said = `its sandbox ${sandbox.slice(0, SHORT_ID)}`;
+    return isRemoved
+      ? { said: `${said} was empty, and is removed now` }
+      : { said: `${said} could not be removed: ${emptied.why}` };
+  },
+
+  async isDone(action, look) {
+    const { containers: all } = await look.of(containers);
+    const isDone = !all.some(({ id }) => id === action.container);
+    const { containers: left } = await look.of(unloggedContainers);
+    const others = left.filter(({ id, kind }) => id !== action.container && kind !== 'folder');
+    return {
+      isDone,
+      seen: isDone ? 'the container is gone' : 'the container is still there',
+      ...(others.length === 0 ? {} : { beside: stillArmed(others) }),
+    };
+  },
+};
+
+function stillArmed(others: readonly UnloggedContainer[]): string {
+  const names = others.map(({ id }) => id.slice(0, SHORT_ID)).join(', ');
+  const todo = 'run kubediag check container-without-log-path for them';
+  return `other containers without a log path are still there: ${names}; ${todo}`;
+}
+
+/** Asked directly before it is removed: to keep what is known of it took a while. */
+async function changedMeanwhile(
+  action: RemoveContainer,
+  before: Look,
+  look: Look,
+): Promise<Mishap | undefined> {
+  const { containers: unlogged } = await before.of(unloggedContainers);
+  const { containers: all } = await look.of(containers);
+  const was = unlogged.find(({ id }) => id === action.container);
+  const is = all.find(({ id }) => id === action.container);
+  if (!was || !is) return undefined;
+  const { name, sandboxId, state } = is;
+  const here = { ...was, name, sandboxId, state, createdAt: String(is.createdAt) };
+  const refused = otherContainer(action, here) ?? running(action, here);
+  if (!refused || refused.state === 'done') return undefined;
+  const { what, why, todo } = refused;
+  return { what, why, todo, stays: 'refused' };
+}
+
+/** Asked anew: whatever came into the sandbox since the last look must not go with it. */
+async function hasOthers(look: Look, { socket, sandbox, container }: RemoveContainer) {
+  const { message } = await look.node.ask('runtime', { socket, call: 'ListContainers' });
+  const list = listAt(message, 'containers');
+  if (!list) return true;
+  return list.some(
+    (item) => textAt(item, 'podSandboxId') === sandbox && textAt(item, 'id') !== container,
+  );
+}
+
+function otherRuntime({ socket }: RemoveContainer, now: string): Outcome {
+  const why = `it was at ${socket}, and the kubelet's runtime is now at ${now}`;
+  return { state: 'refused', what: 'this is another runtime', why, todo: CHECK_AGAIN };
+}
+
+function hasLogPath(here: UnloggedContainer | undefined): Outcome {
+  const why = here
+    ? `its log path is the folder ${here.logPath}`
+    : 'the runtime tells an absolute log path for it';
+  return { state: 'refused', what: 'the container does no harm', why, todo: CHECK_AGAIN };
+}
+
+function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
+  const [was, is] = [
+    [action.createdAt, action.sandbox, action.name],
+    [here.createdAt, here.sandboxId, here.name],
+  ].map((pins) => pins.join(', '));
+  if (was === is) return undefined;
+  const what = 'the container is another one than was diagnosed';
+  return { state: 'refused', what, why: `it was ${was}, and is ${is}`, todo: CHECK_AGAIN };
+}
+
+/**
+ * Who could know the pod is asked: the kubelet, by its list; the files of static pods; and the
+ * folders of its pods, where the list cannot be had, or is not whole.
+ */
+async function knownPod(
+  { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
+  look: Look,
+): Promise<Outcome | undefined> {
+  const refused = (why: string): Outcome => ({
+    state: 'refused',
+    what: 'the container belongs to a pod of the kubelet',
+    why: `${why}; that it has no log path is then a fault of the runtime`,
+    todo:
+      'find out why this runtime loses log paths; until then neither delete the pod nor stop the ' +
+      'container while the kubelet runs: to remove it deletes files of the node',
+  });
+  if (isKubelets) return refused('it carries the marks of the kubelet that made it');
+  if (podUid === '') return undefined;
+  const listed = await attempt(look.of(pods));
+  const list = listed.known ? listed.value.pods : [];
+  if (listed.known && list.some(({ uid }) => uid === podUid)) {
+    return refused(`${listed.value.origin} lists pod ${podUid}`);
+  }
+  const { uids, origin } = await look.of(staticPods);
+  if (uids.has(podUid)) return refused(`a file of a static pod in ${origin} has its uid ${podUid}`);
+  // Until the API server was heard, the list holds static pods alone, or nothing.
+  if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
+  const whole = listed.known ? 'lists no pod of the API server (yet)' : 'cannot be asked';
+  return refused(`the kubelet ${whole}, and has a folder of pod ${podUid}`);
+}
+
+function running(action: RemoveContainer, here: UnloggedContainer): Outcome | undefined {
+  if (here.state !== 'running' && here.state !== 'unknown') return undefined;
+  const runs = here.state === 'running' ? 'runs' : 'may run: the runtime cannot tell';
+  const word = action.container.slice(0, SHORT_ID);
+  if (here.producer === 'unknown') {
+    return {
+      state: 'refused',
+      what: `container "${here.name}" ${runs}, and who made it is not known`,
+      why: `it was not made by keadm, crictl or critest as we know them (image ${here.image})`,
+      todo:
+        'find out whose it is, and have it made anew with a log path; do not stop it while the ' +
+        'kubelet runs: to collect it deletes files of the node',
+    };
+  }
+  if (isNamed(word, action.confirmed)) return undefined;
+  const serves = here.isServing ? ', and somebody listens on the port of an MQTT broker there' : '';
+  return {
+    state: 'refused',
+    what: `container "${here.name}" ${runs}, and --yes alone does not remove it`,
+    why: `whoever uses it loses it${serves}`,
+    todo: `have a broker ready in its place, then recover again with --confirm ${word}`,
+  };
+}
+
+async function tiedHands(
+  action: RemoveContainer,
+  why: string | undefined,
+  look: Look,
+): Promise<Outcome | undefined> {
+  if (why === undefined) return undefined;
+  const [what, todo] = ['we cannot remove a container here', 'do it by hand'];
+  return { state: 'refused', what, why, todo, byHand: await byHand(action, look) };
+}
+
+/** In one line: whoever goes on although the kubelet did not stop has it delete files of the node. */
+async function byHand({ socket, container }: RemoveContainer, look: Look): Promise<ByHand> {
+  const crictl = (...words: string[]) =>
+    shellCommand(['crictl', '--runtime-endpoint', `unix://${socket}`, ...words]);
+  const here = await attempt(look.of(kubelet));
+  const unit = here.known ? here.value.program : 'kubelet';
+  const [stop, start] = ['stop', 'start'].map((word) => shellCommand(['systemctl', word, unit]));
+  const kept = `kubediag-container-${container.slice(0, SHORT_ID)}.json`;
+  return {
+    commands: [
+      `${crictl('inspect', container)} > ${kept}`,
+      `${stop} && ${crictl('rm', '--force', container)} && ${start}`,
+    ],
+    risk:
+      'what was written in the container is lost, and what it serves ends; crictl stops it first, ' +
+      'and a kubelet that runs then deletes files of the node, so the kubelet is stopped before',
+  };
+}

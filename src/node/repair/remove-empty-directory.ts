@@ -1,0 +1,276 @@
+import { shellCommand } from '../../lib/std/shell-command.ts';
+import { kubelet } from '../evidence/kubelet/kubelet.ts';
+import { LEFTOVER_AGE_MS } from '../evidence/limits.ts';
+import { type MountNamespaces, mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
+import { mountsOnPaths } from '../evidence/mounts/mount-places.ts';
+import { mountTable } from '../evidence/mounts/mount-table.ts';
+import { keptNamespaces } from '../evidence/mounts/open-mounts.ts';
+import { leftoverName } from '../evidence/volumes/leftover-names.ts';
+import type { Action, Outcome, Trouble } from '../model/action.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Look } from '../model/evidence.ts';
+import type { Entry } from '../model/node-reader.ts';
+import { usersOf } from './folder-users.ts';
+import type { Handler } from './handler.ts';
+import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
+import { FIRST_PROCESS, type ProcessPins } from './node-writer.ts';
+import { type PinnedFolder, pinnedFolder } from './removal.ts';
+import { reasonsTold } from './removal-words.ts';
+
+type RemoveFolders = Action<'remove-empty-directory'>;
+
+/** Removes what failed teardowns left behind: empty folders beside a volume, never the volume's own. */
+export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
+  async refuse(action, look, writer) {
+    const foreign = foreignName(action);
+    if (foreign) return foreign;
+    const sight = await sightOf(action, look);
+    const way = (await otherPath(sight)) ?? (await unseenNamespaces(sight));
+    if (way) return way;
+    const kept = await objections(action, sight);
+    if (kept.size < action.leftovers.length) return tiedHands(sight, writer.cannotRemoveFolders());
+    if ([...kept.values()].every((why) => why === null)) {
+      return { state: 'done', note: 'nothing to do: they are gone already' };
+    }
+    return {
+      state: 'refused',
+      what: 'none of the left-over folders may be removed',
+      why: reasonsTold(kept),
+      todo: 'see to what keeps them; then run kubediag check again',
+    };
+  },
+
+  async shortfall(action, look) {
+    const sight = await sightOf(action, look);
+    return shortfallOf(await objections(action, sight));
+  },
+
+  async act(action, writer, look, { freshLook, onProgress, stop }) {
+    const sight = await sightOf(action, look);
+    const kept = new Map(await objections(action, sight));
+    const pinned = foldersOf(action).filter(({ name }) => !kept.has(name));
+    let isUnending = false;
+    let broken: string | undefined;
+    for (let start = 0; start < pinned.length && broken === undefined; ) {
+      if (stop?.aborted) broken = 'you asked to stop';
+      if (broken !== undefined) break;
+      const some = pinned.slice(start, start + FOLDERS_AT_ONCE_MAX);
+      // Anybody may have mounted something meanwhile, and rmdir would take it away elsewhere.
+      const mounts = await attempt(mountedOf(await sightOf(action, freshLook()), some));
+      if (!mounts.known) broken = `the mount tables could not be read again: ${mounts.why}`;
+      else {
+        for (const [name, why] of mounts.value) kept.set(name, why);
+        const removal = await writer.removeFolders(
+          {
+            folder: sight.folder,
+            leftovers: some.filter(({ name }) => !kept.has(name)),
+            changedUntilMs: sight.changedUntilMs,
+            perSecond: FOLDERS_PER_SECOND_MAX,
+          },
+          sight.process,
+        );
+        for (const [name, why] of removal.removed) if (why !== null) kept.set(name, why);
+        ({ broken } = removal);
+        isUnending = removal.isUnending ?? false;
+        start += some.length;
+        onProgress?.({ done: start, total: pinned.length });
+      }
+    }
+    const shortfall = shortfallOf(kept, broken);
+    return shortfall && { ...shortfall, isUnending };
+  },
+
+  async isDone(action, look, before) {
+    const sight = await sightOf(action, look);
+    const entries = await entriesOf(action, sight);
+    // What is not among them is mounted on, and there; made anew it is there too, and has to be told.
+    const left = foldersOf(action).filter(({ name }) => entries.get(name)?.status !== null);
+    const count = action.leftovers.length;
+    const seen =
+      left.length === 0 ? `all ${count} folders are gone` : `${left.length} of ${count} are there`;
+    const lost = before ? await lostMounts(await sightOf(action, before), sight) : [];
+    const gone = `${count - left.length} left-over folders are gone`;
+    const beside =
+      lost.length > 0 ? `${gone}; meanwhile these mounts went too: ${lost.join(', ')}` : gone;
+    return { isDone: left.length === 0, seen, beside };
+  },
+};
+
+/** What every step stands on. */
+interface Sight {
+  readonly look: Look;
+  readonly process: ProcessPins;
+  readonly view: string;
+  readonly folder: string;
+  readonly namespaces: MountNamespaces;
+  readonly changedUntilMs: number;
+}
+
+async function sightOf({ podUid, plugin }: RemoveFolders, look: Look): Promise<Sight> {
+  const { root, process } = await look.of(kubelet);
+  const age = look.settings.minimumAgeMs ?? LEFTOVER_AGE_MS;
+  return {
+    look,
+    process: process ?? FIRST_PROCESS,
+    view: process ? `/proc/${process.pid}/root` : '',
+    folder: `${root}/pods/${podUid}/volumes/${plugin}`,
+    namespaces: await look.of(mountNamespaces),
+    changedUntilMs: look.node.now().getTime() - age,
+  };
+}
+
+function foldersOf({ leftovers }: RemoveFolders): readonly PinnedFolder[] {
+  return leftovers.flatMap((text) => pinnedFolder(text) ?? []);
+}
+
+// 29da79e5-386c-4e0d-82c1-215f93ff955d, transwarp.io~tosdisk
+const ONE_NAME = /^(?!\.{1,2}$)[^/\0]+$/;
+
+function foreignName({ podUid, plugin, leftovers }: RemoveFolders): Outcome | undefined {
+  const isOurs = (text: string) => leftoverName(pinnedFolder(text)?.name ?? '') !== undefined;
+  const foreign = leftovers.find((text) => !isOurs(text));
+  if (foreign === undefined && ONE_NAME.test(podUid) && ONE_NAME.test(plugin)) return undefined;
+  return {
+    state: 'refused',
+    what: `${foreign ?? `${podUid}/${plugin}`} is no left-over of a volume`,
+    why: 'those are called NAME.deleting~NUMBER, beside the folder of the volume',
+    todo: 'nothing: no other folder is removed by us',
+  };
+}
+
+/** The remover follows no link, so neither may the path that is looked at. */
+async function otherPath({ look, view, folder }: Sight): Promise<Outcome | undefined> {
+  const names = folder.split('/').slice(1);
+  for (const depth of names.keys()) {
+    const path = `/${names.slice(0, depth + 1).join('/')}`;
+    const status = await attempt(look.node.ask('status', { path: `${view}${path}` }));
+    if (!status.known && status.error.failure === 'missing') {
+      return { state: 'done', note: `nothing to do: ${path} is gone already` };
+    }
+    if (!status.known) throw status.error;
+    if (status.value.type === 'folder') continue;
+    const why = `${path} is a ${status.value.type}, and no folder`;
+    const todo = 'find out who made it so';
+    return { state: 'refused', what: 'the path of the left-overs leads elsewhere', why, todo };
+  }
+  return undefined;
+}
+
+async function unseenNamespaces(sight: Sight): Promise<Outcome | undefined> {
+  const notSeen = [...sight.namespaces.notSeen, ...(await keptNamespaces(sight.look))];
+  if (notSeen.length === 0) return undefined;
+  return {
+    state: 'refused',
+    what: 'not every mount namespace can be seen',
+    why: `what is mounted there would be taken away with the folder: ${notSeen.slice(0, 3).join('; ')}`,
+    todo: 'run it as root on the node itself, where every mount namespace can be seen',
+  };
+}
+
+async function entriesOf(
+  action: RemoveFolders,
+  { look, view, folder }: Sight,
+): Promise<ReadonlyMap<string, Entry>> {
+  // What is mounted in the kubelet's view may be dead, and is not touched.
+  const { mounts } = await look.of(mountTable);
+  const targets = new Set(mounts.map(({ target }) => target));
+  const names = foldersOf(action).map(({ name }) => name);
+  const asked = names.filter((name) => !targets.has(`${folder}/${name}`));
+  const answer = await attempt(
+    look.node.ask('entries', { path: `${view}${folder}`, names: asked }),
+  );
+  // With its folder everything in it is gone.
+  if (!answer.known && answer.error.failure === 'missing') {
+    return new Map(names.map((name) => [name, { name, status: null, isEmpty: null }]));
+  }
+  if (!answer.known) throw answer.error;
+  return new Map(answer.value.map((entry) => [entry.name, entry]));
+}
+
+/** By name: why a folder must stay; null when it is gone. What is not named may be removed. */
+async function objections(
+  action: RemoveFolders,
+  sight: Sight,
+): Promise<ReadonlyMap<string, string | null>> {
+  const pinned = foldersOf(action);
+  const entries = await entriesOf(action, sight);
+  const kept = new Map<string, string | null>(await mountedOf(sight, pinned));
+  for (const folder of pinned) {
+    const why = objectionTo(folder, entries.get(folder.name), sight);
+    if (why !== undefined && !kept.has(folder.name)) kept.set(folder.name, why);
+  }
+  const rest = pinned.filter(({ name }) => !kept.has(name)).map(({ name }) => name);
+  for (const [name, why] of await usersOf(rest, sight)) kept.set(name, why);
+  return kept;
+}
+
+function objectionTo(
+  { inode }: PinnedFolder,
+  entry: Entry | undefined,
+  { changedUntilMs }: Sight,
+): string | null | undefined {
+  if (!entry) return 'something is mounted on it';
+  const { status, isEmpty } = entry;
+  if (!status) return null;
+  if (status.type !== 'folder') return 'it is no folder';
+  if (status.inode !== inode) return 'it was made anew since it was diagnosed';
+  if (isEmpty !== true) return 'it is not empty';
+  return status.modifiedMs > changedUntilMs ? 'it is too young' : undefined;
+}
+
+async function mountedOf(
+  { look, folder, namespaces }: Sight,
+  pinned: readonly PinnedFolder[],
+): Promise<ReadonlyMap<string, string>> {
+  const mountsOn = mountsOnPaths(namespaces.namespaces, await look.of(mountTable));
+  const mounted = new Map<string, string>();
+  for (const { name } of pinned) {
+    const [first] = mountsOn(`${folder}/${name}`);
+    if (!first) continue;
+    const { processName, pid } = first.namespace;
+    mounted.set(name, `something is mounted on it by ${processName} (pid ${pid})`);
+  }
+  return mounted;
+}
+
+async function tiedHands(sight: Sight, why: string | undefined): Promise<Outcome | undefined> {
+  if (why === undefined) return undefined;
+  const [what, todo] = ['we cannot remove folders here', 'do it by hand'];
+  return { state: 'refused', what, why, todo, byHand: byHand(sight) };
+}
+
+function shortfallOf(
+  kept: ReadonlyMap<string, string | null>,
+  broken?: string,
+): Trouble | undefined {
+  const told = reasonsTold(kept);
+  if (broken === undefined && told === '') return undefined;
+  return {
+    what: 'not all of the left-over folders could be removed',
+    why: [broken, told].filter(Boolean).join('; '),
+    todo: 'see to what keeps them; then run kubediag check again',
+  };
+}
+
+/** Mounts in the pod's folder of this plugin, in any namespace, that were there and are not now. */
+async function lostMounts(before: Sight, after: Sight): Promise<readonly string[]> {
+  const linesOf = ({ namespaces, folder }: Sight) => {
+    const end = `${folder.slice(folder.lastIndexOf('/pods/'))}/`;
+    return namespaces.namespaces.flatMap(({ namespace, table }) =>
+      table.mounts
+        .filter(({ target }) => target.includes(end))
+        .map(({ id, device, target }) => `${target} (mount ${id} of ${namespace}, ${device})`),
+    );
+  };
+  const now = new Set(linesOf(after));
+  return linesOf(before).filter((line) => !now.has(line));
+}
+
+function byHand({ folder }: Sight) {
+  return {
+    commands: [shellCommand(['rmdir', '--', `${folder}/NAME.deleting~NUMBER`])],
+    risk:
+      'rmdir takes away what other mount namespaces have mounted on the folder; look for it in ' +
+      '/proc/*/mountinfo first, and never use rm -r: what is left in a folder may be data',
+  };
+}

@@ -1,0 +1,128 @@
+import { expect, test } from 'vitest';
+import { MadeHands } from '../../../test/made-hands.ts';
+import { makeFolder, makeLink } from '../../../test/made-kubelet.ts';
+import type { NodeMaker } from '../../../test/made-node.ts';
+import { type MadeContainer, madeWorker } from '../../../test/made-worker.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { Action } from '../model/action.ts';
+import { perform } from './perform.ts';
+
+const ACTION: Action = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' };
+const bare: MadeContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+};
+
+/** A node without /bin; `change` makes it another one than it should be. */
+function made(change: (maker: NodeMaker) => void = () => {}, containers: MadeContainer[] = []) {
+  const hands = new MadeHands();
+  const look = () => {
+    const maker = madeWorker({ mounts: [], containers }).folder('/proc/812/cwd', []);
+    makeFolder(maker, '', '/usr/bin/sh', { type: 'link' });
+    makeLink(maker, '', '/sbin', 'usr/sbin');
+    makeLink(maker, '', '/lib', 'usr/lib');
+    const isMade = hands.deed.state === 'did' && hands.log.includes('link /bin -> usr/bin');
+    if (!isMade) maker.missing('status', '/bin');
+    change(maker);
+    return lookAt(maker.build());
+  };
+  return { made: hands, hands: { ...hands.hands, look, permitted: new Set([ACTION.kind]) } };
+}
+
+async function outcomeOf(around: ReturnType<typeof made>, action = ACTION) {
+  const intent = { action, fault: 'container-without-log-path', finding: '3f9a1c' };
+  return (await perform(intent, around.hands)).outcome;
+}
+
+async function objectionTo(around: ReturnType<typeof made>, action = ACTION) {
+  const outcome = await outcomeOf(around, action);
+  expect(around.made.log).toEqual([]);
+  if (outcome.state !== 'refused') throw new Error(`not refused: ${JSON.stringify(outcome)}`);
+  return outcome;
+}
+
+test('makes the link when it is gone and nothing deletes it again', async () => {
+  const around = made();
+  expect(await outcomeOf(around)).toEqual({ state: 'done' });
+  expect(around.made.log).toEqual(['intend', 'link /bin -> usr/bin', 'done']);
+});
+
+test('a link that is there already needs nothing; anything else is not written over', async () => {
+  const there = made((maker) => makeLink(maker, '', '/bin', 'usr/bin'));
+  expect(await outcomeOf(there)).toMatchObject({ state: 'done' });
+  expect(there.made.log).toEqual([]);
+  const other = made((maker) => makeLink(maker, '', '/bin', 'opt/bin'));
+  expect((await objectionTo(other)).why).toBe('it is a link to opt/bin');
+  const folder = made((maker) => makeFolder(maker, '', '/bin'));
+  expect((await objectionTo(folder)).why).toBe('it is a folder');
+});
+
+test.each<[string, (maker: NodeMaker) => void]>([
+  ['/usr/bin is no folder', (maker) => maker.missing('status', '/usr/bin')],
+  [
+    'neither /sbin nor /lib is a link into /usr',
+    (maker) => {
+      makeFolder(maker, '', '/sbin');
+      makeLink(maker, '', '/lib', 'elsewhere/lib');
+    },
+  ],
+  [
+    'there is neither /usr/bin/sh nor /usr/bin/bash',
+    (maker) => maker.missing('status', '/usr/bin/sh').missing('status', '/usr/bin/bash'),
+  ],
+])('refuses where %s', async (why, change) => {
+  const refused = await objectionTo(made(change));
+  expect(refused).toMatchObject({ what: 'that /bin was a link is not proven', why });
+});
+
+test('one sibling is enough, and bash as well as sh', async () => {
+  const around = made((maker) => {
+    makeFolder(maker, '', '/lib');
+    maker.missing('status', '/usr/bin/sh');
+    makeFolder(maker, '', '/usr/bin/bash', { type: 'file' });
+  });
+  expect(await outcomeOf(around)).toEqual({ state: 'done' });
+});
+
+test.each(['CONTAINER_EXITED', 'CONTAINER_RUNNING'] as const)(
+  'refuses while a container without a log path is left: %s',
+  async (state) => {
+    const { what, why } = await objectionTo(made(undefined, [{ ...bare, state }]));
+    expect(what).toBe('the kubelet would delete it again within a minute');
+    expect(why).toContain('"mqtt" (f1ccccccccccc)');
+  },
+);
+
+test('refuses where the runtime cannot be asked', async () => {
+  const around = made((maker) => {
+    for (const key of [...maker.answers.keys()]) {
+      if (key.startsWith('["runtime"')) maker.answers.set(key, { failure: 'timeout' });
+    }
+  });
+  expect((await objectionTo(around)).what).toBe('the node could not be looked at again');
+});
+
+test('makes no other link, whoever wrote the action', async () => {
+  const forged = { ...ACTION, path: '/etc/passwd' } as unknown as Action;
+  expect((await objectionTo(made(), forged)).what).toContain('is not a link that we restore');
+  const aside = { ...ACTION, target: 'tmp/bin' } as unknown as Action;
+  expect((await objectionTo(made(), aside)).what).toContain('is not a link that we restore');
+});
+
+test('says which label the link lacks where SELinux enforces', async () => {
+  const enforcing = made((maker) => maker.file('/sys/fs/selinux/enforce', '1'));
+  expect(await outcomeOf(enforcing)).toMatchObject({
+    state: 'done',
+    note: expect.stringContaining('restorecon -h /bin'),
+  });
+  const permissive = made((maker) => maker.file('/sys/fs/selinux/enforce', '0'));
+  expect(await outcomeOf(permissive)).toEqual({ state: 'done' });
+});
+
+test('a root that cannot be written is told in the words of the kernel', async () => {
+  const around = made();
+  around.made.deed = { state: 'failed', why: 'EROFS: read-only file system, symlink' };
+  expect(await outcomeOf(around)).toMatchObject({
+    state: 'failed',
+    why: expect.stringContaining('EROFS'),
+  });
+});

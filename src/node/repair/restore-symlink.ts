@@ -1,0 +1,100 @@
+import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
+import { type MergedUsr, mergedUsr } from '../evidence/deletions/merged-usr.ts';
+import type { ByHand, Outcome } from '../model/action.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Look } from '../model/evidence.ts';
+import type { Handler } from './handler.ts';
+
+const PATH = '/bin';
+const TARGET = 'usr/bin';
+
+/** Makes the link /bin again, on a node whose kubelet can no longer delete it. */
+export const restoreSymlink: Handler<'restore-symlink'> = {
+  async refuse({ path, target }, look, writer) {
+    // The type says so; but an action may come from a file.
+    if (path !== PATH || target !== TARGET) {
+      const what = `${path} -> ${target} is not a link that we restore`;
+      return refusal(what, `only ${PATH} -> ${TARGET} is`, 'nothing: this is not ours to make');
+    }
+    const usr = await look.of(mergedUsr);
+    return (
+      isThere(usr) ??
+      notMerged(usr) ??
+      (await stillArmed(look)) ??
+      tiedHands(writer.cannotCommand())
+    );
+  },
+
+  async act({ path, target }, writer) {
+    const deed = await writer.makeLink(path, target);
+    if (deed.state === 'did') return undefined;
+    return {
+      what: `${path} could not be made`,
+      why: deed.why,
+      todo: 'see whether the root of the node can be written',
+      byHand: BY_HAND,
+    };
+  },
+
+  async isDone(_, look) {
+    const usr = await look.of(mergedUsr);
+    const isDone = usr.bin === 'link' && usr.binTarget === TARGET;
+    const label = isDone ? await labelNote(look) : undefined;
+    return {
+      isDone,
+      seen: isDone ? `${PATH} leads to ${TARGET} again` : `${PATH} is ${usr.bin}`,
+      ...(label === undefined ? {} : { beside: label }),
+    };
+  },
+};
+
+function refusal(what: string, why: string, todo: string, byHand?: ByHand): Outcome {
+  return { state: 'refused', what, why, todo, ...(byHand ? { byHand } : {}) };
+}
+
+const BY_HAND: ByHand = {
+  commands: ['/usr/bin/ln -s usr/bin /bin'],
+  risk: 'as long as a container without a log path is there, the kubelet deletes it again',
+};
+
+function isThere({ bin, binTarget }: MergedUsr): Outcome | undefined {
+  if (bin === 'gone') return undefined;
+  if (bin === 'link' && binTarget === TARGET) {
+    return { state: 'done', note: `nothing to do: ${PATH} leads to ${TARGET} already` };
+  }
+  const what = `there is something at ${PATH}`;
+  const why = bin === 'link' ? `it is a link to ${binTarget}` : `it is a ${bin}`;
+  return refusal(what, why, 'find out who made it; nothing is written over it');
+}
+
+function notMerged({ hasUsrBin, siblings, shell }: MergedUsr): Outcome | undefined {
+  const todo = 'find out what was there, from the packages of this system or another node like it';
+  const refused = (why: string) => refusal(`that ${PATH} was a link is not proven`, why, todo);
+  if (!hasUsrBin) return refused('/usr/bin is no folder');
+  if (siblings.length === 0) return refused('neither /sbin nor /lib is a link into /usr');
+  return shell === undefined
+    ? refused('there is neither /usr/bin/sh nor /usr/bin/bash')
+    : undefined;
+}
+
+async function stillArmed(look: Look): Promise<Outcome | undefined> {
+  const { containers } = await look.of(unloggedContainers);
+  const armed = containers.filter(({ kind }) => kind !== 'folder');
+  if (armed.length === 0) return undefined;
+  const names = armed.map(({ id, name }) => `"${name}" (${id.slice(0, 13)})`).join(', ');
+  const what = 'the kubelet would delete it again within a minute';
+  const why = `these containers without a log path are still there: ${names}`;
+  return refusal(what, why, 'recover those first: kubediag check container-without-log-path');
+}
+
+function tiedHands(why: string | undefined): Outcome | undefined {
+  if (why === undefined) return undefined;
+  return refusal(`we cannot make ${PATH} here`, why, 'do it by hand', BY_HAND);
+}
+
+/** The kernel gives the link the label of its folder, which is not the one it had. */
+async function labelNote(look: Look): Promise<string | undefined> {
+  const enforce = await attempt(look.node.ask('file', { path: '/sys/fs/selinux/enforce' }));
+  if (!enforce.known || enforce.value.trim() !== '1') return undefined;
+  return 'SELinux enforces here, and the new link lacks its label (bin_t): restorecon -h /bin';
+}

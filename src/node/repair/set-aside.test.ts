@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import { MadeHands } from '../../../test/made-hands.ts';
+import type { NodeMaker } from '../../../test/made-node.ts';
+import { madeNodes, ORPHAN } from '../../../tools/fixtures/orphaned-volume-metadata.ts';
+import { lookAt } from '../checkup/look.ts';
+import type { Action } from '../model/action.ts';
+import type { FileStatus } from '../model/node-reader.ts';
+import { keyOf, type Recorded } from '../reader/recording.ts';
+import { setAside } from './set-aside.ts';
+
+const ROOT = '/var/lib/kubelet';
+const FOLDER = `${ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~csi/pvc-7`;
+const FROM = `${FOLDER}/vol_data.json`;
+const KEPT = `${ROOT}/kubediag-set-aside`;
+const TO = `${KEPT}/${ORPHAN}/pvc-7/vol_data.json`;
+const ACTION: Action<'set-aside'> = {
+  kind: 'set-aside',
+  podUid: ORPHAN,
+  volume: 'pvc-7',
+  inode: '70',
+};
+
+function put(maker: NodeMaker, path: string, type: FileStatus['type'], inode = '9'): NodeMaker {
+  const numbers = { mode: 0o755, owner: 0, links: 1, sizeBytes: 2, modifiedMs: 0 };
+  const answer = { type, device: '254:1', inode, ...numbers };
+  return maker.set('status', { path: `/proc/812/root${path}` }, { answer });
+}
+
+function gone(maker: NodeMaker, path: string): NodeMaker {
+  return maker.missing('status', `/proc/812/root${path}`);
+}
+
+/** The recorded node of the fault, with what only a repair asks for; nothing is kept yet. */
+function madeNode(): NodeMaker {
+  const maker = madeNodes().get('latent-silent');
+  if (!maker) throw new Error('no such node');
+  const names = FOLDER.split('/').slice(1);
+  for (const depth of names.keys()) put(maker, `/${names.slice(0, depth + 1).join('/')}`, 'folder');
+  put(maker, FROM, 'file', '70');
+  for (const path of [KEPT, `${KEPT}/${ORPHAN}`, `${KEPT}/${ORPHAN}/pvc-7`, TO]) gone(maker, path);
+  for (const pid of [812, 990]) {
+    const question = { filesOf: pid, under: [], mountIds: 'each' } as const;
+    maker.set('openFiles', question, { answer: [{ by: 'cwd', path: '/' }] });
+  }
+  // Of a kubelet that does not remove the folders of volumes itself.
+  for (const [key, recorded] of maker.answers) {
+    const text = JSON.stringify(recorded);
+    if (!text.includes('git_version')) continue;
+    maker.answers.set(key, JSON.parse(text.replace('v1.36.3', 'v1.18.8')) as Recorded);
+  }
+  return maker;
+}
+
+function kept(maker: NodeMaker, inode: string): NodeMaker {
+  for (const path of [KEPT, `${KEPT}/${ORPHAN}`, `${KEPT}/${ORPHAN}/pvc-7`]) {
+    put(maker, path, 'folder');
+  }
+  return put(maker, TO, 'file', inode);
+}
+
+const lookOf = (maker: NodeMaker) => lookAt(maker.build());
+const refusalOf = (maker: NodeMaker) =>
+  setAside.refuse(ACTION, lookOf(maker), new MadeHands().hands.writer);
+
+async function actOn(maker: NodeMaker, inAct = () => void kept(maker, '70')) {
+  const made = new MadeHands();
+  made.inAct = inAct;
+  const freshLook = () => lookOf(maker);
+  const mishap = await setAside.act(ACTION, made.hands.writer, freshLook(), { freshLook });
+  return { log: made.log, mishap };
+}
+
+async function resumeOn(maker: NodeMaker) {
+  const made = new MadeHands();
+  const said = await setAside.resume?.(ACTION, made.hands.writer, () => lookOf(maker));
+  return { log: made.log, said };
+}
+
+test('nothing stands against the last file of an orphan', async () => {
+  expect(await refusalOf(madeNode())).toBeUndefined();
+  expect(await actOn(madeNode())).toEqual({
+    log: [`link ${FROM} as ${TO}`, `unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`],
+    mishap: undefined,
+  });
+});
+
+test('a file that was replaced since the second look keeps its name', async () => {
+  const replaced = { what: 'the volume changed since it was diagnosed', stays: 'refused' };
+  const early = await actOn(put(madeNode(), FROM, 'file', '71'));
+  expect(early).toMatchObject({ log: [], mishap: replaced });
+  const maker = madeNode();
+  const late = await actOn(maker, () => void put(kept(maker, '70'), FROM, 'file', '71'));
+  expect(late).toMatchObject({ log: [`link ${FROM} as ${TO}`], mishap: replaced });
+});
+
+test('what is kept from an earlier time is never replaced, and the reason is told', async () => {
+  expect(await refusalOf(kept(madeNode(), '7777'))).toMatchObject({
+    state: 'refused',
+    what: 'another file is kept from an earlier time',
+    byHand: { commands: [expect.stringContaining(`${TO}.earlier`)] },
+  });
+});
+
+test('a link in the way to where it is kept is not followed', async () => {
+  const maker = put(kept(madeNode(), '7777'), `${KEPT}/${ORPHAN}`, 'link');
+  expect(await refusalOf(maker)).toMatchObject({
+    state: 'refused',
+    what: 'the place to keep it leads elsewhere',
+    why: `${KEPT}/${ORPHAN} is a link, and no folder`,
+  });
+});
+
+test('a file on another disk is not moved, for that would copy and delete', async () => {
+  const maker = madeNode();
+  const table = maker.answers.get(keyOf('file', { path: '/proc/812/mountinfo' }));
+  const text = table && 'answer' in table ? (table.answer as string) : '';
+  maker.file('/proc/812/mountinfo', `${text}28 27 254:2 / ${ROOT}/pods rw - ext4 /dev/vdb rw\n`);
+  expect(await refusalOf(maker)).toMatchObject({
+    state: 'refused',
+    what: expect.stringContaining('on another disk'),
+  });
+});
+
+test('killed between the two names: the first is taken away, and nothing is copied', async () => {
+  expect(await refusalOf(kept(madeNode(), '70'))).toBeUndefined();
+  const { log, said } = await resumeOn(kept(madeNode(), '70'));
+  expect(log).toEqual([`unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
+  expect(said?.said).toContain('that alone now');
+});
+
+test('killed before the folders: they are removed, where this kubelet would leave them', async () => {
+  const { log, said } = await resumeOn(gone(kept(madeNode(), '70'), FROM));
+  expect(log).toEqual([`rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
+  expect(said).toEqual({ said: 'its folder is removed now' });
+});
+
+test('killed before anything: nothing is done', async () => {
+  expect(await resumeOn(madeNode())).toEqual({ log: [], said: undefined });
+});
+
+test('afterwards it is told whether it is kept, and what is left', async () => {
+  const sight = async (maker: NodeMaker) => setAside.isDone(ACTION, lookOf(maker));
+  expect(await sight(madeNode())).toEqual({ isDone: false, seen: 'the file is still there' });
+  expect(await sight(gone(kept(madeNode(), '70'), FROM))).toMatchObject({
+    isDone: true,
+    seen: `the file is kept as ${TO}`,
+    beside: expect.stringContaining(`rmdir ${FOLDER}`),
+  });
+  expect(await sight(gone(gone(madeNode(), FROM), FOLDER))).toMatchObject({
+    beside: 'the file is gone, and not kept by us',
+  });
+});

@@ -1,0 +1,73 @@
+import { numberAt } from '../../lib/std/json.ts';
+import type { Action, ActionKind, Outcome } from '../model/action.ts';
+import { attempt } from '../model/attempt.ts';
+import type { Handler, Sight } from './handler.ts';
+import { handlers } from './handlers.ts';
+import { type JournalRecord, readJournal } from './journal.ts';
+import { resumeMs } from './limits.ts';
+import type { Hands } from './perform.ts';
+
+/** What became of a deed whose end nobody saw. */
+export type Settled = { readonly record: JournalRecord } & (
+  | { readonly outcome: Outcome }
+  | { readonly unsettled: string }
+);
+
+/**
+ * Deeds that were begun and not concluded: we were killed, or the node went down. The node is looked
+ * at, an act that broke off in its middle is finished, nothing is done again, and what is seen is
+ * written down. Called under the node's lock.
+ */
+export async function settleUnfinished(
+  folder: string,
+  hands: Pick<Hands, 'look' | 'journal' | 'writer' | 'permitted'>,
+): Promise<readonly Settled[]> {
+  const settled: Settled[] = [];
+  const until = performance.now() + resumeMs;
+  for (const record of readJournal(folder).unfinished) {
+    const { action, entry } = record;
+    if (!Object.hasOwn(handlers, action.kind)) {
+      settled.push({ record, unsettled: `this version does not know the action ${action.kind}` });
+      continue;
+    }
+    const sight = await attempt(sightOf(action, hands, until));
+    hands.writer.release();
+    if (sight.known) {
+      if (sight.value.underWay) {
+        settled.push({ record, unsettled: sight.value.underWay });
+        continue;
+      }
+      const outcome = outcomeOf(record, sight.value);
+      await hands.journal.conclude(entry, record, outcome);
+      settled.push({ record, outcome });
+    } else {
+      settled.push({ record, unsettled: `the node could not be looked at: ${sight.why}` });
+    }
+  }
+  return settled;
+}
+
+async function sightOf(
+  action: Action,
+  { look, writer, permitted }: Pick<Hands, 'look' | 'writer' | 'permitted'>,
+  until: number,
+): Promise<Sight> {
+  const handler: Handler<ActionKind> = handlers[action.kind];
+  const sight = await handler.isDone(action, look());
+  const mayResume = permitted.has(action.kind) && performance.now() < until;
+  if (sight.underWay || !handler.resume || !mayResume) return sight;
+  const resumed = await handler.resume(action, writer, look);
+  if (resumed === undefined) return sight;
+  const now = await handler.isDone(action, look());
+  const seen = `${now.seen}; ${resumed.said}`;
+  return { ...now, seen, ...(resumed.isOpen && !now.isDone ? { underWay: seen } : {}) };
+}
+
+function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Sight): Outcome {
+  const all = beside === undefined ? seen : `${seen}; ${beside}`;
+  const pid = numberAt(by, 'pid');
+  const who = pid === undefined ? 'a process that the journal does not name' : `pid ${pid}`;
+  const note = `begun at ${at} by ${who}, its end was not seen; looked now: ${all}`;
+  const todo = 'run kubediag check, and recover again';
+  return isDone ? { state: 'done', note } : { state: 'no-effect', what: seen, why: note, todo };
+}

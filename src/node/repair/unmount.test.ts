@@ -1,0 +1,294 @@
+import { expect, test } from 'vitest';
+import {
+  ACTION,
+  INTENT,
+  KUBELET_PID,
+  MadeHands,
+  OTHER_LINE,
+  PAYLOAD,
+  ROOT_LINE,
+  STALE_LINE,
+  statusOf,
+  TARGET,
+} from '../../../test/made-hands.ts';
+import { perform } from './perform.ts';
+
+const umount = `nsenter --target ${KUBELET_PID} --mount -- umount --no-canonicalize ${TARGET}`;
+
+async function outcomeOf(made: MadeHands, action = ACTION) {
+  const { outcome, entry } = await perform({ ...INTENT, action }, made.hands);
+  return { outcome, entry };
+}
+
+/** Refused, and nothing was journaled or done. */
+async function objectionTo(made: MadeHands, action = ACTION) {
+  const { outcome, entry } = await outcomeOf(made, action);
+  expect(made.log).toEqual([]);
+  expect(entry).toBeUndefined();
+  expect(outcome.state).toBe('refused');
+  if (outcome.state !== 'refused') throw new Error('unreachable');
+  for (const part of [outcome.what, outcome.why, outcome.todo]) expect(part).not.toBe('');
+  return outcome;
+}
+
+test('unmounts the stale mount in the namespace of the kubelet', async () => {
+  const made = new MadeHands();
+  expect(await outcomeOf(made)).toEqual({ outcome: { state: 'done' }, entry: 1 });
+  expect(made.log).toEqual(['intend', `unmount ${TARGET} in ${KUBELET_PID}`, 'done']);
+  expect(made.lines).toEqual([ROOT_LINE, OTHER_LINE]);
+});
+
+test('a mount that is gone already needs nothing, and is no error', async () => {
+  const made = new MadeHands();
+  made.lines = [ROOT_LINE, OTHER_LINE];
+  const note = 'nothing to do: the mount is gone already';
+  expect(await outcomeOf(made)).toEqual({ outcome: { state: 'done', note } });
+  expect(made.log).toEqual([]);
+});
+
+test('refuses while root unmounts this very mount already, and only then', async () => {
+  const made = new MadeHands();
+  const others = [`${TARGET}0`, '/mnt'].map((path) => `umount\0--no-canonicalize\0${path}\0`);
+  made.node
+    .folder('/proc', ['70', '71', '72', '73', '74'])
+    .file('/proc/70/comm', 'umount\n')
+    .file('/proc/70/cmdline', others[0] ?? '')
+    .file('/proc/71/comm', 'umount\n')
+    .file('/proc/71/cmdline', others[1] ?? '')
+    .file('/proc/72/comm', 'sleep\n')
+    .file('/proc/70/status', 'Uid:\t0\t0\t0\t0\n')
+    .file('/proc/71/status', 'Uid:\t0\t0\t0\t0\n')
+    .file('/proc/74/comm', 'umount\n')
+    .file('/proc/74/status', 'Uid:\t65534\t65534\t65534\t65534\n')
+    .file('/proc/74/cmdline', `umount\0${TARGET}\0`)
+    .missing('file', '/proc/73/comm');
+  expect((await outcomeOf(made)).outcome.state).toBe('done');
+
+  const late = new MadeHands();
+  late.node
+    .folder('/proc', ['70'])
+    .file('/proc/70/comm', 'umount\n')
+    .file('/proc/70/status', 'Uid:\t0\t0\t0\t0\n')
+    .file('/proc/70/cmdline', `/usr/bin/umount\0--no-canonicalize\0${TARGET}\0`);
+  const { what, why } = await objectionTo(late);
+  expect(what).toContain('being unmounted already');
+  expect(why).toContain('process 70');
+  // In a namespace of its own the path begins with a descriptor, and umount is nsenter at first.
+  late.node
+    .file('/proc/70/comm', 'nsenter\n')
+    .file('/proc/70/cmdline', `nsenter\0--\0/usr/bin/umount\0/proc/self/fd/4${TARGET}\0`);
+  expect((await objectionTo(late)).why).toContain('process 70');
+});
+
+test('a mount that changed between the second look and the unmount is left alone', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'changed', what: 'the mount changed since it was diagnosed', why: 'table' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, STALE_LINE.replace('//deleted', '')];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({ state: 'refused', what: made.deed.what, why: 'table' });
+  expect(made.log.at(-1)).toBe('refused');
+});
+
+test('an unmount that took another mount has failed, though the pinned one is gone', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'hit-another', why: 'mount 216 was seen, and is gone' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, OTHER_LINE];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toEqual({
+    state: 'failed',
+    what: 'another mount was unmounted than the one that was diagnosed',
+    why: made.deed.why,
+    todo: expect.stringContaining('restart the container'),
+  });
+});
+
+test.each([
+  ['outside the kubelet root', '/mnt/pods/6f1c2a9e/volume-subpaths/settings/web/1'],
+  ['not below volume-subpaths', '/var/lib/kubelet/pods/6f1c2a9e/volumes/settings/web/1'],
+  ['deeper than a subPath mount', `${TARGET}/1`],
+  ['without an index', '/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/x'],
+  ['not in UTF-8', `/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/set\udcfftings/web/1`],
+])('refuses a target that is %s', async (_, target) => {
+  const made = new MadeHands();
+  made.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target)];
+  const { what } = await objectionTo(made, { ...ACTION, target });
+  expect(what).toContain('is not a subPath mount of the kubelet');
+});
+
+test.each([
+  ['id', STALE_LINE.replace('216 22', '300 22')],
+  ['parent', STALE_LINE.replace('216 22', '216 23')],
+  ['device', STALE_LINE.replace('254:1', '254:2')],
+  ['root', STALE_LINE.replace('nginx.log//', 'other.log//')],
+  ['source that exists again', STALE_LINE.replace('//deleted', '')],
+])('refuses a mount with another %s than the one diagnosed', async (_, line) => {
+  const made = new MadeHands();
+  made.lines = [ROOT_LINE, line];
+  const { what, why } = await objectionTo(made);
+  expect(what).toBe('the mount changed since it was diagnosed');
+  expect(why).toBe(`/proc/${KUBELET_PID}/mountinfo now shows ${line}`);
+});
+
+test.each([
+  ['stacked on the same target', `300 216 254:1 /x ${TARGET} rw - ext4 /dev/vda1 rw`],
+  ['on the same target, beside it', `300 22 254:1 /x ${TARGET} rw - ext4 /dev/vda1 rw`],
+  ['inside it', `300 216 0:40 / ${TARGET}/inside rw - tmpfs tmpfs rw`],
+  ['over its parent folder', '300 22 0:40 / /var/lib/kubelet/pods rw - tmpfs tmpfs rw'],
+])('refuses when another mount lies %s', async (_, line) => {
+  const made = new MadeHands();
+  made.lines.push(line);
+  const { what, why, byHand } = await objectionTo(made);
+  expect(what).toBe('another mount lies over this one');
+  expect(why).toContain(line);
+  // Whose it is we cannot know, so nobody is told to take it away.
+  expect(byHand).toBeUndefined();
+});
+
+test('a mount that ours stands on does not hide it', async () => {
+  const made = new MadeHands();
+  const kubeletLine = '40 22 254:9 / /var/lib/kubelet rw - xfs /dev/vdb rw';
+  const root = `${PAYLOAD}/nginx.log`.replace('/var/lib/kubelet', '');
+  made.lines = [
+    ROOT_LINE,
+    kubeletLine,
+    `216 40 254:9 ${root}//deleted ${TARGET} rw - xfs /dev/vdb rw`,
+  ];
+  const action = { ...ACTION, parent: 40, device: '254:9', root };
+  expect(await outcomeOf(made, action)).toMatchObject({ outcome: { state: 'done' } });
+});
+
+test.each(['kubernetes.io~empty-dir', 'kubernetes.io~csi', 'kubernetes.io~local-volume'])(
+  'refuses what may be the last copy of the data: %s',
+  async (plugin) => {
+    const made = new MadeHands();
+    const root = ACTION.root.replace('kubernetes.io~configmap', plugin);
+    made.lines = [ROOT_LINE, STALE_LINE.replace('kubernetes.io~configmap', plugin)];
+    const { what, why, byHand } = await objectionTo(made, { ...ACTION, root });
+    expect(what).toBe('the mount may hold the last copy of its data');
+    expect(why).toContain(plugin.split('~')[1]);
+    expect(byHand?.commands).toEqual([
+      `nsenter --target ${KUBELET_PID} --mount -- cp --archive --sparse=always ${TARGET} ` +
+        '/root/kubediag-rescue-settings-web-1',
+    ]);
+    expect(byHand?.risk).toContain('lost for ever');
+  },
+);
+
+test('refuses a path that leads through a symbolic link', async () => {
+  const made = new MadeHands();
+  const path = `/proc/${KUBELET_PID}/root/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths`;
+  made.node.set('status', { path }, { answer: statusOf('link') });
+  const { what, why } = await objectionTo(made);
+  expect(what).toBe('the path of the mount leads elsewhere');
+  expect(why).toContain('volume-subpaths is a link');
+});
+
+test('refuses when the kubelet lives in a root folder of its own', async () => {
+  const made = new MadeHands();
+  made.node.link(`/proc/${KUBELET_PID}/root`, '/rootfs');
+  const { why } = await objectionTo(made);
+  expect(why).toContain('/rootfs');
+});
+
+test('refuses when the hands cannot do it, with the way by hand', async () => {
+  const made = new MadeHands();
+  made.tied = "/bin/umount is BusyBox's, which has no --no-canonicalize";
+  const { why, byHand } = await objectionTo(made);
+  expect(why).toContain('BusyBox');
+  expect(byHand?.commands).toEqual([umount]);
+  expect(byHand?.risk).toContain('never add -f or -l');
+});
+
+test('quotes a path that a shell would take apart', async () => {
+  const made = new MadeHands();
+  const target = TARGET.replace('settings', "it's $(here)");
+  made.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target.replaceAll(' ', '\\040'))];
+  const { byHand } = await objectionTo(made, { ...ACTION, target });
+  expect(byHand?.commands.at(-1)).toContain("volume-subpaths/it'\\''s $(here)/web/1'");
+});
+
+test('a busy mount is a failure that names who holds it, and is never forced', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'busy', why: `umount: ${TARGET}: target is busy.` };
+  made.node
+    .folder('/proc', ['1', '812', '77', '78', '79', '80', 'self', 'meminfo'])
+    .link('/proc/77/ns/mnt', 'mnt:[4026531841]')
+    .link('/proc/77/cwd', '/')
+    .folder('/proc/77/fd', ['0', '5'])
+    .link('/proc/77/fd/0', '/dev/null')
+    .link('/proc/77/fd/5', `${TARGET} (deleted)`)
+    .file('/proc/77/comm', 'tail\n')
+    // The same path in another mount namespace is another mount.
+    .link('/proc/78/ns/mnt', 'mnt:[4026539999]')
+    .link('/proc/78/cwd', TARGET)
+    .file('/proc/78/comm', 'sh\n')
+    .file('/proc/79/comm', 'sh\n')
+    .link('/proc/79/ns/mnt', 'mnt:[4026531841]')
+    .link('/proc/79/cwd', `${TARGET}0`)
+    .file('/proc/80/comm', 'java\n')
+    .link('/proc/80/ns/mnt', 'mnt:[4026531841]')
+    .file('/proc/80/maps', `7f1c-7f1d r--s 0 fe:01 131 ${TARGET} (deleted)\n`);
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({
+    state: 'failed',
+    what: 'the mount is in use, and is not taken away by force',
+    why: 'the kernel calls it busy; held by tail (pid 77, fd/5), java (pid 80, maps)',
+  });
+  expect(outcome).not.toHaveProperty('byHand');
+  expect(made.log.at(-1)).toBe('failed');
+});
+
+test('a busy mount that no process is seen to hold says so', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'busy', why: 'target is busy' };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({
+    state: 'failed',
+    why: expect.stringMatching(/^the kernel calls it busy; no process was seen that holds it/),
+  });
+});
+
+test('an unmount that failed because the mount had just gone is done', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'failed', why: 'umount ended with code 32: not mounted.' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, OTHER_LINE];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toEqual({
+    state: 'done',
+    note: 'the act itself said: umount ended with code 32: not mounted.',
+  });
+});
+
+test('an unmount that does not end has failed, whatever is seen meanwhile', async () => {
+  const made = new MadeHands();
+  made.deed = { state: 'unending', why: 'umount cannot be ended: process 4711' };
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, OTHER_LINE];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({ state: 'failed', why: made.deed.why });
+});
+
+test('an unmount that says it worked, and did not, has no effect', async () => {
+  const made = new MadeHands();
+  made.inAct = () => made.lines.push(STALE_LINE);
+  made.lines = [ROOT_LINE, STALE_LINE];
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({ state: 'no-effect', what: 'the mount is still there' });
+});
+
+test('another subPath mount that vanished meanwhile is told', async () => {
+  const made = new MadeHands();
+  made.inAct = () => {
+    made.lines = [ROOT_LINE, STALE_LINE];
+  };
+  const { outcome } = await outcomeOf(made);
+  expect(outcome).toMatchObject({ state: 'done' });
+  expect(outcome).toHaveProperty('note', expect.stringContaining('volume-subpaths/settings/web/2'));
+});

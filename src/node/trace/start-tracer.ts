@@ -1,0 +1,197 @@
+import { rename, unlink } from 'node:fs';
+import { hrtime, pid as ownPid } from 'node:process';
+import { type Companion, startCompanion } from '../../lib/process/companion.ts';
+import { systemProgram } from '../../lib/process/system-program.ts';
+import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
+import { EventAssembler } from './event-assembler.ts';
+import {
+  ATTACH_MS,
+  CALL_WHOLE_MS,
+  LINE_BYTES_MAX,
+  QUIET_DELAYS,
+  QUIET_MS,
+  SIGN_MS,
+  TRACER_END_MS,
+} from './limits.ts';
+import type { OwnCommand } from './name-stack.ts';
+import type { TracedCall } from './traced-call.ts';
+import type { TracerSettings } from './tracer.ts';
+
+export interface TracerEvents {
+  readonly onStart: () => void;
+  readonly onNote: (note: string) => void;
+  readonly onCall: (call: TracedCall) => void;
+}
+
+export type TracerEnd =
+  | {
+      readonly lost: number;
+      /** More was seen than could be told by the end. */
+      readonly isBehind: boolean;
+    }
+  | { readonly failure: TracerFailure; readonly detail: string };
+
+interface TracerWish {
+  readonly seconds: number;
+  readonly bpftrace: string | undefined;
+  readonly own: (subcommand: 'symbols' | 'tracer') => OwnCommand;
+}
+
+/** bpftrace's own clock begins before its probes are attached, and must not end before ours does. */
+const GRACE_SECONDS = Math.ceil(ATTACH_MS / 1_000);
+
+/** In the kernel's own folder of ourselves nothing has this name, or can get it. */
+const SIGN = '/proc/self/kubediag-watches';
+const LAST_SIGN = `${SIGN}-no-more`;
+
+/** Deletes and renames what is not there: when bpftrace tells us of both, it tells of all calls. */
+function giveSign(name: string): void {
+  unlink(name, () => {});
+  rename(name, `${name}-on`, () => {});
+}
+
+/** Runs the tracer for as long as it is wished, and never rejects. */
+export function startTracer(
+  wish: TracerWish,
+  events: TracerEvents,
+  stop: AbortSignal,
+): Promise<TracerEnd> {
+  return new Promise((resolve) => {
+    const watch = new Watch(wish, events, resolve);
+    if (stop.aborted) watch.finish();
+    else stop.addEventListener('abort', () => watch.finish(), { once: true });
+  });
+}
+
+/** From the start of the tracer to its end, whichever of the two sides comes to it first. */
+class Watch {
+  readonly #wish: TracerWish;
+  readonly #events: TracerEvents;
+  readonly #resolve: (end: TracerEnd) => void;
+  readonly #assembler = new EventAssembler((call) => this.#note(call));
+  readonly #companion: Companion;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #signs = new Set<string>();
+  #quiet: NodeJS.Timeout | undefined;
+  #quietMs = QUIET_MS;
+  #lastSignNs = 0;
+  #isAttached = false;
+  #isSettled = false;
+  #lost = 0;
+
+  constructor(wish: TracerWish, events: TracerEvents, resolve: (end: TracerEnd) => void) {
+    this.#wish = wish;
+    this.#events = events;
+    this.#resolve = resolve;
+    const cutter = lineCutter((line) => this.#hear(line));
+    this.#companion = startCompanion(commandOf(wish), {
+      onOutput: (chunk) => {
+        this.#lost += cutter(chunk);
+      },
+      onEnd: (why) =>
+        this.#settle(this.#isAttached ? true : { failure: 'tracer-failed', detail: why }),
+      onGone: () => {},
+    });
+    const late = { failure: 'bpftrace-failed', detail: LATE } as const;
+    this.#timers.push(
+      setInterval(() => this.#assembler.expire(performance.now()), CALL_WHOLE_MS / 4),
+      setInterval(() => this.#isAttached || giveSign(SIGN), SIGN_MS),
+      setTimeout(() => this.#isAttached || this.#settle(late), ATTACH_MS),
+    );
+  }
+
+  /** Waits for what is on its way to us: the last sign comes behind it, on the same processor. */
+  finish(): void {
+    if (!this.#isAttached) {
+      this.#settle(false);
+      return;
+    }
+    giveSign(LAST_SIGN);
+    this.#timers.push(setTimeout(() => this.#settle(true), TRACER_END_MS));
+  }
+
+  #hear(line: Buffer): void {
+    const said = readTracerLine(line);
+    if (said.says === 'printed') this.#assembler.hear(said.text, performance.now());
+    else if (said.says === 'lost') this.#lost += said.events;
+    else if (said.says === 'note') this.#events.onNote(said.note);
+    else if (said.says === 'failure') this.#settle({ failure: said.failure, detail: said.detail });
+  }
+
+  #note(call: TracedCall): void {
+    // Other processors have lines of their own; they are through when none is older than the sign.
+    if (this.#lastSignNs > 0 && call.atNs < this.#lastSignNs) this.#awaitQuiet();
+    if (!call.from.name.startsWith(SIGN)) {
+      this.#events.onCall(call);
+      return;
+    }
+    if (call.from.name.startsWith(LAST_SIGN)) {
+      // The clock of the kernel's programs is that of hrtime: so late comes what happens now.
+      const delayMs = (Number(hrtime.bigint()) - call.atNs) / 1e6;
+      this.#quietMs = Math.max(QUIET_MS, Math.min(delayMs * QUIET_DELAYS, TRACER_END_MS));
+      this.#lastSignNs ||= call.atNs;
+      this.#awaitQuiet();
+    }
+    this.#signs.add(call.call.replace(/at2?$/, ''));
+    if (this.#isAttached || this.#signs.size < 2) return;
+    this.#isAttached = true;
+    this.#timers.push(setTimeout(() => this.finish(), this.#wish.seconds * 1_000));
+    this.#events.onStart();
+  }
+
+  #awaitQuiet(): void {
+    clearTimeout(this.#quiet);
+    this.#quiet = setTimeout(() => this.#settle(false), this.#quietMs);
+  }
+
+  /** With the failure, or with whether more was seen than could be told. */
+  #settle(end: boolean | { readonly failure: TracerFailure; readonly detail: string }): void {
+    if (this.#isSettled) return;
+    this.#isSettled = true;
+    clearTimeout(this.#quiet);
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#companion.abandon();
+    this.#assembler.close();
+    this.#resolve(
+      typeof end === 'object' ? end : { lost: this.#lost + this.#assembler.lost, isBehind: end },
+    );
+  }
+}
+
+const LATE = 'bpftrace did not begin within its time limit';
+
+/** In a mount namespace of its own: what is mounted there nobody else sees, and it goes with it. */
+function commandOf({ seconds, bpftrace, own }: TracerWish) {
+  const settings: TracerSettings = { seconds: seconds + GRACE_SECONDS, bpftrace };
+  const { program, arguments: words } = own('tracer');
+  // "/proc/self/exe" would be unshare by then.
+  const ours = program === '/proc/self/exe' ? `/proc/${ownPid}/exe` : program;
+  return {
+    program: systemProgram('unshare') ?? '/usr/bin/unshare',
+    arguments: ['--mount', '--propagation', 'private', ours, ...words, JSON.stringify(settings)],
+  };
+}
+
+/** Gives the number of lines that were too long to be of ours. */
+function lineCutter(onLine: (line: Buffer) => void): (chunk: Buffer) => number {
+  let rest: Buffer = Buffer.alloc(0);
+  let isSkipping = false;
+  return (chunk) => {
+    let tooLong = 0;
+    let start = 0;
+    for (let end = chunk.indexOf(10); end >= 0; end = chunk.indexOf(10, start)) {
+      const piece = chunk.subarray(start, end);
+      if (!isSkipping) onLine(rest.length > 0 ? Buffer.concat([rest, piece]) : piece);
+      isSkipping = false;
+      rest = Buffer.alloc(0);
+      start = end + 1;
+    }
+    rest = Buffer.concat([rest, chunk.subarray(start)]);
+    if (rest.length > LINE_BYTES_MAX) {
+      if (!isSkipping) tooLong += 1;
+      isSkipping = true;
+      rest = Buffer.alloc(0);
+    }
+    return tooLong;
+  };
+}

@@ -1,0 +1,84 @@
+import type * as z from 'zod';
+import { isNearly } from '../../lib/std/is-nearly.ts';
+import type { Place, Problem } from './problem.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** What the schema library found, in words that say how to put it right. */
+export function problemOf(issue: Issue, root: unknown): Problem {
+  const place = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
+  return { severity: 'problem', place, ...wordsOf(issue, valueAt(root, place)) };
+}
+
+type Words = Pick<Problem, 'what' | 'fix'>;
+
+function wordsOf(issue: Issue, value: unknown): Words {
+  switch (issue.code) {
+    case 'invalid_type':
+      return typeWords(issue.expected, value);
+    case 'invalid_value':
+      return choiceWords(issue.values, value);
+    case 'too_small':
+      return boundWords('at least', issue.origin, issue.minimum, value);
+    case 'too_big':
+      return boundWords('at most', issue.origin, issue.maximum, value);
+    case 'custom':
+      return { what: issue.message, fix: String(issue.params?.fix) };
+    default:
+      return { what: issue.message, fix: 'see the description of the field in the CRD' };
+  }
+}
+
+function choiceWords(values: readonly unknown[], value: unknown): Words {
+  const what = `${JSON.stringify(value)} is none of the words that are known here`;
+  const near = values.find((word) => isNearly(String(word), String(value)));
+  if (near !== undefined) return { what, fix: `did you mean ${JSON.stringify(near)}?` };
+  return { what, fix: `use ${values.map((word) => JSON.stringify(word)).join(' or ')}` };
+}
+
+function typeWords(expected: string, value: unknown): Words {
+  if (value === undefined) return { what: 'it is missing', fix: `give it ${NOUNS[expected]}` };
+  const isQuotable = expected === 'string' && typeof value !== 'object';
+  return {
+    what: `it is ${nounOf(value)}, and must be ${NOUNS[expected]}`,
+    fix: isQuotable ? `put it in quotes: "${JSON.stringify(value)}"` : `write ${NOUNS[expected]}`,
+  };
+}
+
+const NOUNS: Readonly<Record<string, string>> = {
+  string: 'a text',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object with fields',
+  record: 'an object with fields',
+};
+
+function nounOf(value: unknown): string {
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) return 'a list';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'no whole number';
+  return NOUNS[typeof value] ?? typeof value;
+}
+
+const COUNTED: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+
+function boundWords(word: string, origin: string, bound: number | bigint, value: unknown): Words {
+  const counted = COUNTED[origin];
+  if (counted === undefined) {
+    return { what: `${String(value)} is out of bounds`, fix: `write a number of ${word} ${bound}` };
+  }
+  const { length } = value as { readonly length: number };
+  return { what: `it has ${length} ${counted}`, fix: `let it have ${word} ${bound}` };
+}
+
+function valueAt(root: unknown, place: Place): unknown {
+  return place.reduce<unknown>(
+    (value, step) =>
+      typeof value === 'object' && value !== null
+        ? (value as Readonly<Record<string | number, unknown>>)[step]
+        : undefined,
+    root,
+  );
+}

@@ -1,0 +1,56 @@
+import { isNearly } from '../../lib/std/is-nearly.ts';
+import type { Place, Problem } from './problem.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+
+/** What becomes of an object with unknown fields, in the words of Kubernetes. */
+export const FIELD_VALIDATIONS = ['Strict', 'Warn', 'Ignore'] as const;
+export type FieldValidation = (typeof FIELD_VALIDATIONS)[number];
+
+/** Fields that the schema does not name: most often a name that was mistyped. */
+export function unknownFields(
+  schema: StructuralSchema,
+  value: unknown,
+  validation: FieldValidation,
+): readonly Problem[] {
+  if (validation === 'Ignore') return [];
+  const isStrict = validation === 'Strict';
+  return [...unknownPlaces(schema, value, [])].map(({ place, known }) => ({
+    severity: isStrict ? 'problem' : 'note',
+    place,
+    what: isStrict ? UNKNOWN_FIELD : 'unknown field, dropped',
+    fix: fixFor(String(place.at(-1)), known),
+  }));
+}
+
+export const UNKNOWN_FIELD = 'unknown field';
+
+interface UnknownPlace {
+  readonly place: Place;
+  readonly known: readonly string[];
+}
+
+function* unknownPlaces(
+  { properties, additionalProperties, items }: StructuralSchema,
+  value: unknown,
+  place: Place,
+): Generator<UnknownPlace> {
+  if (Array.isArray(value)) {
+    if (!items) return;
+    for (const [index, item] of value.entries()) {
+      yield* unknownPlaces(items, item, [...place, index]);
+    }
+    return;
+  }
+  if (typeof value !== 'object' || value === null) return;
+  for (const [key, inner] of Object.entries(value)) {
+    const isNamed = properties !== undefined && Object.hasOwn(properties, key);
+    const schema = isNamed ? properties[key] : additionalProperties;
+    if (schema) yield* unknownPlaces(schema, inner, [...place, key]);
+    else if (properties) yield { place: [...place, key], known: Object.keys(properties) };
+  }
+}
+
+function fixFor(key: string, known: readonly string[]): string {
+  const meant = known.find((name) => isNearly(name, key));
+  return meant === undefined ? `known fields: ${known.join(', ')}` : `did you mean "${meant}"?`;
+}

@@ -1,0 +1,71 @@
+import type { OperationSpec } from '../api/operation.ts';
+import type { GraphNode } from '../api/operation-set.ts';
+import { type Processor, processorOf } from '../api/processor-of.ts';
+import { adjacencyHash } from '../graph/adjacency-hash.ts';
+import { checkGraph } from '../graph/check-graph.ts';
+import type { SeenSet } from '../graph/decide-next.ts';
+import { pathsOf } from '../graph/paths.ts';
+import { ownOperationSets } from '../operations/fault-processors.ts';
+import { AGENT_PORT, OWN_TIMEOUT_SECONDS } from '../operations/limits.ts';
+import { processors } from '../operations/processors.ts';
+import type { Store } from '../store/store.ts';
+import { GRAPHS_REMEMBERED_MAX } from './limits.ts';
+
+/** What Diagnoses are made of, by name. */
+export interface Catalogue {
+  readonly set: (name: string) => Promise<SeenSet>;
+  readonly operation: (name: string) => Promise<Processor | undefined>;
+}
+
+/** Our own Operations, for those that nobody defines. */
+export const ownOperations: ReadonlyMap<string, Processor> = new Map(
+  processors.map(({ operation, path }) => [
+    operation,
+    { way: 'http', path, scheme: 'http', timeoutSeconds: OWN_TIMEOUT_SECONDS },
+  ]),
+);
+
+/** Whether a server is the one that asks: it would turn itself away, for a step has no token. */
+export type IsHere = (address: string, port: number) => boolean;
+
+/** What a store has, and of our own what it has not. */
+export function storeCatalogue(store: Store, isHere: IsHere = () => false): Catalogue {
+  const graphs = new Map<string, SeenSet>();
+  return {
+    set: async (name) => {
+      const kept = await store.get({ kind: 'OperationSet', name });
+      const own = ownOperationSets.find((each) => each.name === name);
+      const list = (kept?.spec.adjacencyList as readonly GraphNode[]) ?? own?.adjacencyList;
+      if (!list) return { state: 'missing' };
+      const { uid = 'own', generation = 0 } = kept?.metadata ?? {};
+      const key = `${name} ${uid} ${generation}`;
+      const seen = graphs.get(key) ?? seenSet(list);
+      graphs.delete(key);
+      graphs.set(key, seen);
+      const [oldest] = graphs.keys();
+      if (graphs.size > GRAPHS_REMEMBERED_MAX && oldest) graphs.delete(oldest);
+      return seen;
+    },
+    operation: async (name) => {
+      const kept = await store.get({ kind: 'Operation', name });
+      if (!kept) return ownOperations.get(name);
+      return withoutOwnAddress(processorOf(kept.spec as OperationSpec), isHere);
+    },
+  };
+}
+
+/** Without an address a processor is our own, and is called without a detour. */
+function withoutOwnAddress(processor: Processor, isHere: IsHere): Processor {
+  if (processor.way !== 'http' || processor.scheme !== 'http' || !processor.address)
+    return processor;
+  const { address, port = AGENT_PORT, ...own } = processor;
+  return own.path.startsWith('/processor/') && isHere(address, port) ? own : processor;
+}
+
+/** The graph as it is, whatever its status says of it. */
+function seenSet(list: readonly GraphNode[]): SeenSet {
+  if (checkGraph(list).some(({ severity }) => severity === 'problem')) {
+    return { state: 'not-ready' };
+  }
+  return { state: 'ready', hash: adjacencyHash(list), paths: pathsOf(list) };
+}

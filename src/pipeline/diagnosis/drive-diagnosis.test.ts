@@ -1,0 +1,359 @@
+import { expect, test } from 'vitest';
+import { MadeWalk, walkOf } from '../../../test/made-walk.ts';
+import { stopWithin } from './run-step.ts';
+
+const reasonOf = async (walk: MadeWalk) => (await walk.status()).conditions?.at(-1)?.reason;
+
+test('goes from the start to the end, one step after another', async () => {
+  const walk = await walkOf('abc', { parameters: { p: '1' } });
+  const inputs: object[] = [];
+  walk.acts.set('c', ({ input, purpose }) => {
+    inputs.push({ ...input, purpose });
+    return { succeeded: true, results: { c: 'last', a: 'again' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b', 'c']);
+  const { metadata, status } = await walk.kept();
+  expect(metadata.labels).toHaveProperty('adjacency-list-hash');
+  expect(status).toMatchObject({
+    phase: 'Succeeded',
+    observedGeneration: 1,
+    checkpoint: { pathIndex: 0, nodeIndex: 2 },
+    operationResults: { a: 'again', b: 'done', c: 'last' },
+    succeededPath: [{ operation: 'a' }, { operation: 'b' }, { operation: 'c' }],
+  });
+  expect(status).not.toHaveProperty('largeResults');
+  const { uid } = metadata;
+  const told = { p: '1', a: 'done', b: 'done', 'diagnosis.uid': uid, node: 'node-1' };
+  expect(inputs).toEqual([expect.objectContaining({ ...told, purpose: `${uid}/3/default/walk` })]);
+  // An end is an end.
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toHaveLength(3);
+});
+
+test('begins no step before its checkpoint is on disk', async () => {
+  const walk = await walkOf('ab c');
+  const seen: object[] = [];
+  for (const name of ['a', 'b', 'c']) {
+    walk.acts.set(name, async () => {
+      const { phase, checkpoint, currentStep } = await walk.status();
+      seen.push({ name: currentStep?.operation, phase, ...checkpoint });
+      return name === 'b' ? { succeeded: false, message: 'no' } : { succeeded: true, results: {} };
+    });
+  }
+  await walk.drive();
+  expect(seen).toEqual([
+    { name: 'a', phase: 'Running', pathIndex: 0, nodeIndex: 0 },
+    { name: 'b', phase: 'Running', pathIndex: 0, nodeIndex: 1 },
+    { name: 'c', phase: 'Running', pathIndex: 1, nodeIndex: 0 },
+  ]);
+});
+
+test('writes a result and the next checkpoint at once', async () => {
+  const walk = await walkOf('ab');
+  const { resourceVersion } = await walk.store.list('Diagnosis');
+  const events: object[] = [];
+  await walk.drive();
+  const stop = new AbortController();
+  for await (const { object } of walk.store.watch('Diagnosis', resourceVersion, stop.signal)) {
+    const { phase, checkpoint, operationResults } = object.status ?? {};
+    events.push({ phase, checkpoint, operationResults });
+    if (phase === 'Succeeded') stop.abort();
+  }
+  expect(events).toEqual([
+    // The label that says which graph it is.
+    { phase: undefined, checkpoint: undefined, operationResults: undefined },
+    { phase: 'Running', checkpoint: { pathIndex: 0, nodeIndex: 0 }, operationResults: undefined },
+    {
+      phase: 'Running',
+      checkpoint: { pathIndex: 0, nodeIndex: 1 },
+      operationResults: { a: 'done' },
+    },
+    {
+      phase: 'Succeeded',
+      checkpoint: { pathIndex: 0, nodeIndex: 1 },
+      operationResults: { a: 'done', b: 'done' },
+    },
+  ]);
+});
+
+test('a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', async () => {
+    const object = await walk.kept();
+    const metadata = { ...object.metadata, labels: { ...object.metadata.labels, by: 'hand' } };
+    await walk.store.update({ ...object, metadata });
+    return { succeeded: true, results: { b: 'kept' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b', 'c']);
+  const { metadata, status } = await walk.kept();
+  expect(metadata.labels).toMatchObject({ by: 'hand' });
+  expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
+});
+
+test('a cancel in the middle of a step keeps its result, and begins no other', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', async () => {
+    await walk.change({ cancel: true });
+    return { succeeded: true, results: { b: 'kept' } };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(await walk.status()).toMatchObject({
+    phase: 'Failed',
+    operationResults: { a: 'done', b: 'kept' },
+    conditions: [{}, { reason: 'DiagnosisCancelled' }],
+    observedGeneration: 2,
+  });
+});
+
+test('one whose time is over begins no further step, and says so', async () => {
+  const walk = await walkOf('ab', { deadlineSeconds: 10 });
+  let rest: number | undefined;
+  walk.now = () => new Date('2026-03-01T12:00:00Z');
+  walk.acts.set('a', ({ restMs }) => {
+    rest = restMs;
+    walk.now = () => new Date('2026-03-01T12:00:11Z');
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  // A step that is cut short by a timer which is a moment early would fail for itself.
+  expect(rest).toBe(10_001);
+  expect(walk.ran).toEqual(['a']);
+  expect(await reasonOf(walk)).toBe('DeadlineExceeded');
+});
+
+test('one whose clock is set back by months has no more time than its deadline', async () => {
+  const walk = await walkOf('ab', { deadlineSeconds: 10 });
+  const rests: number[] = [];
+  walk.now = () => new Date('2026-03-01T12:00:00Z');
+  for (const name of ['a', 'b']) {
+    walk.acts.set(name, ({ restMs, stop }) => {
+      rests.push(restMs);
+      // What a step does with it: a timer holds no months.
+      expect(stopWithin(restMs, stop).aborted).toBe(false);
+      walk.now = () => new Date('2025-11-01T12:00:00Z');
+      return { succeeded: true, results: {} };
+    });
+  }
+  await walk.drive();
+  expect(rests).toEqual([10_001, 10_001]);
+  expect(await walk.status()).toMatchObject({
+    ...{ phase: 'Succeeded', startTime: '2025-11-01T12:00:00Z' },
+  });
+});
+
+test('a last step that fails because the time is over fails for that, not for itself', async () => {
+  const walk = await walkOf('a', { deadlineSeconds: 10 });
+  walk.acts.set('a', () => {
+    walk.now = () => new Date(Date.now() + 11_000);
+    return { succeeded: false, message: 'cut short' };
+  });
+  await walk.drive();
+  expect(await reasonOf(walk)).toBe('DeadlineExceeded');
+  expect((await walk.status()).steps).toMatchObject([{ outcome: 'Failed', message: 'cut short' }]);
+});
+
+test('one that is suspended waits, and goes on from where it was', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    await walk.change({ suspend: true });
+    return { succeeded: true, results: {} };
+  });
+  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'it is suspended' });
+  expect((await walk.status()).observedGeneration).toBe(2);
+  await walk.change({ suspend: false });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+});
+
+test('one that is cancelled before its first step says which change it has seen', async () => {
+  const walk = await walkOf('a', { suspend: true });
+  await walk.drive();
+  await walk.change({ cancel: true });
+  await walk.drive();
+  expect(await walk.status()).toMatchObject({ phase: 'Failed', observedGeneration: 2 });
+  // What is changed after its end is nothing to it.
+  await walk.change({ parameters: {} });
+  await walk.drive();
+  expect(await walk.status()).toMatchObject({ phase: 'Failed', observedGeneration: 2 });
+  expect(walk.ran).toEqual([]);
+});
+
+test('one that is deleted in the middle of a step is let go', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    await walk.delete();
+    await walk.diagnosis();
+    return { succeeded: true, results: {} };
+  });
+  expect(await walk.drive()).toEqual({ state: 'gone' });
+  expect(walk.ran).toEqual(['a']);
+  // The new one of that name is untouched.
+  expect((await walk.kept()).status).toBeUndefined();
+});
+
+test('another one of the same name is not driven in its place', async () => {
+  const walk = await walkOf('a');
+  const { uid } = (await walk.kept()).metadata;
+  await walk.delete();
+  await walk.diagnosis();
+  expect(await walk.drive(uid)).toEqual({ state: 'gone' });
+  expect(walk.ran).toEqual([]);
+});
+
+test('a process that ends keeps nothing of a step that it cut short; the next one runs it again', async () => {
+  const walk = await walkOf('abc');
+  walk.acts.set('b', () => {
+    walk.shutdown.abort();
+    return { succeeded: false, message: 'stopped' };
+  });
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(await walk.status()).toMatchObject({
+    phase: 'Running',
+    checkpoint: { pathIndex: 0, nodeIndex: 1 },
+  });
+  const next = new MadeWalk();
+  next.store = walk.store;
+  expect(await next.drive()).toMatchObject({ state: 'ended' });
+  expect(next.ran).toEqual(['b', 'c']);
+  expect(await next.status()).toMatchObject({ phase: 'Succeeded' });
+});
+
+test('an OperationSet that comes after its Diagnosis is waited for', async () => {
+  const walk = new MadeWalk();
+  await walk.diagnosis();
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  await walk.graph('a');
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('one that never comes is told, and so is one that cannot be walked', async () => {
+  const missing = new MadeWalk();
+  await missing.diagnosis();
+  await missing.drive();
+  missing.now = () => new Date(Date.now() + 61_000);
+  await missing.drive();
+  expect(await reasonOf(missing)).toBe('OperationSetNotFound');
+  const wrong = await walkOf('a');
+  const set = await wrong.store.get({ kind: 'OperationSet', name: 'some' });
+  if (!set) throw new Error('no set');
+  await wrong.store.update({
+    ...set,
+    spec: { adjacencyList: [{ to: [1] }, { operation: 'a', to: [1] }] },
+  });
+  wrong.now = () => new Date(Date.now() + 61_000);
+  expect(await wrong.drive()).toMatchObject({ state: 'waits' });
+  wrong.now = () => new Date(Date.now() + 130_000);
+  await wrong.drive();
+  expect(await reasonOf(wrong)).toBe('OperationSetNotReady');
+});
+
+test('a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
+  const walk = await walkOf('ab');
+  const object = await walk.kept();
+  const labels = { 'adjacency-list-hash': 'made-up' };
+  await walk.store.update({ ...object, metadata: { ...object.metadata, labels } });
+  walk.acts.set('a', async () => {
+    const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
+    if (!set) throw new Error('no set');
+    await walk.store.update({ ...set, spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] } });
+    return { succeeded: true, results: { a: 'kept' } };
+  });
+  await walk.drive();
+  expect(walk.ran).toEqual(['a']);
+  expect(await reasonOf(walk)).toBe('OperationSetChanged');
+  expect((await walk.status()).operationResults).toEqual({ a: 'kept' });
+});
+
+test('whoever replaces it without its labels in the middle of a step does not end it', async () => {
+  const walk = await walkOf('ab');
+  walk.acts.set('a', async () => {
+    const { metadata, ...object } = await walk.kept();
+    const { labels: _, ...rest } = metadata;
+    await walk.store.update({ ...object, metadata: rest });
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  expect((await walk.status()).phase).toBe('Succeeded');
+  expect((await walk.kept()).metadata.labels).toHaveProperty('adjacency-list-hash');
+});
+
+test('a path that fails is followed by the next one, from its first step', async () => {
+  const walk = await walkOf('abc de');
+  walk.acts.set('b', () => ({ succeeded: false, message: 'not here', results: { b: 'seen' } }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'd', 'e']);
+  const status = await walk.status();
+  expect(status.phase).toBe('Succeeded');
+  expect(status.operationResults).toEqual({ a: 'done', b: 'seen', d: 'done', e: 'done' });
+  expect(status.steps?.map(({ operation, outcome }) => `${operation} ${outcome}`)).toEqual([
+    'a Succeeded',
+    'b Failed',
+    'c NotRun',
+    'd Succeeded',
+    'e Succeeded',
+  ]);
+});
+
+test('a step that two paths share is run in each, under one purpose', async () => {
+  const walk = new MadeWalk();
+  await walk.graph('a');
+  const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
+  if (!set) throw new Error('no set');
+  // 0 -> a -> (b | c)
+  const adjacencyList = [
+    { to: [1] },
+    { operation: 'a', to: [2, 3] },
+    { operation: 'b' },
+    { operation: 'c' },
+  ];
+  await walk.store.update({ ...set, spec: { adjacencyList } });
+  for (const name of ['b', 'c']) await walk.operation(name);
+  const purposes: string[] = [];
+  walk.acts.set('a', ({ purpose }) => {
+    purposes.push(purpose);
+    return { succeeded: true, results: {} };
+  });
+  walk.acts.set('b', () => ({ succeeded: false, message: 'no' }));
+  await walk.diagnosis();
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
+  // So what its first run did to the node is known to the second, which does not do it again.
+  expect(new Set(purposes).size).toBe(1);
+});
+
+test('an Operation that is missing fails its path, not the Diagnosis', async () => {
+  const walk = await walkOf('ab c');
+  await walk.store.delete({ kind: 'Operation', name: 'b' });
+  // It may still come, as may all that is applied together.
+  expect(await walk.drive()).toMatchObject({ state: 'waits', why: 'Operation b is not found' });
+  walk.now = () => new Date(Date.now() + 61_000);
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'c']);
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('the node of a pod is written down, and a node that nobody serves is told', async () => {
+  const pod = new MadeWalk();
+  await pod.graph('a');
+  const podReference = { namespace: 'shop', name: 'web-0' };
+  const { spec } = await pod.diagnosis({ nodeName: undefined, podReference });
+  expect(JSON.stringify(spec)).not.toContain('nodeName');
+  await pod.drive();
+  expect(await pod.kept()).toMatchObject({
+    spec: { nodeName: 'node-1' },
+    status: { phase: 'Succeeded', observedGeneration: 2 },
+  });
+  const other = await walkOf('a', { nodeName: 'node-2' });
+  expect(await other.drive()).toMatchObject({
+    state: 'waits',
+    why: 'node node-2 is not served here',
+  });
+  other.now = () => new Date(Date.now() + 61_000);
+  await other.drive();
+  expect(await reasonOf(other)).toBe('TargetNotFound');
+  expect(other.ran).toEqual([]);
+});

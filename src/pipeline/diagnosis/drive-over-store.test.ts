@@ -1,0 +1,98 @@
+import { expect, test } from 'vitest';
+import { MadeWalk, walkOf } from '../../../test/made-walk.ts';
+import { StoreError } from '../store/store.ts';
+
+test('a store that fails for a while is waited for, and no step is run again for it', async () => {
+  const walk = await walkOf('ab');
+  const { store } = walk;
+  let failures = 3;
+  walk.store = {
+    ...bound(store),
+    updateStatus: async (object) => {
+      if (walk.ran.length === 1 && failures > 0) {
+        failures -= 1;
+        throw new StoreError('ServiceUnavailable', 'the disk is full');
+      }
+      return store.updateStatus(object);
+    },
+  };
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(walk.troubles).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
+});
+
+test('a catalogue or a last word that the store fails for a while is waited for', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  const failing = new Set<string>(['OperationSet', 'Operation', 'bare']);
+  const failOnce = (what: string) => {
+    if (failing.delete(what)) throw new StoreError('ServiceUnavailable', `no ${what}`);
+  };
+  walk.store = {
+    ...bound(store),
+    get: async (key) => {
+      failOnce(key.kind);
+      return store.get(key);
+    },
+    updateStatus: async (object) => {
+      if (object.status?.phase !== 'Failed') throw new StoreError('TooLarge', 'too large');
+      failOnce('bare');
+      return store.updateStatus(object);
+    },
+  };
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(walk.troubles).toEqual(['no OperationSet', 'no Operation', 'no bare']);
+  expect((await walk.status()).conditions?.at(-1)?.reason).toBe('SyncDiagnosisFailed');
+  expect(walk.ran).toEqual([]);
+});
+
+test('a store that refuses for good what is damaged ends nothing, and says why', async () => {
+  const walk = await walkOf('a');
+  const { store } = walk;
+  walk.store = {
+    ...bound(store),
+    get: async (key) => {
+      if (key.kind === 'Operation') throw new StoreError('Damaged', 'its row is damaged');
+      return store.get(key);
+    },
+  };
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(walk.troubles).toEqual(['its row is damaged']);
+  expect((await walk.kept()).status).toBeUndefined();
+  const updateStatus = () => Promise.reject(new StoreError('Damaged', 'this one too'));
+  walk.store = { ...bound(store), updateStatus };
+  expect(await walk.drive()).toEqual({ state: 'interrupted' });
+  expect(walk.troubles.at(-1)).toBe('this one too');
+});
+
+test('what passes while it is saved that it waits is asked for at once', async () => {
+  const walk = new MadeWalk();
+  await walk.diagnosis({ deadlineSeconds: 10 });
+  const { store } = walk;
+  const begun = Date.now();
+  walk.store = {
+    ...bound(store),
+    updateStatus: async (object) => {
+      // The disk takes its time.
+      walk.now = () => new Date(begun + 70_000);
+      return store.updateStatus(object);
+    },
+  };
+  const driven = await walk.drive();
+  if (driven.state !== 'waits') throw new Error(driven.state);
+  expect(driven.againAt).toBeLessThanOrEqual(begun + 10_000);
+  expect(driven.againAt).toBeGreaterThan(begun + 8_000);
+});
+
+function bound(store: MadeWalk['store']): MadeWalk['store'] {
+  return {
+    create: (object) => store.create(object),
+    get: (key) => store.get(key),
+    list: (kind, namespace) => store.list(kind, namespace),
+    each: (kind, namespace) => store.each(kind, namespace),
+    update: (object) => store.update(object),
+    updateStatus: (object) => store.updateStatus(object),
+    delete: (key, version) => store.delete(key, version),
+    watch: (kind, version, stop) => store.watch(kind, version, stop),
+  };
+}

@@ -1,0 +1,107 @@
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import {
+  DiskError,
+  prepareFolder,
+  type Tried,
+  textIfThere,
+  tried,
+  writeSynced,
+} from '../../lib/state/state-folder.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { RESULTS_WHOLE_BYTES_MAX } from './limits.ts';
+
+/** Where results are kept that are too large for a status, by the uid of their Diagnosis. */
+export interface LargeResults {
+  /** On disk when it resolves. */
+  readonly keep: (uid: string, file: string, text: string) => Promise<Tried<void>>;
+  readonly read: (uid: string, file: string) => Promise<Tried<string>>;
+  readonly remove: (uid: string) => Promise<void>;
+  /** Removes what is left of Diagnoses that are no longer there. */
+  readonly retain: (uids: ReadonlySet<string>) => Promise<void>;
+}
+
+/** In a folder of our own: "results/<uid>/<file>". */
+export function largeResultsIn(folder: string): LargeResults {
+  const remove = async (uid: string) => {
+    if (UID.test(uid)) await tried(rm(join(folder, uid), { recursive: true, force: true }));
+  };
+  return {
+    keep: (uid, file, text) => tried(keep(join(folder, uid), file, text)),
+    read: (uid, file) => tried(read(join(folder, uid), file)),
+    remove,
+    retain: async (uids) => {
+      // What cannot be tidied up is told by whoever keeps or reads something there.
+      const names = await tried(prepareFolder(folder).then(() => readdirSync(folder)));
+      const left = (names.ok ? names.value : []).filter((uid) => UID.test(uid) && !uids.has(uid));
+      for (const uid of left) await remove(uid);
+    },
+  };
+}
+
+/** For a Diagnosis that ends with this process. */
+export function largeResultsInMemory(): LargeResults {
+  const texts = new Map<string, string>();
+  return {
+    keep: async (uid, file, text) => {
+      texts.set(`${uid}/${file}`, text);
+      return { ok: true, value: undefined };
+    },
+    read: async (uid, file) => {
+      const value = texts.get(`${uid}/${file}`);
+      return value === undefined ? { ok: false, why: `${file} was not kept` } : { ok: true, value };
+    },
+    remove: async (uid) => {
+      for (const key of texts.keys()) if (key.startsWith(`${uid}/`)) texts.delete(key);
+    },
+    retain: async () => {},
+  };
+}
+
+/** Another text has another file: what an older status names stays what it was, and is known again. */
+export function fileOf(key: string, text: string): string {
+  return createHash('sha256').update(key).update('\0').update(text).digest('hex').slice(0, 32);
+}
+
+/** All results of a Diagnosis, as its steps found them. */
+export async function wholeResults(
+  uid: string,
+  { operationResults, largeResults = [] }: DiagnosisStatus,
+  kept: Pick<LargeResults, 'read'>,
+): Promise<Tried<Readonly<Record<string, string>>>> {
+  const whole: Record<string, string> = { ...operationResults };
+  for (const { key, file } of largeResults) {
+    const text = await kept.read(uid, file);
+    if (!text.ok) return { ok: false, why: `${key} cannot be handed on: ${text.why}` };
+    if (fileOf(key, text.value) !== file) {
+      const why = `${file} is not what was kept; see to the disk, and begin a new Diagnosis`;
+      return { ok: false, why: `${key} cannot be handed on: ${why}` };
+    }
+    whole[key] = text.value;
+  }
+  return { ok: true, value: whole };
+}
+
+async function keep(folder: string, file: string, text: string): Promise<void> {
+  await prepareFolder(folder);
+  await writeSynced(join(folder, named(file)), text);
+}
+
+async function read(folder: string, file: string): Promise<string> {
+  const path = join(folder, named(file));
+  const text = textIfThere(path, RESULTS_WHOLE_BYTES_MAX);
+  if (text === undefined) throw new DiskError(`${path} is gone`);
+  return text;
+}
+
+// 0f8fad5b-d9cb-469f-a165-70867728950e
+const UID = /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/;
+
+/** A name that stays in its folder: it comes from a status. */
+function named(file: string): string {
+  // 9b74c9897bac770ffc029102a200c5de
+  if (/^[\da-f]{32}$/.test(file)) return file;
+  throw new DiskError(`"${file.slice(0, 40)}" is no name of a result`);
+}

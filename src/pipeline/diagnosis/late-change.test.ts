@@ -1,0 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { walkOf } from '../../../test/made-walk.ts';
+import type { StoredObject } from '../store/store.ts';
+import { Runner } from './runner.ts';
+
+test('a change of one that has ended is seen, and nothing is run again or told again', async () => {
+  const walk = await walkOf('ab');
+  const ended: StoredObject[] = [];
+  const running = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) }).run();
+  const isObserved = async () => {
+    const { metadata, status } = await walk.kept();
+    return status?.phase === 'Succeeded' && status.observedGeneration === metadata.generation;
+  };
+  while (!(await isObserved())) await sleep(5);
+  await walk.change({ ttlSecondsAfterFinished: 3_600 });
+  expect(await isObserved()).toBe(false);
+  while (!(await isObserved())) await sleep(5);
+  await walk.change({ ttlSecondsAfterFinished: 7_200 });
+  while (!(await isObserved())) await sleep(5);
+  expect(walk.ran).toEqual(['a', 'b']);
+  expect(ended).toHaveLength(1);
+  walk.shutdown.abort();
+  await running;
+});

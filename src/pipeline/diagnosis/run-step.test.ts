@@ -1,0 +1,364 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { MadeWalk } from '../../../test/made-walk.ts';
+import { checkUp, findingId } from '../../node/checkup/check-up.ts';
+import { lookAt } from '../../node/checkup/look.ts';
+import type { FaultReport } from '../../node/checkup/report.ts';
+import { bundleOfFiles } from '../../node/reader/bundle.ts';
+import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
+import { RecordedNode } from '../../node/reader/recorded-node.ts';
+import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
+import { type Lending, stepsOn } from './run-step.ts';
+
+const FIXTURES = join(import.meta.dirname, '../../node/faults/stale-subpath-mount/fixtures');
+const BROKEN = 'broken-configmap';
+/** Four of them hurt. */
+const SEVERAL = 'recorded-kubelet-1.18.8-active';
+
+/** What hurts on a recorded node. */
+function activeIn(fixture: string): FaultReport['findings'] {
+  const text = readFileSync(join(FIXTURES, `${fixture}.json`), 'utf8');
+  return (JSON.parse(text) as FaultReport).findings.filter(({ state }) => state === 'active');
+}
+
+/** A recorded node with stale mounts, on which an act is only written down. */
+class Patient {
+  readonly intents: Intent[] = [];
+  readonly done: JournalRecord[] = [];
+  readonly cured = new Set<string>();
+  readonly fixture: string;
+
+  constructor(fixture = BROKEN) {
+    this.fixture = fixture;
+  }
+
+  lend = async <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>): Promise<T> => {
+    const { recording, settings } = bundleOfFiles(bundleFilesIn(join(FIXTURES, this.fixture)));
+    const look = () => lookAt(new RecordedNode(recording), settings);
+    return use({
+      ...lending,
+      look,
+      judge: async (fault, only) => {
+        const [judged] = await checkUp([fault], look(), only);
+        if (!judged) throw new Error('no verdict');
+        const left = judged.verdict.findings.filter(
+          (each) => !this.cured.has(findingId(fault, each)),
+        );
+        const verdict =
+          left.length === 0
+            ? ({ state: 'clear', findings: [] } as const)
+            : { ...judged.verdict, findings: left };
+        return { verdict, keepEvidence: async () => ({ path: '/kept' }) };
+      },
+      openHands: async () => ({
+        isOpen: true,
+        settled: [],
+        close: () => {},
+        perform: async (intent) => {
+          const entry = this.intents.push(intent);
+          this.#wasDone(entry, intent);
+          return { outcome: { state: 'done' }, entry };
+        },
+      }),
+      deedsBefore: async () => ({ isKnown: true, done: this.done }),
+      stateFolder: '/nowhere',
+      hostRoot: '/',
+    });
+  };
+
+  #wasDone(entry: number, intent: Intent): void {
+    this.cured.add(intent.finding);
+    const by = { pid: 812, user: 'ada' };
+    const when = { at: '2026-01-02T03:04:05Z', boot: 'b1', event: 'concluded' } as const;
+    this.done.push({ entry, ...when, by, ...intent, outcome: { state: 'done' } });
+  }
+}
+
+/** The graph of the fault: our own OperationSet and Operations, which nobody has to apply. */
+async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  const run = stepsOn({ lend: patient.lend });
+  const both = ['stale-subpath-mount-diagnoser', 'stale-subpath-mount-recover'];
+  for (const name of both) walk.acts.set(name, (step) => run(step));
+  await walk.diagnosis({ operationSet: 'stale-subpath-mount', ...spec });
+  return walk;
+}
+
+const active = activeIn(BROKEN);
+const deedFor = ({ id, subject }: (typeof active)[number]) => ({
+  kind: 'unmount',
+  fault: 'stale-subpath-mount',
+  finding: id,
+  deed: `unmount ${subject.mount}`,
+});
+const results = 'recover.kubernetes.stale_subpath_mount.result';
+
+test('acts by itself unless the spec says otherwise', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, {});
+  await walk.drive();
+  const { phase, actions, operationResults } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(actions).toMatchObject(active.map((each) => ({ ...deedFor(each), state: 'done' })));
+  expect(operationResults?.[results]).toMatch(/^recovered /);
+  const { uid } = (await walk.kept()).metadata;
+  expect(patient.intents.map(({ purpose }) => purpose)).toEqual(
+    active.map(() => `${uid}/2/default/walk`),
+  );
+});
+
+test('with a dry run, or with recovery "Never", nothing is changed', async () => {
+  const patient = new Patient();
+  const dry = await diagnosed(patient, { dryRun: true });
+  await dry.drive();
+  expect(await dry.status()).toMatchObject({
+    phase: 'Succeeded',
+    plannedActions: active.map(deedFor),
+    operationResults: { [results]: expect.stringMatching(/^would recover /) },
+  });
+  const never = await diagnosed(patient, { recovery: 'Never' });
+  await never.drive();
+  const { phase, steps } = await never.status();
+  expect(phase).toBe('Failed');
+  expect(steps?.at(-1)?.message).toContain('refused: spec.recovery is Never');
+  expect(patient.intents).toEqual([]);
+});
+
+test('with recovery "Approval" it waits, and says what for', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  expect(await walk.drive()).toMatchObject({
+    state: 'waits',
+    why: expect.stringMatching(/^plan [\da-f]{16} waits to be approved$/),
+  });
+  const { phase, checkpoint, plan, plannedActions, conditions } = await walk.status();
+  expect({ phase, checkpoint }).toEqual({
+    phase: 'Running',
+    checkpoint: { pathIndex: 0, nodeIndex: 1 },
+  });
+  expect(plannedActions).toEqual(
+    active.map((each) => ({
+      ...deedFor(each),
+      summary: each.summary,
+      details: [expect.stringMatching(/^mount \d+ of the kubelet, on device /) as string],
+      digest: expect.stringMatching(/^[\da-f]{16}$/) as string,
+      plan,
+    })),
+  );
+  expect(conditions?.at(-1)).toMatchObject({
+    type: 'WaitingForApproval',
+    status: 'True',
+    reason: 'ApprovalNeeded',
+    message: expect.stringContaining(`before plan ${plan} is approved`),
+  });
+  // As often as it is asked, it looks no more until somebody agrees.
+  const { length } = walk.ran;
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  expect(walk.ran).toHaveLength(length);
+  expect(patient.intents).toEqual([]);
+
+  await walk.change({ approvedPlan: 'another' });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(patient.intents).toHaveLength(active.length);
+  const after = await walk.status();
+  expect(after).toMatchObject({ phase: 'Succeeded', actions: [{ state: 'done' }] });
+  expect(after).not.toHaveProperty('plan');
+  const approval = after.conditions?.find(({ type }) => type === 'WaitingForApproval');
+  expect(approval).toMatchObject({ status: 'False', reason: 'PlanApproved' });
+});
+
+test('an approval is for the plan that was seen: what else is found waits again', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const seen = await walk.status();
+  // As if it had planned for another thing, which is gone by now.
+  const object = await walk.kept();
+  const plan = '0123456789abcdef';
+  const plannedActions = seen.plannedActions?.map((each) => ({ ...each, finding: 'abcdef', plan }));
+  await walk.store.updateStatus({ ...object, status: { ...seen, plan, plannedActions } });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  expect(patient.intents).toEqual([]);
+  const { plan: next, plannedActions: others } = await walk.status();
+  expect({ next, others }).toEqual({ next: seen.plan, others: seen.plannedActions });
+});
+
+test('what was approved and done is told, though something else waits to be approved', async () => {
+  const several = activeIn(SEVERAL);
+  const [first, second, ...others] = several.map(({ id }) => id);
+  if (first === undefined || second === undefined) throw new Error('too few findings');
+  const patient = new Patient(SEVERAL);
+  // One of them comes when the others were approved.
+  patient.cured.add(second);
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const { plan } = await walk.status();
+  patient.cured.delete(second);
+  const object = await walk.kept();
+  const key = 'diagnoser.kubernetes.stale_subpath_mount.findings';
+  const operationResults = {
+    ...(await walk.status()).operationResults,
+    [key]: JSON.stringify(several),
+  };
+  await walk.store.updateStatus({ ...object, status: { ...object.status, operationResults } });
+  await walk.change({ approvedPlan: plan });
+  expect(await walk.drive()).toMatchObject({ state: 'waits' });
+  const done = (count: number) =>
+    Array.from({ length: count }, () => ({ kind: 'unmount', state: 'done' }));
+  const { actions, plannedActions, plan: next } = await walk.status();
+  expect(patient.intents.map(({ finding }) => finding)).toEqual([first, ...others]);
+  expect(actions).toMatchObject(done(several.length - 1));
+  expect(plannedActions).toMatchObject([{ finding: second, plan: next }]);
+  // The next attempt knows of them from the journal: they are told once.
+  await walk.change({ approvedPlan: next });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(await walk.status()).toMatchObject({ phase: 'Succeeded', actions: done(several.length) });
+  expect(patient.intents).toHaveLength(several.length);
+});
+
+test('one that is cancelled while it waits ends, and one whose time is over too', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  await walk.change({ cancel: true });
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(walk);
+  const late = await diagnosed(patient, { recovery: 'Approval', deadlineSeconds: 60 });
+  await late.drive();
+  late.now = () => new Date(Date.now() + 61_000);
+  expect(await late.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(late);
+  const never = await diagnosed(patient, { recovery: 'Approval' });
+  await never.drive();
+  await never.change({ recovery: 'Never' });
+  expect(await never.drive()).toMatchObject({ state: 'ended' });
+  await nothingWaits(never);
+  expect(patient.intents).toEqual([]);
+});
+
+/** Nor does it say that anybody has approved. */
+async function nothingWaits(walk: MadeWalk): Promise<void> {
+  const { plan, conditions } = await walk.status();
+  expect(plan).toBeUndefined();
+  const approval = conditions?.find(({ type }) => type === 'WaitingForApproval');
+  expect(approval).toMatchObject({ status: 'False', reason: 'PlanDropped' });
+}
+
+test('an approved step that was cut short after its act is not asked for again, nor done again', async () => {
+  const patient = new Patient();
+  const walk = await diagnosed(patient, { recovery: 'Approval' });
+  await walk.drive();
+  const { plan } = await walk.status();
+  await walk.change({ approvedPlan: plan });
+  // It was done, and then the process was killed: the checkpoint is still that of the step.
+  for (const { id } of active) {
+    patient.cured.add(id);
+    patient.done.push({
+      entry: patient.done.length + 1,
+      at: '2026-01-02T03:04:05Z',
+      event: 'concluded',
+      boot: 'b1',
+      by: { pid: 812, user: 'ada' },
+      fault: 'stale-subpath-mount',
+      finding: id,
+      action: { kind: 'unmount', id: 1, parent: 1, device: '1:1', root: '/a', target: '/b' },
+      outcome: { state: 'done' },
+    });
+  }
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  expect(await walk.status()).toMatchObject({
+    phase: 'Succeeded',
+    actions: active.map(() => ({ kind: 'unmount', state: 'done' })),
+  });
+  expect(patient.intents).toEqual([]);
+});
+
+test('a step is stopped when the time for the whole is over, and one that is stopped does not begin', async () => {
+  const heard: boolean[] = [];
+  const run = stepsOn({
+    lend: async ({ stop }) => {
+      await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
+      heard.push(stop.aborted);
+      throw new Error('stopped');
+    },
+  });
+  const walk = await diagnosed(new Patient(), {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const step = { name: 'recover', processor, diagnosis, input: {}, purpose: 'p' };
+  const { signal: stop } = new AbortController();
+  await run({ ...step, restMs: 20, stop });
+  expect(heard).toEqual([true]);
+  expect(await run({ ...step, restMs: 1_000, stop: AbortSignal.abort() })).toEqual({
+    succeeded: false,
+    message: 'it was stopped before it began',
+  });
+});
+
+test('a cancel and a deadline are heeded while a step waits for its turn', async () => {
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<void>();
+  const run = stepsOn({
+    lend: async ({ purpose }, use) => {
+      begun.push(purpose);
+      await gate.promise;
+      return use({} as ProcessorHost);
+    },
+  });
+  const walk = await diagnosed(new Patient(), {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const rest = { name: 'recover', processor, diagnosis, input: {} };
+  const { signal: never } = new AbortController();
+  const stop = new AbortController();
+  const holder = run({ ...rest, purpose: 'first', restMs: 60_000, stop: never });
+  const cancelled = run({ ...rest, purpose: 'cancelled', restMs: 60_000, stop: stop.signal });
+  const late = run({ ...rest, purpose: 'late', restMs: 20, stop: never });
+  stop.abort();
+  const message = 'it was stopped before it began';
+  expect(await cancelled).toEqual({ succeeded: false, message });
+  expect(await late).toEqual({ succeeded: false, message });
+  expect(begun).toEqual(['first']);
+  gate.resolve();
+  await holder;
+});
+
+test('steps that repair take turns, and one that breaks off fails alone', async () => {
+  const patient = new Patient();
+  let now = 0;
+  let most = 0;
+  const run = stepsOn({
+    lend: async () => {
+      now += 1;
+      most = Math.max(most, now);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      now -= 1;
+      throw new TypeError('x is not a function');
+    },
+  });
+  const walk = await diagnosed(patient, {});
+  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const spec = { operationSet: 'some' };
+  const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
+  const rest = { input: {}, restMs: 1_000, purpose: 'p', stop: new AbortController().signal };
+  const steps = Array.from({ length: 5 }, () =>
+    run({ name: 'recover', processor, diagnosis, ...rest }),
+  );
+  for (const each of await Promise.all(steps)) {
+    expect(each).toMatchObject({
+      succeeded: false,
+      message: 'it broke off by a mistake in kubediag: x is not a function; report this',
+    });
+  }
+  expect(most).toBe(1);
+});

@@ -1,0 +1,362 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterEach, expect, test, vi } from 'vitest';
+import { MadeWalk } from '../../../test/made-walk.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
+import { type Store, type StoredObject, StoreError } from '../store/store.ts';
+import { newDiagnosis } from '../store/store-contract.ts';
+import { IN_FLIGHT_MAX } from './limits.ts';
+import { Runner } from './runner.ts';
+
+const begun: { readonly walk: MadeWalk; readonly running: Promise<void> }[] = [];
+
+/** A runner over the world of a walk, until the test ends. */
+function start(walk: MadeWalk, ended: StoredObject[] = []): Runner {
+  const runner = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) });
+  begun.push({ walk, running: runner.run() });
+  return runner;
+}
+
+afterEach(async () => {
+  vi.useRealTimers();
+  for (const { walk, running } of begun.splice(0)) {
+    walk.shutdown.abort();
+    await running;
+  }
+});
+
+/** Until something is so; a test that waits in vain ends by its time limit. */
+async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await sleep(5);
+}
+
+async function withGraph(paths = 'ab'): Promise<MadeWalk> {
+  const walk = new MadeWalk();
+  await walk.graph(paths);
+  return walk;
+}
+
+const phaseIs = (walk: MadeWalk, phase: string) => async () =>
+  (await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'walk' }))?.status
+    ?.phase === phase;
+
+test('drives what is there at its start, and what comes later', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis();
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  await until(phaseIs(walk, 'Succeeded'));
+  await walk.store.create(newDiagnosis('later'));
+  await until(() => ended.length === 2);
+  expect(ended.map(({ metadata }) => metadata.name)).toEqual(['walk', 'later']);
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'b']);
+  expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
+});
+
+test('drives so many at once and no more, and forgets none', async () => {
+  const walk = await withGraph('abc');
+  let most = 0;
+  let now = 0;
+  const full = Promise.withResolvers<void>();
+  walk.acts.set('b', async () => {
+    now += 1;
+    most = Math.max(most, now);
+    if (now === IN_FLIGHT_MAX) full.resolve();
+    await full.promise;
+    await sleep(1);
+    now -= 1;
+    return { succeeded: true, results: {} };
+  });
+  const names = Array.from({ length: IN_FLIGHT_MAX + 250 }, (_, at) => `d-${at}`);
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await until(() => ended.length === names.length);
+  expect(most).toBe(IN_FLIGHT_MAX);
+  expect(walk.ran).toHaveLength(3 * names.length);
+  expect(runner.counts).toEqual({ inFlight: 0, queued: 0, waiting: 0 });
+});
+
+test('one that waits is woken by what it waits for', async () => {
+  const walk = new MadeWalk();
+  await walk.diagnosis();
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  await walk.graph('a');
+  await until(phaseIs(walk, 'Succeeded'));
+  const later = await walk.store.create(newDiagnosis('later', { suspend: true }));
+  await until(() => runner.counts.waiting === 1);
+  const kept = await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'later' });
+  await walk.store.update({ ...later, ...kept, spec: { ...later.spec, suspend: false } });
+  await until(() => runner.counts.waiting === 0 && walk.ran.length === 2);
+});
+
+test('one that waits ends when its time is over', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis({ suspend: true, deadlineSeconds: 1 });
+  start(walk);
+  await until(phaseIs(walk, 'Failed'));
+  expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DeadlineExceeded');
+});
+
+test('one that has ended is deleted when its time has come, with what was kept beside it', async () => {
+  const walk = await withGraph();
+  walk.acts.set('a', () => ({ succeeded: true, results: { large: 'x'.repeat(100_000) } }));
+  const { metadata } = await walk.diagnosis({ ttlSecondsAfterFinished: 1 });
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(phaseIs(walk, 'Succeeded'));
+  const [{ file } = { file: '' }] = (await walk.status()).largeResults ?? [];
+  expect(await walk.largeResults.read(metadata.uid, file)).toMatchObject({ ok: true });
+  await until(async () => (await walk.store.list('Diagnosis')).items.length === 0);
+  await until(async () => !(await walk.largeResults.read(metadata.uid, file)).ok);
+  expect(ended).toHaveLength(1);
+});
+
+test('one that is to be deleted is deleted by the next process too, and another is kept', async () => {
+  const walk = await withGraph();
+  await walk.diagnosis();
+  await walk.drive();
+  await walk.store.create(newDiagnosis('other', { ttlSecondsAfterFinished: 0, cancel: true }));
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(async () => (await walk.store.list('Diagnosis')).items.length === 1);
+  expect((await walk.kept()).status?.phase).toBe('Succeeded');
+  expect(ended).toHaveLength(1);
+});
+
+test('a cancel ends the step that is run', async () => {
+  const walk = await withGraph();
+  walk.acts.set('a', async ({ stop }) => {
+    await until(() => stop.aborted);
+    return { succeeded: false, message: 'stopped' };
+  });
+  await walk.diagnosis();
+  start(walk);
+  await until(() => walk.ran.length === 1);
+  await walk.change({ cancel: true });
+  await until(phaseIs(walk, 'Failed'));
+  expect((await walk.status()).conditions?.at(-1)?.reason).toBe('DiagnosisCancelled');
+});
+
+test('one that is deleted ends its step, and another of its name is driven alone', async () => {
+  const walk = await withGraph('a');
+  const uids: (string | undefined)[] = [];
+  walk.acts.set('a', async ({ stop, input }) => {
+    uids.push(input['diagnosis.uid']);
+    if (uids.length === 1) await until(() => stop.aborted);
+    return { succeeded: true, results: {} };
+  });
+  const first = await walk.diagnosis();
+  start(walk);
+  await until(() => walk.ran.length === 1);
+  await walk.delete();
+  const second = await walk.diagnosis();
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(uids).toEqual([first.metadata.uid, second.metadata.uid]);
+});
+
+/** The events of Diagnoses are held back until they may be told. */
+function heldBack(store: Store): { readonly store: Store; readonly tell: () => void } {
+  const told = Promise.withResolvers<void>();
+  const watch: Store['watch'] = async function* (kind, version, stop) {
+    if (kind === 'Diagnosis') await told.promise;
+    yield* store.watch(kind, version, stop);
+  };
+  return { store: replaced(store, { watch }), tell: () => told.resolve() };
+}
+
+/** One that waits is replaced, and driven by its name, before anybody is told of either. */
+async function replacedUnseen(walk: MadeWalk): Promise<string> {
+  await walk.diagnosis({ suspend: true });
+  const { store, tell } = heldBack(walk.store);
+  walk.store = store;
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  await walk.delete();
+  const { metadata } = await walk.diagnosis();
+  // Wakes all that wait.
+  await walk.operation('another');
+  const isIdle = () => Object.values(runner.counts).every((count) => count === 0);
+  await until(() => walk.ran.length === 1 || isIdle());
+  tell();
+  return metadata.uid;
+}
+
+test('one that replaces another before anybody is told of it is not cancelled for it', async () => {
+  const walk = await withGraph('a');
+  walk.acts.set('a', async ({ stop }) => {
+    await Promise.allSettled([sleep(100, undefined, { signal: stop })]);
+    return stop.aborted
+      ? { succeeded: false, message: 'stopped' }
+      : { succeeded: true, results: {} };
+  });
+  await replacedUnseen(walk);
+  await until(async () => Boolean((await walk.status()).conditions?.[1]));
+  expect((await walk.status()).phase).toBe('Succeeded');
+});
+
+test('what the last step of one that was deleted has found is not left behind', async () => {
+  const walk = await withGraph('a');
+  const log: string[] = [];
+  const { keep, remove } = walk.largeResults;
+  walk.largeResults = {
+    ...walk.largeResults,
+    keep: (uid, ...rest) => {
+      log.push(`keep ${uid}`);
+      return keep(uid, ...rest);
+    },
+    remove: (uid) => {
+      log.push(`remove ${uid}`);
+      return remove(uid);
+    },
+  };
+  walk.acts.set('a', async ({ stop }) => {
+    await sleep(50);
+    const { metadata } = await walk.delete();
+    await until(() => stop.aborted || log.includes(`remove ${metadata.uid}`));
+    return { succeeded: true, results: { large: 'x'.repeat(100_000) } };
+  });
+  const uid = await replacedUnseen(walk);
+  await until(() => log.includes(`keep ${uid}`) && log.at(-1) !== `keep ${uid}`);
+  expect(log.at(-1)).toBe(`remove ${uid}`);
+});
+
+test('a cancel and a deadline are heeded while others hold all places', async () => {
+  const walk = await withGraph('a');
+  const gate = Promise.withResolvers<void>();
+  walk.acts.set('a', async () => {
+    await gate.promise;
+    return { succeeded: true, results: {} };
+  });
+  const ended: StoredObject[] = [];
+  const runner = start(walk, ended);
+  const late = { kind: 'Diagnosis', namespace: 'default', name: 'late' } as const;
+  const changeLate = async (spec: object) => {
+    const object = await walk.store.get(late);
+    if (!object) throw new Error('it is gone');
+    await walk.store.update({ ...object, spec: { ...object.spec, ...spec } });
+  };
+  await walk.store.create(newDiagnosis('late', { suspend: true }));
+  await until(() => runner.counts.waiting === 1);
+  const begunAt = Date.now();
+  const names = Array.from({ length: IN_FLIGHT_MAX }, (_, at) => `d-${at}`);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await until(() => walk.ran.length === IN_FLIGHT_MAX);
+  await walk.diagnosis();
+  await changeLate({ suspend: false });
+  await until(() => runner.counts.queued === 2);
+  await walk.change({ cancel: true });
+  // Its time will be over while it is queued.
+  await changeLate({ deadlineSeconds: Math.ceil((Date.now() - begunAt) / 1_000) + 1 });
+  await until(() => ended.length === 2);
+  const reasons = ended.map(({ metadata, status }) => {
+    const { conditions = [] } = (status ?? {}) as DiagnosisStatus;
+    return `${metadata.name} ${conditions.at(-1)?.reason}`;
+  });
+  expect(reasons.toSorted()).toEqual(['late DeadlineExceeded', 'walk DiagnosisCancelled']);
+  expect(walk.ran).toHaveLength(IN_FLIGHT_MAX);
+  gate.resolve();
+  await until(() => ended.length === IN_FLIGHT_MAX + 2);
+});
+
+test('one that the store interrupted is taken up again', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const walk = await withGraph('a');
+  const { store } = walk;
+  let isDamaged = true;
+  const get: Store['get'] = async (key) => {
+    if (isDamaged && key.kind === 'Diagnosis') throw new StoreError('Gone', 'its row is damaged');
+    return store.get(key);
+  };
+  await walk.diagnosis();
+  walk.store = replaced(store, { get });
+  const runner = start(walk);
+  await until(() => runner.counts.waiting === 1);
+  expect(walk.troubles).toEqual(['its row is damaged']);
+  isDamaged = false;
+  vi.advanceTimersByTime(STORE_WAIT_MAX_MS + 1);
+  await until(phaseIs(walk, 'Succeeded'));
+});
+
+function replaced(store: Store, by: Partial<Store>): Store {
+  return new Proxy(store, {
+    get: (target, name) => {
+      const value: unknown = Reflect.get(name in by ? by : target, name);
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
+}
+
+test('what a process that ended had begun is gone on with by the next', async () => {
+  const walk = await withGraph('abc');
+  walk.acts.set('b', async ({ stop }) => {
+    await until(() => stop.aborted);
+    return { succeeded: false, message: 'stopped' };
+  });
+  await Promise.all(['x', 'y', 'z'].map((name) => walk.store.create(newDiagnosis(name))));
+  start(walk);
+  await until(() => walk.ran.filter((name) => name === 'b').length === 3);
+  walk.shutdown.abort();
+  await begun.pop()?.running;
+  const next = new MadeWalk();
+  next.store = walk.store;
+  const ended: StoredObject[] = [];
+  start(next, ended);
+  await until(() => ended.length === 3);
+  expect(next.ran.toSorted()).toEqual(['b', 'b', 'b', 'c', 'c', 'c']);
+  for (const { status } of ended) expect(status?.phase).toBe('Succeeded');
+});
+
+test('a store that cannot be read for a while ends nothing', async () => {
+  const walk = await withGraph('a');
+  const { store } = walk;
+  await walk.diagnosis();
+  let failures = 2;
+  const each: Store['each'] = async (kind) => {
+    const listed = await store.each(kind);
+    if (kind !== 'Diagnosis' || failures === 0) return listed;
+    failures -= 1;
+    return { ...listed, objects: unreadable() };
+  };
+  walk.store = replaced(store, { each });
+  start(walk);
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(walk.troubles).toEqual(['the disk does not answer', 'the disk does not answer']);
+});
+
+function* unreadable(): Generator<StoredObject> {
+  yield* [];
+  throw new StoreError('ServiceUnavailable', 'the disk does not answer');
+}
+
+test('lists again when the watch has missed something', async () => {
+  const walk = await withGraph('a');
+  const { store } = walk;
+  let watches = 0;
+  const gone: Store['watch'] = async function* (kind, version, stop) {
+    watches += 1;
+    // It tells nothing, and then that it is too late.
+    if (watches <= 2) await sleep(20);
+    if (watches <= 2) throw new StoreError('Gone', 'too long ago');
+    yield* store.watch(kind, version, stop);
+  };
+  walk.store = replaced(store, { watch: gone });
+  start(walk);
+  await until(() => watches > 0);
+  await walk.diagnosis();
+  await until(phaseIs(walk, 'Succeeded'));
+  expect(watches).toBeGreaterThan(2);
+});
+
+test('a mistake of ours ends the Diagnosis that it was made with, and no other', async () => {
+  const walk = await withGraph('a');
+  await walk.diagnosis({ operationSet: undefined });
+  await walk.store.create(newDiagnosis('sound'));
+  const ended: StoredObject[] = [];
+  start(walk, ended);
+  await until(phaseIs(walk, 'Failed'));
+  await until(() => ended.length === 2);
+  expect((await walk.status()).conditions?.at(-1)?.message).toContain('a mistake in kubediag');
+  expect(walk.troubles.join()).toContain('Diagnosis default/walk broke off');
+});

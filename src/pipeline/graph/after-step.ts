@@ -1,0 +1,114 @@
+import { cutSentence } from '../../lib/std/cut-sentence.ts';
+import type { DiagnosisStatus } from '../api/diagnosis.ts';
+import type { StepReason } from '../api/results.ts';
+import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
+import {
+  STEP_MESSAGE_CHARACTERS_MAX,
+  STEP_MESSAGE_CHARACTERS_MIN,
+  STEP_MESSAGES_CHARACTERS_MAX,
+  STEPS_LISTED_MAX,
+} from './limits.ts';
+import type { GraphPath } from './paths.ts';
+
+/** What came of a step. One that failed may have found something all the same. */
+export type StepResult =
+  | { readonly succeeded: true; readonly results: Readonly<Record<string, string>> }
+  | {
+      readonly succeeded: false;
+      readonly message: string;
+      readonly reason?: StepReason;
+      readonly results?: Readonly<Record<string, string>>;
+    };
+
+type Step = NonNullable<DiagnosisStatus['steps']>[number];
+
+/** The status of a Diagnosis after the step at its checkpoint. */
+export function afterStep(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  result: StepResult,
+  now: Date,
+): DiagnosisStatus {
+  const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
+  const path = paths[pathIndex];
+  const node = path?.[nodeIndex];
+  if (!path || !node) throw new Error(`there is no step ${pathIndex}/${nodeIndex}`);
+  const { startTime } = status.currentStep ?? {};
+  const step = {
+    pathIndex,
+    nodeIndex,
+    operation: node.operation ?? '',
+    ...(startTime === undefined ? {} : { startTime }),
+    endTime: timeText(now),
+  };
+  if (!result.succeeded) {
+    const message = cutSentence(result.message, roomForMessage(status));
+    const rest = path.slice(nodeIndex + 1).map(
+      ({ operation = '' }, index): Step => ({
+        pathIndex,
+        nodeIndex: nodeIndex + 1 + index,
+        operation,
+        outcome: 'NotRun',
+      }),
+    );
+    const why = result.reason === undefined ? {} : { reason: result.reason };
+    const listed = withSteps(status, [{ ...step, outcome: 'Failed', ...why, message }, ...rest]);
+    const { results } = result;
+    const found = results ? { operationResults: { ...status.operationResults, ...results } } : {};
+    return afterFailure({ ...listed, ...found }, paths, pathIndex, now);
+  }
+  const merged: DiagnosisStatus = {
+    ...withSteps(status, [{ ...step, outcome: 'Succeeded' }]),
+    operationResults: { ...status.operationResults, ...result.results },
+    succeededPath: [...(status.succeededPath ?? []), node],
+  };
+  if (nodeIndex + 1 < path.length) {
+    return atStep(merged, paths, { pathIndex, nodeIndex: nodeIndex + 1 }, now);
+  }
+  return endedAs('Succeeded', withReason(merged, 'DiagnosisComplete', now), now);
+}
+
+/** The path has failed as a whole; what it found stays, and the next begins at its first step. */
+function afterFailure(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  pathIndex: number,
+  now: Date,
+): DiagnosisStatus {
+  const { succeededPath: _, ...rest } = status;
+  const failedPaths = [...(status.failedPaths ?? []), [...(paths[pathIndex] ?? [])]];
+  const failed = { ...rest, failedPaths };
+  if (pathIndex + 1 < paths.length) {
+    return atStep(failed, paths, { pathIndex: pathIndex + 1, nodeIndex: 0 }, now);
+  }
+  const which = paths.length === 1 ? 'The only path' : `All ${paths.length} paths`;
+  return failedFor(failed, 'AllPathsFailed', now, which);
+}
+
+/** The status of a Diagnosis that has come to this step, for all to see before it is run. */
+export function atStep(
+  status: DiagnosisStatus,
+  paths: readonly GraphPath[],
+  place: { readonly pathIndex: number; readonly nodeIndex: number },
+  now: Date,
+): DiagnosisStatus {
+  const { operation = '' } = paths[place.pathIndex]?.[place.nodeIndex] ?? {};
+  const currentStep = { operation, startTime: timeText(now) };
+  return { ...status, checkpoint: { ...status.checkpoint, ...place }, currentStep };
+}
+
+function roomForMessage({ steps = [] }: DiagnosisStatus): number {
+  const taken = steps.reduce((sum, { message = '' }) => sum + message.length, 0);
+  const room = Math.min(STEP_MESSAGES_CHARACTERS_MAX - taken, STEP_MESSAGE_CHARACTERS_MAX);
+  return Math.max(room, STEP_MESSAGE_CHARACTERS_MIN);
+}
+
+function withSteps(status: DiagnosisStatus, more: readonly Step[]): DiagnosisStatus {
+  const all = [...(status.steps ?? []), ...more];
+  const left = Math.max(all.length - STEPS_LISTED_MAX, 0) + (status.stepsNotListed ?? 0);
+  return {
+    ...status,
+    steps: all.slice(0, STEPS_LISTED_MAX),
+    ...(left === 0 ? {} : { stepsNotListed: left }),
+  };
+}

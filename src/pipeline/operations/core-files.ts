@@ -1,0 +1,134 @@
+import { attempt } from '../../node/model/attempt.ts';
+import type { Look } from '../../node/model/evidence.ts';
+import { ReadError } from '../../node/model/node-reader.ts';
+import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+
+const ASKED = 'param.diagnoser.runtime.core_file_profiler';
+const ENDPOINT = 'diagnoser.runtime.core_file_profiler.result.endpoint';
+
+/** Where those of pods lie that KubeDiag's own handler of core files has sorted. */
+const OF_PODS = '/var/lib/kubediag/corefile/kubernetes';
+
+/** Where core files lie on usual nodes. Nowhere else is looked, whoever asks. */
+export const CORE_FOLDERS = [
+  '/var/lib/kubediag/corefile',
+  '/var/lib/systemd/coredump',
+  '/var/crash',
+];
+
+/**
+ * Tells which core files there are: where, how large, how old. It opens none of them, serves none and
+ * changes nothing on the node: a core file is the memory of a process, with every secret in it.
+ */
+export async function collectCoreFiles(
+  input: StepInput,
+  { look }: ProcessorHost,
+): Promise<OperationResult> {
+  const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
+  if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
+  if (type === 'gcore') {
+    const why = 'to make a core file stops the process and reads all of its memory';
+    return refusedWith(`${why}; a person may: gcore PID on the node, or kubectl debug`);
+  }
+  if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
+  const folders = foldersFor(input, filepath);
+  if ('refused' in folders) return refusedWith(folders.refused);
+  const here = look();
+  const listed = await attempt(
+    Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
+  );
+  if (!listed.known) return failedWith(listed.why);
+  const files = listed.value
+    .flat()
+    .toSorted((one, other) => (one.modified < other.modified ? 1 : -1));
+  if (files.length === 0) return failedWith(`there is no core file in ${folders.all.join(', ')}`);
+  const left = files.length - CORE_FILES_LISTED_MAX;
+  const answer = {
+    files: files.slice(0, CORE_FILES_LISTED_MAX),
+    ...(left > 0 ? { notListed: left } : {}),
+  };
+  return { succeeded: true, results: { [ENDPOINT]: JSON.stringify(answer) } };
+}
+
+type Folders = { readonly all: readonly string[] } | { readonly refused: string };
+
+function foldersFor(input: StepInput, filepath: string | undefined): Folders {
+  const { 'pod.namespace': namespace, 'pod.name': name, container } = input;
+  if (filepath) {
+    const isInside = CORE_FOLDERS.some(
+      (home) => filepath === home || filepath.startsWith(`${home}/`),
+    );
+    if (isInside && isPlain(filepath)) return { all: [filepath] };
+    return { refused: `${ASKED}.filepath is not below ${CORE_FOLDERS.join(', ')}` };
+  }
+  if (!namespace || !name) return { all: CORE_FOLDERS };
+  if (!container) return { refused: 'no container is named: give it in podReference.container' };
+  const folder = `${OF_PODS}/${namespace}/${name}/${container}`;
+  return isPlain(folder) ? { all: [folder] } : { refused: 'the pod has no usual name' };
+}
+
+function isPlain(path: string): boolean {
+  return (
+    !path.includes('\0') &&
+    path
+      .slice(1)
+      .split('/')
+      .every((part) => !/^[.]{0,2}$/.test(part))
+  );
+}
+
+interface CoreFile {
+  readonly path: string;
+  readonly sizeBytes: number;
+  readonly modified: string;
+}
+
+async function coresIn(
+  look: Look,
+  folder: string,
+  mayBeMissing: boolean,
+): Promise<readonly CoreFile[]> {
+  const names = await attempt(namesIn(look, folder));
+  if (!names.known) {
+    if (mayBeMissing && names.error.failure === 'missing') return [];
+    throw names.error;
+  }
+  const entries = await look.node.ask('entries', { path: folder, names: names.value });
+  return entries.flatMap(({ name, status }) =>
+    status?.type === 'file'
+      ? [
+          {
+            path: `${folder}/${name}`,
+            sizeBytes: status.sizeBytes,
+            modified: new Date(status.modifiedMs).toISOString(),
+          },
+        ]
+      : [],
+  );
+}
+
+async function namesIn(look: Look, folder: string): Promise<readonly string[]> {
+  await requireNoLink(look, folder);
+  const names = await look.node.ask('folder', { path: folder });
+  if (names.length <= CORE_NAMES_MAX) return names;
+  throw new ReadError('too-large', folder, `more than ${CORE_NAMES_MAX} entries`);
+}
+
+/** Anybody may write to /var/crash: a link from there would lead to the names of another folder. */
+async function requireNoLink({ node }: Look, folder: string): Promise<void> {
+  const home = CORE_FOLDERS.find((each) => `${folder}/`.startsWith(`${each}/`)) ?? '';
+  const parts = folder.slice(home.length).split('/').filter(Boolean);
+  for (let count = 0; count <= parts.length; count += 1) {
+    const path = [home, ...parts.slice(0, count)].join('/');
+    const { type } = await node.ask('status', { path });
+    if (type !== 'folder') throw new ReadError('failed', path, `it is a ${type}, no folder`);
+  }
+}

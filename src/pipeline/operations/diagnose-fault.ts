@@ -1,0 +1,97 @@
+import { findingId } from '../../node/checkup/check-up.ts';
+import type { AnyFault } from '../../node/model/fault.ts';
+import { type Finding, hurtsNow } from '../../node/model/finding.ts';
+import type { Verdict } from '../../node/model/verdict.ts';
+import type { StepReason } from '../api/results.ts';
+import { type FaultSteps, stepsOf } from './fault-steps.ts';
+import { findingRecord } from './finding-record.ts';
+import { FINDINGS_KEPT_MAX } from './limits.ts';
+import {
+  failedWith,
+  type OperationResult,
+  type StepInput,
+  type StepRecord,
+} from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { podOfStep } from './step-input.ts';
+
+/**
+ * Whether the node, or the pod of the Diagnosis, has this fault and suffers from it now. What is
+ * latent or benign, what is clear, and what is not known all fail the step: a graph goes on from here
+ * to a cure, and must not go on for a cause that was not seen. What was found is on record all the
+ * same.
+ */
+export async function diagnoseFault(
+  fault: AnyFault,
+  input: StepInput,
+  { judge }: ProcessorHost,
+): Promise<OperationResult> {
+  const pod = podOfStep(input);
+  const { verdict } = await judge(fault, pod);
+  const { seen, record, reason } = seenIn(fault, verdict);
+  const urgent = seen.filter(hurtsNow);
+  if (urgent.length > 0) {
+    const results = resultsOf(fault, urgent, verdict);
+    return { succeeded: true, results, ...(record ? { record } : {}) };
+  }
+  const about = pod
+    ? `pod ${pod.namespace}/${pod.name} (leave podReference out to ask about the whole node)`
+    : 'this node';
+  return failedWith(`${about}: ${otherwise(fault, seen, verdict)}`, record, reason);
+}
+
+/** What a verdict puts on record, and why a step fails that finds nothing active. */
+export function seenIn(
+  fault: AnyFault,
+  verdict: Verdict,
+): {
+  readonly seen: readonly Finding[];
+  readonly record: StepRecord | undefined;
+  readonly reason: StepReason;
+} {
+  const seen = verdict.findings.filter(({ state }) => state !== 'benign');
+  const findings = seen.slice(0, FINDINGS_KEPT_MAX).map((each) => findingRecord(fault, each));
+  const record = findings.length === 0 ? undefined : { findings };
+  const reason = verdict.state === 'clear' ? 'NothingFound' : 'Unknown';
+  return { seen, record, reason: record ? 'NotActive' : reason };
+}
+
+function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {
+  const keys: FaultSteps = stepsOf(fault);
+  const kept = urgent.slice(0, FINDINGS_KEPT_MAX);
+  const told = kept.map((finding) => {
+    const { fault: _, proof: __, ...rest } = findingRecord(fault, finding);
+    return rest;
+  });
+  return {
+    [keys.found]: `${summed(urgent)}${doubtWords(verdict)}`,
+    [keys.findings]: JSON.stringify(told),
+    [keys.bugLink]: fault.references[0] ?? '',
+  };
+}
+
+/** The first in full: it is the worst, and the others are in the list. */
+function summed(findings: readonly Finding[]): string {
+  const [first, ...others] = findings;
+  if (!first) return '';
+  const more = others.length === 0 ? '' : ` (and ${others.length} more)`;
+  return `${first.state}: ${first.summary}${more}`;
+}
+
+function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict): string {
+  const [first] = seen;
+  if (first) {
+    const id = findingId(fault, first);
+    // The command comes first: a status keeps only the beginning of a long message.
+    const cure = `kubediag recover ${fault.id} --finding ${id} repairs it all the same`;
+    return `nothing is active now (${cure}); ${summed(seen)}${doubtWords(verdict)}`;
+  }
+  if (verdict.state === 'unknown') return `it is not known${doubtWords(verdict, ': ')}`;
+  const harmless = summed(verdict.findings);
+  return `it is clear of ${fault.id}${harmless === '' ? '' : `; ${harmless}`}`;
+}
+
+function doubtWords(verdict: Verdict, before = '; not judged: '): string {
+  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  return doubts.length === 0 ? '' : `${before}${doubts.map(({ why }) => why).join('; ')}`;
+}

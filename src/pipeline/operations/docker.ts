@@ -1,0 +1,100 @@
+import { join } from 'node:path';
+import { keepFile } from '../../lib/state/kept-files.ts';
+import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { withoutPrivateParts } from '../../node/redaction/redact-words.ts';
+import { PROFILE_BYTES_MAX } from './limits.ts';
+import { failedWith, type OperationResult } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { exchangeLimits, runExchange } from './run-exchange.ts';
+
+/** Not the file it is reached by elsewhere, /var/run: that is a link, and leads out of a host root. */
+const SOCKET = '/run/docker.sock';
+
+const INFO = 'collector.kubernetes.docker.info';
+const GOROUTINES = 'collector.runtime.dockerd.goroutine';
+
+export const dockerProcessors: readonly OwnProcessor[] = [
+  {
+    path: '/processor/dockerInfoCollector',
+    operation: 'docker-info-collector',
+    does: 'tells what Docker says of itself, on a node that has it',
+    reads: [],
+    writes: [INFO],
+    repairs: false,
+    run: (_, host) => asked('/info', host, informed),
+  },
+  {
+    path: '/processor/dockerdGoroutineCollector',
+    operation: 'dockerd-goroutine-collector',
+    does: 'tells what the goroutines of Docker do, on a node that has it',
+    details:
+      'The value is the path of the file below `collected` of the state folder, for root alone; the newest ' +
+      'are kept. Docker tells them while its debug is on (`"debug": true` in `/etc/docker/daemon.json`); ' +
+      'no signal is sent to it.',
+    reads: [],
+    writes: [GOROUTINES],
+    repairs: false,
+    run: (_, host) =>
+      asked('/debug/pprof/goroutine?debug=2', host, (status, bytes) =>
+        dumped(status, bytes, host.stateFolder),
+      ),
+  },
+];
+
+type Judge = (status: number, bytes: Buffer) => OperationResult | Promise<OperationResult>;
+
+async function asked(path: string, host: ProcessorHost, judge: Judge): Promise<OperationResult> {
+  const { hostRoot, timeoutMs, stop } = host;
+  const exchanged = await runExchange(
+    {
+      url: new URL(path, 'http://docker'),
+      method: 'GET',
+      body: '',
+      socketPath: join(hostRoot, SOCKET),
+      bytesMax: PROFILE_BYTES_MAX,
+    },
+    exchangeLimits(timeoutMs, stop),
+  );
+  if ('refused' in exchanged) return failedWith(`Docker: ${exchanged.refused}`);
+  if ('lost' in exchanged) {
+    const isAbsent = exchanged.lost.includes('ENOENT');
+    return failedWith(
+      isAbsent
+        ? `there is no Docker on this node: nothing is at ${SOCKET}; containerCollector asks the runtime`
+        : `Docker does not answer at ${SOCKET}: ${exchanged.lost}`,
+    );
+  }
+  return judge(exchanged.status, exchanged.bytes);
+}
+
+function informed(status: number, bytes: Buffer): OperationResult {
+  const value = jsonValue(bytes.toString('utf8'))?.value;
+  if (status !== 200 || typeof value !== 'object' || value === null) {
+    return failedWith(`Docker answered ${status} to /info, and nothing that can be read`);
+  }
+  const isProxy = (key: string) => key === 'HttpProxy' || key === 'HttpsProxy';
+  const kept = Object.entries(value).map(([key, each]): [string, unknown] => [
+    key,
+    isProxy(key) && typeof each === 'string' ? withoutPrivateParts(each) : each,
+  ]);
+  return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(kept)) } };
+}
+
+async function dumped(
+  status: number,
+  bytes: Buffer,
+  stateFolder: string,
+): Promise<OperationResult> {
+  // goroutine 1 [running]:
+  if (status === 200 && bytes.subarray(0, 10).toString() === 'goroutine ') {
+    const kept = await keepFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
+    if (!kept.ok) return failedWith(`the dump cannot be kept: ${kept.why}`);
+    return { succeeded: true, results: { [GOROUTINES]: kept.value } };
+  }
+  const why = `Docker does not tell its goroutines (it answered ${status})`;
+  const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';
+  return failedWith(
+    `${why}: ${fix}; or by hand: kill -USR1 of dockerd writes them below /run/docker`,
+  );
+}

@@ -1,0 +1,108 @@
+import { parseCommandLine } from '../../node/evidence/processes/command-line.ts';
+import { TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/process-age.ts';
+import { processes } from '../../node/evidence/processes/processes.ts';
+import { attempt } from '../../node/model/attempt.ts';
+import type { Look } from '../../node/model/evidence.ts';
+import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
+import { redactWords } from '../../node/redaction/redact-words.ts';
+import { PROCESSES_AT_ONCE } from './limits.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { OwnProcessor } from './own-processor.ts';
+import type { ProcessorHost } from './processor-host.ts';
+
+const LIST = 'collector.system.process.list';
+
+export const processCollector: OwnProcessor = {
+  path: '/processor/processCollector',
+  operation: 'process-collector',
+  does: 'tells the processes of the node, without what is secret on their command lines',
+  details:
+    'A JSON list; memory is in bytes, `cpuPercent` is of the whole life of a process. Of one that waits ' +
+    'in the kernel (status D) only its name is told: its words may lie where nobody can read them.',
+  reads: [],
+  writes: [LIST],
+  repairs: false,
+  run: collectProcesses,
+};
+
+async function collectProcesses(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
+  const listed = await attempt(processList(look()));
+  if (!listed.known) return failedWith(listed.why);
+  return { succeeded: true, results: { [LIST]: JSON.stringify(listed.value) } };
+}
+
+async function processList(look: Look): Promise<readonly object[]> {
+  const all = await look.of(processes);
+  const uptimeS = await uptimeOf(look);
+  if (!Number.isFinite(uptimeS)) throw new ReadError('malformed', '/proc/uptime');
+  const list: object[] = [];
+  for (let at = 0; at < all.length; at += PROCESSES_AT_ONCE) {
+    const some = all.slice(at, at + PROCESSES_AT_ONCE);
+    const told = await Promise.all(some.map((each) => attempt(processOf(look, each, uptimeS))));
+    for (const each of told) {
+      if (each.known) list.push(each.value);
+      // It has ended since it was listed.
+      else if (each.error.failure !== 'missing') throw each.error;
+    }
+  }
+  return list;
+}
+
+async function processOf(look: Look, entry: ProcessEntry, uptimeS: number): Promise<object> {
+  const { pid, parent: ppid, state } = entry;
+  const [stat, status, words] = await Promise.all([
+    look.node.ask('file', { path: `/proc/${pid}/stat` }),
+    look.node.ask('file', { path: `/proc/${pid}/status` }),
+    commandOf(look, entry),
+  ]);
+  const fields = fieldsAfterName(stat);
+  const startedS = Number(entry.startTime) / TICKS_PER_SECOND;
+  const usedS = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+  const bootMs = look.node.now().getTime() - uptimeS * 1_000;
+  return {
+    pid,
+    ppid,
+    tgid: pid,
+    command: redactWords(words),
+    status: state,
+    createTime: new Date(bootMs + startedS * 1_000).toISOString(),
+    cpuPercent: (100 * usedS) / Math.max(uptimeS - startedS, 1 / TICKS_PER_SECOND),
+    nice: Number(fields[16]),
+    memoryInfo: memoryIn(status),
+  };
+}
+
+/** Its words are in its memory, which nobody can read while it waits for a dead mount with it locked. */
+async function commandOf(
+  look: Look,
+  { pid, name, state }: ProcessEntry,
+): Promise<readonly string[]> {
+  if (state === 'D') return [`[${name}]`];
+  return parseCommandLine(await look.node.ask('file', { path: `/proc/${pid}/cmdline` }));
+}
+
+// 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...
+function fieldsAfterName(stat: string): readonly string[] {
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
+
+const MEMORY = {
+  rss: 'VmRSS',
+  vms: 'VmSize',
+  hwm: 'VmHWM',
+  data: 'VmData',
+  stack: 'VmStk',
+  locked: 'VmLck',
+  swap: 'VmSwap',
+} as const;
+
+/** In bytes. A thread of the kernel has no memory of its own, and the kernel no line for it. */
+function memoryIn(status: string): Readonly<Record<string, number>> {
+  const kilobytes = new Map(
+    // VmRSS:	  117740 kB
+    [...status.matchAll(/^(Vm\w+):\s*(\d+) kB$/gm)].map(([, name = '', count]) => [name, count]),
+  );
+  return Object.fromEntries(
+    Object.entries(MEMORY).map(([key, name]) => [key, Number(kilobytes.get(name) ?? 0) * 1_024]),
+  );
+}

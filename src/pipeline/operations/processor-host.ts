@@ -1,0 +1,58 @@
+import type { PodName } from '../../node/checkup/check-up.ts';
+import type { Look } from '../../node/model/evidence.ts';
+import type { AnyFault, Recovery } from '../../node/model/fault.ts';
+import type { Finding } from '../../node/model/finding.ts';
+import type { Verdict } from '../../node/model/verdict.ts';
+import type { JournalRecord } from '../../node/repair/journal.ts';
+import type { OpenHands } from '../../node/repair/open-hands.ts';
+
+/** What our own processors need of whoever runs a step: the node, and the leave to change it. */
+export interface ProcessorHost {
+  /** A new look at the node, in which nothing is known yet. It ends with the time of the step. */
+  readonly look: () => Look;
+  /** Judges the node for one fault, in a look of its own. */
+  readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
+  /** Asked before every recovery. */
+  readonly consent: (
+    recovery: Pick<Recovery, 'actions' | 'touches' | 'leaves'>,
+    finding: Pick<Finding, 'summary'>,
+    named: Named,
+  ) => Promise<Consent>;
+  readonly openHands: () => Promise<OpenHands>;
+  /** What an earlier attempt of this very step has done, when it did not live to tell. */
+  readonly deedsBefore: () => Promise<DeedsBefore>;
+  /** Written beside each deed of this step, so that a later attempt knows it. */
+  readonly purpose?: string | undefined;
+  /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
+  readonly timeoutMs: number;
+  readonly stop: AbortSignal;
+  /** Our own folder on the node, as this process reaches it. */
+  readonly stateFolder: string;
+  /** Where this process has the root of the node: "/", or "/host". */
+  readonly hostRoot: string;
+}
+
+export type DeedsBefore =
+  | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
+  /** One was begun, and nobody can say yet whether it came about. */
+  | { readonly isKnown: false; readonly why: string };
+
+/** A finding as others call it. */
+interface Named {
+  readonly fault: string;
+  readonly id: string;
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** Keeps what was seen; without that nothing is changed. */
+  readonly keepEvidence: (
+    findingId: string,
+  ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
+}
+
+export type Consent =
+  | { readonly given: 'to-act' }
+  /** Only to tell what would be done. */
+  | { readonly given: 'to-plan' }
+  | { readonly given: 'none'; readonly why: string };

@@ -1,0 +1,223 @@
+import { expect, test } from 'vitest';
+import { NodeMaker } from '../../../test/made-node.ts';
+import { lookAt } from '../../node/checkup/look.ts';
+import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
+import type { Consent, ProcessorHost } from './processor-host.ts';
+import { processors } from './processors.ts';
+
+/** A host on whose node nothing can be read, and that lets nobody change anything. */
+function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
+  const forbidden = () => Promise.reject(new Error('it must not come so far'));
+  return {
+    look: () => lookAt(new NodeMaker().build()),
+    judge: forbidden,
+    consent: forbidden,
+    openHands: forbidden,
+    deedsBefore: async () => ({ isKnown: true, done: [] }),
+    timeoutMs: 5_000,
+    stop: new AbortController().signal,
+    stateFolder: '/nowhere',
+    hostRoot: '/nowhere',
+    ...changes,
+  };
+}
+
+function run(name: string, input: Readonly<Record<string, string>>, host = hostWith()) {
+  const processor = processors.find(({ path }) => path === `/processor/${name}`);
+  if (!processor) throw new Error(`no processor ${name}`);
+  return processor.run(input, host);
+}
+
+const POD = JSON.stringify({ metadata: { namespace: 'shop', name: 'web-0' } });
+const COLLECTED = {
+  'collector.kubernetes.pod.detail': POD,
+  'collector.system.mountinfo': '1 1 0:1 / / rw - ext4 /dev/vda rw\n',
+};
+const TARGET = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
+const doubtful = hostWith({
+  judge: () =>
+    Promise.resolve({
+      verdict: { state: 'unknown', findings: [], doubts: [{ why: 'the runtime is silent' }] },
+      keepEvidence: () => Promise.reject(new Error('nothing is to be kept')),
+    }),
+});
+
+test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
+  '%s answers a step that was told nothing, on a node that tells nothing',
+  async (name) => {
+    const result = await run(name, {}, doubtful);
+    expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });
+  },
+);
+
+test.each([
+  ['podDetailCollector', { 'pod.name': 'a' }, 'no pod is named'],
+  ['subpathRemountDiagnoser', {}, 'this step needs collector.kubernetes.pod.detail'],
+  [
+    'subpathRemountDiagnoser',
+    { 'collector.kubernetes.pod.detail': POD },
+    'this step needs collector.system.mountinfo',
+  ],
+  [
+    'subpathRemountDiagnoser',
+    { ...COLLECTED, 'collector.kubernetes.pod.detail': '{' },
+    'is no pod with a name',
+  ],
+  ['subpathRemountRecover', {}, `this step needs ${TARGET}`],
+])('%s says what is missing', async (name, input, words) => {
+  expect(await run(name, input)).toHaveProperty('message', expect.stringContaining(words));
+});
+
+test('what is not known is neither diagnosed nor acted on', async () => {
+  expect(await run('subpathRemountDiagnoser', COLLECTED, doubtful)).toEqual({
+    succeeded: false,
+    message: 'pod shop/web-0: it is not known: the runtime is silent',
+    reason: 'Unknown',
+  });
+  const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, doubtful);
+  expect(recover).toHaveProperty('message', expect.stringMatching(/^refused: a new look does not/));
+});
+
+test('the mount table is handed on as it is', async () => {
+  const text = '1 1 0:1 / / rw - ext4 /dev/vda rw\n';
+  const node = new NodeMaker().file('/proc/1/mountinfo', text).build();
+  const result = await run('mountInfoCollector', {}, hostWith({ look: () => lookAt(node) }));
+  expect(result).toEqual({ succeeded: true, results: { 'collector.system.mountinfo': text } });
+});
+
+test('whatever a processor must be told, it says so by the key that the catalogue names', async () => {
+  for (const { path, reads } of processors) {
+    const [key] = reads;
+    if (key === undefined || key.startsWith('pod.')) continue;
+    const result = await run(path.replace('/processor/', ''), {});
+    expect(result).toHaveProperty('message', expect.stringContaining(`needs ${key}`));
+  }
+});
+
+test('what an earlier attempt has unmounted is what was wanted, though no look finds it now', async () => {
+  const target = '/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/1';
+  const done = [
+    {
+      entry: 1,
+      at: '2026-01-02T03:04:05Z',
+      event: 'concluded',
+      boot: 'b1',
+      by: { pid: 812, user: 'ada' },
+      fault: 'stale-subpath-mount',
+      finding: '3f9a1c',
+      action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/a', target },
+      outcome: { state: 'done' },
+    },
+  ] as const;
+  const clear = { verdict: { state: 'clear', findings: [] }, keepEvidence: never } as const;
+  const judge = () => Promise.resolve(clear);
+  const after = hostWith({ judge, deedsBefore: async () => ({ isKnown: true, done }) });
+  expect(await run('subpathRemountRecover', { [TARGET]: target }, after)).toEqual({
+    succeeded: true,
+    results: {
+      'recover.kubernetes.subpath_remount.result': `Succeesfully umount ${target} on host`,
+    },
+    record: {
+      actions: [
+        {
+          kind: 'unmount',
+          fault: 'stale-subpath-mount',
+          finding: '3f9a1c',
+          deed: `unmount ${target}`,
+          details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
+          state: 'done',
+          endTime: '2026-01-02T03:04:05Z',
+          journalEntry: 1,
+        },
+      ],
+    },
+  });
+  const findings = 'diagnoser.kubernetes.stale_subpath_mount.findings';
+  const byId = { [findings]: '[{"id":"3f9a1c"}]' };
+  expect(await run('staleSubpathMountRecover', byId, after)).toMatchObject({
+    succeeded: true,
+    record: { actions: [{ kind: 'unmount', state: 'done' }] },
+  });
+  // Another target, or nobody knows yet what became of it: that is no success.
+  const other = await run('subpathRemountRecover', { [TARGET]: `${target}0` }, after);
+  expect(other.succeeded).toBe(false);
+  const unknown = hostWith({
+    judge,
+    deedsBefore: async () => ({ isKnown: false, why: 'an umount still runs' }),
+  });
+  expect(await run('subpathRemountRecover', { [TARGET]: target }, unknown)).toHaveProperty(
+    'message',
+    expect.stringContaining('it cannot be seen yet what became of it: an umount still runs'),
+  );
+});
+
+test('a recovery that broke off between two actions is finished, as far as it may be', async () => {
+  const restore = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' } as const;
+  const remove = {
+    kind: 'remove-container',
+    ...{ socket: '/s', container: 'c', sandbox: 's', createdAt: '1', name: 'mqtt' },
+  } as const;
+  const record = (entry: number, action: object, rest?: readonly object[]) =>
+    ({
+      ...{ entry, at: '2026-01-02T03:04:05Z', event: 'concluded', boot: 'b1' },
+      ...{ by: { pid: 812, user: 'ada' }, outcome: { state: 'done' } },
+      ...{ fault: 'container-without-log-path', finding: 'e8c4d8', action, rest },
+    }) as unknown as JournalRecord;
+  const intents: Intent[] = [];
+  const attempt = (done: readonly JournalRecord[], consent: Consent) => {
+    const verdict = { state: 'clear', findings: [] } as const;
+    const host = hostWith({
+      judge: async () => ({ verdict, keepEvidence: async () => ({ path: '/bundle' }) }),
+      consent: async ({ actions }) => {
+        expect(actions).toEqual([remove, restore]);
+        return consent;
+      },
+      openHands: async () => ({
+        isOpen: true,
+        settled: [],
+        close: () => {},
+        perform: async (intent) => {
+          intents.push(intent);
+          return { outcome: { state: 'done' }, entry: 2 };
+        },
+      }),
+      deedsBefore: async () => ({ isKnown: true, done }),
+      purpose: 'u/2',
+    });
+    const findings = 'diagnoser.kubernetes.container_without_log_path.findings';
+    return run('containerWithoutLogPathRecover', { [findings]: '[{"id":"e8c4d8"}]' }, host);
+  };
+  const endTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
+  const told = { finding: 'e8c4d8', state: 'done', endTime };
+  const actions = [
+    { ...told, deed: 'remove container c', journalEntry: 1 },
+    { ...told, deed: 'make the link /bin -> usr/bin', journalEntry: 2 },
+  ];
+  const half = [record(1, remove, [restore])];
+  expect(await attempt(half, { given: 'to-act' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  expect(intents.splice(0)).toMatchObject([{ action: restore, finding: 'e8c4d8', purpose: 'u/2' }]);
+  // Whoever forbids it meanwhile is heeded, and told what was done.
+  expect(await attempt(half, { given: 'none', why: 'refused: no' })).toMatchObject({
+    succeeded: false,
+    record: { actions: actions.slice(0, 1), plannedActions: [{ deed: actions[1]?.deed }] },
+  });
+  const whole = [...half, record(2, restore)];
+  expect(await attempt(whole, { given: 'none', why: 'not asked' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  // A later attempt has made a plan of its own, and all of that was done.
+  const anew = [record(1, remove, [{ ...restore, path: '/old' }]), record(2, restore, [])];
+  expect(await attempt(anew, { given: 'none', why: 'not asked' })).toMatchObject({
+    succeeded: true,
+    record: { actions },
+  });
+  expect(intents).toEqual([]);
+});
+
+function never(): Promise<never> {
+  return Promise.reject(new Error('it must not come so far'));
+}

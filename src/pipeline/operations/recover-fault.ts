@@ -1,0 +1,119 @@
+import { textAt } from '../../lib/std/json.ts';
+import { findingId } from '../../node/checkup/check-up.ts';
+import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import type { AnyFault } from '../../node/model/fault.ts';
+import { hurtsNow } from '../../node/model/finding.ts';
+import type { Verdict } from '../../node/model/verdict.ts';
+import { stepsOf } from './fault-steps.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+  type StepRecord,
+} from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import {
+  doneBefore,
+  finishRecovery,
+  type Recovered,
+  recoverFinding,
+  withDeeds,
+} from './recover-finding.ts';
+import { podOfStep } from './step-input.ts';
+
+/**
+ * Repairs what the diagnoser of this fault has found, when a new look of ours finds the very same and
+ * it hurts: worst first, one after another, and one that is refused does not keep the others from it.
+ */
+export async function recoverFault(
+  fault: AnyFault,
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const keys = stepsOf(fault);
+  const { [keys.findings]: text } = input;
+  if (!text) return failedWith(needed(keys.findings, `let ${keys.diagnoser} be an earlier step`));
+  const wanted = idsIn(text);
+  if (wanted.length === 0) {
+    const what = `${keys.findings} names no finding by its id`;
+    return failedWith(`${what}: hand on what ${keys.diagnoser} answers, as it is`);
+  }
+  const before = await doneBefore(fault, host);
+  if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
+  const judgement = await host.judge(fault, podOfStep(input));
+  const { verdict } = judgement;
+  const found = verdict.findings
+    .filter(hurtsNow)
+    .map((finding) => ({ id: findingId(fault, finding), finding }))
+    .filter(({ id }) => wanted.includes(id));
+  const missing = wanted.filter((id) => found.every((each) => each.id !== id));
+  const deedsFor = (id: string) => before.deeds.filter(({ finding }) => finding === id);
+  const begun = missing.filter((id) => deedsFor(id).length > 0);
+  if (found.length + begun.length === 0) return refusedWith(goneWords(fault, wanted, verdict));
+  const ended: Ended[] = [];
+  for (const id of begun) {
+    const recovered = await finishRecovery(fault, id, deedsFor(id), judgement, host);
+    ended.push({ id, ...recovered });
+  }
+  for (const { id, finding } of found) {
+    const recovered = await recoverFinding(fault, finding, judgement, host);
+    ended.push({ id, ...withDeeds(deedsFor(id), recovered) });
+  }
+  const gone = missing.filter((id) => ended.every((each) => each.id !== id));
+  return resultOf(keys.recovered, ended, gone);
+}
+
+type Ended = Recovered & { readonly id: string };
+
+/** The ids in what the diagnoser has answered; none when it is something else. */
+function idsIn(text: string): readonly string[] {
+  const list = jsonValue(text)?.value;
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((each: unknown) => textAt(each, 'id') ?? []);
+}
+
+const SHOWN_MAX = 5;
+
+function shown(ids: readonly string[]): string {
+  const more = ids.length > SHOWN_MAX ? ` and ${ids.length - SHOWN_MAX} more` : '';
+  return `${ids.slice(0, SHOWN_MAX).join(', ')}${more}`;
+}
+
+function goneWords(fault: AnyFault, wanted: readonly string[], verdict: Verdict): string {
+  const doubts = 'doubts' in verdict ? verdict.doubts.map(({ why }) => why).join('; ') : '';
+  const now = verdict.findings
+    .filter(({ state }) => state !== 'benign')
+    .map((finding) => `${findingId(fault, finding)} (${finding.state})`);
+  const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? doubts : 'it is clear';
+  const why = 'it may be cured, or be another thing by now';
+  return `a new look does not find that ${shown(wanted)} hurts: ${seen}; ${why}`;
+}
+
+function resultOf(key: string, ended: readonly Ended[], gone: readonly string[]): OperationResult {
+  const record: StepRecord = {
+    ...joined('plannedActions', ended),
+    ...joined('actions', ended),
+  };
+  const ids = (state: Recovered['state']) =>
+    ended.filter((each) => each.state === state).map(({ id }) => id);
+  const parts = [
+    ['recovered', ids('done')],
+    ['would recover', ids('planned')],
+    ['no longer found', gone],
+  ] as const;
+  const words = parts
+    .filter(([, list]) => list.length > 0)
+    .map(([what, list]) => `${what} ${shown(list)}`)
+    .join('; ');
+  const refusals = ended.flatMap((each) => ('why' in each ? [`${each.id}: ${each.why}`] : []));
+  if (refusals.length === 0) return { succeeded: true, results: { [key]: words }, record };
+  const reason = ended.some(({ state }) => state === 'refused') ? 'Refused' : undefined;
+  return failedWith([...refusals, words].filter((text) => text !== '').join('; '), record, reason);
+}
+
+function joined<K extends 'plannedActions' | 'actions'>(name: K, ended: readonly Ended[]) {
+  const all = ended.flatMap(({ record }) => record[name] ?? []);
+  return all.length === 0 ? {} : { [name]: all };
+}

@@ -1,0 +1,181 @@
+import { findingId } from '../../node/checkup/check-up.ts';
+import type { Action, Trouble } from '../../node/model/action.ts';
+import { leadsToCommand } from '../../node/model/advice.ts';
+import type { AnyFault, Recovery } from '../../node/model/fault.ts';
+import type { Finding } from '../../node/model/finding.ts';
+import type { JournalRecord } from '../../node/repair/journal.ts';
+import { type ActionRecord, actionRecord, deedRecord } from './action-record.ts';
+import { REST_CHARACTERS_MAX } from './limits.ts';
+import type { StepRecord } from './operation-result.ts';
+import type { Judgement, ProcessorHost } from './processor-host.ts';
+
+export type Recovered =
+  | { readonly state: 'done' | 'planned'; readonly record: StepRecord }
+  /** Refused, unless one of its actions was begun and did not come about. */
+  | {
+      readonly state: 'refused' | 'failed';
+      readonly why: string;
+      readonly record: StepRecord;
+    };
+
+/** Carries out what a fault wants to be done about a finding, one action after another. */
+export async function recoverFinding(
+  fault: AnyFault,
+  finding: Finding,
+  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  host: ProcessorHost,
+): Promise<Recovered> {
+  const recovery = fault.recover?.(finding);
+  if (!recovery) return { state: 'refused', why: `${fault.id} has no recovery`, record: {} };
+  const { actions } = recovery;
+  const id = findingId(fault, finding);
+  const purpose = { fault: fault.id, finding: id };
+  const record = { plannedActions: actions.map((action) => actionRecord(action, purpose)) };
+  const refusal = refusalOf(fault, finding, recovery);
+  if (refusal !== undefined) return { state: 'refused', why: `refused: ${refusal}`, record };
+  const consent = await host.consent(recovery, finding, { fault: fault.id, id });
+  if (consent.given === 'to-plan') return { state: 'planned', record };
+  if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
+  const kept = await keepEvidence(id);
+  if ('trouble' in kept) return { state: 'refused', why: unsaved(kept), record };
+  return performed({ fault, id, actions, isTold: false }, host);
+}
+
+/**
+ * Carries out what is left of a recovery that broke off between two of its actions. A new look finds
+ * something else by now, or nothing: half of it is done. Each action is still refused when anything
+ * stands against it.
+ */
+export async function finishRecovery(
+  fault: AnyFault,
+  id: string,
+  deeds: readonly JournalRecord[],
+  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  host: ProcessorHost,
+): Promise<Recovered> {
+  const isDone = new Set(deeds.map(({ action }) => JSON.stringify(action)));
+  // The newest plan counts: an attempt that still found it has made its own.
+  const first = deeds.findLast(({ rest }) => Array.isArray(rest));
+  const plan = first ? [first.action, ...(first.rest ?? [])] : [];
+  const actions = plan.filter((action) => !isDone.has(JSON.stringify(action)));
+  if (actions.length === 0) return { state: 'done', record: actionsOf(deeds) };
+  // It was agreed to, and is asked for once more: who agrees may have changed their mind.
+  const whole = { actions: plan, touches: 'what the plan named', leaves: 'all else' };
+  const summary = 'A recovery broke off between two of its actions.';
+  const consent = await host.consent(whole, { summary }, { fault: fault.id, id });
+  if (consent.given === 'to-act') {
+    const kept = await keepEvidence(id);
+    const ended: Recovered =
+      'trouble' in kept
+        ? { state: 'refused', why: unsaved(kept), record: {} }
+        : await performed({ fault, id, actions, isTold: true }, host);
+    return withDeeds(deeds, ended);
+  }
+  const left = actions.map((action) => actionRecord(action, { fault: fault.id, finding: id }));
+  const record = { plannedActions: left, ...actionsOf(deeds) };
+  if (consent.given === 'to-plan') return { state: 'planned', record };
+  return { state: 'refused', why: consent.why, record };
+}
+
+/** What became of a recovery, with what an earlier attempt has done for it. */
+export function withDeeds(deeds: readonly JournalRecord[], recovered: Recovered): Recovered {
+  if (deeds.length === 0) return recovered;
+  const { actions: before = [] } = actionsOf(deeds);
+  const { record } = recovered;
+  return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
+}
+
+function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: string }): string {
+  const advice = todo === undefined ? '' : `; ${todo}`;
+  return `refused: the evidence cannot be saved: ${trouble}; nothing was changed${advice}`;
+}
+
+/** What no policy and no yes covers: only a person can go on from here. */
+function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
+  const { summary, refusal, otherCures } = finding;
+  if (recovery.actions.length === 0) {
+    const [first = `kubediag explain ${fault.id} tells how to go on by hand`, next] = otherCures;
+    const cure = leadsToCommand(first) && next !== undefined ? `${first} ${next}` : first;
+    return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
+  }
+  const { confirmation } = recovery;
+  if (!confirmation) return undefined;
+  const { why, word } = confirmation;
+  const command = `kubediag recover ${fault.id} --finding ${findingId(fault, finding)}`;
+  // The command comes first: a status keeps only the beginning of a long message.
+  return `only a person can confirm it (${command} --confirm ${word}): ${why}`;
+}
+
+interface Plan {
+  readonly fault: AnyFault;
+  /** Of the finding. */
+  readonly id: string;
+  readonly actions: readonly Action[];
+  /** Whether the journal knows it already. */
+  readonly isTold: boolean;
+}
+
+async function performed(
+  { fault, id, actions, isTold: wasTold }: Plan,
+  { openHands, purpose, stop }: ProcessorHost,
+): Promise<Recovered> {
+  const hands = await openHands();
+  if (!hands.isOpen) return { state: 'refused', why: words('refused', hands), record: {} };
+  const done: ActionRecord[] = [];
+  let isTold = wasTold;
+  try {
+    for (const [index, action] of actions.entries()) {
+      const rest = isTold ? undefined : restOf(actions.slice(index + 1));
+      const intent = { action, fault: fault.id, finding: id, purpose, rest };
+      const { outcome, entry } = await hands.perform(intent, { stop });
+      isTold ||= entry !== undefined;
+      const deed = {
+        ...actionRecord(action, intent),
+        state: outcome.state,
+        endTime: new Date().toISOString(),
+        ...(entry === undefined ? {} : { journalEntry: entry }),
+      };
+      if (outcome.state !== 'done') {
+        const why = words(outcome.state, outcome);
+        const state = outcome.state === 'refused' ? 'refused' : 'failed';
+        return { state, why, record: { actions: [...done, { ...deed, why }] } };
+      }
+      done.push(deed);
+    }
+    return { state: 'done', record: { actions: done } };
+  } finally {
+    // Also by a mistake of ours: nobody else could repair this node until we end.
+    hands.close();
+  }
+}
+
+/** Not what would fill the journal: such a plan is for one thing, which is found until all is done. */
+function restOf(actions: readonly Action[]): readonly Action[] | undefined {
+  return JSON.stringify(actions).length <= REST_CHARACTERS_MAX ? actions : undefined;
+}
+
+export type DoneBefore =
+  | { readonly isKnown: true; readonly deeds: readonly JournalRecord[] }
+  | { readonly isKnown: false; readonly why: string };
+
+/**
+ * What an earlier attempt of this step has done for a fault. A new look does not find it any more, and
+ * that is no failure: it is what was wanted.
+ */
+export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<DoneBefore> {
+  const before = await host.deedsBefore();
+  if (before.isKnown) {
+    return { isKnown: true, deeds: before.done.filter((each) => each.fault === fault.id) };
+  }
+  const what =
+    'this step had begun to change the node, and it cannot be seen yet what became of it';
+  return { isKnown: false, why: `refused: ${what}: ${before.why}; kubediag recover settles it` };
+}
+
+export function actionsOf(deeds: readonly JournalRecord[]): StepRecord {
+  return { actions: deeds.map(deedRecord) };
+}
+
+function words(state: string, { what, why, todo }: Trouble): string {
+  return `${state}: ${what}; ${why}; ${todo}`;
+}

@@ -1,0 +1,123 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { sendSignal } from '../../lib/process/send-signal.ts';
+import { keepFile } from '../../lib/state/kept-files.ts';
+import { attempt } from '../../node/model/attempt.ts';
+import type { Look } from '../../node/model/evidence.ts';
+import { type FileStatus, type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
+import { DUMP_LOOK_MS, DUMP_WAIT_MS } from './limits.ts';
+import {
+  failedWith,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+} from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+
+const NAME = 'containerd';
+const DUMP = 'collector.runtime.containerd.goroutine';
+
+/**
+ * Has containerd write down what its goroutines do, and keeps that. On SIGUSR1 it writes the dump to
+ * a file in its folder for temporary files, and goes on with its work: the node stays as it was, so
+ * this is no action that somebody has to agree to. The signal is sent only to a process that catches
+ * it, for it would end any other.
+ */
+export async function runContainerdGoroutines(
+  _: StepInput,
+  { look, stop, stateFolder }: ProcessorHost,
+): Promise<OperationResult> {
+  const here = look();
+  const found = await attempt(dumpingProcess(here));
+  if (!found.known) return failedWith(found.why);
+  const { entry, file, owner } = found.value;
+  const before = await attempt(here.node.ask('status', { path: file }));
+  if (before.known && before.value.type !== 'file') {
+    return refusedWith(`${file} is no plain file; move it away: somebody else made it`);
+  }
+  const trouble = sendSignal(entry, 'SIGUSR1');
+  if (trouble !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${trouble}`);
+  const old = before.known ? before.value : undefined;
+  const dump = await attempt(newDump(here, file, { old, owner, stop }));
+  if (!dump.known) return failedWith(dump.why);
+  const bytes = Buffer.from(dump.value);
+  const kept = await keepFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
+  if (!kept.ok) return failedWith(`the dump cannot be kept: ${kept.why}`);
+  return { succeeded: true, results: { [DUMP]: kept.value } };
+}
+
+interface Dumping {
+  readonly entry: ProcessEntry;
+  /** Where it will write its dump. */
+  readonly file: string;
+  readonly owner: number;
+}
+
+async function dumpingProcess({ node }: Look): Promise<Dumping> {
+  const all = await node.ask('processes', { all: 'processes' });
+  const named = all.filter(({ name, state }) => name === NAME && state !== 'Z');
+  const [entry, ...others] = named;
+  if (!entry) throw new ReadError('missing', NAME, 'no process of this name runs on the node');
+  if (others.length > 0) {
+    const pids = named.map(({ pid }) => pid).join(', ');
+    throw new ReadError('failed', NAME, `several run (${pids}), and which is meant is not known`);
+  }
+  const { pid } = entry;
+  const status = await node.ask('file', { path: `/proc/${pid}/status` });
+  if (!catchesUsr1(status)) {
+    throw new ReadError(
+      'failed',
+      NAME,
+      `process ${pid} does not catch SIGUSR1, which would end it`,
+    );
+  }
+  const environment = await attempt(node.ask('file', { path: `/proc/${pid}/environ` }));
+  const folder = temporaryFolder(environment.known ? environment.value : '');
+  // The number by which it knows itself is the last one. "NSpid:	4711	12"
+  const inner = /^NSpid:.*\s(\d+)$/m.exec(status)?.[1] ?? String(pid);
+  const owner = Number(/^Uid:\s+\d+\s+(\d+)/m.exec(status)?.[1]);
+  return { entry, owner, file: `/proc/${pid}/root${folder}/${NAME}.${inner}.stacks.log` };
+}
+
+/** "SigCgt:	fffffffe3bfa3a00": a bit for each signal, from 1 on. */
+function catchesUsr1(status: string): boolean {
+  const SIGUSR1 = 10;
+  const mask = /^SigCgt:\s+([0-9a-f]+)$/m.exec(status)?.[1];
+  return mask !== undefined && (BigInt(`0x${mask}`) & (1n << BigInt(SIGUSR1 - 1))) !== 0n;
+}
+
+/** As Go chooses it. */
+function temporaryFolder(environment: string): string {
+  const set = environment.split('\0').find((pair) => pair.startsWith('TMPDIR='));
+  const folder = set?.slice('TMPDIR='.length) ?? '';
+  return folder.startsWith('/') ? folder.replace(/\/+$/, '') : '/tmp';
+}
+
+/** The file once it is new, whole, and of that process alone: others may write to that folder too. */
+async function newDump(
+  { node }: Look,
+  path: string,
+  { old, owner, stop }: { old: FileStatus | undefined; owner: number; stop: AbortSignal },
+): Promise<string> {
+  const end = performance.now() + DUMP_WAIT_MS;
+  let last: FileStatus | undefined;
+  while (performance.now() < end && !stop.aborted) {
+    await sleep(DUMP_LOOK_MS);
+    const seen = await attempt(node.ask('status', { path }));
+    const now = seen.known ? seen.value : undefined;
+    const isNew = now && (now.inode !== old?.inode || now.modifiedMs !== old.modifiedMs);
+    // It is written in one go: a size that stays is the whole of it.
+    if (!isNew || now.sizeBytes === 0 || now.sizeBytes !== last?.sizeBytes) {
+      last = now;
+      continue;
+    }
+    if (now.type !== 'file' || now.owner !== owner || now.links !== 1) {
+      throw new ReadError('failed', path, `it is not a file of ${NAME} alone`);
+    }
+    const text = await node.ask('file', { path });
+    // goroutine 1 [running]:
+    if (/^goroutine \d+ \[/.test(text)) return text;
+    throw new ReadError('malformed', path, 'it is no goroutine dump');
+  }
+  const waited = `nothing was written there within ${DUMP_WAIT_MS / 1_000} s`;
+  throw new ReadError('timeout', path, stop.aborted ? 'it was stopped' : waited);
+}

@@ -1,0 +1,116 @@
+import { request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { messageOf } from '../../lib/std/message-of.ts';
+import { ANSWER_BYTES_MAX } from './limits.ts';
+import { ForbiddenAddressError, permittedLookup, refuseForbidden } from './permitted-address.ts';
+
+export interface Asked {
+  readonly url: URL;
+  readonly method: 'POST' | 'GET';
+  readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly trust?: ServerTrust;
+  /** Ask at this socket of the machine; the URL then only says what. */
+  readonly socketPath?: string;
+  /** How large an answer may be, when it is none of ours. */
+  readonly bytesMax?: number;
+}
+
+/** Who has to vouch for a server, where TLS is spoken: those whom the system trusts, if unsaid. */
+export interface ServerTrust {
+  /** Certificates in PEM. */
+  readonly authorities?: string;
+  /** A person has said that anybody will do. */
+  readonly isBlind?: true;
+}
+
+export interface ExchangeLimits {
+  readonly timeoutMs: number;
+  /** Fires when that time has passed: several exchanges may share it. */
+  readonly late: AbortSignal;
+  readonly stop: AbortSignal;
+}
+
+export function exchangeLimits(timeoutMs: number, stop: AbortSignal): ExchangeLimits {
+  return { timeoutMs, late: AbortSignal.timeout(timeoutMs), stop };
+}
+
+/** What one exchange came to. Only what the network did is worth another attempt. */
+export type Exchanged =
+  | {
+      readonly status: number;
+      readonly location: string | undefined;
+      readonly body: string;
+      readonly bytes: Buffer;
+    }
+  | { readonly refused: string }
+  | { readonly lost: string };
+
+/** One request on a connection of its own, and an answer of bounded size within its time. */
+export async function runExchange(asked: Asked, limits: ExchangeLimits): Promise<Exchanged> {
+  const { late, stop, timeoutMs } = limits;
+  try {
+    if (asked.socketPath === undefined) refuseForbidden(asked.url);
+    return await answerOf(asked, AbortSignal.any([late, stop]));
+  } catch (error) {
+    if (error instanceof ForbiddenAddressError) return { refused: error.message };
+    if (stop.aborted) return { lost: 'stopped' };
+    return { lost: late.aborted ? `no whole answer within ${timeoutMs} ms` : messageOf(error) };
+  }
+}
+
+function answerOf(asked: Asked, signal: AbortSignal): Promise<Exchanged> {
+  const { url, method, body, trust = {}, socketPath, bytesMax = ANSWER_BYTES_MAX } = asked;
+  const sent = Buffer.from(method === 'POST' ? body : '');
+  const headers = {
+    Accept: 'application/json',
+    ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}),
+    'Content-Length': sent.length,
+    ...asked.headers,
+  };
+  const send = url.protocol === 'https:' ? requestHttps : requestHttp;
+  const options = {
+    method,
+    headers,
+    signal,
+    agent: false,
+    lookup: permittedLookup,
+    ...(socketPath === undefined ? {} : { socketPath }),
+    ...(trust.authorities === undefined ? {} : { ca: trust.authorities }),
+    ...(trust.isBlind ? { rejectUnauthorized: false } : {}),
+  } as const;
+  return new Promise((resolve, reject) => {
+    const request = send(url, options, (response) => {
+      const chunks: Buffer[] = [];
+      let size = 0;
+      const { statusCode: status = 0 } = response;
+      const { location } = response.headers;
+      response.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        chunks.push(chunk);
+        if (size <= bytesMax) return;
+        resolve({ refused: `it answered with more than ${bytesMax} bytes` });
+        request.destroy();
+      });
+      response.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        resolve({
+          ...{ status, location, bytes },
+          get body() {
+            return bytes.toString('utf8');
+          },
+        });
+      });
+      response.on('error', reject);
+    });
+    // It wants to speak something else from now on, which nobody asked for: that is an answer too.
+    request.on('upgrade', ({ statusCode: status = 0 }, socket) => {
+      socket.destroy();
+      resolve({ status, location: undefined, body: '', bytes: Buffer.alloc(0) });
+    });
+    request.on('error', reject);
+    // By ourselves: a request that is gone already hears of no signal.
+    signal.addEventListener('abort', () => reject(new Error('ended')), { once: true });
+    request.end(sent);
+  });
+}

@@ -1,0 +1,112 @@
+import { gunzipSync } from 'node:zlib';
+import { parseProfile } from '../../lib/go/profile.ts';
+import { keepFile } from '../../lib/state/kept-files.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
+import { keptCredential } from './kept-credential.ts';
+import {
+  PROFILE_BYTES_MAX,
+  PROFILE_SECONDS,
+  PROFILE_UNPACKED_BYTES_MAX,
+  STEP_RESERVE_SECONDS,
+} from './limits.ts';
+import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
+
+const ASKED = 'param.diagnoser.runtime.go_profiler';
+const ENDPOINT = 'diagnoser.runtime.go_profiler.result.endpoint';
+
+/** What can be had, and what it is called below /debug/pprof. */
+const TYPES = ['Profile', 'Heap', 'Goroutine'] as const;
+
+/**
+ * Fetches a profile of a Go program and keeps it: `go tool pprof FILE` or `kubediag profile` show it.
+ * People profile what listens on loopback, so that is permitted; but nothing is asked there other
+ * than these three pages, no redirect is followed, and what is no profile is not kept. A token is sent
+ * only to whom a person on the node has meant it for, and no Secret of the caller's choice is read.
+ */
+export async function runGoProfiler(
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const { [`${ASKED}.type`]: wanted, [`${ASKED}.source`]: source } = input;
+  if (!wanted) return failedWith(needed(`${ASKED}.type`, `set it to one of ${TYPES.join(', ')}`));
+  const type = TYPES.find((each) => each === wanted);
+  if (!type) return failedWith(`${ASKED}.type is none of ${TYPES.join(', ')}`);
+  if (!source) return failedWith(needed(`${ASKED}.source`, 'as in "http://127.0.0.1:6060"'));
+  const base = baseOf(source);
+  if ('wrong' in base) return failedWith(`${ASKED}.source ${base.wrong}`);
+  const { timeoutMs, stop, stateFolder } = host;
+  const url = pageOf(base.url, type, timeoutMs);
+  const token = await tokenFor(input, host, url);
+  if ('none' in token) return failedWith(token.none);
+  const asked = { url, method: 'GET', body: '', bytesMax: PROFILE_BYTES_MAX, ...token } as const;
+  const answer = await runExchange(asked, exchangeLimits(timeoutMs, stop));
+  if ('refused' in answer) return failedWith(`${url.href}: refused: ${answer.refused}`);
+  if ('lost' in answer) return failedWith(`${url.href}: ${answer.lost}; see that it listens there`);
+  if (answer.status !== 200) return failedWith(`${url.href}: ${statusWords(answer.status)}`);
+  const flaw = flawOf(answer.bytes);
+  if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
+  const name = `${type.toLowerCase()}.pprof`;
+  const kept = await keepFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
+  if (!kept.ok) return failedWith(`the profile cannot be kept: ${kept.why}`);
+  return { succeeded: true, results: { [ENDPOINT]: kept.value } };
+}
+
+function baseOf(source: string): { readonly url: URL } | { readonly wrong: string } {
+  const url = URL.parse(source);
+  const isHttp = url?.protocol === 'http:' || url?.protocol === 'https:';
+  if (!url || !isHttp) return { wrong: 'is no URL: write it as in "http://127.0.0.1:6060"' };
+  if (url.username || url.password || url.search || url.hash) {
+    return { wrong: 'has more than host, port and path: take user, "?" and "#" out of it' };
+  }
+  return { url };
+}
+
+type Token = Pick<Asked, 'headers' | 'trust'> | { readonly none: string };
+
+async function tokenFor(
+  input: StepInput,
+  { stateFolder }: ProcessorHost,
+  url: URL,
+): Promise<Token> {
+  const { [`${ASKED}.credential`]: name, [`${ASKED}.ca_bundle`]: authorities } = input;
+  if (!name) return authorities ? { trust: { authorities } } : {};
+  if (url.protocol !== 'https:') {
+    return { none: `refused: the credential ${name} is only shown where TLS is spoken: use https` };
+  }
+  // Who may vouch for the server is said beside the token, and not by the caller.
+  const fields = ['token', 'ca'] as const;
+  const kept = await keptCredential(stateFolder, { name, fields, servers: [url] });
+  if (typeof kept === 'string') return { none: kept };
+  return { trust: { authorities: kept.ca }, headers: { Authorization: `Bearer ${kept.token}` } };
+}
+
+// http://127.0.0.1:6060/debug/pprof/profile?seconds=30
+function pageOf(base: URL, type: (typeof TYPES)[number], timeoutMs: number): URL {
+  const page = new URL(base);
+  page.pathname = `${base.pathname.replace(/\/+$/, '')}/debug/pprof/${type.toLowerCase()}`;
+  if (type === 'Profile') {
+    const rest = Math.floor(timeoutMs / 1_000) - STEP_RESERVE_SECONDS;
+    page.searchParams.set('seconds', String(Math.max(1, Math.min(PROFILE_SECONDS, rest))));
+  }
+  return page;
+}
+
+function statusWords(status: number): string {
+  if (status === 401 || status === 403) {
+    return `HTTP ${status}: it wants another credential; put one on the node and name it in ${ASKED}.credential`;
+  }
+  const isElsewhere = status >= 300 && status < 400;
+  return `HTTP ${status}${isElsewhere ? ': it sends us elsewhere, and we do not go' : ''}`;
+}
+
+/** The parser throws, and so does what unpacks: what was sent is at fault, not we. */
+function flawOf(bytes: Buffer): string | undefined {
+  try {
+    parseProfile(gunzipSync(bytes, { maxOutputLength: PROFILE_UNPACKED_BYTES_MAX }));
+    return undefined;
+  } catch (error) {
+    return messageOf(error);
+  }
+}

@@ -1,0 +1,147 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { printable } from '../../lib/std/printable.ts';
+import { redactSentence } from '../../node/redaction/redact-sentence.ts';
+import { BODY_SHOWN_BYTES_MAX, JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import { resultsIn } from './results-in.ts';
+import {
+  type Asked,
+  type Exchanged,
+  type ExchangeLimits,
+  exchangeLimits,
+  runExchange,
+  type ServerTrust,
+} from './run-exchange.ts';
+
+export interface HttpStep {
+  readonly url: string;
+  readonly input: StepInput;
+  /** For one exchange, redirects among it. */
+  readonly timeoutMs: number;
+  readonly stop: AbortSignal;
+  readonly trust?: ServerTrust;
+  /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
+  readonly waitsMs?: readonly number[];
+  readonly inTurn?: InTurn;
+  /** Told before it waits for the next attempt. */
+  readonly onRetry?: (retry: Retry) => void;
+}
+
+/** A server could not be reached, and is asked again. */
+export interface Retry {
+  /** How often it was asked by now. */
+  readonly attempts: number;
+  readonly why: string;
+  readonly nextAt: Date;
+}
+
+/** Has an attempt wait for its turn. None is held between two: a lost server keeps nobody else waiting. */
+export type InTurn = <T>(attempt: () => Promise<T>) => Promise<T>;
+
+const atOnce: InTurn = (attempt) => attempt();
+
+type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
+
+/** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
+export async function runHttp(step: HttpStep): Promise<OperationResult> {
+  const { url, input, stop, trust, timeoutMs, onRetry } = step;
+  const { waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
+  // http://999.1.1.1:8090/ has the form of a name, and is none.
+  if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
+  const asked: Omit<Asked, 'body'> = {
+    url: new URL(url),
+    method: 'POST',
+    // The same in every attempt: a server that did its work before the line broke need not do it twice.
+    headers: { 'Idempotency-Key': randomUUID() },
+    ...(trust ? { trust } : {}),
+  };
+  let before = '';
+  for (let attempt = 1; ; attempt += 1) {
+    // The text is made anew each time: nobody holds a copy of it while it waits.
+    const attempted = await inTurn(() =>
+      attemptOnce(url, { ...asked, body: JSON.stringify(input) }, exchangeLimits(timeoutMs, stop)),
+    ).catch((error: unknown): Attempt => {
+      if (stop.aborted && error === stop.reason) return { lost: 'stopped' };
+      throw error;
+    });
+    if ('answer' in attempted) return attempted.answer;
+    if (stop.aborted) return failedWith(`${url}: stopped${before}`);
+    const usualMs = waitsMs[attempt - 1];
+    if (usualMs === undefined) return failedWith(`${url}: ${attempted.lost} (${attempt} attempts)`);
+    // Whoever stops it wants to know why it took so long.
+    before = `; it could not be asked before: ${attempted.lost}`;
+    const waitMs = usualMs * (1 + Math.random() * JITTER_SHARE);
+    const why = `${url}: ${attempted.lost}`;
+    onRetry?.({ attempts: attempt, why, nextAt: new Date(Date.now() + waitMs) });
+    await pause(waitMs, stop);
+  }
+}
+
+/** Ends early, and does not throw, when it is stopped. */
+async function pause(ms: number, stop: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal: stop }).catch(() => {});
+}
+
+async function attemptOnce(url: string, first: Asked, limits: ExchangeLimits): Promise<Attempt> {
+  const failed = (why: string): Attempt => ({ answer: failedWith(`${url}: ${why}`) });
+  let asked = first;
+  for (let hops = 0; hops <= REDIRECTS_MAX; hops += 1) {
+    const exchanged = await runExchange(asked, limits);
+    if ('lost' in exchanged) return exchanged;
+    if ('refused' in exchanged) return failed(exchanged.refused);
+    const { status, location } = exchanged;
+    const next = redirected(asked, status, location);
+    if (next === undefined) return { answer: judged(url, exchanged) };
+    if (next === 'elsewhere') {
+      return failed(`it leads to another server, which is not followed: ${location}`);
+    }
+    asked = next;
+  }
+  return failed(`it led on more than ${REDIRECTS_MAX} times`);
+}
+
+/** As browsers do it: 307 and 308 repeat the question, the others ask for what is at that place. */
+function redirected(
+  asked: Asked,
+  status: number,
+  location: string | undefined,
+): Asked | 'elsewhere' | undefined {
+  const { url } = asked;
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
+  const target = URL.canParse(location, url.href) ? new URL(location, url) : undefined;
+  // What a step was told is for the server that the Operation names, and for nobody else.
+  if (target?.origin !== url.origin) return 'elsewhere';
+  return { ...asked, url: target, method: status >= 307 ? 'POST' : 'GET' };
+}
+
+type Answer = Extract<Exchanged, { readonly status: number }>;
+
+function judged(url: string, { status, body, bytes }: Answer): OperationResult {
+  const said = wordsIn(bytes);
+  if (status === 401) {
+    const cure = new URL(url).pathname.startsWith('/processor/')
+      ? '; if it is an agent of KubeDiag, leave address and port out: each agent has its own processors'
+      : '';
+    return failedWith(
+      `${url}: it answered 401: it wants a credential, and a step sends none${cure}${said}`,
+    );
+  }
+  if (status !== 200) {
+    return failedWith(`${url}: it answered ${status}, and only 200 is success${said}`);
+  }
+  const results = resultsIn(body);
+  if (typeof results === 'string') return failedWith(`${url}: ${results}`);
+  return { succeeded: true, results };
+}
+
+/** What a server says of its failure: the beginning of it, without what is nobody's business. */
+function wordsIn(bytes: Buffer): string {
+  const head = bytes.subarray(0, BODY_SHOWN_BYTES_MAX).toString('utf8').trim();
+  if (head === '') return '';
+  const more =
+    bytes.length > BODY_SHOWN_BYTES_MAX
+      ? ` ... (the first ${BODY_SHOWN_BYTES_MAX} bytes of ${bytes.length})`
+      : '';
+  return `: ${printable(redactSentence(head)).replace(/ +/g, ' ')}${more}`;
+}

@@ -1,0 +1,226 @@
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { NodeMaker } from '../../../test/made-node.ts';
+import { certificates } from '../../../test/rig/certificates.ts';
+import { checkUp } from '../../node/checkup/check-up.ts';
+import { lookAt } from '../../node/checkup/look.ts';
+import { bundleOfFiles } from '../../node/reader/bundle.ts';
+import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
+import { RecordedNode } from '../../node/reader/recorded-node.ts';
+import { checkResource } from '../api/check-resource.ts';
+import { processorOf } from '../api/processor-of.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { runOperation } from './run-operation.ts';
+import { stepInput } from './step-input.ts';
+
+const forbidden = () => Promise.reject(new Error('it must not come so far'));
+
+function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
+  return {
+    look: () => lookAt(new NodeMaker().build()),
+    judge: forbidden,
+    consent: forbidden,
+    openHands: forbidden,
+    deedsBefore: () => Promise.resolve({ isKnown: true, done: [] }),
+    timeoutMs: 5_000,
+    stop: new AbortController().signal,
+    stateFolder: '/nowhere',
+    hostRoot: '/nowhere',
+    ...changes,
+  };
+}
+
+/** As a manifest says it, with nothing filled in by anybody before. */
+function run(
+  written: object,
+  input: Readonly<Record<string, string>> = {},
+  { host = hostWith(), isDryRun = false } = {},
+) {
+  const { resource, problems } = checkResource({
+    apiVersion: 'diagnosis.kubediag.org/v1',
+    kind: 'Operation',
+    metadata: { name: 'one' },
+    spec: { processor: written },
+  });
+  if (resource?.kind !== 'Operation') throw new Error(JSON.stringify(problems));
+  const processor = processorOf(resource.spec);
+  return runOperation({ name: 'one', processor, input, timeoutMs: 5_000, host, isDryRun });
+}
+
+const own = (name: string) => ({ httpServer: { path: `/processor/${name}` } });
+const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+const refusing = (words: string) => ({ ...saying(words), reason: 'Refused' });
+
+describe('an Operation as its manifest says it', () => {
+  test('without path, scheme and time it has the usual ones, and is an answer', async () => {
+    expect(await run({ httpServer: {} })).toEqual(saying('there is no processor / here'));
+    expect(await run({ httpServer: { address: '127.0.0.1', port: 1 } }, {}, stopped())).toEqual(
+      saying('http://127.0.0.1:1/: stopped'),
+    );
+  });
+
+  test.each([
+    [{ address: '127.0.0.1', port: 8080, path: '/test' }, 'http://127.0.0.1:8080/test'],
+    [
+      { address: 'fd00::1', port: 443, path: '/a?b=c', scheme: 'https' },
+      'https://[fd00::1]:443/a?b=c',
+    ],
+    [{ address: 'server.example' }, 'http://server.example:8090/'],
+    [{ port: 9_999 }, 'http://127.0.0.1:9999/'],
+  ])('%j is asked at %s', async (httpServer, url) => {
+    expect(await run({ httpServer }, {}, stopped())).toEqual(saying(`${url}: stopped`));
+  });
+
+  test('it is asked no oftener than it says when the network fails', async () => {
+    const httpServer = { address: '127.0.0.1', port: 1, retries: 0 };
+    expect(await run({ httpServer })).toEqual(saying('(1 attempts)'));
+  });
+
+  test('its script and its function are run', async () => {
+    const script = { script: 'echo "$1"; exit 3', argKeys: ['a'], operationResultKey: 'k' };
+    expect(await run({ scriptRunner: script }, { a: 'x' })).toMatchObject({ succeeded: false });
+    expect(await run({ scriptRunner: { ...script, ignoreExitCode: true } }, { a: 'x' })).toEqual({
+      succeeded: true,
+      results: { 'operation.k.output': 'x\n', 'operation.k.error': 'exit status 3' },
+    });
+    const code = { runtime: 'golang-http', codeSource: { 'handler.go': '' } };
+    expect(await run({ function: code })).toEqual(saying('golang-http builds an image'));
+  });
+
+  test('its server has to prove who it is, by the authority that it names', async () => {
+    const { cert, key } = certificates.loopback;
+    const server = createServer({ cert, key }, (_, response) => response.end('{"a":"b"}'));
+    onTestFinished(() => void server.close());
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const httpServer = { address: '127.0.0.1', port, scheme: 'https' };
+    const done = { succeeded: true, results: { a: 'b' } };
+    expect(await run({ httpServer: { ...httpServer, caBundle: btoa(cert) } })).toEqual(done);
+    expect(await run({ httpServer: { ...httpServer, insecureSkipTLSVerify: true } })).toEqual(done);
+  });
+
+  test('what nobody knows is not run in a dry run', async () => {
+    const dry = { isDryRun: true };
+    for (const written of [
+      { scriptRunner: { script: 'true' } },
+      { function: { runtime: 'Python3', codeSource: { 'function.py': '' } } },
+      { httpServer: { address: '127.0.0.1', port: 1 } },
+    ]) {
+      expect(await run(written, {}, dry)).toEqual(refusing('dry run: '));
+    }
+  });
+
+  test('a step of ours is held to the size that others are held to', async () => {
+    const node = new NodeMaker().file('/proc/1/mountinfo', 'x'.repeat(3 * 1024 * 1024)).build();
+    const host = hostWith({ look: () => lookAt(node) });
+    expect(await run(own('mountInfoCollector'), {}, { host })).toEqual(saying('too much to keep'));
+  });
+});
+
+test('a step of ours whose own code never ends is ended all the same', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const never = new Promise<never>(() => {});
+  const unended = Promise.resolve('unended');
+  const host = hostWith({ judge: () => never, deedsBefore: () => never });
+  const ended = run(own('staleSubpathMountDiagnoser'), {}, { host });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.race([ended, unended])).toEqual(saying('it did not end within 5 s'));
+  // Nobody may be told that a repair has ended while it can still act.
+  const input = { 'diagnoser.kubernetes.stale_subpath_mount.findings': '[{"id":"abcdef"}]' };
+  const repair = run(own('staleSubpathMountRecover'), input, { host });
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.race([repair, unended])).toBe('unended');
+});
+
+function stopped() {
+  return { host: hostWith({ stop: AbortSignal.abort() }) };
+}
+
+describe('what somebody made up', () => {
+  const home = join(
+    import.meta.dirname,
+    '../../node/faults/stale-subpath-mount/fixtures/broken-configmap',
+  );
+  const { recording, settings } = bundleOfFiles(bundleFilesIn(home));
+  const look = () => lookAt(new RecordedNode(recording), settings);
+  const asked: string[] = [];
+  const host = hostWith({
+    look,
+    judge: async (fault, only) => {
+      const [judged] = await checkUp([fault], look(), only);
+      if (!judged) throw new Error('no verdict');
+      return { verdict: judged.verdict, keepEvidence: forbidden };
+    },
+    consent: ({ actions }) => {
+      asked.push(...actions.map(({ kind }) => kind));
+      return Promise.resolve({ given: 'to-plan' });
+    },
+  });
+  const DESTINATION = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
+
+  test('is not unmounted because somebody names it: no other path, no part of one, no option', async () => {
+    const pod = { namespace: 'default', name: 'web-0' };
+    const diagnosed = await run(
+      own('subpathRemountDiagnoser'),
+      {
+        'collector.kubernetes.pod.detail': JSON.stringify({ metadata: pod }),
+        'collector.system.mountinfo': 'x',
+      },
+      { host },
+    );
+    const target = diagnosed.results?.[DESTINATION] ?? '';
+    expect(target).toMatch(/volume-subpaths[/]settings[/]app[/]1$/);
+    const recover = (path: string) =>
+      run(own('subpathRemountRecover'), { [DESTINATION]: path }, { host });
+    for (const path of ['/', `${target}0`, target.slice(0, -1), `-l ${target}`, `${target}/..`]) {
+      expect(await recover(path)).toEqual(refusing('refused: a new look does not find'));
+    }
+    expect(asked).toEqual([]);
+    expect(await recover(target)).toMatchObject({ succeeded: true });
+    expect(asked).toEqual(['unmount']);
+  });
+
+  test('does not pass for what a step has found, nor for what the Diagnosis is about', () => {
+    const input = stepInput({
+      namespace: 'shop',
+      name: 'one',
+      uid: 'u',
+      nodeName: 'n',
+      spec: {
+        operationSet: 's',
+        podReference: { namespace: 'shop', name: 'web-0' },
+        parameters: { 'pod.name': 'other', node: 'x', 'diagnosis.uid': 'y', found: 'no', own: 'z' },
+      },
+      status: { operationResults: { found: 'yes', 'pod.namespace': 'kube-system' } },
+    });
+    expect(input).toEqual({
+      'diagnosis.namespace': 'shop',
+      'diagnosis.name': 'one',
+      'diagnosis.uid': 'u',
+      node: 'n',
+      'pod.namespace': 'shop',
+      'pod.name': 'web-0',
+      found: 'yes',
+      own: 'z',
+    });
+  });
+
+  test('removes no pod and cordons no node: without the API server that is said', async () => {
+    const pod = { metadata: { name: 'x', namespace: 'kube-system', uid: 'u' } };
+    const told = {
+      'collector.kubernetes.statefulset.detail.result': '{}',
+      'collector.kubernetes.pod.detail': JSON.stringify(pod),
+      node: 'worker-7',
+    };
+    for (const name of ['statefulsetStuck', 'nodeCordon', 'statefulsetDetailCollector']) {
+      expect(await run(own(name), told)).toEqual(saying('needs the API server'));
+    }
+    expect(await run(own('nodeCordon'), told)).toEqual(saying('kubectl cordon worker-7'));
+    expect(await run(own('statefulsetStuck'))).toEqual(saying('needs collector.kubernetes.state'));
+  });
+});

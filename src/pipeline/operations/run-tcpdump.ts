@@ -1,0 +1,150 @@
+import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
+import { systemProgram } from '../../lib/process/system-program.ts';
+import { keepFile } from '../../lib/state/kept-files.ts';
+import { numberAt, textAt } from '../../lib/std/json.ts';
+import { containers } from '../../node/evidence/containers/containers.ts';
+import { runtime } from '../../node/evidence/containers/runtime.ts';
+import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { attempt } from '../../node/model/attempt.ts';
+import type { Look } from '../../node/model/evidence.ts';
+import { ReadError } from '../../node/model/node-reader.ts';
+import {
+  CAPTURE_BYTES_MAX,
+  CAPTURE_FILTER_CHARACTERS_MAX,
+  CAPTURE_PACKETS_MAX,
+  CAPTURE_SECONDS,
+  PACKET_BYTES_MAX,
+  STEP_RESERVE_SECONDS,
+  WORDS_BYTES_MAX,
+} from './limits.ts';
+import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { podOfStep } from './step-input.ts';
+
+const ASKED = 'param.diagnoser.runtime.tcpdump_profiler';
+// With a capital letter, as every KubeDiag writes it.
+const ENDPOINT = 'diagnoser.runtime.tcpdump_profiler.result.Endpoint';
+
+// any, eth0, br-lan.100, veth1a2b@if3
+const INTERFACE = /^[A-Za-z0-9][A-Za-z0-9_.:@-]{0,31}$/;
+
+/**
+ * Writes down what goes through the network of the pod of the Diagnosis, and of nothing else: in the
+ * network namespace of its sandbox, for some seconds, up to so many packets, as a pcap file.
+ */
+export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise<OperationResult> {
+  const pod = podOfStep(input);
+  if (!pod) {
+    const why = 'the network of the whole node is not captured';
+    return failedWith(`no pod is named, and ${why}: give the Diagnosis a podReference`);
+  }
+  const wish = wishOf(input, host.timeoutMs);
+  if ('wrong' in wish) return failedWith(wish.wrong);
+  const [nsenter, tcpdump] = [systemProgram('nsenter'), systemProgram('tcpdump')];
+  if (!nsenter || !tcpdump) {
+    const missing = nsenter ? 'tcpdump' : 'nsenter';
+    const fix = missing === 'tcpdump' ? 'tcpdump' : 'util-linux';
+    return failedWith(`${missing} is missing here: install the package ${fix} where kubediag runs`);
+  }
+  const look = host.look();
+  const network = await attempt(networkOf(look, pod));
+  if (!network.known) return failedWith(network.why);
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const ended = await runProgram({
+    program: nsenter,
+    arguments: [
+      `--net=${host.hostRoot.replace(/\/+$/, '')}${network.value}`,
+      '--',
+      tcpdump,
+      ...wish.words,
+    ],
+    deadlineMs: wish.seconds * 1_000,
+    stop: host.stop,
+    endsWithUs: {},
+    outputBytesMax: WORDS_BYTES_MAX,
+    onOutput: (chunk) => {
+      size += chunk.length;
+      if (size > CAPTURE_BYTES_MAX) return 'enough';
+      chunks.push(chunk);
+      return 'more';
+    },
+  });
+  const trouble = troubleOf(ended);
+  if (trouble !== undefined) return failedWith(`tcpdump: ${trouble}`);
+  const bytes = Buffer.concat(chunks);
+  const kept = await keepFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
+  if (!kept.ok) return failedWith(`the capture cannot be kept: ${kept.why}`);
+  return { succeeded: true, results: { [ENDPOINT]: kept.value } };
+}
+
+type CaptureWish =
+  | { readonly words: readonly string[]; readonly seconds: number }
+  | { readonly wrong: string };
+
+function wishOf(input: StepInput, timeoutMs: number): CaptureWish {
+  const face = input[`${ASKED}.interface`] || 'any';
+  if (!INTERFACE.test(face)) return { wrong: `${ASKED}.interface is no name of an interface` };
+  const filter = input[`${ASKED}.filter`] ?? '';
+  if (filter.length > CAPTURE_FILTER_CHARACTERS_MAX || /\p{Cc}/u.test(filter)) {
+    const most = CAPTURE_FILTER_CHARACTERS_MAX;
+    return { wrong: `${ASKED}.filter has more than ${most} characters, or ones that are not seen` };
+  }
+  const told = input[`${ASKED}.expiration_seconds`];
+  const asked = told === undefined ? CAPTURE_SECONDS : Number(told);
+  if (!(asked > 0)) return { wrong: `${ASKED}.expiration_seconds is no number of seconds` };
+  const seconds = Math.min(asked, Math.max(1, timeoutMs / 1_000 - STEP_RESERVE_SECONDS));
+  const words = [
+    ...['-i', face, '-n', '-U', '-w', '-', '-c', String(CAPTURE_PACKETS_MAX)],
+    // It takes no packet apart when it only writes them, and the user it would become may not be there.
+    ...['-s', String(PACKET_BYTES_MAX), '-Z', 'root'],
+    // Behind the two dashes nothing is an option any more.
+    ...(filter.trim() === '' ? [] : ['--', filter]),
+  ];
+  return { words, seconds };
+}
+
+/** The path of the pod's network namespace on the node. */
+async function networkOf(
+  look: Look,
+  pod: { readonly namespace: string; readonly name: string },
+): Promise<string> {
+  const { sandboxes } = await look.of(containers);
+  const { socket } = await look.of(runtime);
+  const name = `pod ${pod.namespace}/${pod.name}`;
+  const sandbox = sandboxes.find(
+    ({ podNamespace, podName, isReady }) =>
+      podNamespace === pod.namespace && podName === pod.name && isReady,
+  );
+  if (!sandbox) throw new ReadError('missing', name, 'no sandbox of it is ready on this node');
+  const status = { socket, call: 'PodSandboxStatus', id: sandbox.id } as const;
+  const { message } = await look.node.ask('runtime', status);
+  const info = jsonValue(textAt(message, 'info', 'info') ?? '')?.value;
+  const pid = numberAt(info, 'pid') ?? 0;
+  if (pid <= 0) throw new ReadError('unsupported', name, 'the runtime does not tell its process');
+  const path = `/proc/${pid}/ns/net`;
+  const [theirs, nodes] = await Promise.all([
+    look.node.ask('link', { path }),
+    look.node.ask('link', { path: '/proc/1/ns/net' }),
+  ]);
+  if (theirs === nodes) {
+    const why = 'it has the network of the node, and what is its own there cannot be told apart';
+    throw new ReadError('failed', name, why);
+  }
+  return path;
+}
+
+/** The end of the time is the usual end of a capture. */
+function troubleOf(ended: ProgramResult): string | undefined {
+  switch (ended.ended) {
+    case 'not-started':
+      return `it was not started: ${ended.why}`;
+    case 'deadline':
+      if (!ended.abandoned) return undefined;
+      return `process ${ended.abandoned.pid} could not be ended and lives on`;
+    case 'signal':
+      return ended.isCut ? 'it wrote more than it was to' : `it was ended by ${ended.signal}`;
+    default:
+      return ended.code === 0 ? undefined : ended.stderr.trim().split('\n').at(-1);
+  }
+}

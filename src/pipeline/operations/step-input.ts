@@ -1,0 +1,38 @@
+import type { PodName } from '../../node/checkup/check-up.ts';
+import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
+import { namedPod } from '../api/named-pod.ts';
+import type { StepInput } from './operation-result.ts';
+
+/** A Diagnosis as far as its steps are told of it. */
+export interface DiagnosisInHand {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly nodeName: string;
+  readonly spec: DiagnosisSpec;
+  readonly status: DiagnosisStatus;
+}
+
+/** Later ones win, so no parameter passes for something that a step has found. */
+export function stepInput(diagnosis: DiagnosisInHand): StepInput {
+  const { spec, status, namespace, name, uid, nodeName } = diagnosis;
+  const pod = namedPod(spec);
+  return {
+    ...spec.parameters,
+    ...status.operationResults,
+    'diagnosis.namespace': namespace,
+    'diagnosis.name': name,
+    'diagnosis.uid': uid,
+    node: nodeName,
+    ...(pod ? { 'pod.namespace': pod.namespace, 'pod.name': pod.name } : {}),
+    ...(pod?.container ? { container: pod.container } : {}),
+  };
+}
+
+/** The pod that a step is about, when its Diagnosis names one. */
+export function podOfStep({
+  'pod.namespace': namespace,
+  'pod.name': name,
+}: StepInput): PodName | undefined {
+  return namespace && name ? { namespace, name } : undefined;
+}

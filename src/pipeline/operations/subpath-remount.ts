@@ -1,0 +1,126 @@
+import { textAt } from '../../lib/std/json.ts';
+import { jsonValue } from '../../node/evidence/text/text-value.ts';
+import { faults } from '../../node/faults/index.ts';
+import type { Action } from '../../node/model/action.ts';
+import type { AnyFault } from '../../node/model/fault.ts';
+import type { Finding } from '../../node/model/finding.ts';
+import type { Verdict } from '../../node/model/verdict.ts';
+import { seenIn } from './diagnose-fault.ts';
+import { findingRecord } from './finding-record.ts';
+import {
+  failedWith,
+  needed,
+  type OperationResult,
+  refusedWith,
+  type StepInput,
+  type StepRecord,
+} from './operation-result.ts';
+import type { ProcessorHost } from './processor-host.ts';
+import { actionsOf, doneBefore, recoverFinding } from './recover-finding.ts';
+import { podOfStep } from './step-input.ts';
+
+const POD = 'collector.kubernetes.pod.detail';
+const MOUNTS = 'collector.system.mountinfo';
+const FOUND = 'diagnoser.kubernetes.subpath_remount';
+const DESTINATION = `${FOUND}.original_destination_path`;
+const RECOVERED = 'recover.kubernetes.subpath_remount.result';
+
+/**
+ * Whether the pod that was collected is held up by a subPath mount of a deleted file. What earlier
+ * steps collected names the pod; the judgement is our own, in a look of its own.
+ */
+export async function diagnoseSubpathRemount(
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const missing = [POD, MOUNTS].find((key) => !input[key]);
+  if (missing) return failedWith(needed(missing, 'let its collector be an earlier step'));
+  const pod = jsonValue(input[POD] ?? '')?.value;
+  const namespace = textAt(pod, 'metadata', 'namespace');
+  const name = textAt(pod, 'metadata', 'name');
+  if (!namespace || !name) return failedWith(`${POD} is no pod with a name and a namespace`);
+  const fault = staleSubpathMount();
+  const { verdict } = await host.judge(fault, { namespace, name });
+  const [found] = activeIn(fault, verdict);
+  if (!found) {
+    const { record, reason } = seenIn(fault, verdict);
+    return failedWith(`pod ${namespace}/${name}: ${otherwise(verdict)}`, record, reason);
+  }
+  const { finding, mount } = found;
+  return {
+    succeeded: true,
+    results: {
+      [`${FOUND}.result`]: 'pod met a bug of subpath-remounting',
+      [`${FOUND}.bug_link`]: fault.references[0] ?? '',
+      [`${FOUND}.original_source_path`]: `${mount.root}//deleted`,
+      [DESTINATION]: mount.target,
+    },
+    record: { findings: [findingRecord(fault, finding)] },
+  };
+}
+
+/** Unmounts what an earlier step has found, when a new look of ours finds the same. */
+export async function recoverSubpathRemount(
+  input: StepInput,
+  host: ProcessorHost,
+): Promise<OperationResult> {
+  const { [DESTINATION]: target } = input;
+  if (!target) return failedWith(needed(DESTINATION, 'let the diagnoser be an earlier step'));
+  const fault = staleSubpathMount();
+  const before = await doneBefore(fault, host);
+  if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
+  const judgement = await host.judge(fault, podOfStep(input));
+  const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
+  const deeds = before.deeds.filter(
+    ({ action }) => action.kind === 'unmount' && action.target === target,
+  );
+  if (!found && deeds.length > 0) return unmounted(target, actionsOf(deeds));
+  if (!found) {
+    const why = 'a new look does not find that a container is held up by this mount';
+    return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
+  }
+  const recovered = await recoverFinding(fault, found.finding, judgement, host);
+  if ('why' in recovered) {
+    const reason = recovered.state === 'refused' ? 'Refused' : undefined;
+    return failedWith(recovered.why, recovered.record, reason);
+  }
+  const { state, record } = recovered;
+  if (state === 'done') return unmounted(target, record);
+  const words = `Would umount ${target} on host; nothing was changed`;
+  return { succeeded: true, results: { [RECOVERED]: words }, record };
+}
+
+function unmounted(target: string, record: StepRecord): OperationResult {
+  // The first word is spelt as every KubeDiag spells it: programs look for it.
+  const words = `Succeesfully umount ${target} on host`;
+  return { succeeded: true, results: { [RECOVERED]: words }, record };
+}
+
+function staleSubpathMount(): AnyFault {
+  const fault = faults.find(({ id }) => id === 'stale-subpath-mount');
+  if (!fault) throw new Error('the fault of this step is not in the catalogue');
+  return fault;
+}
+
+interface StaleMount {
+  readonly finding: Finding;
+  /** As its recovery would pin it. */
+  readonly mount: Action<'unmount'>;
+}
+
+/** What hurts now: a container that still runs is left alone until a person says otherwise. */
+function activeIn(fault: AnyFault, { findings }: Verdict): readonly StaleMount[] {
+  return findings
+    .filter(({ state }) => state === 'active')
+    .flatMap((finding) => {
+      const action = fault.recover?.(finding).actions.find(({ kind }) => kind === 'unmount');
+      return action?.kind === 'unmount' ? [{ finding, mount: action }] : [];
+    });
+}
+
+function otherwise(verdict: Verdict): string {
+  const [finding] = verdict.findings;
+  if (finding) return `${finding.state}: ${finding.summary}`;
+  const [doubt] = 'doubts' in verdict ? verdict.doubts : [];
+  return doubt ? `it is not known: ${doubt.why}` : 'it has no subPath mount of a deleted file';
+}
