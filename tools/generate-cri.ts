@@ -28,7 +28,7 @@ const PROTOCOLS = [
   // It builds on the other: whose code is made once, and is imported where it lies.
   {
     file: 'lab/runtime/cri-drive.proto',
-    options: ['Mcri.proto=../../../cri/generated/cri.ts'],
+    options: ['Mcri.proto=../../../src/lib/cri/generated/cri.ts'],
   },
 ];
 

@@ -39,7 +39,7 @@ function withFault(text: string, name: string, value: string): string {
 }
 
 function manifest(name: string, value: string): string {
-  return `import { kubelet } from '../../evidence/kubelet.ts';
+  return `import { kubelet } from '../../evidence/kubelet/kubelet.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose, reasons } from './diagnose.ts';
 
@@ -57,7 +57,7 @@ export const ${value} = defineFault({
 `;
 }
 
-const DIAGNOSE = `import type { Kubelet } from '../../evidence/kubelet.ts';
+const DIAGNOSE = `import type { Kubelet } from '../../evidence/kubelet/kubelet.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
 
 export const reasons = {} as const satisfies Record<string, string>;
@@ -75,10 +75,10 @@ export function diagnose({ kubelet }: Evidence): Verdict {
 function test(value: string): string {
   return `import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { describeFault } from '../../../test/describe-fault.ts';
-import { replayLook } from '../../host/take-look.ts';
-import { bundleOfFiles } from '../../node/bundle.ts';
-import { bundleFilesIn } from '../../node/bundle-folder.ts';
+import { describeFault } from '../../../../test/describe-fault.ts';
+import { replayLook } from '../../../hosts/local-node/take-look.ts';
+import { bundleOfFiles } from '../../reader/bundle.ts';
+import { bundleFilesIn } from '../../reader/bundle-folder.ts';
 import { ${value} } from './fault.ts';
 
 describeFault(${value}, import.meta.dirname);

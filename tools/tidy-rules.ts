@@ -5,7 +5,7 @@ import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
 /** A rule of STYLE.md that a program can check in one file: what breaks it, as "path:line what". */
 export type TidyRule = (file: SourceFile) => readonly string[];
 
-const FILE_LINES_MAX = 300;
+const FILE_LINES_MAX = 320;
 const TEST_FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
 

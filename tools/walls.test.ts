@@ -13,26 +13,27 @@ function rulesBroken(files: Readonly<Record<string, string>>): readonly string[]
 
 test('a house in order has no broken wall', () => {
   const broken = rulesBroken({
-    'main.ts': "const host = await import('./cli/host.ts');",
-    'cli/host.ts': [
+    'main.ts': "const host = await import('./hosts/cli/host.ts');",
+    'hosts/cli/host.ts': [
       "import { Command } from 'commander';",
       "import { readFile } from 'node:fs/promises';",
-      "import { faults } from '../faults/index.ts';",
-      "import { LiveNode } from '../node/live-node.ts';",
-      "import { perform } from '../repair/perform.ts';",
+      "import { faults } from '../../node/faults/index.ts';",
+      "import { LiveNode } from '../../node/reader/live-node.ts';",
+      "import { perform } from '../../node/repair/perform.ts';",
     ].join('\n'),
-    'faults/index.ts': "import { one } from './one/fault.ts';",
-    'faults/one/fault.ts': "import { diagnose } from './diagnose.ts';",
-    'faults/one/diagnose.ts': "import type { Mount } from '../../evidence/mount-table.ts';",
-    'evidence/mount-table.ts': "import { attempt } from '../node/attempt.ts';",
-    'node/attempt.ts': "import { ReadError } from './node-reader.ts';",
-    'node/node-reader.ts': '',
-    'node/live-node.ts': "import { runChild } from '../process/run-child.ts';",
-    'process/run-child.ts': "import { spawn } from 'node:child_process';",
-    'repair/perform.ts': "import type { NodeWriter } from './node-writer.ts';",
-    'repair/node-writer.ts': '',
-    'repair/live-writer.ts': "import { runChild } from '../process/run-child.ts';",
-    'cri/client.ts': "import { BinaryReader } from '@bufbuild/protobuf/wire';",
+    'node/faults/index.ts': "import { one } from './one/fault.ts';",
+    'node/faults/one/fault.ts': "import { diagnose } from './diagnose.ts';",
+    'node/faults/one/diagnose.ts':
+      "import type { Mount } from '../../evidence/mounts/mount-table.ts';",
+    'node/evidence/mounts/mount-table.ts': "import { attempt } from '../../model/attempt.ts';",
+    'node/model/attempt.ts': "import { ReadError } from './node-reader.ts';",
+    'node/model/node-reader.ts': '',
+    'node/reader/live-node.ts': "import { runChild } from '../../lib/process/run-child.ts';",
+    'lib/process/run-child.ts': "import { spawn } from 'node:child_process';",
+    'node/repair/perform.ts': "import type { NodeWriter } from './node-writer.ts';",
+    'node/repair/node-writer.ts': '',
+    'node/repair/live-writer.ts': "import { runChild } from '../../lib/process/run-child.ts';",
+    'lib/cri/client.ts': "import { BinaryReader } from '@bufbuild/protobuf/wire';",
   });
   expect(broken).toEqual([]);
 });
@@ -40,157 +41,162 @@ test('a house in order has no broken wall', () => {
 test.each([
   [
     'arrows point one way',
-    { 'model/fault.ts': "import { mounts } from '../evidence/mount-table.ts';" },
+    { 'node/model/fault.ts': "import { mounts } from '../evidence/mounts/mount-table.ts';" },
     'src/node/model/fault.ts:1 arrows',
   ],
   [
     'a type is an import too',
-    { 'checkup/run.ts': "\nimport type { Journal } from '../repair/journal.ts';" },
+    { 'node/checkup/run.ts': "\nimport type { Journal } from '../repair/journal.ts';" },
     'src/node/checkup/run.ts:2 arrows',
   ],
   [
     'a type written as import() is an import too',
-    { 'checkup/run.ts': "let journal: import('../repair/journal.ts').Journal;" },
+    { 'node/checkup/run.ts': "let journal: import('../repair/journal.ts').Journal;" },
     'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a lazy import is an import too',
-    { 'checkup/run.ts': "await import('../cli/host.ts');" },
+    { 'node/checkup/run.ts': "await import('../../hosts/cli/host.ts');" },
     'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a re-export is an import too',
-    { 'checkup/run.ts': "export { perform } from '../repair/perform.ts';" },
+    { 'node/checkup/run.ts': "export { perform } from '../repair/perform.ts';" },
     'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'a re-export of everything is an import too',
-    { 'checkup/run.ts': "export * from '../repair/perform.ts';" },
+    { 'node/checkup/run.ts': "export * from '../repair/perform.ts';" },
     'src/node/checkup/run.ts:1 arrows',
   ],
   [
     'an import must be readable',
-    { 'cli/host.ts': 'await import(name);' },
+    { 'hosts/cli/host.ts': 'await import(name);' },
     'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nothing is loaded past the imports',
-    { 'cli/host.ts': "process.getBuiltinModule('node:child_process');" },
+    { 'hosts/cli/host.ts': "process.getBuiltinModule('node:child_process');" },
     'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nor by another name',
-    { 'cli/host.ts': '\nconst { getBuiltinModule: load } = process;' },
+    { 'hosts/cli/host.ts': '\nconst { getBuiltinModule: load } = process;' },
     'src/hosts/cli/host.ts:2 readable imports',
   ],
   [
     'nor by a name in quotes',
-    { 'cli/host.ts': "process['getBuiltinModule']('node:fs');" },
+    { 'hosts/cli/host.ts': "process['getBuiltinModule']('node:fs');" },
     'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'nor by a require of our own making',
-    { 'cli/host.ts': "import { createRequire } from 'node:module';" },
+    { 'hosts/cli/host.ts': "import { createRequire } from 'node:module';" },
     'src/hosts/cli/host.ts:1 readable imports',
   ],
   [
     'no product code imports from outside src',
-    { 'cli/host.ts': "import { made } from '../../test/made-node.ts';" },
+    { 'hosts/cli/host.ts': "import { made } from '../../../test/made-node.ts';" },
     'src/hosts/cli/host.ts:1 product code stays in src',
   ],
   [
     'no product code imports a test',
-    { 'cli/host.ts': "import { made } from './host.test.ts';" },
+    { 'hosts/cli/host.ts': "import { made } from './host.test.ts';" },
     'src/hosts/cli/host.ts:1 product code stays in src',
   ],
   [
     'the container runtime is reached from node and repair only',
-    { 'evidence/containers.ts': "import { list } from '../cri/client.ts';" },
+    {
+      'node/evidence/containers/containers.ts':
+        "import { list } from '../../../lib/cri/client.ts';",
+    },
     'src/node/evidence/containers/containers.ts:1 arrows',
   ],
   [
     'gRPC stays in cri',
-    { 'node/live-node.ts': "import { Client } from '@grpc/grpc-js';" },
+    { 'node/reader/live-node.ts': "import { Client } from '@grpc/grpc-js';" },
     'src/node/reader/live-node.ts:1 packages have their rooms',
   ],
   [
     'React stays in console',
-    { 'web/server.ts': "import { useState } from 'react';" },
+    { 'hosts/web/server.ts': "import { useState } from 'react';" },
     'src/hosts/web/server.ts:1 packages have their rooms',
   ],
   [
     'a package nobody asked for has no room',
-    { 'cli/host.ts': "import { chalk } from 'chalk';" },
+    { 'hosts/cli/host.ts': "import { chalk } from 'chalk';" },
     'src/hosts/cli/host.ts:1 packages have their rooms',
   ],
   [
     'a pure room has no Node core module',
-    { 'faults/one/diagnose.ts': "import { readFileSync } from 'node:fs';" },
+    { 'node/faults/one/diagnose.ts': "import { readFileSync } from 'node:fs';" },
     'src/node/faults/one/diagnose.ts:1 pure stays pure',
   ],
   [
     'nor one without its prefix',
-    { 'std/path.ts': "import { join } from 'path';" },
+    { 'lib/std/path.ts': "import { join } from 'path';" },
     'src/lib/std/path.ts:1 pure stays pure',
   ],
   [
     'evidence sees only the language of node',
-    { 'evidence/mount-table.ts': "import { keyOf } from '../node/recording.ts';" },
+    { 'node/evidence/mounts/mount-table.ts': "import { keyOf } from '../../reader/recording.ts';" },
     'src/node/evidence/mounts/mount-table.ts:1 pure stays pure',
   ],
   [
     'the language of node is pure itself',
-    { 'node/attempt.ts': "import { keyOf } from './recording.ts';" },
+    { 'node/model/attempt.ts': "import { keyOf } from '../reader/recording.ts';" },
     'src/node/model/attempt.ts:1 pure stays pure',
   ],
   [
     'only process starts a process',
-    { 'cli/host.ts': "import { spawn } from 'node:child_process';" },
+    { 'hosts/cli/host.ts': "import { spawn } from 'node:child_process';" },
     'src/hosts/cli/host.ts:1 one room starts processes',
   ],
   [
     'only the live part of node uses process',
-    { 'node/recorded-node.ts': "import { runChild } from '../process/run-child.ts';" },
+    {
+      'node/reader/recorded-node.ts': "import { runChild } from '../../lib/process/run-child.ts';",
+    },
     'src/node/reader/recorded-node.ts:1 one room starts processes',
   ],
   [
     'only the live writer of repair uses process',
-    { 'repair/perform.ts': "import { runChild } from '../process/run-child.ts';" },
+    { 'node/repair/perform.ts': "import { runChild } from '../../lib/process/run-child.ts';" },
     'src/node/repair/perform.ts:1 one room starts processes',
   ],
   [
     'the writer stays in repair',
-    { 'cli/host.ts': "import { LiveWriter } from '../repair/live-writer.ts';" },
+    { 'hosts/cli/host.ts': "import { LiveWriter } from '../../node/repair/live-writer.ts';" },
     'src/hosts/cli/host.ts:1 the writer stays in repair',
   ],
   [
     'the journal is written in repair alone',
-    { 'cli/host.ts': "import { FileJournal } from '../repair/file-journal.ts';" },
+    { 'hosts/cli/host.ts': "import { FileJournal } from '../../node/repair/file-journal.ts';" },
     'src/hosts/cli/host.ts:1 the writer stays in repair',
   ],
   [
     'checkup does not choose a world',
-    { 'checkup/run.ts': "import { LiveNode } from '../node/live-node.ts';" },
+    { 'node/checkup/run.ts': "import { LiveNode } from '../reader/live-node.ts';" },
     'src/node/checkup/run.ts:1 only hosts choose a world',
   ],
   [
     'a fault imports no other fault',
-    { 'faults/one/diagnose.ts': "import { two } from '../two/diagnose.ts';" },
+    { 'node/faults/one/diagnose.ts': "import { two } from '../two/diagnose.ts';" },
     'src/node/faults/one/diagnose.ts:1 faults are islands',
   ],
   [
     'checkup knows no particular fault',
-    { 'checkup/run.ts': "import { one } from '../faults/one/fault.ts';" },
+    { 'node/checkup/run.ts': "import { one } from '../faults/one/fault.ts';" },
     'src/node/checkup/run.ts:1 faults are islands',
   ],
   [
     'main loads hosts lazily',
-    { 'main.ts': "import { host } from './cli/host.ts';" },
+    { 'main.ts': "import { host } from './hosts/cli/host.ts';" },
     'src/main.ts:1 main loads hosts lazily',
   ],
   [
     'main loads of node only the reader',
-    { 'main.ts': "await import('./node/live-node.ts');" },
+    { 'main.ts': "await import('./node/reader/live-node.ts');" },
     'src/main.ts:1 main loads hosts lazily',
   ],
   ['no unknown room', { 'helpers/text.ts': '' }, 'src/helpers/text.ts:1 no unknown room'],
@@ -202,40 +208,42 @@ test.each([
 test('cli cannot reach kube through a third room', () => {
   const broken = brokenWalls(
     tree({
-      'cli/host.ts': "import '../diagnosis/drive.ts';",
-      'diagnosis/drive.ts': "import '../operations/run.ts';",
-      'operations/run.ts': "import type { Client } from '../kube/client.ts';",
+      'hosts/cli/host.ts': "import '../../pipeline/diagnosis/drive.ts';",
+      'pipeline/diagnosis/drive.ts': "import '../operations/run.ts';",
+      'pipeline/operations/run.ts': "import type { Client } from '../kube/client.ts';",
     }),
   );
   expect(broken).toContainEqual(
     expect.objectContaining({
       rule: 'cli cannot reach kube',
       wrong:
-        'src/hosts/cli/host.ts > src/pipeline/diagnosis/drive.ts > src/pipeline/operations/run.ts > src/kube/client.ts',
+        'src/hosts/cli/host.ts > src/pipeline/diagnosis/drive.ts > src/pipeline/operations/run.ts > src/pipeline/kube/client.ts',
     }),
   );
 });
 
 test('controller cannot reach a node through a third room', () => {
   const broken = rulesBroken({
-    'controller/decide.ts': "import '../graph/walk.ts';",
-    'graph/walk.ts': "import '../repair/perform.ts';",
+    'hosts/controller/decide.ts': "import '../../pipeline/graph/walk.ts';",
+    'pipeline/graph/walk.ts': "import '../../node/repair/perform.ts';",
   });
-  expect(broken).toContain('src/controller/decide.ts:1 controller cannot reach node or repair');
+  expect(broken).toContain(
+    'src/hosts/controller/decide.ts:1 controller cannot reach reader or repair',
+  );
 });
 
 test('a circle of files is reported once', () => {
   const broken = rulesBroken({
-    'std/a.ts': "import './b.ts';",
-    'std/b.ts': "import type { C } from './c.ts';",
-    'std/c.ts': "import './a.ts';",
-    'std/outside.ts': "import './a.ts';",
+    'lib/std/a.ts': "import './b.ts';",
+    'lib/std/b.ts': "import type { C } from './c.ts';",
+    'lib/std/c.ts': "import './a.ts';",
+    'lib/std/outside.ts': "import './a.ts';",
   });
   expect(broken).toEqual(['src/lib/std/a.ts:1 no cycle']);
 });
 
 test('tests may reach into any room', () => {
-  expect(rulesBroken({ 'model/fault.test.ts': "import '../repair/perform.ts';" })).toEqual([]);
+  expect(rulesBroken({ 'node/model/fault.test.ts': "import '../repair/perform.ts';" })).toEqual([]);
 });
 
 test('the arrows of the table have no cycle, and keep the forbidden rooms out of reach', () => {
@@ -256,9 +264,11 @@ test('a checker that sees too few modules fails', () => {
     ok: false,
     lines: ['0 modules, 0 imports: fewer than 10 modules, so nothing is proven'],
   });
-  const nine = Object.fromEntries(Array.from({ length: 9 }, (_, index) => [`std/${index}.ts`, '']));
+  const nine = Object.fromEntries(
+    Array.from({ length: 9 }, (_, index) => [`lib/std/${index}.ts`, '']),
+  );
   expect(wallReport(tree(nine)).ok).toBe(false);
-  expect(wallReport(tree({ ...nine, 'std/ten.ts': '' }))).toEqual({
+  expect(wallReport(tree({ ...nine, 'lib/std/ten.ts': '' }))).toEqual({
     ok: true,
     lines: ['10 modules, 0 imports, no wall broken'],
   });
@@ -266,18 +276,18 @@ test('a checker that sees too few modules fails', () => {
 
 test('a break says where, which rule, why, and what to do', () => {
   const files = Object.fromEntries(
-    Array.from({ length: 9 }, (_, index) => [`std/${index}.ts`, '']),
+    Array.from({ length: 9 }, (_, index) => [`lib/std/${index}.ts`, '']),
   );
   const { ok, lines } = wallReport(
-    tree({ ...files, 'checkup/run.ts': "\nimport '../repair/perform.ts';" }),
+    tree({ ...files, 'node/checkup/run.ts': "\nimport '../repair/perform.ts';" }),
   );
   expect(ok).toBe(false);
   expect(lines[0]).toMatch(
-    /^src\/checkup\/run[.]ts:2: arrows: checkup may not import repair\n {2}to do: ./,
+    /^src\/node\/checkup\/run[.]ts:2: arrows: checkup may not import repair\n {2}to do: ./,
   );
   expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 walls broken');
 });
 
 test('a file that cannot be parsed is an error, not an empty file', () => {
-  expect(() => brokenWalls(tree({ 'std/a.ts': 'import {' }))).toThrow('src/lib/std/a.ts');
+  expect(() => brokenWalls(tree({ 'lib/std/a.ts': 'import {' }))).toThrow('src/lib/std/a.ts');
 });

@@ -33,7 +33,7 @@ async function faultRow(fault: AnyFault): Promise<readonly string[]> {
   const { id, title, severity, stage, affected, references, recover } = fault;
   const seen = [...(await statesByReason(fault)).values()].flatMap((states) => [...states]);
   return [
-    `[${id}](../../src/faults/${id}/README.md)`,
+    `[${id}](../../src/node/faults/${id}/README.md)`,
     title,
     stage === 'stable' ? severity : `${severity} (${stage})`,
     FINDING_STATES.filter((state) => seen.includes(state)).join(', '),
@@ -74,7 +74,7 @@ async function reasonRows(fault: AnyFault): Promise<readonly (readonly string[])
   return Object.entries(fault.reasons).map(([reason, meaning]) => {
     const seen = states.get(reason);
     if (!seen) throw new Error(`no fixture of ${fault.id} shows the reason ${reason}`);
-    const link = `[${fault.id}](../../src/faults/${fault.id}/README.md)`;
+    const link = `[${fault.id}](../../src/node/faults/${fault.id}/README.md)`;
     return [code(reason), link, [...seen].join(', '), meaning];
   });
 }

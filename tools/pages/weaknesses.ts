@@ -4,20 +4,20 @@ export type Weakness = readonly [was: string, ...shownBy: readonly TestName[]];
 /** The file, below src/ or as it is, and the words with which the name of the test begins. */
 export type TestName = readonly [file: string, title: string];
 
-const AGENT = 'agent/mid-run.test.ts';
-const DECIDE = 'graph/decide-next.test.ts';
-const DRIVE = 'diagnosis/drive-diagnosis.test.ts';
-const STORED = 'diagnosis/drive-over-store.test.ts';
-const FUNCTION = 'operations/run-function.kernel.test.ts';
-const HTTP = 'operations/run-http.test.ts';
+const AGENT = 'hosts/agent/mid-run.test.ts';
+const DECIDE = 'pipeline/graph/decide-next.test.ts';
+const DRIVE = 'pipeline/diagnosis/drive-diagnosis.test.ts';
+const STORED = 'pipeline/diagnosis/drive-over-store.test.ts';
+const FUNCTION = 'pipeline/operations/run-function.kernel.test.ts';
+const HTTP = 'pipeline/operations/run-http.test.ts';
 const JOURNEY = 'test/journeys/steps-of-others.kernel.test.ts';
-const KEEP = 'diagnosis/keep-result.test.ts';
-const OPERATION = 'operations/run-operation.test.ts';
-const PATHS = 'graph/paths.test.ts';
+const KEEP = 'pipeline/diagnosis/keep-result.test.ts';
+const OPERATION = 'pipeline/operations/run-operation.test.ts';
+const PATHS = 'pipeline/graph/paths.test.ts';
 const PROFILERS = 'test/journeys/profilers.runtime.test.ts';
-const RUNNER = 'diagnosis/runner.test.ts';
-const SCRIPT = 'operations/run-script.test.ts';
-const STEP = 'diagnosis/run-step.test.ts';
+const RUNNER = 'pipeline/diagnosis/runner.test.ts';
+const SCRIPT = 'pipeline/operations/run-script.test.ts';
+const STEP = 'pipeline/diagnosis/run-step.test.ts';
 
 const walking: readonly Weakness[] = [
   [
@@ -61,7 +61,7 @@ const walking: readonly Weakness[] = [
   [
     'A step was not told what those before it had found, nor which pod is meant',
     [JOURNEY, 'each is told what came before it'],
-    ['operations/step-input.test.ts', 'a step is told %s'],
+    ['pipeline/operations/step-input.test.ts', 'a step is told %s'],
   ],
   [
     'When all paths had failed, no condition said so',
@@ -120,12 +120,12 @@ const walking: readonly Weakness[] = [
 const graphs: readonly Weakness[] = [
   [
     'The order of paths was another one at each start',
-    ['graph/paths.prop.test.ts', 'the order of two paths is that of "to"'],
+    ['pipeline/graph/paths.prop.test.ts', 'the order of two paths is that of "to"'],
   ],
   [
     'An edge to itself or out of range crashed the controller',
-    ['graph/paths.prop.test.ts', 'every graph gets an answer'],
-    ['web/resources.test.ts', 'a bad graph is refused with all that is wrong with it'],
+    ['pipeline/graph/paths.prop.test.ts', 'every graph gets an answer'],
+    ['hosts/web/resources.test.ts', 'a bad graph is refused with all that is wrong with it'],
   ],
   ['A circle or an unreachable node burnt a core, and said nothing', [PATHS, 'a cycle']],
   [
@@ -193,8 +193,8 @@ const steps: readonly Weakness[] = [
 const ownProcessors: readonly Weakness[] = [
   [
     'Ordinary input that was wrong or missing crashed a processor',
-    ['operations/processors.test.ts', '%s answers a step that was told nothing'],
-    ['operations/processors.test.ts', '%s says what is missing'],
+    ['pipeline/operations/processors.test.ts', '%s answers a step that was told nothing'],
+    ['pipeline/operations/processors.test.ts', '%s says what is missing'],
   ],
   [
     'The capture of a pod was one of the whole host, and open to everybody',
@@ -210,36 +210,42 @@ const ownProcessors: readonly Weakness[] = [
   ],
   [
     'All files of a folder that the caller named were moved',
-    ['operations/run-sonobuoy-result.test.ts', 'no file of anybody is moved'],
+    ['pipeline/operations/run-sonobuoy-result.test.ts', 'no file of anybody is moved'],
   ],
   [
     'One search switched the check of certificates off for the whole process',
-    ['operations/run-search.test.ts', 'is verified, for each question anew'],
+    ['pipeline/operations/run-search.test.ts', 'is verified, for each question anew'],
   ],
   [
     'The token of any Secret was sent to any server',
-    ['operations/run-go-profiler.test.ts', 'a token goes only to the server that its file names'],
+    [
+      'pipeline/operations/run-go-profiler.test.ts',
+      'a token goes only to the server that its file names',
+    ],
   ],
   [
     'Secrets of pods and of command lines were copied into the status',
-    ['operations/pod-detail.test.ts', 'secrets of a pod reach neither its detail'],
-    ['operations/process-collector.test.ts', 'a process is told as every KubeDiag tells it'],
+    ['pipeline/operations/pod-detail.test.ts', 'secrets of a pod reach neither its detail'],
+    [
+      'pipeline/operations/process-collector.test.ts',
+      'a process is told as every KubeDiag tells it',
+    ],
   ],
   [
     'What a processor had kept was never removed',
-    ['state/kept-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
+    ['lib/state/kept-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
   ],
 ];
 
 const doors: readonly Weakness[] = [
   [
     'Whoever reached the port of an agent could act on its node',
-    ['web/server.test.ts', 'without the token nothing but /healthz answers'],
+    ['hosts/web/server.test.ts', 'without the token nothing but /healthz answers'],
     ['test/journeys/standing-agent.kernel.test.ts', 'turns away %s'],
   ],
   [
     'The inside of the process was shown on the same port',
-    ['web/server.test.ts', 'nothing of the inside of the process is shown'],
+    ['hosts/web/server.test.ts', 'nothing of the inside of the process is shown'],
   ],
 ];
 
