@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
 import type { Break } from './break.ts';
-import { askedBreaks, checkPossible, chooseBreak, healed, nextSteps } from './change-node.ts';
+import { checkPossible, chooseBreak, healed, nextSteps, requestedBreaks } from './change-node.ts';
 import { WRITTEN } from './heal.ts';
 
-function made(kind: Break['kind'], fault: string, variant: string): Break {
+function fixture(kind: Break['kind'], fault: string, variant: string): Break {
   const expected = { verdict: 'clear', repair: 'none' } as const;
   return { kind, fault, variant, about: '', expected, make: async () => {} };
 }
 
-const first = made('fault', 'dead-volume-mount', 'in-tree');
-const second = made('fault', 'dead-volume-mount', 'csi');
-const alike = made('look-alike', 'dead-volume-mount', 'slow-server');
+const first = fixture('fault', 'dead-volume-mount', 'in-tree');
+const second = fixture('fault', 'dead-volume-mount', 'csi');
+const alike = fixture('look-alike', 'dead-volume-mount', 'slow-server');
 const all = [first, second, alike];
 
 test('a fault is made in its first form, or in the one that is named', () => {
@@ -28,18 +28,22 @@ test.each([
   [undefined, { lookAlike: 'csi' }, 'no look-alike is called "csi"'],
   ['dead-volume-mount', { lookAlike: 'slow-server' }, 'leave out the fault dead-volume-mount'],
   [undefined, { lookAlike: 'slow-server', variant: 'csi' }, 'leave out --variant csi'],
-])('%s %o is not known', (fault, options, words) => {
-  expect(() => chooseBreak(all, fault, options)).toThrow(words);
+])('%s %o is not known', (fault, options, text) => {
+  expect(() => chooseBreak(all, fault, options)).toThrow(text);
 });
 
 test('several faults are named by a word each, and a form of one by a slash', () => {
-  expect(askedBreaks(all, ['dead-volume-mount'], {})).toEqual([{ form: first, isAny: true }]);
-  expect(askedBreaks(all, ['dead-volume-mount/csi'], {})).toEqual([{ form: second, isAny: false }]);
+  expect(requestedBreaks(all, ['dead-volume-mount'], {})).toEqual([{ form: first, isAny: true }]);
+  expect(requestedBreaks(all, ['dead-volume-mount/csi'], {})).toEqual([
+    { form: second, isAny: false },
+  ]);
   const several = ['dead-volume-mount/csi', 'dead-volume-mount'];
-  expect(askedBreaks(all, several, {}).map(({ form }) => form)).toEqual([second, first]);
-  expect(askedBreaks(all, [], {})).toEqual([]);
-  expect(() => askedBreaks(all, several, { variant: 'csi' })).toThrow('--variant is of one fault');
-  expect(() => askedBreaks(all, ['dead-volume-mount', 'x/y'], {})).toThrow(
+  expect(requestedBreaks(all, several, {}).map(({ form }) => form)).toEqual([second, first]);
+  expect(requestedBreaks(all, [], {})).toEqual([]);
+  expect(() => requestedBreaks(all, several, { variant: 'csi' })).toThrow(
+    '--variant is of one fault',
+  );
+  expect(() => requestedBreaks(all, ['dead-volume-mount', 'x/y'], {})).toThrow(
     'no fault is called "x"',
   );
   expect(nextSteps([first, second], 'practice')).toContain(
@@ -86,9 +90,9 @@ test('it is told how far a node is healed', () => {
 });
 
 test('the folder of an agent that goes on is not listed as restored', () => {
-  const told = healed('a', [{ pid: 7, stateFolder: '/var/lib/kubediag' }]);
+  const reported = healed('a', [{ pid: 7, stateFolder: '/var/lib/kubediag' }]);
   for (const folder of WRITTEN) {
-    if (folder === '/var/lib/kubediag') expect(told).not.toContain(folder);
-    else expect(told).toContain(folder);
+    if (folder === '/var/lib/kubediag') expect(reported).not.toContain(folder);
+    else expect(reported).toContain(folder);
   }
 });

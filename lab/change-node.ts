@@ -1,18 +1,18 @@
 import { messageOf } from '../src/lib/std/message-of.ts';
 import type { Break } from './break.ts';
+import { titleOf } from './break-record.ts';
 import { breaks } from './breaks/index.ts';
-import { titleOf } from './broken-mark.ts';
-import { standingLab } from './enter.ts';
+import { runningLab } from './enter.ts';
 import { caseName } from './exam/cases.ts';
 import { type Healed, WRITTEN } from './heal.ts';
-import type { StandingLab } from './known-labs.ts';
+import type { RunningLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
-import { FURNISH_MS } from './limits.ts';
+import { SET_UP_MS } from './limits.ts';
 import { openSession } from './node-session.ts';
-import { Refusal, WrongWords } from './refusal.ts';
+import { Refusal, UsageRefusal } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
-import { stoppedParts, stoppedWords } from './stopped-parts.ts';
+import { stoppedParts, stoppedText } from './stopped-parts.ts';
 
 export interface BreakOptions extends NameOption {
   readonly variant?: string;
@@ -21,17 +21,17 @@ export interface BreakOptions extends NameOption {
 
 /** `kubediag lab break`: in one of the ways that we know; without words it tells which those are. */
 export async function breakNode(
-  words: readonly string[],
+  args: readonly string[],
   options: BreakOptions,
   terminal: LabTerminal,
 ): Promise<number> {
-  const asked = askedBreaks(breaks, words, options);
+  const asked = requestedBreaks(breaks, args, options);
   if (asked.length === 0) {
     terminal.out(listed(breaks));
     return 0;
   }
   const { name } = options;
-  const lab = await standingLab(name);
+  const lab = await runningLab(name);
   for (const { isAny, form } of asked) {
     const isPossible = breaks.some((each) => isAny && isFormOf(each, form, lab.settings));
     if (!isPossible) checkPossible(breaks, form, lab);
@@ -42,11 +42,11 @@ export async function breakNode(
     ...[kind, fault, isAny ? '' : variant],
   ]);
   const session = openSession(lab);
-  const made = (await change(`practice node ${name} is not broken`, lab, () =>
-    session.request(['break', ...request], asked.length * FURNISH_MS),
+  const created = (await change(`practice node ${name} is not broken`, lab, () =>
+    session.request(['break', ...request], asked.length * SET_UP_MS),
   ).finally(session.close)) as readonly string[];
   terminal.progress('');
-  const chosen = made.flatMap((each) => breaks.find((one) => caseName(one) === each) ?? []);
+  const chosen = created.flatMap((each) => breaks.find((one) => caseName(one) === each) ?? []);
   for (const each of chosen)
     terminal.out(`practice node ${name} has ${titleOf(each)}: ${each.about}\n`);
   terminal.hint(nextSteps(chosen, name));
@@ -65,20 +65,20 @@ interface Asked {
 }
 
 /** What the words name: a fault each, or a fault and its form, "dead-volume-mount/csi-active". */
-export function askedBreaks(
+export function requestedBreaks(
   all: readonly Break[],
-  words: readonly string[],
+  args: readonly string[],
   options: Pick<BreakOptions, 'variant' | 'lookAlike'>,
 ): readonly Asked[] {
-  const [first, ...more] = words;
-  if (more.length === 0) return askedBreak(all, first, options);
+  const [first, ...more] = args;
+  if (more.length === 0) return requestedBreak(all, first, options);
   if (options.variant !== undefined) {
     wrong(`--variant is of one fault; of several write ${first}/${options.variant}`);
   }
-  return words.flatMap((word) => askedBreak(all, word, options));
+  return args.flatMap((word) => requestedBreak(all, word, options));
 }
 
-function askedBreak(
+function requestedBreak(
   all: readonly Break[],
   word: string | undefined,
   { variant, lookAlike }: Pick<BreakOptions, 'variant' | 'lookAlike'>,
@@ -94,11 +94,11 @@ function askedBreak(
 
 /** What a person can do with a node that was broken so. */
 export function nextSteps(
-  made: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
+  created: readonly Pick<Break, 'kind' | 'fault' | 'expected'>[],
   name: string,
 ): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
-  const [first, ...others] = made;
+  const [first, ...others] = created;
   if (!first || others.length > 0) {
     return (
       `  find them  kubediag lab run${of} -- kubediag check\n` +
@@ -120,12 +120,12 @@ export function nextSteps(
 }
 
 /** Without them nothing comes of a break, and it would wait in vain. */
-async function checkRuns(lab: StandingLab): Promise<void> {
+async function checkRuns(lab: RunningLab): Promise<void> {
   const stopped = await stoppedParts(lab);
   if (stopped.length === 0) return;
   throw new Refusal(
     `practice node ${lab.name} is not broken`,
-    stoppedWords(stopped),
+    stoppedText(stopped),
     `heal it first: kubediag lab heal --name ${lab.name}`,
   );
 }
@@ -134,7 +134,7 @@ async function checkRuns(lab: StandingLab): Promise<void> {
 export function checkPossible(
   all: readonly Break[],
   { kind, fault, variant, leftOut }: Break,
-  { name, settings }: Pick<StandingLab, 'name' | 'settings'>,
+  { name, settings }: Pick<RunningLab, 'name' | 'settings'>,
 ): void {
   const why = leftOut?.(settings);
   if (why === undefined) return;
@@ -161,19 +161,19 @@ export async function healNode(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const lab = await standingLab(name);
+  const lab = await runningLab(name);
   const stopped = await stoppedParts(lab);
-  if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedWords(stopped)}\n`);
+  if (stopped.length > 0) terminal.out(`practice node ${name}: ${stoppedText(stopped)}\n`);
   // Halfway the node has neither kubelet nor runtime: whoever wants us to end waits until it has.
   stop.addEventListener('abort', () => terminal.err(FINISHED_FIRST), { once: true });
   terminal.progress('healing');
   const session = openSession(lab);
   try {
     const { agents } = (await change(`practice node ${name} is not healed`, lab, () =>
-      session.request(['heal'], FURNISH_MS),
+      session.request(['heal'], SET_UP_MS),
     )) as Healed;
     terminal.progress('');
-    terminal.out(`${healed(name, agents)}\n${agents.map(keptAgent).join('')}`);
+    terminal.out(`${healed(name, agents)}\n${agents.map(storedAgent).join('')}`);
     return 0;
   } finally {
     session.close();
@@ -182,15 +182,15 @@ export async function healNode(
 
 const FINISHED_FIRST = 'finishing first: an unfinished heal leaves no kubelet and no runtime\n';
 
-function keptAgent({ pid, stateFolder }: Healed['agents'][number]): string {
+function storedAgent({ pid, stateFolder }: Healed['agents'][number]): string {
   return `The agent (process ${pid} there) goes on, and its folder ${stateFolder} was kept.\n`;
 }
 
 /** In lines that fit on every screen. */
 export function healed(name: string, agents: Healed['agents'] = []): string {
   const of = name === 'practice' ? '' : ` --name ${name}`;
-  const kept = agents.map(({ stateFolder }) => stateFolder);
-  const restored = WRITTEN.filter((folder) => !kept.includes(folder));
+  const stored = agents.map(({ stateFolder }) => stateFolder);
+  const restored = WRITTEN.filter((folder) => !stored.includes(folder));
   return [
     `practice node ${name} is healed. As when it was made are:`,
     '  its processes and mounts, the runtime, the kubelet and the pods;',
@@ -205,11 +205,11 @@ export function healed(name: string, agents: Healed['agents'] = []): string {
 const HALF = 4;
 
 /** What does not come about on the node is told with a way out: it can always be made anew. */
-async function change<T>(what: string, lab: StandingLab, act: () => Promise<T>): Promise<T> {
+async function change<T>(what: string, lab: RunningLab, act: () => Promise<T>): Promise<T> {
   return act().catch(async (error: unknown) => {
     const { name } = lab;
     const stopped = await stoppedParts(lab).catch(() => []);
-    const state = stopped.length === 0 ? '' : `; ${stoppedWords(stopped)}`;
+    const state = stopped.length === 0 ? '' : `; ${stoppedText(stopped)}`;
     throw new Refusal(
       what,
       `${messageOf(error)}${state}`,
@@ -242,7 +242,7 @@ export function chooseBreak(
 }
 
 function wrong(what: string): never {
-  throw new WrongWords(`${what}. To see all: kubediag lab break`);
+  throw new UsageRefusal(`${what}. To see all: kubediag lab break`);
 }
 
 function listed(all: readonly Break[]): string {

@@ -3,7 +3,7 @@ import { caseName } from './exam/cases.ts';
 import { labNames } from './known-labs.ts';
 
 /** What somebody may type after `kubediag lab`, for the completion of their shell. */
-export const completionWords = {
+export const labCompletions = {
   /** The forms in which a fault can be made. */
   variantsOf: (fault: string): readonly string[] =>
     breaks.filter((each) => each.kind === 'fault' && each.fault === fault).map(variantOf),

@@ -1,12 +1,12 @@
 import { runProgram } from '../src/lib/process/run.ts';
 import { PLAIN_ENVIRONMENT } from '../src/lib/process/system-program.ts';
-import { checkName, type StandingLab, stateOf } from './known-labs.ts';
+import { checkName, type RunningLab, stateOf } from './known-labs.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';
+import { openNodeEntry } from './node-entry.ts';
 import { PLACES } from './places.ts';
 import type { ProcessMark } from './process-mark.ts';
 import { Refusal } from './refusal.ts';
 import { checkRoot } from './requirements.ts';
-import { openWayIn } from './way-in.ts';
 
 /** The usual one, with the place where this program is on a practice node. */
 export const NODE_PATH = `/usr/local/sbin:/usr/local/bin:${PLAIN_ENVIRONMENT.PATH}`;
@@ -19,7 +19,7 @@ export interface Ran {
 }
 
 /** The practice node of this name; refuses when it does not stand. */
-export async function standingLab(name: string): Promise<StandingLab> {
+export async function runningLab(name: string): Promise<RunningLab> {
   checkName(name);
   const what = `nothing is done on the practice node "${name}"`;
   checkRoot();
@@ -35,13 +35,13 @@ export async function standingLab(name: string): Promise<StandingLab> {
 /** Runs words on the node to their end; rejects when that does not come in time. */
 export async function runOnNode(
   first: ProcessMark,
-  words: readonly string[],
+  args: readonly string[],
   limitMs: number,
 ): Promise<Ran> {
-  const { program, into, close } = openWayIn(first);
+  const { program, into, close } = openNodeEntry(first);
   const result = await runProgram({
     program,
-    arguments: [...into, ...words],
+    arguments: [...into, ...args],
     deadlineMs: limitMs,
     outputBytesMax: OUTPUT_BYTES_MAX,
     environment: { ...PLAIN_ENVIRONMENT, PATH: NODE_PATH },
@@ -53,15 +53,15 @@ export async function runOnNode(
     signal: () => 'it was killed',
     deadline: () => `it did not end within ${limitMs / 1_000} s`,
   };
-  throw new Error(`${words.join(' ')}: ${how[result.ended]()}`);
+  throw new Error(`${args.join(' ')}: ${how[result.ended]()}`);
 }
 
 /** Has the node do one of `inside-commands.ts`; rejects with its own words. */
 export async function enterAndRun(
   first: ProcessMark,
-  words: readonly string[],
+  args: readonly string[],
   limitMs: number,
 ): Promise<void> {
-  const ran = await runOnNode(first, [PLACES.executable, 'lab-part', 'inside', ...words], limitMs);
+  const ran = await runOnNode(first, [PLACES.executable, 'lab-part', 'inside', ...args], limitMs);
   if (ran.code !== 0) throw new Error(ran.stderr.trim() || `it ended with code ${ran.code}`);
 }

@@ -23,21 +23,21 @@ afterAll(async () => {
 });
 
 /** A server on a folder of its own; its process is the child of what enters the namespaces. */
-async function serve(name: string, ...words: readonly string[]) {
+async function serve(name: string, ...args: readonly string[]) {
   const folder = join(scratch, name);
   mkdirSync(folder);
-  const server = start(process.execPath, '--no-warnings', SERVER, ...words, folder);
+  const server = start(process.execPath, '--no-warnings', SERVER, ...args, folder);
   if (server.stdout) await once(server.stdout, 'data');
   const pid = await childOf(server.pid ?? 0);
   return { folder, pid, exit: once(server, 'exit') };
 }
 
-function start(...words: readonly string[]): ChildProcess {
-  return spawn('env', [...inside.enter, ...words], { stdio: ['ignore', 'pipe', 'ignore'] });
+function start(...args: readonly string[]): ChildProcess {
+  return spawn('env', [...inside.enter, ...args], { stdio: ['ignore', 'pipe', 'ignore'] });
 }
 
 /** Looks at a folder from inside; tells whether it waits for the server, where SIGKILL leaves it. */
-async function lookAt(folder: string) {
+async function takeSnapshot(folder: string) {
   const waiter = start('sh', '-c', 'echo begun; exec stat "$0"', folder);
   const end = once(waiter, 'exit');
   if (waiter.stdout) await once(waiter.stdout, 'data');
@@ -47,7 +47,7 @@ async function lookAt(folder: string) {
 async function isHopeless(waiter: ChildProcess): Promise<boolean> {
   const pid = await childOf(waiter.pid ?? 0);
   const file = `/proc/${pid}/wchan`;
-  for (let look = 0; look < 200; look += 1) {
+  for (let snapshot = 0; snapshot < 200; snapshot += 1) {
     if (existsSync(file) && readFileSync(file, 'utf8') === 'request_wait_answer') break;
     await sleep(25);
   }
@@ -71,7 +71,7 @@ test('a healthy one is an empty folder, with space on it', async () => {
 
 test('a silent one holds whoever asks, until it ends', async () => {
   const { folder, pid, exit } = await serve('silent');
-  const looked = await lookAt(folder);
+  const looked = await takeSnapshot(folder);
   expect(looked.isHopeless).toBe(true);
   process.kill(pid, 'SIGKILL');
   await Promise.all([exit, looked.end]);
@@ -90,7 +90,7 @@ test('a healthy one falls silent by a signal, for those who come after', async (
   const { folder, pid, exit } = await serve('falls-silent', '--healthy');
   expect(await inside.run('find', folder)).toBe(`${folder}\n`);
   process.kill(pid, 'SIGUSR2');
-  const looked = await lookAt(folder);
+  const looked = await takeSnapshot(folder);
   expect(looked.isHopeless).toBe(true);
   process.kill(pid, 'SIGKILL');
   await Promise.all([exit, looked.end]);

@@ -24,11 +24,11 @@ type Manner = 'silent' | 'slow' | 'healthy';
  * A request must have been read to be hopeless: one that nobody has read yet ends with a signal. So
  * a server that is merely stopped would not do.
  */
-export async function runFileServer(words: readonly string[]): Promise<void> {
-  const targets = words.filter((word) => !word.startsWith('--'));
-  let manner: Manner = words.includes('--healthy')
+export async function runFileServer(args: readonly string[]): Promise<void> {
+  const targets = args.filter((word) => !word.startsWith('--'));
+  let manner: Manner = args.includes('--healthy')
     ? 'healthy'
-    : words.includes('--slow')
+    : args.includes('--slow')
       ? 'slow'
       : 'silent';
   process.on('SIGUSR2', () => {

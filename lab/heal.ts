@@ -2,13 +2,13 @@ import { readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Baseline, linkAt, readBaseline } from './baseline.ts';
 import { removeCgroupTree } from './cgroup-tree.ts';
-import { furnish } from './furnish.ts';
 import { mountPoints } from './mount-points.ts';
 import { endDaemons } from './node-daemons.ts';
 import { PLACES } from './places.ts';
 import type { PracticeNode } from './practice-node.ts';
 import { type RunningAgent, runningAgents } from './running-agents.ts';
 import { labCgroup } from './runtime/lab-cgroup.ts';
+import { setUp } from './set-up.ts';
 
 /** What a node writes while it runs. Each is a filesystem of its own, and empty when it begins. */
 export const WRITTEN = [
@@ -25,7 +25,7 @@ export const WRITTEN = [
 const KUBELETS_CGROUP = '/kubepods';
 
 /** Of the mounts that are other than they were. */
-const TOLD_MAX = 10;
+const REPORTED_MAX = 10;
 
 /** What stays: which lab this is, and what it was at first. */
 const KEPT = ['lab.json', 'baseline.json'].map((name) => join(PLACES.lab, name));
@@ -55,9 +55,9 @@ export async function heal(node: PracticeNode): Promise<Healed> {
   for (const name of readdirSync('/')) {
     if (!baseline.names.includes(name)) rmSync(join('/', name), { recursive: true });
   }
-  const kept = [...KEPT, ...agents.map(({ stateFolder }) => stateFolder)];
-  for (const folder of WRITTEN) empty(folder, kept);
-  await furnish(node);
+  const stored = [...KEPT, ...agents.map(({ stateFolder }) => stateFolder)];
+  for (const folder of WRITTEN) empty(folder, stored);
+  await setUp(node);
   return { agents: agents.map(({ pid, stateFolder }) => ({ pid, stateFolder })) };
 }
 
@@ -85,7 +85,7 @@ async function unmountOthers(node: PracticeNode, baseline: Baseline): Promise<vo
  */
 function checkMounts(others: readonly string[], sign: '+' | '-'): void {
   if (others.length === 0) return;
-  const changes = others.slice(0, TOLD_MAX).map((each) => sign + each);
+  const changes = others.slice(0, REPORTED_MAX).map((each) => sign + each);
   throw new Error(
     `its mounts are not those that it was made with (${changes.join(' ')}), so ` +
       'nothing is deleted there',
@@ -102,11 +102,11 @@ function without(points: readonly string[], taken: readonly string[]): readonly 
   });
 }
 
-function empty(folder: string, kept: readonly string[]): void {
-  if (kept.includes(folder)) return;
+function empty(folder: string, stored: readonly string[]): void {
+  if (stored.includes(folder)) return;
   for (const name of readdirSync(folder)) {
     const path = join(folder, name);
-    if (kept.some((each) => each.startsWith(`${path}/`))) empty(path, kept);
-    else if (!kept.includes(path)) rmSync(path, { recursive: true, force: true });
+    if (stored.some((each) => each.startsWith(`${path}/`))) empty(path, stored);
+    else if (!stored.includes(path)) rmSync(path, { recursive: true, force: true });
   }
 }

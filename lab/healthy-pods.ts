@@ -3,8 +3,8 @@ import {
   configMap,
   practicePod,
   secret,
-  type VolumeMountWords,
-  type VolumeWords,
+  type VolumeManifest,
+  type VolumeMountManifest,
 } from './practice-pod.ts';
 
 /** The pods of a practice node that is well; a break may use them, and a heal brings them back. */
@@ -68,8 +68,8 @@ export function healthyObjects(): readonly KubernetesObject[] {
 /** A pod of one container, in which these are mounted. */
 export function podOf(
   { name, uid }: { readonly name: string; readonly uid: string },
-  volumes: readonly VolumeWords[],
-  app: readonly VolumeMountWords[],
+  volumes: readonly VolumeManifest[],
+  app: readonly VolumeMountManifest[],
 ): KubernetesObject {
   return practicePod({ name, uid, volumes, mounts: { app }, labels: { app: name } });
 }

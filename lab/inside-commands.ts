@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import { dieWithParent } from '../src/lib/process/die-with-parent.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
-import type { AskedBreak } from './breaks/choose-together.ts';
+import type { RequestedBreak } from './breaks/choose-together.ts';
 import { openNode } from './open-node.ts';
 
 /** As the command line tells of what was refused. */
@@ -11,9 +11,9 @@ const NOT_DONE = 3;
 export type SessionAnswer = { readonly result?: unknown } | { readonly error: string };
 
 /** What the lab does on its practice node and is done with: the words come from outside. */
-export async function runInside(words: readonly string[]): Promise<void> {
-  if (words[0] === 'session') return runSession();
-  const answer = await answerTo(words);
+export async function runInside(args: readonly string[]): Promise<void> {
+  if (args[0] === 'session') return runSession();
+  const answer = await answerTo(args);
   if (!('error' in answer)) return;
   process.stderr.write(`${answer.error}\n`);
   process.exitCode = NOT_DONE;
@@ -29,23 +29,23 @@ async function runSession(): Promise<void> {
 }
 
 /** Of each a kind, a fault and a variant, which is empty where any will do. */
-function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly AskedBreak[] {
+function askedIn([kind, fault, variant, ...rest]: readonly string[]): readonly RequestedBreak[] {
   if (kind === undefined || fault === undefined) return [];
-  const asked = { kind: kind as AskedBreak['kind'], fault, ...(variant ? { variant } : {}) };
+  const asked = { kind: kind as RequestedBreak['kind'], fault, ...(variant ? { variant } : {}) };
   return [asked, ...askedIn(rest)];
 }
 
-async function answerTo([command = '', ...words]: readonly string[]): Promise<SessionAnswer> {
+async function answerTo([command = '', ...args]: readonly string[]): Promise<SessionAnswer> {
   // For each request anew: the one before may have restarted the runtime.
   const node = openNode();
   try {
     switch (command) {
-      case 'furnish':
+      case 'setUp':
         (await import('./baseline.ts')).writeBaseline();
-        await (await import('./furnish.ts')).furnish(node);
+        await (await import('./set-up.ts')).setUp(node);
         return {};
       case 'break':
-        return { result: await (await import('./make-break.ts')).makeBreaks(node, askedIn(words)) };
+        return { result: await (await import('./make-break.ts')).makeBreaks(node, askedIn(args)) };
       case 'heal':
         return { result: await (await import('./heal.ts')).heal(node) };
       case 'snapshot':

@@ -5,21 +5,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 import { type Claim, claimNow } from './claim.ts';
 import { checkFolder, folderOf, isRootsOwn } from './lab-folder.ts';
-import { CLAIM_MS, LOOK_MS, NAME_CHARACTERS_MAX } from './limits.ts';
+import { CHECK_INTERVAL_MS, CLAIM_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 import { isAlive, markOf, type ProcessMark } from './process-mark.ts';
-import { WrongWords } from './refusal.ts';
+import { UsageRefusal } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
 
 /** A practice node that stands, as the machine sees it: its first process, and what it was made with. */
-export interface StandingLab extends ProcessMark {
+export interface RunningLab extends ProcessMark {
   readonly name: string;
   readonly settings: LabSettings;
 }
 
 /** begun: somebody makes it right now, or was killed a moment ago while they did. */
 export type LabState =
-  | { readonly is: 'up'; readonly lab: StandingLab }
+  | { readonly is: 'up'; readonly lab: RunningLab }
   | { readonly is: 'begun' }
   | { readonly is: 'dead' };
 
@@ -28,7 +28,7 @@ const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 export function checkName(name: string): void {
   if (isName(name)) return;
-  throw new WrongWords(
+  throw new UsageRefusal(
     `"${name}" can be no name of a practice node: small letters, digits and "-" between them, ` +
       `at most ${NAME_CHARACTERS_MAX}, for it becomes its host name. For example: --name practice`,
   );
@@ -60,14 +60,14 @@ function nodeRecordOf(name: string): string {
 
 /** Before anybody enters it. */
 export async function recordNode(
-  wish: Omit<LabSettings, 'mountNamespace'>,
+  options: Omit<LabSettings, 'mountNamespace'>,
   pid: number,
 ): Promise<NodeRecord> {
   const first = markOf(pid);
   if (first === undefined) throw new Error('the first process of the node is gone');
-  const settings = { ...wish, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
+  const settings = { ...options, mountNamespace: await readlink(`/proc/${pid}/ns/mnt`) };
   const record = { boot: bootNow(), first, settings };
-  await writeFile(nodeRecordOf(wish.name), JSON.stringify(record), { mode: 0o600 });
+  await writeFile(nodeRecordOf(options.name), JSON.stringify(record), { mode: 0o600 });
   return record;
 }
 
@@ -86,7 +86,7 @@ function bootNow(): string {
 }
 
 /** Once all that belongs to it runs: from then on it may be used. */
-export async function markWhole(name: string): Promise<void> {
+export async function markComplete(name: string): Promise<void> {
   await writeFile(wholeMarkOf(name), '', { mode: 0o600 });
 }
 
@@ -129,6 +129,6 @@ export async function claim(name: string, waitMs = CLAIM_MS): Promise<Claim | un
   for (;;) {
     const claimed = await claimNow('lab', folderOf(name));
     if (claimed !== undefined || Date.now() > deadline) return claimed;
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }

@@ -30,10 +30,10 @@ async function foundFaults(): Promise<readonly string[]> {
 }
 
 test('all faults are made at once, found together, and undone by one heal', async () => {
-  const made = await lab('break', NAME, ...FAULTS);
-  expect(made).toMatchObject({ code: 0 });
-  for (const fault of FAULTS) expect(made.stdout).toContain(`${NAME} has ${fault} (`);
-  expect(made.stderr).toContain('-- kubediag recover\n');
+  const fixture = await lab('break', NAME, ...FAULTS);
+  expect(fixture).toMatchObject({ code: 0 });
+  for (const fault of FAULTS) expect(fixture.stdout).toContain(`${NAME} has ${fault} (`);
+  expect(fixture.stderr).toContain('-- kubediag recover\n');
   expect(await foundFaults()).toEqual(FAULTS.toSorted());
   expect(await lab('heal', NAME)).toMatchObject({ code: 0 });
   expect(await foundFaults()).toEqual([]);

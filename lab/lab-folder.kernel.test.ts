@@ -30,8 +30,8 @@ describe('a folder that is not of root alone', () => {
     ['can be written by others', () => chmodSync(FOLDER, 0o777)],
   ])('because it %s is not believed', async (_, change) => {
     change();
-    for (const words of [['down'], ['up', '--runtime', 'stand-in'], ['run', '--', 'true']]) {
-      const [command = '', ...rest] = words;
+    for (const text of [['down'], ['up', '--runtime', 'stand-in'], ['run', '--', 'true']]) {
+      const [command = '', ...rest] = text;
       const ended = await lab(command, NAME, ...rest);
       expect(ended.code).toBe(3);
       expect(oneLine(ended.stderr)).toContain(`${FOLDER} is no folder of root alone`);

@@ -81,8 +81,8 @@ test('a node that cannot be healed keeps its kubelet and its runtime', async () 
 });
 
 test('an agent goes on during a heal, with its token and its objects, and says neither', async () => {
-  const words = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
-  const serving = startProgram([EXECUTABLE, ...words]);
+  const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
+  const serving = startProgram([EXECUTABLE, ...args]);
   await serving.hasSaid('Ctrl-C ends it');
   const [, url = ''] = /is served on (\S+)$/m.exec(serving.said()) ?? [];
   const [, file = ''] = /^ {2}token +in (\S+),/m.exec(serving.said()) ?? [];
@@ -107,8 +107,8 @@ test('an agent goes on during a heal, with its token and its objects, and says n
 });
 
 test('an agent that ends by itself is no reason to show what it said of its token', async () => {
-  const words = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
-  const serving = startProgram([EXECUTABLE, ...words]);
+  const args = ['lab', 'serve', '--name', NAME, '--listen', '127.0.0.1:0'];
+  const serving = startProgram([EXECUTABLE, ...args]);
   await serving.hasSaid('Ctrl-C ends it');
   await lab('run', NAME, '--', 'sh', '-c', 'kill -9 $(pgrep -f "kubediag serve --listen")');
   const { code, stderr } = await serving.end;

@@ -35,8 +35,8 @@ describe('on a practice node', () => {
   });
 
   test('a command on a terminal has its words as they are, and Ctrl-C', async () => {
-    const words = `"it's" '$HOME "x"' ''`;
-    const printed = onTerminal(`sh -c 'printf "<%s>" "$@"; exec sleep 3001' sh ${words}`);
+    const args = `"it's" '$HOME "x"' ''`;
+    const printed = onTerminal(`sh -c 'printf "<%s>" "$@"; exec sleep 3001' sh ${args}`);
     await printed.hasSaid(`<it's><$HOME "x"><>`);
     printed.child.stdin?.write('\x03');
     expect((await printed.end).code).toBe(130);
@@ -88,8 +88,8 @@ describe('on a practice node', () => {
 });
 
 test('a real kubelet is of one version', async () => {
-  const words = ['--kubelet', '/bin/true', '--kubelet-version', 'v1.36.3'];
-  const up = await runProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...words]);
+  const args = ['--kubelet', '/bin/true', '--kubelet-version', 'v1.36.3'];
+  const up = await runProgram([EXECUTABLE, 'lab', 'up', '--name', NAME, ...args]);
   expect(up.code).toBe(64);
   expect(up.stderr).toContain("cannot be used with option '--kubelet-version <VERSION>'");
 });

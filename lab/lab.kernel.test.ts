@@ -65,7 +65,7 @@ describe('a practice node', () => {
   });
 
   test('keeps to itself whatever is done there', async () => {
-    const deeds = [
+    const actions = [
       'rm -rf /usr/share/perl5 /usr/share/zoneinfo /etc 2>/dev/null',
       'rm -f /dev/zero; echo x >/var/of-the-node; echo x >/of-the-node',
       'echo broken >/usr/local/bin/kubediag',
@@ -74,7 +74,7 @@ describe('a practice node', () => {
       'mkdir /var/lib/of-the-node; mount -t tmpfs none /mnt',
       'ls /usr/share/zoneinfo /of-the-node',
     ];
-    const { stdout, stderr } = await on(NAME, deeds.join('\n'));
+    const { stdout, stderr } = await on(NAME, actions.join('\n'));
     expect(stdout).toContain('/of-the-node');
     expect(stderr).toContain("cannot access '/usr/share/zoneinfo'");
     expect(stderr).toMatch(/overcommit_memory: Read-only file system/);

@@ -7,11 +7,11 @@ export const OUTPUT_BYTES_MAX = 4_000_000;
 /** Until the first process of a node, and all others with it, are gone. */
 export const END_MS = 20_000;
 /** Between two looks whether something is so. */
-export const LOOK_MS = 20;
+export const CHECK_INTERVAL_MS = 20;
 /** Until a part says that it is ready: it is this executable, and starts in a tenth of a second. */
 export const PART_MS = 20_000;
 /** Until runtime, kubelet and the healthy pods run; or until a broken node is as it was. */
-export const FURNISH_MS = 90_000;
+export const SET_UP_MS = 90_000;
 /** Until something that a break waits for is so: a real kubelet collects containers once a minute. */
 export const UNTIL_MS = 100_000;
 /** What is changed in folders that come from the machine: it lies in memory. */

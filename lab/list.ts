@@ -1,18 +1,18 @@
 import { type LabState, labNames, stateOf } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { checkRoot } from './requirements.ts';
-import { howToStart, stoppedParts, stoppedWords } from './stopped-parts.ts';
+import { howToStart, stoppedParts, stoppedText } from './stopped-parts.ts';
 
 /** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
 export async function list(terminal: LabTerminal): Promise<number> {
   checkRoot();
   const names = await labNames();
   if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');
-  for (const name of names) terminal.out(`${name.padEnd(16)}${await words(await stateOf(name))}\n`);
+  for (const name of names) terminal.out(`${name.padEnd(16)}${await text(await stateOf(name))}\n`);
   return 0;
 }
 
-async function words(state: LabState): Promise<string> {
+async function text(state: LabState): Promise<string> {
   if (state.is !== 'up') {
     return state.is === 'begun'
       ? 'is just being made, or its maker was killed'
@@ -23,5 +23,5 @@ async function words(state: LabState): Promise<string> {
   const kinds = `runtime: ${runtime.kind}; kubelet: ${kubelet.kind} ${kubelet.version}`;
   const stopped = await stoppedParts(state.lab);
   if (stopped.length === 0) return `is up; ${kinds}`;
-  return `is up, but ${stoppedWords(stopped)}; ${howToStart(stopped, name)}; ${kinds}`;
+  return `is up, but ${stoppedText(stopped)}; ${howToStart(stopped, name)}; ${kinds}`;
 }

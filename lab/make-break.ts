@@ -1,17 +1,17 @@
 import type { Break } from './break.ts';
-import { type AskedBreak, chooseTogether } from './breaks/choose-together.ts';
+import { appliedBreaks, markBroken } from './break-record.ts';
+import { chooseTogether, type RequestedBreak } from './breaks/choose-together.ts';
 import { breaks } from './breaks/index.ts';
 import { versionWith } from './breaks/kubelet-habits.ts';
-import { madeBreaks, markBroken } from './broken-mark.ts';
 import { caseName } from './exam/cases.ts';
 import type { PracticeNode } from './practice-node.ts';
 
 /** Breaks the node in some ways, beside those of before. Returns the names of the cases. */
 export async function makeBreaks(
   node: PracticeNode,
-  asked: readonly AskedBreak[],
+  asked: readonly RequestedBreak[],
 ): Promise<readonly string[]> {
-  const made = madeBreaks(breaks);
+  const made = appliedBreaks(breaks);
   const choice = chooseTogether(breaks, asked, { made, settings: node.settings });
   if ('why' in choice) throw new Error(choice.why);
   takeOnKubelet(node, [...made, ...choice.chosen]);
@@ -30,5 +30,5 @@ function takeOnKubelet(node: PracticeNode, all: readonly Break[]): void {
     all.flatMap((each) => each.kubelet ?? []),
     kubelet.version,
   );
-  if (version !== undefined) node.tellKubelet({ version });
+  if (version !== undefined) node.configureKubelet({ version });
 }

@@ -5,14 +5,14 @@ import { enterAndRun } from './enter.ts';
 import {
   claim,
   holderOf,
-  markWhole,
+  markComplete,
+  type RunningLab,
   recordNode,
   recordOf,
-  type StandingLab,
   stateOf,
 } from './known-labs.ts';
 import { checkFolder, folderOf } from './lab-folder.ts';
-import { FURNISH_MS } from './limits.ts';
+import { SET_UP_MS } from './limits.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from './namespaces.ts';
 import { ownProgram, programsFor } from './own-program.ts';
 import { PLACES } from './places.ts';
@@ -24,32 +24,32 @@ import type { LabSettings } from './settings.ts';
 import { takeDown } from './take-down.ts';
 
 /** A lab that ends with its maker, until it is told to stay. */
-export interface MadeLab extends StandingLab {
+export interface CreatedLab extends RunningLab {
   stay(): Promise<void>;
   /** Leaves nothing of it. */
   end(): Promise<void>;
 }
 
-export type LabWish = Omit<LabSettings, 'mountNamespace'>;
+export type LabCreateOptions = Omit<LabSettings, 'mountNamespace'>;
 
 /**
  * Makes a practice node with all that belongs to it. What is left of a dead one is cleared first.
  * Whoever stops it finds nothing.
  */
 export async function makeLab(
-  wish: LabWish,
+  options: LabCreateOptions,
   progress: (text: string) => void,
   stop?: AbortSignal,
-): Promise<MadeLab> {
-  checkMachine(`there is no practice node "${wish.name}"`);
-  const claimed = await claim(wish.name);
-  if (claimed === undefined) throw inUse(wish.name);
+): Promise<CreatedLab> {
+  checkMachine(`there is no practice node "${options.name}"`);
+  const claimed = await claim(options.name);
+  if (claimed === undefined) throw inUse(options.name);
   try {
-    if ((await stateOf(wish.name)).is === 'up') throw taken(wish.name);
-    await takeDown(wish.name);
-    return await make(wish, progress, stop).catch(async (error: unknown) => {
-      await takeDown(wish.name);
-      throw stop?.aborted ? interrupted(wish.name) : notMade(wish.name, error);
+    if ((await stateOf(options.name)).is === 'up') throw taken(options.name);
+    await takeDown(options.name);
+    return await make(options, progress, stop).catch(async (error: unknown) => {
+      await takeDown(options.name);
+      throw stop?.aborted ? interrupted(options.name) : notMade(options.name, error);
     });
   } finally {
     claimed.release();
@@ -57,25 +57,25 @@ export async function makeLab(
 }
 
 async function make(
-  wish: LabWish,
+  options: LabCreateOptions,
   progress: (text: string) => void,
   stop: AbortSignal | undefined,
-): Promise<MadeLab> {
-  const { name } = wish;
+): Promise<CreatedLab> {
+  const { name } = options;
   stop?.throwIfAborted();
   progress('making namespaces and a root in memory');
   makeFolder(name);
   const end = () => void endHolder(name);
   stop?.addEventListener('abort', end);
   try {
-    const namespaces = await begin(wish);
+    const namespaces = await begin(options);
     stop?.throwIfAborted();
-    const { first, settings } = await recordNode(wish, namespaces.pid);
+    const { first, settings } = await recordNode(options, namespaces.pid);
     writeFileSync(`/proc/${first.pid}/root${PLACES.settings}`, JSON.stringify(settings, null, 2));
     progress('starting the runtime, the kubelet and healthy pods');
-    await enterAndRun(first, ['furnish'], FURNISH_MS);
-    await markWhole(name);
-    return made({ name, ...first, settings }, namespaces);
+    await enterAndRun(first, ['setUp'], SET_UP_MS);
+    await markComplete(name);
+    return created({ name, ...first, settings }, namespaces);
   } finally {
     stop?.removeEventListener('abort', end);
   }
@@ -87,7 +87,7 @@ async function endHolder(name: string): Promise<void> {
   if (holder) killMarked(holder);
 }
 
-function made(lab: StandingLab, namespaces: PrivateNamespaces): MadeLab {
+function created(lab: RunningLab, namespaces: PrivateNamespaces): CreatedLab {
   const { name } = lab;
   return {
     ...lab,
@@ -100,10 +100,10 @@ function made(lab: StandingLab, namespaces: PrivateNamespaces): MadeLab {
   };
 }
 
-async function begin(wish: LabWish): Promise<PrivateNamespaces> {
-  const { name } = wish;
+async function begin(options: LabCreateOptions): Promise<PrivateNamespaces> {
+  const { name } = options;
   const { file, sources } = ownProgram();
-  const words = [folderOf(name), name, file, sources, ...programsFor(wish)];
+  const words = [folderOf(name), name, file, sources, ...programsFor(options)];
   return makePrivateNamespaces({
     also: ['net', 'uts'],
     begin: { lines: MAKE_ROOT, words },

@@ -17,8 +17,8 @@ it('says which process does not end, and ends once it is freed', async () => {
   const namespaces = await makePrivateNamespaces();
   const { pid, enter } = namespaces;
   // The server sees their mounts but is none of their processes: it does not end with them.
-  const words = ['--target', String(pid), '--mount', '--', process.execPath, HUNG_FUSE, folder];
-  const server = spawn('nsenter', words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const text = ['--target', String(pid), '--mount', '--', process.execPath, HUNG_FUSE, folder];
+  const server = spawn('nsenter', text, { stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     await once(server.stdout, 'data');
     const waiting = spawn('env', [...enter, 'stat', join(folder, 'x')], { stdio: 'ignore' });

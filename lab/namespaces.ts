@@ -3,10 +3,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { startCompanion } from '../src/lib/process/companion.ts';
 import { runProgram } from '../src/lib/process/run.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../src/lib/process/system-program.ts';
-import { COMMAND_MS, END_MS, LOOK_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
+import { CHECK_INTERVAL_MS, COMMAND_MS, END_MS, NODE_MS, OUTPUT_BYTES_MAX } from './limits.ts';
 import { allProcesses, childOf, isRunning, killIfThere, namedProcesses } from './process-mark.ts';
 
-export interface NamespacesWish {
+export interface NamespacesOptions {
   readonly also?: readonly ('net' | 'ipc' | 'uts')[];
   /** Shell lines that the first process begins with, and the words that they have as $1, $2, ... */
   readonly begin?: { readonly lines: string; readonly words: readonly string[] };
@@ -64,14 +64,14 @@ export async function makePrivateNamespaces({
   also = [],
   begin = EMPTY_RUN,
   record = '',
-}: NamespacesWish = {}): Promise<PrivateNamespaces> {
+}: NamespacesOptions = {}): Promise<PrivateNamespaces> {
   const namespaces = ['--mount', '--pid', ...also.map((name) => `--${name}`)];
   // What it shows of itself from then on is short.
   const lines = `${begin.lines}\nexec sh -c '${WAIT_FOR_MAKER}'`;
   const first = ['sh', '-c', lines, 'sh', ...begin.words];
   const unshare = ['unshare', ...namespaces, '--fork', '--kill-child', '--mount-proc'];
-  const made = [...unshare, '--propagation', 'private', ...first];
-  const holder = startHolder(['-c', HOLDER, 'sh', record, ...made]);
+  const created = [...unshare, '--propagation', 'private', ...first];
+  const holder = startHolder(['-c', HOLDER, 'sh', record, ...created]);
   await holder.word('ready');
   const pid = await childOf(holder.pid);
   const enter = ['nsenter', '--target', String(pid), ...namespaces, '--'];
@@ -79,7 +79,7 @@ export async function makePrivateNamespaces({
     pid,
     enter,
     ended: holder.ended,
-    run: (...words) => runWords([...enter, ...words]),
+    run: (...words) => runCommand([...enter, ...words]),
     stay: async () => {
       holder.tell('stay\n');
       await holder.word('staying');
@@ -96,7 +96,7 @@ export async function makePrivateNamespaces({
 }
 
 /** Runs a program of the machine to its end; rejects with what it wrote as error. */
-export async function runWords([name = '', ...words]: readonly string[]): Promise<string> {
+export async function runCommand([name = '', ...words]: readonly string[]): Promise<string> {
   const program = name.startsWith('/') ? name : systemProgram(name);
   if (program === undefined) throw new Error(`there is no program ${name} on this machine`);
   const result = await runProgram({
@@ -167,7 +167,7 @@ export async function endNamespaces(first: number, limitMs = END_MS): Promise<vo
   killIfThere(first);
   const deadline = Date.now() + limitMs;
   for (;;) {
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
     const entering = await enteringInto((target) => target === first);
     if (entering.length === 0 && !isRunning(first)) return;
     if (Date.now() > deadline) {

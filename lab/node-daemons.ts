@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { END_MS, LOOK_MS } from './limits.ts';
+import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { killIfThere } from './process-mark.ts';
 
 /**
@@ -9,14 +9,14 @@ import { killIfThere } from './process-mark.ts';
  * process, and whoever entered from outside, have one that cannot be seen from here. Those that are to
  * be kept go on.
  */
-export async function endDaemons(kept: readonly number[] = []): Promise<void> {
+export async function endDaemons(stored: readonly number[] = []): Promise<void> {
   const deadline = Date.now() + END_MS;
   for (;;) {
-    const left = daemons().filter((pid) => !kept.includes(pid));
+    const left = daemons().filter((pid) => !stored.includes(pid));
     if (left.length === 0) return;
     if (Date.now() > deadline) throw new Error(`processes ${left.join(', ')} do not end`);
     for (const pid of left) killIfThere(pid);
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }
 

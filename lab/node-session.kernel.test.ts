@@ -3,9 +3,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { lab } from '../test/rig/lab-traces.ts';
 import { EXECUTABLE, startProgram } from '../test/rig/run-kubediag.ts';
-import { standingLab } from './enter.ts';
-import { unlessGone } from './exam/unless-gone.ts';
-import type { StandingLab } from './known-labs.ts';
+import { runningLab } from './enter.ts';
+import { unlessGone } from './exam/ignore-missing.ts';
+import type { RunningLab } from './known-labs.ts';
 import { type NodeSession, openSession } from './node-session.ts';
 import { PLACES } from './places.ts';
 import { allProcesses, hasEnded, killIfThere } from './process-mark.ts';
@@ -16,14 +16,14 @@ const SOON = { timeout: 20_000 };
 const VARIANT = 'configmap-latent';
 const BREAK = ['break', 'fault', 'stale-subpath-mount', VARIANT];
 
-let standing: StandingLab;
+let standing: RunningLab;
 let session: NodeSession;
 
-const request = (...words: readonly string[]) => session.request(words, LIMIT_MS);
+const request = (...args: readonly string[]) => session.request(args, LIMIT_MS);
 
 /** Those of the practice node that were started with exactly these words, as the machine numbers them. */
-const partsOf = async (...words: readonly string[]) => {
-  const line = [PLACES.executable, 'lab-part', ...words, ''].join('\0');
+const partsOf = async (...args: readonly string[]) => {
+  const line = [PLACES.executable, 'lab-part', ...args, ''].join('\0');
   return (await allProcesses()).filter((pid) =>
     unlessGone(
       () =>
@@ -36,7 +36,7 @@ const sessions = () => partsOf('inside', 'session');
 
 beforeAll(async () => {
   await lab('up', NAME, '--runtime', 'stand-in');
-  standing = await standingLab(NAME);
+  standing = await runningLab(NAME);
 });
 beforeEach(() => {
   session = openSession(standing);

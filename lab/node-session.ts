@@ -3,9 +3,9 @@ import { PLAIN_ENVIRONMENT } from '../src/lib/process/system-program.ts';
 import { NODE_PATH } from './enter.ts';
 import type { SessionAnswer } from './inside-commands.ts';
 import { OUTPUT_BYTES_MAX } from './limits.ts';
+import { openNodeEntry } from './node-entry.ts';
 import { PLACES } from './places.ts';
 import type { ProcessMark } from './process-mark.ts';
-import { openWayIn } from './way-in.ts';
 
 /**
  * A process on a practice node that carries out one request after another: to start a process for each
@@ -17,7 +17,7 @@ export interface NodeSession {
    * when it does not end in time. One at a time. If the process was killed, the next request starts
    * another one.
    */
-  request(words: readonly string[], limitMs: number): Promise<unknown>;
+  request(args: readonly string[], limitMs: number): Promise<unknown>;
   /** Kills the process, also in the middle of a request. */
   readonly close: () => void;
 }
@@ -28,15 +28,15 @@ export function openSession(lab: ProcessMark): NodeSession {
   let running: SessionProcess | undefined;
   return {
     close: () => running?.kill('it was killed'),
-    request: async (words, limitMs) => {
+    request: async (args, limitMs) => {
       running ??= startProcess(lab, () => {
         running = undefined;
       });
       const { kill, answerTo } = running;
       const late = `it did not end within ${limitMs / 1_000} s`;
       const timer = setTimeout(() => kill(late), limitMs);
-      const answer = await answerTo(words).finally(() => clearTimeout(timer));
-      if ('ended' in answer) throw new Error(`${[...INSIDE, ...words].join(' ')}: ${answer.ended}`);
+      const answer = await answerTo(args).finally(() => clearTimeout(timer));
+      if ('ended' in answer) throw new Error(`${[...INSIDE, ...args].join(' ')}: ${answer.ended}`);
       if ('error' in answer) throw new Error(answer.error);
       return answer.result;
     },
@@ -47,12 +47,12 @@ export function openSession(lab: ProcessMark): NodeSession {
 type Answer = SessionAnswer | { readonly ended: string };
 
 interface SessionProcess {
-  readonly answerTo: (words: readonly string[]) => Promise<Answer>;
+  readonly answerTo: (args: readonly string[]) => Promise<Answer>;
   readonly kill: (why: string) => void;
 }
 
 function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
-  const way = openWayIn(lab);
+  const way = openNodeEntry(lab);
   let chunks: Buffer[] = [];
   let errors = '';
   let answer: (given: Answer) => void = () => {};
@@ -90,10 +90,10 @@ function startProcess(lab: ProcessMark, onEnd: () => void): SessionProcess {
   );
   return {
     kill,
-    answerTo: (words) => {
+    answerTo: (args) => {
       const { promise, resolve } = Promise.withResolvers<Answer>();
       [chunks, errors, answer] = [[], '', resolve];
-      companion.write(Buffer.from(`${JSON.stringify(words)}\n`));
+      companion.write(Buffer.from(`${JSON.stringify(args)}\n`));
       return promise;
     },
   };

@@ -3,11 +3,11 @@ import { dirname, join } from 'node:path';
 import { startDaemon } from '../src/lib/process/daemon.ts';
 import { checkInside } from './inside.ts';
 import { PART_MS, UNTIL_MS } from './limits.ts';
-import { runWords } from './namespaces.ts';
+import { runCommand } from './namespaces.ts';
 import { PLACES, READ_ONLY_PORT } from './places.ts';
 import type { KubernetesObject, PracticeNode } from './practice-node.ts';
 import { connectCommands } from './runtime/connect-commands.ts';
-import type { KubeletWords, LabSettings } from './settings.ts';
+import type { KubeletChanges, LabSettings } from './settings.ts';
 import { until } from './until.ts';
 
 const ASK_MS = 5_000;
@@ -22,12 +22,12 @@ export function openNode(): PracticeNode {
     runtime: connectCommands(PLACES.runtimeSocket, settings.name),
     put: (object) => {
       const { namespace, name } = object.metadata;
-      writeWhole(objectFile(object.kind, namespace, name), JSON.stringify(object, null, 2));
+      writeAll(objectFile(object.kind, namespace, name), JSON.stringify(object, null, 2));
     },
     remove: (kind, namespace, name) => rmSync(objectFile(kind, namespace, name), { force: true }),
     pods: askForPods,
-    tellKubelet: (words) => tellKubelet(settings, words),
-    run: (...words) => runWords(words),
+    configureKubelet: (args) => configureKubelet(settings, args),
+    run: (...args) => runCommand(args),
     startPart,
     until: (what, isSo) => until(what, isSo, UNTIL_MS),
   };
@@ -38,7 +38,7 @@ function objectFile(kind: KubernetesObject['kind'], namespace: string, name: str
 }
 
 /** Whoever reads all the time never sees half of it. */
-export function writeWhole(file: string, text: string): void {
+export function writeAll(file: string, text: string): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(`${file}.new`, text);
   renameSync(`${file}.new`, file);
@@ -52,17 +52,17 @@ async function askForPods(): Promise<readonly KubernetesObject[]> {
   return ((await answer.json()) as { items?: readonly KubernetesObject[] }).items ?? [];
 }
 
-function tellKubelet({ kubelet }: LabSettings, words: Partial<KubeletWords>): void {
+function configureKubelet({ kubelet }: LabSettings, args: Partial<KubeletChanges>): void {
   if (kubelet.kind === 'real') throw new Error('a real kubelet cannot be told how to behave');
-  const now = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
-  writeWhole(PLACES.kubeletWords, JSON.stringify({ ...now, ...words }, null, 2));
+  const now = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
+  writeAll(PLACES.kubeletWords, JSON.stringify({ ...now, ...args }, null, 2));
 }
 
-async function startPart(part: string, ...words: readonly string[]): Promise<number> {
+async function startPart(part: string, ...args: readonly string[]): Promise<number> {
   const logFile = join(PLACES.lab, `${part}.log`);
   const start = await startDaemon({
     program: PLACES.executable,
-    arguments: ['lab-part', part, ...words],
+    arguments: ['lab-part', part, ...args],
     logFile,
     deadlineMs: PART_MS,
     manner: 'says-ready',

@@ -1,10 +1,10 @@
 import { checkInside } from './inside.ts';
 
-type Part = (words: readonly string[]) => Promise<void> | void;
+type Part = (args: readonly string[]) => Promise<void> | void;
 
 /** The daemons of a practice node, and what is run there for a moment; each is loaded when it is meant. */
 const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
-  door: async () => (await import('./door.ts')).runDoor,
+  door: async () => (await import('./run-entry.ts')).runEntry,
   api: async () => (await import('./real-kubelet/run-api.ts')).runApi,
   inside: async () => (await import('./inside-commands.ts')).runInside,
   kubelet: async () => (await import('./kubelet/run-kubelet.ts')).runKubelet,
@@ -13,9 +13,9 @@ const PARTS: Readonly<Record<string, () => Promise<Part>>> = {
 };
 
 /** `kubediag lab-part NAME ...`: not for people. */
-export async function runPart([name = '', ...words]: readonly string[]): Promise<void> {
+export async function runPart([name = '', ...args]: readonly string[]): Promise<void> {
   checkInside();
   const load = PARTS[name];
   if (load === undefined) throw new Error(`a practice node has no part "${name}"`);
-  await (await load())(words);
+  await (await load())(args);
 }

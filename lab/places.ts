@@ -9,10 +9,10 @@ export const PLACES = {
   settings: '/run/kubediag-lab/lab.json',
   /** What a kubelet would be told by an API server, one file for each object. */
   objects: '/run/kubediag-lab/objects',
-  /** What our kubelet reads anew all the time: see `KubeletWords`. */
+  /** What our kubelet reads anew all the time: see `KubeletChanges`. */
   kubeletWords: '/run/kubediag-lab/kubelet.json',
   /** By which version our kubelet goes in the turn of its loop that has begun last. */
-  kubeletTurn: '/run/kubediag-lab/kubelet-turn',
+  kubeletIteration: '/run/kubediag-lab/kubelet-turn',
   kubeletRoot: '/var/lib/kubelet',
   kubeletLog: '/var/log/kubelet.log',
   runtimeSocket: '/run/containerd/containerd.sock',

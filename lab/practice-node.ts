@@ -1,4 +1,4 @@
-import type { KubeletWords, LabSettings } from './settings.ts';
+import type { KubeletChanges, LabSettings } from './settings.ts';
 
 /** An object as an API server holds it: of a pod, a ConfigMap, a Secret. */
 export interface KubernetesObject {
@@ -14,8 +14,8 @@ export interface KubernetesObject {
 
 /** What a container runtime is told by a kubelet, or past it: over CRI, to whichever one runs here. */
 export interface RuntimeCommands {
-  runPod(pod: PodWish): Promise<string>;
-  createContainer(podId: string, pod: PodWish, wish: ContainerWish): Promise<string>;
+  runPod(pod: PodOptions): Promise<string>;
+  createContainer(podId: string, pod: PodOptions, options: ContainerOptions): Promise<string>;
   /** Rejects with the runtime's own words. */
   startContainer(id: string): Promise<void>;
   stopContainer(id: string): Promise<void>;
@@ -28,13 +28,13 @@ export interface RuntimeCommands {
   close(): void;
 }
 
-export interface PodWish {
+export interface PodOptions {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string;
   readonly attempt?: number;
   /** Made past the kubelet: without a folder for logs, and without labels. */
-  readonly isBare?: boolean;
+  readonly isUnmanagedContainer?: boolean;
 }
 
 /** One image has all these names on a practice node: nothing is fetched, and a maker is known by them. */
@@ -44,7 +44,7 @@ export const IMAGE_NAMES = {
   installation: 'docker.io/kubeedge/installation-package:v1.12.1',
 } as const;
 
-export interface ContainerWish {
+export interface ContainerOptions {
   readonly name: string;
   readonly attempt?: number;
   /** What it is called by whoever makes it, of IMAGE_NAMES; whatever its name, it only sleeps. */
@@ -55,7 +55,7 @@ export interface ContainerWish {
     readonly readonly?: boolean;
   }[];
   /** Made past the kubelet: without a log path, and with no other labels than these. */
-  readonly isBare?: boolean;
+  readonly isUnmanagedContainer?: boolean;
   readonly labels?: Readonly<Record<string, string>>;
   readonly annotations?: Readonly<Record<string, string>>;
 }
@@ -101,11 +101,11 @@ export interface PracticeNode {
   /** The pods as the kubelet tells of them now. */
   readonly pods: () => Promise<readonly KubernetesObject[]>;
   /** Changes what our own kubelet does; a real one cannot be told, and this throws. */
-  readonly tellKubelet: (words: Partial<KubeletWords>) => void;
+  readonly configureKubelet: (args: Partial<KubeletChanges>) => void;
   /** Runs a program to its end; rejects with what it wrote as error. */
-  readonly run: (program: string, ...words: readonly string[]) => Promise<string>;
+  readonly run: (program: string, ...args: readonly string[]) => Promise<string>;
   /** Starts a part of ours that stays when we end, such as a silent file server; its process. */
-  readonly startPart: (part: string, ...words: readonly string[]) => Promise<number>;
+  readonly startPart: (part: string, ...args: readonly string[]) => Promise<number>;
   /** Waits until something is so; rejects, with what it waited for, when it never is. */
   readonly until: (what: string, isSo: () => Promise<boolean> | boolean) => Promise<void>;
 }

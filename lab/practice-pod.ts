@@ -8,31 +8,31 @@ export interface PodObject extends KubernetesObject {
   readonly metadata: KubernetesObject['metadata'] & { readonly uid: string };
 }
 
-export interface VolumeMountWords {
+export interface VolumeMountManifest {
   readonly name: string;
   readonly mountPath: string;
   readonly subPath?: string;
 }
 
 /** A volume of a pod: beside its name, where its content comes from. */
-export interface VolumeWords {
+export interface VolumeManifest {
   readonly name: string;
   readonly [source: string]: unknown;
 }
 
-interface PodWords {
+interface PodManifest {
   readonly name: string;
   /** Always the same for the same pod, so that what changes on the node can be told beforehand. */
   readonly uid: string;
-  readonly volumes: readonly VolumeWords[];
+  readonly volumes: readonly VolumeManifest[];
   /** By the name of the container. */
-  readonly mounts: Readonly<Record<string, readonly VolumeMountWords[]>>;
+  readonly mounts: Readonly<Record<string, readonly VolumeMountManifest[]>>;
   readonly labels?: Readonly<Record<string, string>>;
   readonly restartPolicy?: 'Always' | 'Never';
 }
 
 /** A pod as an API server would tell the kubelet of it; its containers only sleep, and need no cluster. */
-export function practicePod({ name, uid, volumes, mounts, ...more }: PodWords): PodObject {
+export function practicePod({ name, uid, volumes, mounts, ...more }: PodManifest): PodObject {
   const { labels = {}, restartPolicy = 'Always' } = more;
   return {
     apiVersion: 'v1',

@@ -107,9 +107,9 @@ describe('the root of a practice node', () => {
 
   test('has no folder of the machine but those that hold programs', async () => {
     const usual = 'bin sbin lib lib32 lib64 libx32 usr etc var opt root nix gnu';
-    const made = 'boot dev home mnt proc run sys tmp';
+    const fixture = 'boot dev home mnt proc run sys tmp';
     const names = (await node.run('ls', '-A', '/')).trim().split('\n');
-    expect(names.filter((name) => !`${usual} ${made}`.split(' ').includes(name))).toEqual([]);
+    expect(names.filter((name) => !`${usual} ${fixture}`.split(' ').includes(name))).toEqual([]);
     expect(await node.run('ls', '-A', '/home', '/mnt')).toBe('/home:\n\n/mnt:\n');
   });
 

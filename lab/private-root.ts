@@ -95,7 +95,7 @@ const LEAVE = `
 pivot_root . old && cd / && umount -l /old && rmdir /old || missing 'a root of its own (pivot_root)'
 `;
 
-const FURNISH_ROOT = `
+const SET_UP_ROOT = `
 # A link that led to what the node does not have makes room.
 folder() {
   [ -d "$1" ] || {
@@ -170,4 +170,4 @@ mount -n --make-rshared / || exit 1
  * needs, the cgroup of the lab is the root of all, and settings can be read but, except for the
  * network's, not changed.
  */
-export const MAKE_ROOT = [GATHER, LEAVE, FURNISH_ROOT].join('\n');
+export const MAKE_ROOT = [GATHER, LEAVE, SET_UP_ROOT].join('\n');

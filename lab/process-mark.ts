@@ -46,8 +46,8 @@ export async function allProcesses(): Promise<readonly number[]> {
 /** "812 (stat /mnt/x), 813 (without a command line)" */
 export async function namedProcesses(pids: readonly number[]): Promise<string> {
   const named = pids.map(async (pid) => {
-    const words = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-    return `${pid} (${words.replaceAll('\0', ' ').trim() || 'without a command line'})`;
+    const text = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+    return `${pid} (${text.replaceAll('\0', ' ').trim() || 'without a command line'})`;
   });
   return (await Promise.all(named)).join(', ');
 }

@@ -14,6 +14,6 @@ export class Refusal extends Error {
 }
 
 /** The words of the person are at fault, not the machine. */
-export class WrongWords extends Error {
-  override readonly name = 'WrongWords';
+export class UsageRefusal extends Error {
+  override readonly name = 'UsageRefusal';
 }

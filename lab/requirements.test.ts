@@ -11,8 +11,8 @@ test.each([
     'mknod: /dev/null: Operation not permitted; missing: the right to make devices',
   ],
   ['sh: 3: Syntax error', 'their own: sh: 3: Syntax error'],
-])('of %j a person is told what helps', (said, why) => {
-  const refusal = refusalOf('no node', new Error(`no private namespaces: ${said}`));
+])('of %j a person is told what helps', (output, why) => {
+  const refusal = refusalOf('no node', new Error(`no private namespaces: ${output}`));
   expect(refusal.why.endsWith(why)).toBe(true);
 });
 

@@ -61,9 +61,9 @@ const ELSEWHERE =
 /** Turns what the kernel or a program said into what a person can do about it. */
 export function refusalOf(what: string, error: Error): Refusal {
   const lines = error.message.replace(/^no private namespaces: /, '').split('\n');
-  const isTold = lines.some((line) => line.startsWith('missing: '));
+  const isReported = lines.some((line) => line.startsWith('missing: '));
   // What our own shell stumbled over says nothing to a person who is told what is missing.
-  const said = lines.filter((line) => !isTold || !/^sh: (line )?\d+: /.test(line));
+  const said = lines.filter((line) => !isReported || !/^sh: (line )?\d+: /.test(line));
   return new Refusal(
     what,
     `this machine gives us no namespaces, mounts and root of their own: ${said.join('; ')}`,

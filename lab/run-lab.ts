@@ -1,5 +1,5 @@
 import type { LabTerminal } from './lab-terminal.ts';
-import { Refusal, WrongWords } from './refusal.ts';
+import { Refusal, UsageRefusal } from './refusal.ts';
 import { stopOnSignal } from './stop-on-signal.ts';
 
 /** How a command of the lab ended. */
@@ -16,15 +16,15 @@ export type LabEnd =
 /** `kubediag lab COMMAND`, for the command line, which must not reach the lab by itself. */
 export async function runLab(
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: LabTerminal,
 ): Promise<LabEnd> {
   try {
-    return { kind: 'ended', code: await runCommand(command, words, options, terminal) };
+    return { kind: 'ended', code: await runCommand(command, args, options, terminal) };
   } catch (error) {
     terminal.progress('');
-    if (error instanceof WrongWords) return { kind: 'wrong-words', message: error.message };
+    if (error instanceof UsageRefusal) return { kind: 'wrong-words', message: error.message };
     if (!(error instanceof Refusal)) throw error;
     const { what, why, todo } = error;
     return { kind: 'refused', what, why, todo };
@@ -34,7 +34,7 @@ export async function runLab(
 /** The options are what `lab-commands.ts` of the command line declares. */
 async function runCommand(
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: LabTerminal,
 ): Promise<number> {
@@ -46,12 +46,12 @@ async function runCommand(
     case 'list':
       return (await import('./list.ts')).list(terminal);
     case 'run':
-      return (await import('./run.ts')).run(words, options as never);
+      return (await import('./run.ts')).run(args, options as never);
     case 'tour':
-      return (await import('./tour.ts')).tour(words, options as never, terminal, stopOnSignal());
+      return (await import('./tour.ts')).tour(args, options as never, terminal, stopOnSignal());
     case 'exam':
       return (await import('./exam/exam.ts')).exam(
-        words,
+        args,
         options as never,
         terminal,
         stopOnSignal(),
@@ -59,7 +59,7 @@ async function runCommand(
     case 'serve':
       return (await import('./serve.ts')).serve(options as never, terminal, stopOnSignal());
     case 'break':
-      return (await import('./change-node.ts')).breakNode(words, options as never, terminal);
+      return (await import('./change-node.ts')).breakNode(args, options as never, terminal);
     default:
       return (await import('./change-node.ts')).healNode(
         options as never,

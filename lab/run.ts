@@ -1,12 +1,12 @@
 import { isForeground, runForeground } from '../src/lib/process/foreground.ts';
-import { NODE_PATH, standingLab } from './enter.ts';
+import { onOwnTerminal } from './controlling-terminal.ts';
+import { NODE_PATH, runningLab } from './enter.ts';
 import type { NameOption } from './lab-options.ts';
-import { onOwnTerminal } from './own-terminal.ts';
-import { openWayIn } from './way-in.ts';
+import { openNodeEntry } from './node-entry.ts';
 
 /** `kubediag lab run -- COMMAND`: any command, on the practice node, with this terminal. */
 export async function run(words: readonly string[], { name }: NameOption): Promise<number> {
-  const { program, into, close } = openWayIn(await standingLab(name));
+  const { program, into, close } = openNodeEntry(await runningLab(name));
   const environment = { ...process.env, PATH: NODE_PATH };
   const isTerminal = process.stdin.isTTY && process.stdout.isTTY && isForeground();
   const own = isTerminal ? onOwnTerminal(words, environment) : undefined;
@@ -15,7 +15,7 @@ export async function run(words: readonly string[], { name }: NameOption): Promi
     arguments: [...into, ...(own?.words ?? words)],
     environment: own?.environment ?? environment,
     // nsenter waits outside for who is inside, and does not pass signals on.
-    isHeardBy: 'its child',
+    isReceivedBy: 'its child',
     hasOwnTerminal: own !== undefined,
   }).finally(close);
 }

@@ -21,20 +21,20 @@ function agentAt(pid: number): RunningAgent | undefined {
   try {
     if (readlinkSync(`/proc/${pid}/exe`) !== PLACES.executable) return undefined;
     // kubediag serve --state-dir /tmp/state
-    const [, ...words] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
-    if (words.find((word) => !word.startsWith('-')) !== 'serve') return undefined;
-    const folder = resolve(readlinkSync(`/proc/${pid}/cwd`), stateFolderIn(words));
+    const [, ...args] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+    if (args.find((word) => !word.startsWith('-')) !== 'serve') return undefined;
+    const folder = resolve(readlinkSync(`/proc/${pid}/cwd`), stateFolderIn(args));
     return { pid, family: familyOf(pid), stateFolder: folder };
   } catch {
     return undefined; // It has ended meanwhile.
   }
 }
 
-function stateFolderIn(words: readonly string[]): string {
+function stateFolderIn(args: readonly string[]): string {
   const option = '--state-dir';
-  const at = words.indexOf(option);
-  const joined = words.find((word) => word.startsWith(`${option}=`));
-  return joined?.slice(option.length + 1) ?? (at < 0 ? undefined : words[at + 1]) ?? STATE_FOLDER;
+  const at = args.indexOf(option);
+  const joined = args.find((word) => word.startsWith(`${option}=`));
+  return joined?.slice(option.length + 1) ?? (at < 0 ? undefined : args[at + 1]) ?? STATE_FOLDER;
 }
 
 function familyOf(pid: number): readonly number[] {

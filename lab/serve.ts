@@ -4,15 +4,15 @@ import { startCompanion } from '../src/lib/process/companion.ts';
 import { isLoopback } from '../src/lib/std/is-loopback.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import { calledAs } from './called-as.ts';
-import { NODE_PATH, standingLab } from './enter.ts';
-import type { StandingLab } from './known-labs.ts';
+import { NODE_PATH, runningLab } from './enter.ts';
+import type { RunningLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
 import type { LabTerminal } from './lab-terminal.ts';
+import { openNodeEntry } from './node-entry.ts';
 import { ownProgram } from './own-program.ts';
 import { PLACES } from './places.ts';
-import { Refusal, WrongWords } from './refusal.ts';
+import { Refusal, UsageRefusal } from './refusal.ts';
 import { servedLines } from './served-lines.ts';
-import { openWayIn } from './way-in.ts';
 
 export interface ServeOptions extends NameOption {
   readonly listen: string;
@@ -30,30 +30,30 @@ export async function serve(
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  return serveLab(await standingLab(options.name), options, terminal, stop);
+  return serveLab(await runningLab(options.name), options, terminal, stop);
 }
 
 /** The same for a practice node at hand. */
 export async function serveLab(
-  lab: StandingLab,
+  lab: RunningLab,
   where: Where,
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const door = await openDoor(lab, where);
-  const tell = () => door.close();
-  stop.addEventListener('abort', tell, { once: true });
-  if (stop.aborted) tell();
-  const start = await Promise.race([door.serving, door.ended]);
+  const entry = await openEntry(lab, where);
+  const report = () => entry.close();
+  stop.addEventListener('abort', report, { once: true });
+  if (stop.aborted) report();
+  const start = await Promise.race([entry.serving, entry.ended]);
   if (start === 'serving') {
     const token = `/proc/${lab.pid}/root/var/lib/kubediag/token`;
-    terminal.out(servedLines({ name: lab.name, url: door.url, token, program: calledHere() }));
+    terminal.out(servedLines({ name: lab.name, url: entry.url, token, program: calledHere() }));
   }
-  await door.ended;
+  await entry.ended;
   if (stop.aborted) return 0;
   throw new Refusal(
     `the practice node "${lab.name}" is ${start === 'serving' ? 'no longer' : 'not'} served`,
-    door.errors().trim() || 'its agent has ended',
+    entry.errors().trim() || 'its agent has ended',
     `see whether it still stands: kubediag lab list; and who else serves there: kubediag lab run --name ${lab.name} -- ps ax`,
   );
 }
@@ -63,7 +63,7 @@ export function calledHere(): string {
   return calledAs(ownProgram().file, { path: process.env.PATH ?? '', folder: process.cwd() });
 }
 
-interface Door {
+interface Entry {
   readonly url: string;
   /** The agent answers. */
   readonly serving: Promise<'serving'>;
@@ -77,7 +77,7 @@ interface Door {
  * The network of the practice node is its own, so nobody gets in from here. But whoever listens keeps
  * listening where they began, and a socket can be handed over: ours, to a part of the lab inside.
  */
-async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
+async function openEntry(lab: RunningLab, where: Where): Promise<Entry> {
   const server = await listening(where);
   const { address, port } = server.address() as { readonly address: string; readonly port: number };
   const serving = Promise.withResolvers<'serving'>();
@@ -85,9 +85,9 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
   let greeting = '';
   let errors = '';
   const last = (text: string, chunk: Buffer) =>
-    `${text}${chunk.toString()}`.slice(-SAID_CHARACTERS_MAX);
-  const way = openWayIn(lab);
-  const door = startCompanion(
+    `${text}${chunk.toString()}`.slice(-OUTPUT_CHARACTERS_MAX);
+  const way = openNodeEntry(lab);
+  const entry = startCompanion(
     {
       program: way.program,
       arguments: [...way.into, PLACES.executable, 'lab-part', 'door'],
@@ -114,11 +114,11 @@ async function openDoor(lab: StandingLab, where: Where): Promise<Door> {
     serving: serving.promise,
     ended: ended.promise.finally(way.close),
     errors: () => errors,
-    close: () => door.endInput(),
+    close: () => entry.endInput(),
   };
 }
 
-const SAID_CHARACTERS_MAX = 4_000;
+const OUTPUT_CHARACTERS_MAX = 4_000;
 
 // 127.0.0.1:8090, [::1]:8090, localhost:0
 const ADDRESS = /^(\[[\da-f:]+\]|[\w.]+):(\d{1,5})$/i;
@@ -127,7 +127,7 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
   const [, given = '', port = ''] = ADDRESS.exec(listen) ?? [];
   const host = given.replace(/^\[|\]$/g, '');
   if (!isLoopback(host) || Number(port) > 65_535) {
-    throw new WrongWords(
+    throw new UsageRefusal(
       `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not ` +
         `"${listen}": a practice node is for nobody else`,
     );

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { unlessGone } from './exam/unless-gone.ts';
+import { unlessGone } from './exam/ignore-missing.ts';
 
 /** Where in the kernel a thread sleeps that has asked a FUSE server and has no answer yet. */
 const WAITS_FOR_SERVER = 'request_wait_answer';

@@ -25,7 +25,7 @@ export const KUBELET_VERSIONS = ['v1.18.8', 'v1.18.20', 'v1.36.3'] as const;
 export type KubeletVersion = (typeof KUBELET_VERSIONS)[number];
 
 /** What our kubelet reads anew all the time, so that a break can change it. */
-export interface KubeletWords {
+export interface KubeletChanges {
   readonly version: KubeletVersion;
   /** Whether it collects containers that have ended. */
   readonly collects: boolean;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { howToStart, stoppedWords } from './stopped-parts.ts';
+import { howToStart, stoppedText } from './stopped-parts.ts';
 
 test('one part that is stopped is started, or both are', () => {
-  expect(`${stoppedWords(['kubelet'])}; ${howToStart(['kubelet'], 'a')}`).toBe(
+  expect(`${stoppedText(['kubelet'])}; ${howToStart(['kubelet'], 'a')}`).toBe(
     'its kubelet is stopped; start it: kubediag lab heal --name a',
   );
-  expect(
-    `${stoppedWords(['kubelet', 'runtime'])}; ${howToStart(['kubelet', 'runtime'], 'a')}`,
-  ).toBe('its kubelet and its runtime are stopped; start them: kubediag lab heal --name a');
+  expect(`${stoppedText(['kubelet', 'runtime'])}; ${howToStart(['kubelet', 'runtime'], 'a')}`).toBe(
+    'its kubelet and its runtime are stopped; start them: kubediag lab heal --name a',
+  );
 });

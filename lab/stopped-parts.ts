@@ -25,7 +25,7 @@ export async function stoppedParts({ pid }: ProcessMark): Promise<readonly Part[
 }
 
 /** "its kubelet and its runtime are stopped" */
-export function stoppedWords(stopped: readonly Part[]): string {
+export function stoppedText(stopped: readonly Part[]): string {
   const names = stopped.map((part) => `its ${part}`).join(' and ');
   return `${names} ${stopped.length === 1 ? 'is' : 'are'} stopped`;
 }

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { removeCgroupTree } from './cgroup-tree.ts';
 import { holderOf, type NodeRecord, readNodeRecord } from './known-labs.ts';
 import { checkFolder, folderOf, rootNameOf } from './lab-folder.ts';
-import { END_MS, LOOK_MS } from './limits.ts';
+import { CHECK_INTERVAL_MS, END_MS } from './limits.ts';
 import { PLACES } from './places.ts';
 import {
   allProcesses,
@@ -34,7 +34,7 @@ export async function takeDown(name: string): Promise<void> {
     const holder = await holderOf(name);
     const others = left.filter(({ pid }) => pid !== holder?.pid);
     for (const each of others.length > 0 ? others : left) killMarked(each);
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
   await removeCgroupTree(labCgroup(name));
   await rm(folderOf(name), { recursive: true, force: true });

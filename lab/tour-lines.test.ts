@@ -22,8 +22,8 @@ const screen = { width: 80, style: (_: string, text: string) => text };
 
 test('every stop of the tour shows a fault that the lab makes and KubeDiag repairs', () => {
   for (const stop of TOUR_STOPS) {
-    const made = breaks.find((each) => caseName(each) === stop.case);
-    expect(made?.expected, stop.case).toMatchObject({ verdict: 'found', repair: 'done' });
+    const fixture = breaks.find((each) => caseName(each) === stop.case);
+    expect(fixture?.expected, stop.case).toMatchObject({ verdict: 'found', repair: 'done' });
   }
 });
 

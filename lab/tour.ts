@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/system-program.ts';
-import { type BorrowOptions, borrowLab, duringLab } from './borrow-lab.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { type Ran, runOnNode } from './enter.ts';
@@ -8,13 +7,13 @@ import { caseName } from './exam/cases.ts';
 import { checkNode } from './exam/check-node.ts';
 import { judgeCheck } from './exam/judge.ts';
 import { type LabNode, labNode } from './exam/lab-node.ts';
-import { LOOK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
-import { recoverWords } from './exam/recover-words.ts';
-import type { StandingLab } from './known-labs.ts';
+import { CHECK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
+import { recoverArguments } from './exam/recover-arguments.ts';
+import type { RunningLab } from './known-labs.ts';
 import type { LabTerminal } from './lab-terminal.ts';
 import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
-import { WrongWords } from './refusal.ts';
+import { UsageRefusal } from './refusal.ts';
 import { calledHere, serveLab } from './serve.ts';
 import {
   commandLines,
@@ -26,8 +25,9 @@ import {
   storyLines,
 } from './tour-lines.ts';
 import { TOUR_STOPS, type TourStop } from './tour-stops.ts';
+import { duringLab, type WithLabOptions, withLab } from './with-lab.ts';
 
-export interface TourOptions extends BorrowOptions {
+export interface TourOptions extends WithLabOptions {
   readonly yes?: boolean;
   /** Afterwards the agent stands there, until Ctrl-C. */
   readonly serve?: boolean;
@@ -35,7 +35,7 @@ export interface TourOptions extends BorrowOptions {
 }
 
 interface Walk {
-  readonly lab: StandingLab;
+  readonly lab: RunningLab;
   readonly node: LabNode;
   readonly terminal: LabTerminal;
   /** Gives a person the time to read; tells whether they want to go on. */
@@ -51,7 +51,7 @@ export async function tour(
 ): Promise<number> {
   const stops = stopsOf(fault);
   const own = { name: `tour-${process.pid}`, purpose: 'tour' } as const;
-  const borrowed = await borrowLab(options, own, terminal.progress, stop);
+  const acquired = await withLab(options, own, terminal.progress, stop);
   terminal.progress('');
   const rest = async () => {
     if (stop.aborted) return 'enough' as const;
@@ -59,7 +59,7 @@ export async function tour(
     return pause('\npress Enter to go on, or q to leave: ', stop);
   };
   const walk = async () => {
-    const lab = borrowed.lab();
+    const lab = acquired.lab();
     const node = labNode(lab);
     const end = await walkTour(stops, { lab, node, terminal, rest }).finally(node.close);
     if (stop.aborted) return INTERRUPTED;
@@ -71,8 +71,8 @@ export async function tour(
     }
     return end === 'as told' ? 0 : 1;
   };
-  const code = await duringLab(borrowed, walk, stop, INTERRUPTED);
-  const { name } = borrowed.lab();
+  const code = await duringLab(acquired, walk, stop, INTERRUPTED);
+  const { name } = acquired.lab();
   const fate =
     options.name === undefined
       ? 'is taken down: nothing of it is left.'
@@ -86,7 +86,7 @@ function stopsOf(fault: string | undefined): readonly TourStop[] {
   const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
   if (stops.length > 0) return stops;
   const known = TOUR_STOPS.map((each) => breakOf(each).fault);
-  throw new WrongWords(`the tour does not show "${fault}", but ${known.join(', ')}`);
+  throw new UsageRefusal(`the tour does not show "${fault}", but ${known.join(', ')}`);
 }
 
 /** How a stop ended, and so the whole tour. */
@@ -121,61 +121,61 @@ async function walkTour(stops: readonly TourStop[], walk: Walk): Promise<StopEnd
     if (end === 'as told') seen += 1;
   }
   const isAll = seen === shown && shown > 0;
-  const words =
+  const args =
     shown === 1 && seen === 1
       ? 'the fault was made, found, repaired and seen to be gone'
       : `${seen} of ${shown} faults were made, found, repaired and seen to be gone`;
-  terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', words)}\n`);
+  terminal.out(`\n${terminal.style(isAll ? 'green' : 'red', args)}\n`);
   return isAll ? 'as told' : 'otherwise';
 }
 
 function breakOf(stop: TourStop): Break {
-  const made = breaks.find((each) => caseName(each) === stop.case);
-  if (!made) throw new Error(`there is no break ${stop.case}`);
-  return made;
+  const created = breaks.find((each) => caseName(each) === stop.case);
+  if (!created) throw new Error(`there is no break ${stop.case}`);
+  return created;
 }
 
 /** Break, check, explain, dry run, recover, verify. */
 async function walkStop(stop: TourStop, walk: Walk): Promise<StopEnd> {
   const { terminal, rest } = walk;
-  const made = breakOf(stop);
+  const created = breakOf(stop);
   if ((await rest()) === 'enough') return 'enough';
-  await showBreak(made, walk);
+  await showBreak(created, walk);
   // The code of what is shown tells that something is wrong; this tells that it is this, and this alone.
-  const { problems } = judgeCheck(made, await checkNode(walk.node));
+  const { problems } = judgeCheck(created, await checkNode(walk.node));
   if (problems.length > 0) terminal.out(`\n${terminal.style('red', problems.join('\n'))}\n`);
   const codes: number[] = [];
   // No stop asks for a word that only a report knows, so none is made before the one that is shown.
-  const repair = [...recoverWords(made, undefined), ...(stop.recoverWith ?? [])];
+  const repair = [...recoverArguments(created, undefined), ...(stop.recoverWith ?? [])];
   const dryRun = repair.filter((word) => word !== '--yes' && word !== '--wait');
   const steps: readonly (readonly [readonly string[], (text: string) => string])[] = [
     [['check'], whole],
-    [['explain', made.fault], shortPage],
+    [['explain', created.fault], shortPage],
     [[...dryRun, '--dry-run'], whole],
     [repair, whole],
   ];
-  for (const [words, shown] of steps) {
+  for (const [args, shown] of steps) {
     if ((await rest()) === 'enough') return 'enough';
-    const { code, stdout } = await show(words, walk);
+    const { code, stdout } = await show(args, walk);
     terminal.out(shown(stdout));
     codes.push(code);
   }
   if ((await rest()) === 'enough') return 'enough';
-  const after = await showSettled(['check', made.fault], walk);
+  const after = await showSettled(['check', created.fault], walk);
   const [found, , planned, repaired] = codes;
   const isDone = planned === 0 && repaired === 0 && after === 0;
-  const isAsTold = problems.length === 0 && found === 1 && isDone;
-  return isAsTold ? 'as told' : 'otherwise';
+  const isAsReported = problems.length === 0 && found === 1 && isDone;
+  return isAsReported ? 'as told' : 'otherwise';
 }
 
 /** A kubelet needs a moment to go on from where it was freed: what is still seen then is looked at again. */
-async function showSettled(words: readonly string[], walk: Walk): Promise<number> {
+async function showSettled(args: readonly string[], walk: Walk): Promise<number> {
   const deadline = performance.now() + SETTLE_MS;
-  let ran = await show(words, walk);
+  let ran = await show(args, walk);
   while (ran.code !== 0 && performance.now() < deadline) {
     walk.terminal.progress('giving the kubelet a moment ...');
-    await sleep(LOOK_AGAIN_MS);
-    ran = await run(words, walk);
+    await sleep(CHECK_AGAIN_MS);
+    ran = await run(args, walk);
   }
   walk.terminal.progress('');
   walk.terminal.out(whole(ran.stdout));
@@ -184,28 +184,28 @@ async function showSettled(words: readonly string[], walk: Walk): Promise<number
 
 const whole = (text: string) => `${text.trimEnd()}\n`;
 
-async function showBreak(made: Break, { lab, node, terminal }: Walk): Promise<void> {
-  const words = `kubediag lab break ${made.fault} --variant ${made.variant} --name ${lab.name}`;
-  terminal.out(commandLines('# ', words, terminal));
+async function showBreak(created: Break, { lab, node, terminal }: Walk): Promise<void> {
+  const args = `kubediag lab break ${created.fault} --variant ${created.variant} --name ${lab.name}`;
+  terminal.out(commandLines('# ', args, terminal));
   terminal.progress('breaking it ...');
-  await node.make(caseName(made));
-  terminal.out(storyLines(`The practice node is broken: ${made.about}.`, terminal));
+  await node.make(caseName(created));
+  terminal.out(storyLines(`The practice node is broken: ${created.about}.`, terminal));
 }
 
 /** Runs kubediag there as a person would, and shows the very words before what comes of them. */
-async function show(words: readonly string[], walk: Walk): Promise<Ran> {
+async function show(args: readonly string[], walk: Walk): Promise<Ran> {
   const { terminal } = walk;
-  terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${words.join(' ')}`, terminal));
+  terminal.out(commandLines('PRACTICE NODE # ', `kubediag ${args.join(' ')}`, terminal));
   terminal.progress('...');
-  const ran = await run(words, walk);
+  const ran = await run(args, walk);
   terminal.progress('');
   return ran;
 }
 
-async function run(words: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
+async function run(args: readonly string[], { lab, terminal }: Walk): Promise<Ran> {
   const isColoured = terminal.style('bold', 'x') !== 'x';
   // Both outputs as one: what was told first is shown first. By a shell that is there without /bin too.
   const merged = [systemProgram('sh') ?? 'sh', '-c', 'exec "$@" 2>&1', 'sh'];
   const colour = isColoured ? ['env', 'FORCE_COLOR=1'] : [];
-  return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...words], RECOVER_MS);
+  return runOnNode(lab, [...merged, ...colour, PLACES.executable, ...args], RECOVER_MS);
 }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LOOK_MS } from './limits.ts';
+import { CHECK_INTERVAL_MS } from './limits.ts';
 
 /** Looks again and again whether something is so, and says what it waited for when it never was. */
 export async function until(
@@ -10,6 +10,6 @@ export async function until(
   const deadline = Date.now() + limitMs;
   while (!(await isSo())) {
     if (Date.now() > deadline) throw new Error(`waited ${limitMs / 1_000} s in vain until ${what}`);
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }

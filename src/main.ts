@@ -36,11 +36,11 @@ async function main(): Promise<void> {
   const { runCli } = await import('./hosts/cli/run-cli.ts');
   const serve = async () => (await import('./hosts/agent/serve.ts')).serve;
   const lab = async () => (await import('../lab/run-lab.ts')).runLab;
-  const labWords = async () => (await import('../lab/completion-words.ts')).completionWords;
-  process.exitCode = await runCli(process.argv.slice(2), { serve, lab, labWords });
+  const labCompletions = async () => (await import('../lab/completion-words.ts')).labCompletions;
+  process.exitCode = await runCli(process.argv.slice(2), { serve, lab, labCompletions });
 }
 
-function tellDefect(error: unknown): void {
+function reportDefect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   process.stderr.write(
     `kubediag: this is a defect of kubediag, not of your node\n${terminalText(stack)}\n` +
@@ -50,8 +50,8 @@ function tellDefect(error: unknown): void {
 }
 
 process.on('uncaughtException', (error) => {
-  tellDefect(error);
+  reportDefect(error);
   // Who threw it may have left anything half done: Node itself would end here, with code 1.
   process.exit(DEFECT);
 });
-main().catch(tellDefect);
+main().catch(reportDefect);

@@ -1,12 +1,12 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { settingsIn } from '../src/hosts/local-node/take-look.ts';
-import { checkUp } from '../src/node/checkup/check-up.ts';
-import { lookAt } from '../src/node/checkup/look.ts';
+import { settingsIn } from '../src/hosts/local-node/run-check.ts';
+import { checkUp } from '../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
 import type { Report } from '../src/node/checkup/report.ts';
+import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import type { NodeReader, ReadFailure } from '../src/node/model/node-reader.ts';
 import type { Verdict } from '../src/node/model/verdict.ts';
@@ -31,15 +31,15 @@ export function describeFault(fault: AnyFault, folder: string): void {
     const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
     const { recording } = bundle;
     const verdictOn = async (node: NodeReader): Promise<Verdict> => {
-      const [judged] = await checkUp([fault], lookAt(node, settingsIn(bundle)));
+      const [judged] = await checkUp([fault], takeSnapshot(node, settingsIn(bundle)));
       if (!judged) throw new Error('no verdict');
       return judged.verdict;
     };
 
     const reportOn = async (node: NodeReader): Promise<Report> => {
-      const look = lookAt(node, settingsIn(bundle));
-      const judged = await checkUp([fault], look);
-      return makeReport({ ...(await nodeFacts(look)), tookMs: 0 }, judged);
+      const snapshot = takeSnapshot(node, settingsIn(bundle));
+      const judged = await checkUp([fault], snapshot);
+      return makeReport({ ...(await nodeFacts(snapshot)), tookMs: 0 }, judged);
     };
 
     test('gives the golden answer', async () => {
@@ -66,7 +66,7 @@ export function describeFault(fault: AnyFault, folder: string): void {
     test.each(FAILURES)(
       'never says clear when a read ends as %s and nothing stands in for it',
       async (failure) => {
-        const calm = await verdictOn(new RecordedNode(recording));
+        const baseline = await verdictOn(new RecordedNode(recording));
         for (let failAt = 1; failAt <= READS_MAX; failAt += 1) {
           const node = new FailingNode(
             new RecordedNode(recording),
@@ -76,7 +76,7 @@ export function describeFault(fault: AnyFault, folder: string): void {
           const verdict = await verdictOn(node);
           if (node.asked.length < failAt) return;
           // A read with an alternative may fail: then the answer must be the same, not a guess.
-          if (verdict.state === 'clear') expect(gist(verdict)).toEqual(gist(calm));
+          if (verdict.state === 'clear') expect(gist(verdict)).toEqual(gist(baseline));
         }
         expect.unreachable(`${fault.id} asks the node more than ${READS_MAX} questions`);
       },

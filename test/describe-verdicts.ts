@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { replayLook } from '../src/hosts/local-node/take-look.ts';
+import { replayCheck } from '../src/hosts/local-node/run-check.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import { bundleOfFiles } from '../src/node/reader/bundle.ts';
@@ -25,7 +25,7 @@ export async function answerOn(
   fixture: string,
 ): Promise<Report['faults'][number]> {
   const bundle = bundleOfFiles(bundleFilesIn(fixture));
-  const { faults } = await replayLook(bundle, [fault], undefined);
+  const { faults } = await replayCheck(bundle, [fault], undefined);
   if (!faults[0]) throw new Error('no answer');
   return faults[0];
 }

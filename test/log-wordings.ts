@@ -13,7 +13,7 @@ const PODS = `/var/lib/kubelet/pods/${UID}`;
 const VOLUME = `${PODS}/volumes/kubernetes.io~csi/pvc-1`;
 const EMPTY_DIR = `${PODS}/volumes/kubernetes.io~empty-dir`;
 
-function said(
+function output(
   signature: SignatureId,
   message: string,
   fields: Readonly<Record<string, string>> = {},
@@ -28,22 +28,22 @@ const BOOT = { containerId: ID, name: 'boot', error: 'directory not empty' };
 
 export const WORDINGS: readonly Wording[] = [
   // Kubelet 1.17.12 to 1.20, from 1.21 on, and the deletor of 1.36.
-  said(
+  output(
     'remove-relative-log',
     `Failed to remove container "${ID}": ${removal('boot', 'directory not empty')}`,
     BOOT,
   ),
-  said(
+  output(
     'remove-relative-log',
     `"Failed to remove container" err="${removal('boot', 'directory not empty')}" containerID="${ID}"`,
     BOOT,
   ),
-  said(
+  output(
     'remove-relative-log',
     `"DeleteContainer returned error" containerID={"Type":"containerd","ID":"${ID}"} err="${removal('boot', 'directory not empty')}"`,
     BOOT,
   ),
-  said(
+  output(
     'remove-relative-log',
     `"Failed to remove container" err="${removal('my files', 'operation not permitted')}" containerID="${ID}"`,
     {
@@ -51,72 +51,72 @@ export const WORDINGS: readonly Wording[] = [
       error: 'operation not permitted',
     },
   ),
-  said('remove-container', `"RemoveContainer" containerID="${ID}"`, { containerId: ID }),
-  said('remove-container', `[topologymanager] RemoveContainer - Container ID: ${ID}`, {
+  output('remove-container', `"RemoveContainer" containerID="${ID}"`, { containerId: ID }),
+  output('remove-container', `[topologymanager] RemoveContainer - Container ID: ${ID}`, {
     containerId: ID,
   }),
-  said(
+  output(
     'remove-absolute-log',
     `"Failed to remove container" err="${removal('/var/log/pods/a_b_c/d/0.log', 'permission denied')}"`,
     {
       path: '/var/log/pods/a_b_c/d/0.log',
     },
   ),
-  said(
+  output(
     'log-path-empty',
     '"Failed to stat container log after reopen" err="stat : no such file or directory" path=""',
   ),
-  said(
+  output(
     'log-path-empty',
     `"Failed to stat container log after reopen" err="stat : no such file or directory" worker=1 containerID="${ID}" path=""`,
     {
       containerId: ID,
     },
   ),
-  said(
+  output(
     'log-path-empty',
     'Failed to stat container log "" after reopen: stat : no such file or directory',
   ),
-  said(
+  output(
     'log-path-empty',
     `"Container log doesn't exist, reopen container log failed" err="rpc error" containerID="${ID}" path=""`,
     {
       containerId: ID,
     },
   ),
-  said(
+  output(
     'logging-disabled',
     'Logging will be disabled due to empty log paths for sandbox ("") or container ("")',
   ),
-  said(
+  output(
     'nameless-sandbox',
     '"PLEG: Write status" err="metadata.Name, metadata.Namespace or metadata.Uid is not in metadata "name:"mqtt-kubeedge""" pod="mqtt-kubeedge"',
     {
       sandbox: 'mqtt-kubeedge',
     },
   ),
-  said(
+  output(
     'unknown-pod-killed',
     '"Clean up containers for orphaned pod we had not seen before" podUID="" killPodOptions="<internal error: json>"',
     {
       podUid: '',
     },
   ),
-  said(
+  output(
     'start-container-failed',
     `"StartContainer from runtime service failed" err="rpc error: code = Unknown desc = mounting "${PODS}/volume-subpaths/a/b/1" to rootfs" containerID="${ID}"`,
     {
       mount: `${PODS}/volume-subpaths/a/b/1`,
     },
   ),
-  said(
+  output(
     'start-container-failed',
     `StartContainer "${ID}" from runtime service failed: rpc error: code = Unknown`,
     {
       containerId: ID,
     },
   ),
-  said(
+  output(
     'run-container-error',
     '"Error syncing pod, skipping" err="failed to "StartContainer" for "app" with RunContainerError: "no""',
     {
@@ -124,83 +124,88 @@ export const WORDINGS: readonly Wording[] = [
     },
   ),
   // The sync loop.
-  said('sync-loop', 'SyncLoop (housekeeping)', { event: 'housekeeping' }),
-  said('sync-loop', '"SyncLoop (housekeeping) end"', { event: 'housekeeping', end: 'end' }),
-  said('sync-loop', "SyncLoop (housekeeping, skipped): sources aren't ready yet.", {
+  output('sync-loop', 'SyncLoop (housekeeping)', { event: 'housekeeping' }),
+  output('sync-loop', '"SyncLoop (housekeeping) end"', { event: 'housekeeping', end: 'end' }),
+  output('sync-loop', "SyncLoop (housekeeping, skipped): sources aren't ready yet.", {
     event: 'housekeeping',
     note: 'skipped',
   }),
-  said('sync-loop', `SyncLoop (ADD, "api"): "a_default(${UID})"`, { event: 'ADD', source: 'api' }),
-  said('sync-loop', '"SyncLoop UPDATE" source="api" pods=["default/a"]', { event: 'UPDATE' }),
-  said('sync-loop', `"SyncLoop (PLEG): event for pod" pod="default/a" event={"ID":"${UID}"}`, {
+  output('sync-loop', `SyncLoop (ADD, "api"): "a_default(${UID})"`, {
+    event: 'ADD',
+    source: 'api',
+  }),
+  output('sync-loop', '"SyncLoop UPDATE" source="api" pods=["default/a"]', { event: 'UPDATE' }),
+  output('sync-loop', `"SyncLoop (PLEG): event for pod" pod="default/a" event={"ID":"${UID}"}`, {
     event: 'PLEG',
   }),
-  said('sync-loop', '"SyncLoop (probe)" probe="readiness" status="ready" pod="default/a"', {
+  output('sync-loop', '"SyncLoop (probe)" probe="readiness" status="ready" pod="default/a"', {
     event: 'probe',
   }),
-  said('sync-loop', '"Starting kubelet main sync loop"', { event: 'sync loop' }),
-  said(
+  output('sync-loop', '"Starting kubelet main sync loop"', { event: 'sync loop' }),
+  output(
     'sync-loop-unhealthy',
     'healthz check syncloop failed: sync Loop took longer than expected',
     {
       error: 'sync Loop took longer than expected',
     },
   ),
-  said('sync-loop-unhealthy', 'healthz check failed: syncloop'),
-  said('sync-loop-unhealthy', 'syncloop check failed: healthz'),
-  said('sync-loop-unhealthy', '[-]syncloop failed: reason withheld', { error: 'reason withheld' }),
-  said(
+  output('sync-loop-unhealthy', 'healthz check failed: syncloop'),
+  output('sync-loop-unhealthy', 'syncloop check failed: healthz'),
+  output('sync-loop-unhealthy', '[-]syncloop failed: reason withheld', {
+    error: 'reason withheld',
+  }),
+  output(
     'housekeeping-slow',
     '"Housekeeping took longer than 15s" err="housekeeping took too long" seconds=21.3',
     { took: '21.3' },
   ),
-  said(
+  output(
     'housekeeping-slow',
     '"Housekeeping took longer than expected" err="housekeeping took too long" expected="1s" actual="21.3s"',
     {
       took: '21.3s',
     },
   ),
-  said('event-channel-full', '"Event channel is full, discard this relist() cycle event"'),
-  said('event-channel-full', 'event channel is full, discard this relist() cycle event'),
-  said(
+  output('event-channel-full', '"Event channel is full, discard this relist() cycle event"'),
+  output('event-channel-full', 'event channel is full, discard this relist() cycle event'),
+  output(
     'sync-skipped',
     '"Skipping pod synchronization" err="[container runtime is down, PLEG is not healthy: pleg was last seen active 3m13.1s ago; threshold is 3m0s]"',
     {
       why: 'container runtime is down, PLEG is not healthy: pleg was last seen active 3m13.1s ago; threshold is 3m0s',
     },
   ),
-  said(
+  output(
     'sync-skipped',
     'skipping pod synchronization - [container runtime status check may not have completed yet.]',
     {
       why: 'container runtime status check may not have completed yet.',
     },
   ),
-  said(
+  output(
     'pleg-unhealthy',
     'skipping pod synchronization - PLEG is not healthy: pleg was last seen active 3m13.1s ago; threshold is 3m0s.',
     {
       ago: '3m13.1s',
     },
   ),
-  said(
+  output(
     'pleg-relist-failed',
     '"GenericPLEG: Unable to retrieve pods" err="rpc error: code = DeadlineExceeded"',
     {
       error: 'rpc error: code = DeadlineExceeded',
     },
   ),
-  said(
+  output(
     'watchdog',
     '"Do not notify watchdog this iteration as the kubelet is reportedly not healthy"',
   ),
-  said('watchdog', 'kubelet.service: Watchdog timeout (limit 30s)!', {
+  output('watchdog', 'kubelet.service: Watchdog timeout (limit 30s)!', {
     unit: 'kubelet.service',
     limit: '30s',
   }),
   // Left-over folders.
-  said(
+  output(
     'rename-failed',
     `UnmountVolume.TearDown failed for volume "x" (volume.spec.Name: "v") pod "${UID}" (UID: "${UID}") with: rename ${EMPTY_DIR}/v ${EMPTY_DIR}/v.deleting~355603580: file exists`,
     {
@@ -209,7 +214,7 @@ export const WORDINGS: readonly Wording[] = [
       error: 'file exists',
     },
   ),
-  said(
+  output(
     'teardown-failed',
     `Could not tear down volume "${UID}/v": rename ${EMPTY_DIR}/v ${EMPTY_DIR}/v.deleting~1: device or resource busy`,
     {
@@ -217,7 +222,7 @@ export const WORDINGS: readonly Wording[] = [
       volume: 'v',
     },
   ),
-  said(
+  output(
     'orphaned-volume',
     `Orphaned volume "${UID}/wrapped_token.deleting~765506473" found, tearing down volume`,
     {
@@ -225,12 +230,12 @@ export const WORDINGS: readonly Wording[] = [
       volume: 'wrapped_token.deleting~765506473',
     },
   ),
-  said(
+  output(
     'leftover-volume',
     `"{volumeName:kubernetes.io/empty-dir/${UID}-v.deleting~12.deleting~34 podName:${UID} nodeName:}" failed. No retries permitted until 2026-03-22 17:30:29`,
     {},
   ),
-  said(
+  output(
     'leftover-volume',
     `Get volumes from pod directory "/var/lib/kubelet/pods" [{podName:${UID} volumeSpecName:pvc-x.deleting~123456789 volumePath:...`,
     {
@@ -238,7 +243,7 @@ export const WORDINGS: readonly Wording[] = [
       volume: 'pvc-x.deleting~123456789',
     },
   ),
-  said(
+  output(
     'reconstruction-failed',
     `Could not construct volume information, cleanup the mounts. (pod.UID ${UID}, volume.SpecName pvc-x.deleting~123456789): no volume plugin matched`,
     {
@@ -247,7 +252,7 @@ export const WORDINGS: readonly Wording[] = [
       error: 'no volume plugin matched',
     },
   ),
-  said(
+  output(
     'reconstruction-failed',
     `"Could not construct volume information, cleaning up mounts" podName="${UID}" volumeSpecName="pvc-x" err="no plugin"`,
     {
@@ -256,16 +261,16 @@ export const WORDINGS: readonly Wording[] = [
       error: 'no plugin',
     },
   ),
-  said(
+  output(
     'reconstruction-cleanup',
     '"Cleaning up mounts for volume that could not be reconstructed" volume={}',
   ),
-  said(
+  output(
     'reconstruction-cleanup',
     'Reconciler sync states: could not find pod information in desired or actual states or pending operation, update it in both states',
   ),
   // Orphans.
-  said(
+  output(
     'orphaned-pod',
     `orphaned pod "${UID}" found, but volume paths are still present on disk : There were a total of 40 errors similar to this. Turn up verbosity to see them.`,
     {
@@ -274,7 +279,7 @@ export const WORDINGS: readonly Wording[] = [
       count: '40',
     },
   ),
-  said(
+  output(
     'orphaned-pod',
     `"There were many similar errors. Turn up verbosity to see them." err="orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUME}: directory not empty" numErrs=3`,
     {
@@ -284,7 +289,7 @@ export const WORDINGS: readonly Wording[] = [
       count: '3',
     },
   ),
-  said(
+  output(
     'orphaned-pod',
     `"There were many similar errors. Turn up verbosity to see them." err="orphaned pod "${UID}" found, but error occurred when trying to remove the volumes dir: not a directory" numErrs=1`,
     {
@@ -292,8 +297,8 @@ export const WORDINGS: readonly Wording[] = [
       error: 'not a directory',
     },
   ),
-  said('orphan-cleaned', CLEANED, { podUid: UID, path: `${EMPTY_DIR}/a.deleting~1` }),
-  said(
+  output('orphan-cleaned', CLEANED, { podUid: UID, path: `${EMPTY_DIR}/a.deleting~1` }),
+  output(
     'volume-metadata-failed',
     `kubernetes.io/csi: failed to open volume data file [${VOLUME}/vol_data.json]: open ${VOLUME}/vol_data.json: no such file or directory`,
     {
@@ -301,7 +306,7 @@ export const WORDINGS: readonly Wording[] = [
       error: 'no such file or directory',
     },
   ),
-  said(
+  output(
     'volume-metadata-failed',
     `kubernetes.io/csi: failed to parse volume data file [${VOLUME}/vol_data.json]: EOF`,
     {
@@ -309,7 +314,7 @@ export const WORDINGS: readonly Wording[] = [
       error: 'EOF',
     },
   ),
-  said(
+  output(
     'unmounter-failed',
     `UnmountVolume.NewUnmounter failed for volume "v" (UniqueName: "x") pod "${UID}" (UID: "${UID}") : open ${VOLUME}/vol_data.json: no such file or directory`,
     {
@@ -317,7 +322,7 @@ export const WORDINGS: readonly Wording[] = [
       podUid: UID,
     },
   ),
-  said(
+  output(
     'unmount-failed',
     `UnmountVolume.TearDown failed for volume "v" (UniqueName: "x") pod "${UID}" (UID: "${UID}") : Unmount failed: exit status 32\\nUnmounting arguments: ${VOLUME}/mount\\nOutput: umount: ${VOLUME}/mount: target is busy.\\n`,
     {
@@ -325,7 +330,7 @@ export const WORDINGS: readonly Wording[] = [
       error: 'target is busy.',
     },
   ),
-  said(
+  output(
     'path-busy',
     `Error: "UnmountVolume.TearDown failed for volume "t" (UniqueName: "x") pod "${UID}" (UID: "${UID}") : remove ${EMPTY_DIR}/t: device or resource busy"`,
     {
@@ -333,19 +338,19 @@ export const WORDINGS: readonly Wording[] = [
       path: `${EMPTY_DIR}/t`,
     },
   ),
-  said(
+  output(
     'path-busy',
     `"There were many similar errors" err="orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUME}: device or resource busy" numErrs=2`,
     { operation: 'rmdir', path: VOLUME },
   ),
-  said('stale-handle', `lstat ${PODS}/volume-subpaths/a/b/2: stale NFS file handle`, {
+  output('stale-handle', `lstat ${PODS}/volume-subpaths/a/b/2: stale NFS file handle`, {
     path: `${PODS}/volume-subpaths/a/b/2`,
   }),
-  said('not-connected', `stat ${VOLUME}: transport endpoint is not connected`, { path: VOLUME }),
-  said('task-blocked', 'INFO: task kubelet:4138 blocked for more than 120 seconds.', {
+  output('not-connected', `stat ${VOLUME}: transport endpoint is not connected`, { path: VOLUME }),
+  output('task-blocked', 'INFO: task kubelet:4138 blocked for more than 120 seconds.', {
     pid: '4138',
   }),
-  said('ceph-not-responding', 'libceph: mon0 10.0.0.1:6789 session lost, hunting for new mon', {
+  output('ceph-not-responding', 'libceph: mon0 10.0.0.1:6789 session lost, hunting for new mon', {
     server: 'mon0',
   }),
 ];

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { EXECUTABLE } from '../test/rig/run-kubediag.ts';
+import { agentRows } from './bench/agent.ts';
 import { busyNodeRows } from './bench/busy-node.ts';
 import { diagnosisRateRows } from './bench/diagnosis-rate.ts';
 import { goroutineDumpRows } from './bench/goroutine-dump.ts';
@@ -14,7 +15,6 @@ import { mountNamespaceRows } from './bench/mount-namespaces.ts';
 import { mountTableRows } from './bench/mount-table.ts';
 import { operationGraphRows } from './bench/operation-graph.ts';
 import { failed, jsonOf, notRun, type Row, tableOf } from './bench/row.ts';
-import { standingAgentRows } from './bench/standing-agent.ts';
 import { startRows } from './bench/start.ts';
 import { fuse, missingFor, type Need, namespaces, root } from './test-suites.ts';
 
@@ -33,7 +33,7 @@ const groups: readonly Group[] = [
   { name: 'goroutine dump', needs: [], rows: () => inScratch(goroutineDumpRows) },
   { name: 'operation graph', needs: [], rows: operationGraphRows },
   { name: 'Diagnoses', needs: [], rows: () => inScratch(diagnosisRateRows) },
-  { name: 'standing agent', needs: [root], rows: standingAgentRows },
+  { name: 'standing agent', needs: [root], rows: agentRows },
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
   { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
@@ -71,8 +71,8 @@ function buildIfOld(): void {
     (path) => statSync(join(SOURCES, path)).mtimeMs > builtMs,
   );
   if (!isOld) return;
-  const words = [join(import.meta.dirname, 'build.ts')];
-  execFileSync(process.execPath, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+  const text = [join(import.meta.dirname, 'build.ts')];
+  execFileSync(process.execPath, text, { stdio: ['ignore', 'ignore', 'inherit'] });
 }
 
 const { values } = parseArgs({ options: { output: { type: 'string', short: 'o' } } });

@@ -88,8 +88,8 @@ const NOISE = /^warning: Can't find string offset for section name '[.]note/;
 /** The injector says this of every name that it gives to a section, and says it a dozen times. */
 async function withoutNoise(work: () => Promise<void>): Promise<void> {
   const { warn } = console;
-  console.warn = (...words: unknown[]) => {
-    if (!NOISE.test(String(words[0]))) warn(...words);
+  console.warn = (...args: unknown[]) => {
+    if (!NOISE.test(String(args[0]))) warn(...args);
   };
   try {
     await work();

@@ -11,8 +11,8 @@ import {
   unknownScripts,
 } from './doc-rules.ts';
 import { generatedDocuments } from './generate.ts';
+import { folderOf, MODULES } from './import-table.ts';
 import { filesBelow } from './source-files.ts';
-import { folderOf, ROOMS } from './wall-table.ts';
 
 const program = commands(async () => {});
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
@@ -126,16 +126,18 @@ test('docs/commands.md names every command and every exit code', () => {
 });
 
 test('ARCHITECTURE.md has every room: the built ones in its table, the planned ones by name', () => {
-  const rooms = Object.keys(ROOMS).filter((room) => room !== 'main');
-  const isBuilt = (room: string) => existsSync(`${folderOf(room)}/README.md`);
-  for (const room of rooms) {
-    const word = isBuilt(room) ? `| [${room}](${folderOf(room)}/README.md) |` : `\`${room}\``;
+  const modules = Object.keys(MODULES).filter((module) => module !== 'main');
+  const isBuilt = (module: string) => existsSync(`${folderOf(module)}/README.md`);
+  for (const module of modules) {
+    const word = isBuilt(module)
+      ? `| [${module}](${folderOf(module)}/README.md) |`
+      : `\`${module}\``;
     expect(architecture).toContain(word);
   }
   const built = [...architecture.matchAll(/^\| \[([\w-]+)\]\((?:src|lab)\//gm)].map(
-    ([, room]) => room,
+    ([, module]) => module,
   );
-  expect(built).toEqual(rooms.filter(isBuilt));
+  expect(built).toEqual(modules.filter(isBuilt));
 });
 
 test('every decision record is listed, numbered once, and has its four parts', () => {

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { checkUp } from '../src/node/checkup/check-up.ts';
-import { lookAt } from '../src/node/checkup/look.ts';
+import { checkUp } from '../src/node/checkup/judge-faults.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
+import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
 import { containerWithoutLogPath } from '../src/node/faults/container-without-log-path/fault.ts';
 import { deadVolumeMount } from '../src/node/faults/dead-volume-mount/fault.ts';
 import { kubeletNotRunning } from '../src/node/faults/kubelet-not-running/fault.ts';
@@ -13,7 +13,7 @@ import { staleSubpathMount } from '../src/node/faults/stale-subpath-mount/fault.
 import type { AnyFault } from '../src/node/model/fault.ts';
 import { filesOfBundle } from '../src/node/reader/bundle.ts';
 import { RecordingNode } from '../src/node/reader/recording-node.ts';
-import type { NodeMaker } from '../test/made-node.ts';
+import type { NodeMaker } from '../test/synthetic-node.ts';
 import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
 import { madeNodes as stoppedNodes } from './fixtures/kubelet-not-running.ts';
@@ -24,10 +24,10 @@ import { madeNodes as staleMountNodes } from './fixtures/stale-subpath-mount.ts'
 
 const PROJECT = join(import.meta.dirname, '..');
 
-type MadeNodes = () => ReadonlyMap<string, NodeMaker>;
+type SyntheticNodes = () => ReadonlyMap<string, NodeMaker>;
 
 /** The nodes of each fault are recorded with what this fault asks, and nothing else. */
-const MADE: readonly (readonly [AnyFault, MadeNodes])[] = [
+const MADE: readonly (readonly [AnyFault, SyntheticNodes])[] = [
   [containerWithoutLogPath, unloggedNodes],
   [deadVolumeMount, deadMountNodes],
   [kubeletNotRunning, stoppedNodes],
@@ -61,9 +61,9 @@ export async function writeFixtures(): Promise<readonly string[]> {
 
 async function recordedBundle(fault: AnyFault, maker: NodeMaker) {
   const recorder = new RecordingNode(maker.build());
-  const look = lookAt(recorder, maker.settings);
-  await checkUp([fault], look);
-  await nodeFacts(look);
+  const snapshot = takeSnapshot(recorder, maker.settings);
+  await checkUp([fault], snapshot);
+  await nodeFacts(snapshot);
   const settings = { ...maker.settings };
   return { recording: recorder.recording, madeBy: 'by hand', tookMs: 12, settings };
 }

@@ -41,8 +41,8 @@ export async function generateCri(project: string = PROJECT): Promise<void> {
     const plugin = { local: 'protoc-gen-ts_proto', out, opt: [...OPTIONS, ...options] };
     const template = { version: 'v2', plugins: [plugin] };
     await rm(join(project, out), { recursive: true, force: true });
-    const words = ['--config', JSON.stringify(config), '--template', JSON.stringify(template)];
-    await run('buf', ['generate', '.', '--path', file, ...words], {
+    const args = ['--config', JSON.stringify(config), '--template', JSON.stringify(template)];
+    await run('buf', ['generate', '.', '--path', file, ...args], {
       cwd: project,
       // The compiler finds its plug-in, and the plug-in its Node, in the project's own folder.
       env: {

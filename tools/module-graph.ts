@@ -1,14 +1,14 @@
 import { isBuiltin } from 'node:module';
 import { posix } from 'node:path';
 import { parseSync, Visitor } from 'oxc-parser';
+import { LOADS_UNSEEN, MODULES } from './import-table.ts';
 import { isTestCode, lineAt, type SourceFile } from './source-files.ts';
-import { LOADS_UNSEEN, ROOMS } from './wall-table.ts';
 
 /** One product module and all it imports; type-only imports count like any other. */
 export interface Module {
   readonly path: string;
   /** The folder below its layer in src/, "lab", "main" for src/main.ts, or undefined for any other file in src/. */
-  readonly room: string | undefined;
+  readonly moduleName: string | undefined;
   readonly imports: readonly Import[];
 }
 
@@ -21,7 +21,7 @@ export interface Import {
 }
 
 export type Target =
-  | { readonly kind: 'file'; readonly path: string; readonly room: string | undefined }
+  | { readonly kind: 'file'; readonly path: string; readonly moduleName: string | undefined }
   | { readonly kind: 'core'; readonly name: string }
   | { readonly kind: 'package'; readonly name: string }
   /** `import()` of what is computed, or no import at all: nobody can say what it loads. */
@@ -36,7 +36,7 @@ export function moduleGraph(sources: readonly SourceFile[]): readonly Module[] {
 }
 
 function moduleOf(source: SourceFile): Module {
-  return { path: source.path, room: roomOf(source.path), imports: importsOf(source) };
+  return { path: source.path, moduleName: moduleNameOf(source.path), imports: importsOf(source) };
 }
 
 function importsOf(source: SourceFile): readonly Import[] {
@@ -77,7 +77,7 @@ const UNREADABLE: Target = { kind: 'unreadable' };
 function targetOf(from: string, specifier: string): Target {
   if (specifier.startsWith('.') || specifier.startsWith('/')) {
     const path = posix.join(posix.dirname(from), specifier);
-    return { kind: 'file', path, room: roomOf(path) };
+    return { kind: 'file', path, moduleName: moduleNameOf(path) };
   }
   if (isBuiltin(specifier)) return { kind: 'core', name: specifier.replace(/^node:/, '') };
   return { kind: 'package', name: packageOf(specifier) };
@@ -91,10 +91,10 @@ function packageOf(specifier: string): string {
     .join('/');
 }
 
-export function roomOf(path: string): string | undefined {
+export function moduleNameOf(path: string): string | undefined {
   if (path === 'src/main.ts') return 'main';
   const [top, layer, module, ...rest] = path.split('/');
   if (top === 'lab') return 'lab';
-  const isHome = rest.length > 0 && ROOMS[module ?? '']?.layer === layer;
+  const isHome = rest.length > 0 && MODULES[module ?? '']?.layer === layer;
   return top === 'src' && isHome ? module : undefined;
 }

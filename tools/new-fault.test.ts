@@ -12,7 +12,7 @@ afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 const FIXTURES = /\/fixtures(?:\/|$)/;
 
 function copyOfProject(): string {
-  for (const name of ['src', 'test', 'package.json', 'tsconfig.base.json']) {
+  for (const name of ['src', 'lab', 'test', 'package.json', 'tsconfig.base.json']) {
     const filter = (path: string) => !FIXTURES.test(path);
     cpSync(join(PROJECT, name), join(scratch, name), { recursive: true, filter });
   }
@@ -31,10 +31,10 @@ function expectOrder(index: string): readonly string[] {
 /** Runs the tests of the new fault in the copy: how it ended, and what it said. */
 function runTests(project: string, path: string) {
   const vitest = join(PROJECT, 'node_modules/vitest/vitest.mjs');
-  const words = [vitest, 'run', '--root', project, path];
+  const text = [vitest, 'run', '--root', project, path];
   const env = { PATH: process.env.PATH, HOME: project, NO_COLOR: '1' };
   const settings = { cwd: project, env, encoding: 'utf8' } as const;
-  const { status, stdout, stderr } = spawnSync(process.execPath, words, settings);
+  const { status, stdout, stderr } = spawnSync(process.execPath, text, settings);
   return { status, said: `${stdout}${stderr}` };
 }
 

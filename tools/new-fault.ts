@@ -76,7 +76,7 @@ function test(value: string): string {
   return `import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { replayLook } from '../../../hosts/local-node/take-look.ts';
+import { replayCheck } from '../../../hosts/local-node/run-check.ts';
 import { bundleOfFiles } from '../../reader/bundle.ts';
 import { bundleFilesIn } from '../../reader/bundle-folder.ts';
 import { ${value} } from './fault.ts';
@@ -88,7 +88,7 @@ test.each([
   ['healthy', 'clear'],
 ])('a %s node is told: %s', async (name, verdict) => {
   const bundle = bundleOfFiles(bundleFilesIn(join(import.meta.dirname, 'fixtures', name)));
-  const { faults } = await replayLook(bundle, [${value}], undefined);
+  const { faults } = await replayCheck(bundle, [${value}], undefined);
   expect(faults[0]?.verdict).toBe(verdict);
 });
 `;

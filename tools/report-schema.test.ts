@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replayLook } from '../src/hosts/local-node/take-look.ts';
+import { replayCheck } from '../src/hosts/local-node/run-check.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import { faults } from '../src/node/faults/index.ts';
 import { fixturesOf, judgedFixture } from './pages/recorded-nodes.ts';
@@ -28,7 +28,7 @@ test.each(fixtures)(
 test('a node that answers nothing has a report too', async () => {
   const recording = { clock: new Date('2026-01-02T03:04:05Z'), answers: new Map() };
   const silent = { recording, madeBy: 'by hand', tookMs: 0, settings: {} };
-  const report = published(await replayLook(silent, faults, undefined));
+  const report = published(await replayCheck(silent, faults, undefined));
   expect(reportSchema.parse(report)).toEqual(report);
   expect(report).toMatchObject({ node: { kubelet: { presence: 'unknown' } } });
 });

@@ -29,23 +29,23 @@ const subject = named(
   }),
 );
 
-const words = { confirmed: text.exactOptional(), seenGone: text.exactOptional() };
-const mount = { ...words, id: count, parent: count, device: text, root: text, target: text };
+const args = { confirmed: text.exactOptional(), seenGone: text.exactOptional() };
+const mount = { ...args, id: count, parent: count, device: text, root: text, target: text };
 
 const action = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('unmount'), ...mount }),
   z.object({ kind: z.literal('force-unmount'), ...mount, fsType: text, podUid: text }),
-  z.object({ kind: z.literal('set-aside'), ...words, podUid: text, volume: text, inode: text }),
+  z.object({ kind: z.literal('set-aside'), ...args, podUid: text, volume: text, inode: text }),
   z.object({
     kind: z.literal('remove-empty-directory'),
-    ...words,
+    ...args,
     podUid: text,
     plugin: text,
     leftovers: z.array(text),
   }),
   z.object({
     kind: z.literal('remove-container'),
-    ...words,
+    ...args,
     socket: text,
     container: text,
     sandbox: text,
@@ -54,7 +54,7 @@ const action = z.discriminatedUnion('kind', [
   }),
   z.object({
     kind: z.literal('restore-symlink'),
-    ...words,
+    ...args,
     path: z.literal('/bin'),
     target: z.literal('usr/bin'),
   }),
@@ -73,7 +73,7 @@ const findingReport = named(
     proof: z.array(proof),
     blastRadius: text,
     excluded: z.array(text),
-    otherCures: z.array(text),
+    alternatives: z.array(text),
     refusal: text.exactOptional(),
     prevention: z.array(text).exactOptional(),
     actions: z.array(action),
@@ -117,7 +117,7 @@ const nodeSummary = named(
 
 const examinedFile = named(
   'ExaminedFile',
-  z.object({ name: text, takenFor: z.array(text), failure: text.exactOptional() }),
+  z.object({ name: text, detectedAs: z.array(text), failure: text.exactOptional() }),
 );
 
 const missingReport = named(

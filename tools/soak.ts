@@ -16,8 +16,8 @@ function soak(kills: string, seed: string | undefined): boolean {
     KUBEDIAG_SOAK_KILLS: kills,
     ...(seed === undefined ? {} : { KUBEDIAG_TEST_SEED: seed }),
   };
-  return [['tools/build.ts'], VITEST].every((words) => {
-    const { status } = spawnSync(process.execPath, words, { stdio: 'inherit', env: environment });
+  return [['tools/build.ts'], VITEST].every((text) => {
+    const { status } = spawnSync(process.execPath, text, { stdio: 'inherit', env: environment });
     return status === 0;
   });
 }

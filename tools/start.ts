@@ -12,13 +12,13 @@ const ANSWERS_MAX = 2;
  * any other machine it makes a practice node, shows one fault there, or with `--all` each, and serves it
  * until Ctrl-C.
  */
-async function start(words: readonly string[]): Promise<number> {
+async function start(args: readonly string[]): Promise<number> {
   const build = spawnSync(process.execPath, [join(PROJECT, 'tools/build.ts')], {
     stdio: 'inherit',
   });
   if (build.status !== 0) return build.status ?? 1;
-  const tour = tourFor(words);
-  if (tour === undefined) return answerOf(await run(words));
+  const tour = tourFor(args);
+  if (tour === undefined) return answerOf(await run(args));
   // What only calls itself a kubelet makes no node of a machine: another practice node does so.
   const isNode = ['running', 'stopped'].includes(presence() ?? '');
   const checked = answerOf(await run(['check']));
@@ -39,9 +39,9 @@ async function start(words: readonly string[]): Promise<number> {
 const FIRST_FAULT = 'stale-subpath-mount';
 
 /** What is shown where there is no node; undefined where the words are a command of their own. */
-export function tourFor(words: readonly string[]): readonly string[] | undefined {
-  if (words.length === 0) return ['lab', 'tour', FIRST_FAULT, '--serve'];
-  return words.length === 1 && words[0] === '--all' ? ['lab', 'tour', '--serve'] : undefined;
+export function tourFor(args: readonly string[]): readonly string[] | undefined {
+  if (args.length === 0) return ['lab', 'tour', FIRST_FAULT, '--serve'];
+  return args.length === 1 && args[0] === '--all' ? ['lab', 'tour', '--serve'] : undefined;
 }
 
 const HOW_TO_SERVE = [
@@ -90,8 +90,8 @@ function presence(): string | undefined {
 }
 
 /** With our terminal. Ctrl-C reaches it as well, and we wait until it has cleaned up. */
-async function run(words: readonly string[]): Promise<number> {
-  const child = spawn(EXECUTABLE, words, { stdio: 'inherit' });
+async function run(args: readonly string[]): Promise<number> {
+  const child = spawn(EXECUTABLE, args, { stdio: 'inherit' });
   process.on('SIGINT', () => {});
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
   const [code] = (await once(child, 'exit')) as [number | null];

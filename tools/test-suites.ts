@@ -59,9 +59,9 @@ async function bpftrace(): Promise<string | undefined> {
       ({ message }: Error) => message.trim(),
     );
   // A machine on which namespaces are just being torn down may turn it away for a moment.
-  const trouble = (await probe()) && (await sleep(PROBE_AGAIN_MS).then(probe));
-  return trouble
-    ? `it needs a kernel that lets bpftrace in (${trouble}); run it on a machine, or with CAP_BPF`
+  const failure = (await probe()) && (await sleep(PROBE_AGAIN_MS).then(probe));
+  return failure
+    ? `it needs a kernel that lets bpftrace in (${failure}); run it on a machine, or with CAP_BPF`
     : undefined;
 }
 
@@ -86,7 +86,7 @@ async function shells(): Promise<string | undefined> {
 }
 
 async function journal(): Promise<string | undefined> {
-  const { journalPackages } = await import('../test/rig/made-journal.ts');
+  const { journalPackages } = await import('../test/rig/synthetic-journal.ts');
   const packages = await journalPackages();
   return 'missing' in packages ? packages.missing : undefined;
 }

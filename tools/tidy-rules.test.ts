@@ -52,8 +52,8 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
   ],
   'a file fits in the head': [
     [
-      { path: 'src/lib/std/a.ts', text: '\n'.repeat(300).concat('a;') },
-      { path: 'src/lib/std/a.test.ts', text: '\n'.repeat(300).concat('a;') },
+      { path: 'src/lib/std/a.ts', text: '\n'.repeat(320).concat('a;') },
+      { path: 'src/lib/std/a.test.ts', text: '\n'.repeat(320).concat('a;') },
     ],
   ],
   'a function fits on the screen': [

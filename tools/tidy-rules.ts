@@ -14,7 +14,7 @@ const FUNCTION_LINES_MAX = 70;
  * few doors where a failed act or look becomes an outcome; and main.
  */
 const MAY_CATCH: readonly RegExp[] = [
-  /^src\/node\/reader\/unless-failed[.]ts$/, // Turns the kernel's errors into answers.
+  /^src\/node\/reader\/ignore-failure[.]ts$/, // Turns the kernel's errors into answers.
   // src/node/reader/live-node.ts, src/node/reader/recording-node.ts, src/node/reader/reader.ts
   /^src\/node\/reader\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
   // bundle-folder.ts reads what a person named: that it cannot be read is told to them.

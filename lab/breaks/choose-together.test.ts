@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { caseName } from '../exam/cases.ts';
 import type { LabSettings } from '../settings.ts';
-import { type AskedBreak, chooseTogether } from './choose-together.ts';
+import { chooseTogether, type RequestedBreak } from './choose-together.ts';
 import { breaks } from './index.ts';
 
 const SETTINGS: LabSettings = {
@@ -11,7 +11,7 @@ const SETTINGS: LabSettings = {
   kubelet: { kind: 'stand-in', version: 'v1.18.8' },
 };
 
-function asked(name: string): AskedBreak {
+function asked(name: string): RequestedBreak {
   const [group = '', variant] = name.split('/');
   const form = variant === undefined ? {} : { variant };
   if (group !== 'look-alike') return { kind: 'fault', fault: group, ...form };

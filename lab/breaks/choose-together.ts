@@ -1,10 +1,10 @@
 import type { Break } from '../break.ts';
-import { titleOf } from '../broken-mark.ts';
+import { titleOf } from '../break-record.ts';
 import type { LabSettings } from '../settings.ts';
 import { versionWith } from './kubelet-habits.ts';
 
 /** A break that somebody wants: in this form, or in any. */
-export interface AskedBreak {
+export interface RequestedBreak {
   readonly kind: Break['kind'];
   readonly fault: string;
   readonly variant?: string;
@@ -24,7 +24,7 @@ export type Choice = { readonly chosen: readonly Break[] } | { readonly why: str
  */
 export function chooseTogether(
   all: readonly Break[],
-  asked: readonly AskedBreak[],
+  asked: readonly RequestedBreak[],
   { made, settings }: Had,
 ): Choice {
   const why = whyNotBeside(asked, made);
@@ -43,7 +43,10 @@ function turnOf({ stopsPods }: Break): number {
   return [undefined, 'hung', 'stopped'].indexOf(stopsPods);
 }
 
-function whyNotBeside(asked: readonly AskedBreak[], made: readonly Break[]): string | undefined {
+function whyNotBeside(
+  asked: readonly RequestedBreak[],
+  made: readonly Break[],
+): string | undefined {
   const alike = [...made, ...asked].find(({ kind }) => kind === 'look-alike');
   if (alike && made.length + asked.length > 1) {
     const has = made.map(titleOf).join(' and ');
@@ -66,7 +69,7 @@ function whyNotBeside(asked: readonly AskedBreak[], made: readonly Break[]): str
 
 function formsOf(
   all: readonly Break[],
-  { kind, fault, variant }: AskedBreak,
+  { kind, fault, variant }: RequestedBreak,
   settings: LabSettings,
 ): { readonly forms: readonly Break[] } | { readonly why: string } {
   // A form that is harmless under its kubelet is made only for who names it.

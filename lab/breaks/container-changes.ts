@@ -7,8 +7,8 @@ const PROGRAMS = ['cat', 'wait'];
  */
 export function processChanges(sign: '+' | '-', podUid: string): readonly string[] {
   const inPod = PROGRAMS.map((name) => `${name} of pod ${podUid}`);
-  return [...inPod, 'containerd-shim'].flatMap((words) => [
-    `${sign} process ${words}`,
-    `${sign} mount in ${words}`,
+  return [...inPod, 'containerd-shim'].flatMap((text) => [
+    `${sign} process ${text}`,
+    `${sign} mount in ${text}`,
   ]);
 }

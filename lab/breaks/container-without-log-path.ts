@@ -2,20 +2,20 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Break, Expected } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import type { LabSettings } from '../settings.ts';
+import { processChanges } from './container-changes.ts';
+import { HABITS, lacks, needs, takeOn } from './kubelet-habits.ts';
 import {
-  type BareContainer,
   BROKER,
   BY_CRICTL,
   type Fate,
   INSTALLATION,
-  makeBare,
+  makeUnmanaged,
   OLD_BROKER,
-  STRANGER,
+  UNMANAGED,
+  type UnmanagedContainer,
   untilStuckAt,
   whyBinIsSafe,
-} from './bare-container.ts';
-import { processChanges } from './container-changes.ts';
-import { HABITS, lacks, needs, takeOn } from './kubelet-habits.ts';
+} from './unmanaged-container.ts';
 
 const cannotDamage = (settings: LabSettings) =>
   lacks(HABITS.removesByPattern)(settings) ?? whyBinIsSafe();
@@ -35,7 +35,7 @@ function named(variant: string) {
 }
 
 /** What a removal takes away: the container and its sandbox; and what ran in them, if anything did. */
-function removed(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'changes'> {
+function removed(...made: readonly UnmanagedContainer[]): Pick<Expected, 'must' | 'changes'> {
   const must = made.flatMap(({ pod: { namespace, name } }) => [
     `- container ${namespace}/${name} `,
     `- pod ${namespace}/${name} `,
@@ -44,7 +44,9 @@ function removed(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'ch
 }
 
 /** With these removed, /bin is put back too. */
-function removedAndRestored(...made: readonly BareContainer[]): Pick<Expected, 'must' | 'changes'> {
+function removedAndRestored(
+  ...made: readonly UnmanagedContainer[]
+): Pick<Expected, 'must' | 'changes'> {
   const { must = [], ...rest } = removed(...made);
   return { ...rest, must: [...must, '+ file /bin link to usr/bin'] };
 }
@@ -67,29 +69,29 @@ const collected: readonly Break[] = [
     ...named('two-damaged'),
     about: 'two containers of different makers have ended without a log path, and /bin is gone',
     leftOut: cannotDamage,
-    expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, STRANGER) },
-    make: (node) => collectOf(node, [INSTALLATION, STRANGER], 'boot'),
+    expected: { ...DAMAGED, ...removedAndRestored(INSTALLATION, UNMANAGED) },
+    make: (node) => collectOf(node, [INSTALLATION, UNMANAGED], 'boot'),
   },
   {
     ...named('active'),
     about: 'the kubelet deletes a file of / for such a container, and a folder keeps it from /bin',
-    expected: { ...DAMAGED, state: 'active', ...removed(STRANGER) },
+    expected: { ...DAMAGED, state: 'active', ...removed(UNMANAGED) },
     make: async (node) => {
       mkdirSync(`/${FOLDER}`);
       writeFileSync(`/${FOLDER}/2019.tar`, 'what stops it\n');
       writeFileSync('/.autorelabel', '');
-      await collectOf(node, [STRANGER], FOLDER);
+      await collectOf(node, [UNMANAGED], FOLDER);
     },
   },
 ];
 
 async function collectOf(
   node: PracticeNode,
-  made: readonly BareContainer[],
+  made: readonly UnmanagedContainer[],
   stuckAt: string,
 ): Promise<void> {
   takeOn(HABITS.removesByPattern, node, { collects: false });
-  for (const each of made) await makeBare(node, each, 'exited');
+  for (const each of made) await makeUnmanaged(node, each, 'exited');
   takeOn(HABITS.removesByPattern, node, { collects: true });
   await untilStuckAt(node, stuckAt);
 }
@@ -97,7 +99,7 @@ async function collectOf(
 interface Waiting {
   readonly variant: string;
   readonly about: string;
-  readonly made: BareContainer;
+  readonly made: UnmanagedContainer;
   readonly fate: Fate;
   readonly repair: 'done' | 'refused';
   /** What runs is removed only with its own word. */
@@ -139,7 +141,7 @@ const WAITING: readonly Waiting[] = [
   {
     variant: 'stranger-running',
     about: 'a container of an unknown maker runs without a log path: it may be in use',
-    ...{ made: STRANGER, fate: 'running', repair: 'refused' },
+    ...{ made: UNMANAGED, fate: 'running', repair: 'refused' },
   },
 ];
 
@@ -157,7 +159,7 @@ function waiting({ variant, about, made, fate, repair, confirm }: Waiting): Brea
     leftOut: collectsAtOnce,
     make: async (node) => {
       takeOn(HABITS.removesByPattern, node, { collects: false });
-      await makeBare(node, made, fate);
+      await makeUnmanaged(node, made, fate);
     },
   };
 }
@@ -178,7 +180,7 @@ const ofKnownPod: Break = {
     if (pod?.metadata.uid === undefined) throw new Error('the kubelet tells of no pod');
     const { name, namespace, uid } = pod.metadata;
     const again = { pod: { name, namespace, uid, attempt: 1 }, container: { name: 'lost' } };
-    await makeBare(node, again, 'exited');
+    await makeUnmanaged(node, again, 'exited');
   },
 };
 
@@ -190,7 +192,7 @@ const ofOldKubelet: Break = {
   leftOut: collectsAtOnce,
   make: async (node) => {
     takeOn(HABITS.removesTheLogPath, node, { collects: false });
-    await makeBare(node, BROKER, 'exited');
+    await makeUnmanaged(node, BROKER, 'exited');
   },
 };
 

@@ -70,7 +70,7 @@ const silentArchive: Resemblance = {
   variant: 'silent-archive',
   about: 'the server of a mount falls silent that is none of the kubelet, such as an archive',
   make: async (node) => {
-    (await serveVolumes(node, 'healthy', '/mnt/archive')).fallSilent();
+    (await serveVolumes(node, 'healthy', '/mnt/archive')).stopResponding();
   },
 };
 
@@ -82,7 +82,7 @@ const coveredVolume: Resemblance = {
       const volume = join(volumes, SHARE);
       const server = await serveVolumes(node, 'healthy', volume);
       await node.run('mount', '-t', 'tmpfs', 'practice', volume);
-      server.fallSilent();
+      server.stopResponding();
     });
   },
 };

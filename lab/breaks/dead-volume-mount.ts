@@ -70,7 +70,7 @@ const active: readonly Break[] = [
     ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
-      (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();
+      (await leaveVolume(node, ORPHAN, SHARE)).stopResponding();
       await untilItHangs(node);
     },
   },
@@ -88,7 +88,7 @@ const active: readonly Break[] = [
     ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
-      (await leaveCsiVolume(node, ORPHAN)).fallSilent();
+      (await leaveCsiVolume(node, ORPHAN)).stopResponding();
       await untilItHangs(node);
     },
   },
@@ -115,7 +115,7 @@ const active: readonly Break[] = [
         await node.run('mount', '--bind', volume, place);
         return started;
       });
-      server.fallSilent();
+      server.stopResponding();
       await untilItHangs(node);
     },
   },
@@ -136,7 +136,7 @@ const active: readonly Break[] = [
         await leaveVolume(node, ORPHAN, SHARE),
         await leaveVolume(node, OTHER_ORPHAN, 'kubernetes.io~cephfs/data'),
       ];
-      for (const server of servers) server.fallSilent();
+      for (const server of servers) server.stopResponding();
       await untilItHangs(node);
     },
   },
@@ -153,7 +153,7 @@ const shared: readonly Break[] = [
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
       const server = await leaveVolume(node, ORPHAN, SHARE);
-      await fallSilentUnder(node, volumePath(ORPHAN, SHARE), server);
+      await stopRespondingBelow(node, volumePath(ORPHAN, SHARE), server);
     },
   },
   {
@@ -165,7 +165,7 @@ const shared: readonly Break[] = [
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
       const server = await leaveCsiVolume(node, ORPHAN);
-      await fallSilentUnder(node, join(volumePath(ORPHAN, CLAIM), 'mount'), server);
+      await stopRespondingBelow(node, join(volumePath(ORPHAN, CLAIM), 'mount'), server);
     },
   },
 ];
@@ -179,13 +179,13 @@ const ofLivePod: readonly Break[] = [
     make: async (node) => {
       const pod = practicePod({ name: 'reader', uid: LIVE, volumes: [], mounts: { app: [] } });
       await runPod(node, pod);
-      (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).fallSilent();
+      (await serveVolumes(node, 'healthy', volumePath(LIVE, SHARE))).stopResponding();
     },
   },
 ];
 
 /** A pod that lives mounts what lies there, and then its server falls silent. */
-async function fallSilentUnder(
+async function stopRespondingBelow(
   node: PracticeNode,
   path: string,
   server: VolumeServer,
@@ -195,7 +195,7 @@ async function fallSilentUnder(
     mounts: { app: [{ name: 'share', mountPath: '/share' }] },
   });
   await runPod(node, pod);
-  server.fallSilent();
+  server.stopResponding();
   await untilItHangs(node);
 }
 
@@ -215,7 +215,7 @@ const waiting: readonly Break[] = [
     ...needs(HABITS.asksEveryServer),
     make: async (node) => {
       await become(HABITS.asksEveryServer, node);
-      (await leaveCsiVolume(node, ORPHAN)).fallSilent();
+      (await leaveCsiVolume(node, ORPHAN)).stopResponding();
     },
   },
   {
@@ -225,7 +225,7 @@ const waiting: readonly Break[] = [
     ...needs(HABITS.asksCsiServersAlone),
     make: async (node) => {
       await become(HABITS.asksCsiServersAlone, node);
-      (await leaveVolume(node, ORPHAN, SHARE)).fallSilent();
+      (await leaveVolume(node, ORPHAN, SHARE)).stopResponding();
     },
   },
 ];

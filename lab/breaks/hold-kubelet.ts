@@ -8,12 +8,12 @@ import { allProcesses, killIfThere } from '../process-mark.ts';
  */
 export async function holdKubelet<T>(
   { settings: { kubelet } }: PracticeNode,
-  deed: () => Promise<T>,
+  action: () => Promise<T>,
 ): Promise<T> {
-  if (kubelet.kind === 'stand-in') return deed();
+  if (kubelet.kind === 'stand-in') return action();
   const pids = (await allProcesses()).filter((pid) => programOf(pid) === kubelet.program);
   for (const pid of pids) killIfThere(pid, 'SIGSTOP');
-  return deed().finally(() => {
+  return action().finally(() => {
     for (const pid of pids) killIfThere(pid, 'SIGCONT');
   });
 }

@@ -3,8 +3,8 @@ import { PLACES } from '../places.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import {
   KUBELET_VERSIONS,
+  type KubeletChanges,
   type KubeletVersion,
-  type KubeletWords,
   type LabSettings,
 } from '../settings.ts';
 
@@ -126,15 +126,15 @@ export function lacks({ about, isOf }: Habit): (settings: LabSettings) => string
 export function takeOn(
   habit: Habit,
   node: PracticeNode,
-  more: Partial<Pick<KubeletWords, 'collects'>> = {},
+  more: Partial<Pick<KubeletChanges, 'collects'>> = {},
 ): void {
   if (node.settings.kubelet.kind === 'stand-in')
-    node.tellKubelet({ version: versionFor(habit), ...more });
+    node.configureKubelet({ version: versionFor(habit), ...more });
 }
 
 /** Another fault may have chosen one that has this habit too, and would not stand any other. */
 function versionFor(habit: Habit): KubeletVersion {
-  const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
+  const { version } = JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
   return versionWith([habit], version) ?? habit.version;
 }
 
@@ -145,6 +145,6 @@ export async function become(habit: Habit, node: PracticeNode): Promise<void> {
   const version = versionFor(habit);
   await node.until(
     `the kubelet goes by the habits of ${version}`,
-    () => readFileSync(PLACES.kubeletTurn, 'utf8') === version,
+    () => readFileSync(PLACES.kubeletIteration, 'utf8') === version,
   );
 }

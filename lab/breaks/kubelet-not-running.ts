@@ -1,5 +1,5 @@
 import type { Break, Expected } from '../break.ts';
-import { startKubelet } from '../furnish.ts';
+import { startKubelet } from '../set-up.ts';
 import type { LabSettings } from '../settings.ts';
 import { signalService } from './signal-service.ts';
 

@@ -2,9 +2,9 @@ import { appendFileSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'n
 import type { Break } from '../break.ts';
 import type { PracticeNode } from '../practice-node.ts';
 import { type PodObject, PRACTICE_NAMESPACE, practicePod } from '../practice-pod.ts';
-import { BROKER, makeBare, untilStuckAt, whyBinIsSafe } from './bare-container.ts';
 import { HABITS, lacks, takeOn, tidiesUp } from './kubelet-habits.ts';
 import { endContainers, newestContainers, runPod } from './pod-life.ts';
+import { BROKER, makeUnmanaged, untilStuckAt, whyBinIsSafe } from './unmanaged-container.ts';
 
 /** What looks like a container without a log path, or like what comes of it, and is neither. */
 type Resemblance = Pick<Break, 'variant' | 'about' | 'leftOut' | 'make'>;
@@ -53,7 +53,7 @@ const removedSince: Resemblance = {
     'a container without a log path was removed and /bin restored by hand; the log still tells of it',
   leftOut: whyBinIsSafe,
   make: async (node) => {
-    const { id, podId } = await makeBare(node, BROKER, 'exited');
+    const { id, podId } = await makeUnmanaged(node, BROKER, 'exited');
     takeOn(HABITS.removesByPattern, node, { collects: true });
     await untilStuckAt(node, 'boot');
     await node.runtime.removeContainer(id);
@@ -70,8 +70,8 @@ const wordsOfAProgram: Resemblance = {
     const pod = job('c0a10000-0000-4000-8000-000000000204');
     await runPod(node, pod);
     const id = 'ca80f370dfb5320d7bf7dbc7eed6e7c306729f7b83d6a9ab27aad85261fbd2c8';
-    const words = `failed to remove container \\"${id}\\" log \\"boot\\": remove boot: directory not empty`;
-    const line = `${new Date().toISOString()} stderr F "Failed to remove container" err="${words}"\n`;
+    const text = `failed to remove container \\"${id}\\" log \\"boot\\": remove boot: directory not empty`;
+    const line = `${new Date().toISOString()} stderr F "Failed to remove container" err="${text}"\n`;
     for (const path of await logPaths(node, pod)) appendFileSync(path, line);
   },
 };

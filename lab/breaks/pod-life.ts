@@ -31,14 +31,14 @@ export async function endContainers(node: PracticeNode, pod: PodObject): Promise
 export async function untilRefused(
   node: PracticeNode,
   pod: PodObject,
-  words = 'no such file or directory',
+  text = 'no such file or directory',
 ): Promise<void> {
   const names = containerNames(pod);
   await node.until(`the runtime refuses to start pod ${pod.metadata.name}`, async () => {
     const newest = await newestContainers(node, pod);
     const ended = newest.filter(({ state }) => state === 'exited');
     const said = await Promise.all(ended.map(({ id }) => node.runtime.status(id)));
-    return said.filter(({ message }) => message.includes(words)).length === names.length;
+    return said.filter(({ message }) => message.includes(text)).length === names.length;
   });
 }
 

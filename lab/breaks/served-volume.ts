@@ -6,7 +6,7 @@ import { someThreadWaits } from '../server-wait.ts';
 /** A file server that answers until it is told to fall silent. */
 export interface VolumeServer {
   /** What is asked from now on is never answered, as when the network to a server is gone. */
-  fallSilent(): void;
+  stopResponding(): void;
   /** Whoever asks from now on gets an error, at once. */
   end(): void;
 }
@@ -23,7 +23,7 @@ export async function serveVolumes(
     targets.every((target) => mountPoints().includes(target)),
   );
   return {
-    fallSilent: () => void process.kill(pid, 'SIGUSR2'),
+    stopResponding: () => void process.kill(pid, 'SIGUSR2'),
     end: () => void process.kill(pid, 'SIGKILL'),
   };
 }

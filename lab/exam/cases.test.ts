@@ -6,8 +6,8 @@ const breaks = [
   { kind: 'fault', fault: 'stale-subpath-mount', variant: 'secret-latent' },
   { kind: 'look-alike', fault: 'stale-subpath-mount', variant: 'deleted-by-its-pod' },
 ] as const;
-const namesOf = (words: readonly string[]) => {
-  const chosen = chooseCases(words, breaks);
+const namesOf = (args: readonly string[]) => {
+  const chosen = chooseCases(args, breaks);
   return 'chosen' in chosen ? chosen.chosen.map(caseName) : chosen.wrong;
 };
 

@@ -10,14 +10,13 @@ export function caseName({ kind, fault, variant }: Named): string {
 
 /** The cases that are meant: by their whole names or the beginning of them, and all without a word. */
 export function chooseCases<T extends Named>(
-  words: readonly string[],
+  args: readonly string[],
   breaks: readonly T[],
 ): { readonly chosen: readonly T[] } | { readonly wrong: string } {
   const names = breaks.map(caseName);
-  const lost = words.find((word) => !names.some((name) => name.startsWith(word)));
+  const lost = args.find((word) => !names.some((name) => name.startsWith(word)));
   if (lost !== undefined) return { wrong: wrongWords(lost, names) };
-  const isMeant = (name: string) =>
-    words.length === 0 || words.some((word) => name.startsWith(word));
+  const isMeant = (name: string) => args.length === 0 || args.some((word) => name.startsWith(word));
   return { chosen: breaks.filter((each) => isMeant(caseName(each))) };
 }
 

@@ -1,12 +1,12 @@
 import { release } from 'node:os';
 import { textAt } from '../../src/lib/std/json.ts';
 import { jsonText } from '../../src/lib/std/json-text.ts';
-import { type BorrowedLab, type BorrowOptions, borrowLab, duringLab } from '../borrow-lab.ts';
 import type { Break } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
 import type { LabTerminal } from '../lab-terminal.ts';
-import { WrongWords } from '../refusal.ts';
+import { UsageRefusal } from '../refusal.ts';
 import type { LabSettings } from '../settings.ts';
+import { type AcquiredLab, duringLab, type WithLabOptions, withLab } from '../with-lab.ts';
 import { caseName, chooseCases } from './cases.ts';
 import { changesBetween } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
@@ -15,10 +15,10 @@ import { type LabNode, labNode } from './lab-node.ts';
 import { CHECK_MS } from './limits.ts';
 import { outsideOf } from './outside.ts';
 import { type ExamResult, isPerfect } from './result.ts';
-import { type ExamPlace, sitAll } from './sit-all.ts';
+import { type ExamPlace, runAll } from './run-all.ts';
 import { examTable } from './table.ts';
 
-export interface ExamOptions extends BorrowOptions {
+export interface ExamOptions extends WithLabOptions {
   readonly output: 'table' | 'json' | 'junit';
 }
 
@@ -27,14 +27,14 @@ const LABS = 2;
 
 /** `kubediag lab exam [CASE...]`: 0 only when it is perfect. */
 export async function exam(
-  words: readonly string[],
+  args: readonly string[],
   options: ExamOptions,
   terminal: LabTerminal,
   stop: AbortSignal,
 ): Promise<number> {
-  const chosen = chooseCases(words, breaks);
-  if ('wrong' in chosen) throw new WrongWords(chosen.wrong);
-  const result = await sitExam(chosen.chosen, options, terminal, stop);
+  const chosen = chooseCases(args, breaks);
+  if ('wrong' in chosen) throw new UsageRefusal(chosen.wrong);
+  const result = await runExam(chosen.chosen, options, terminal, stop);
   terminal.progress('');
   const print = {
     table: () => examTable(result, { width: tableWidth(terminal), style: terminal.style }),
@@ -42,19 +42,19 @@ export async function exam(
     junit: () => examJunit(result),
   };
   terminal.out(print[options.output]());
-  if (result.notSat.length > 0) terminal.err(interruption(result, options));
+  if (result.notRun.length > 0) terminal.err(interruption(result, options));
   return isPerfect(result) ? 0 : 1;
 }
 
-function interruption({ notSat }: ExamResult, { name }: ExamOptions): string {
+function interruption({ notRun }: ExamResult, { name }: ExamOptions): string {
   const fate =
     name === undefined
       ? 'nothing is left of its practice nodes'
       : `heal what is still broken: kubediag lab heal --name ${name}`;
-  return `interrupted, cases not sat: ${notSat.length}; ${fate}\n`;
+  return `interrupted, cases not sat: ${notRun.length}; ${fate}\n`;
 }
 
-async function sitExam(
+async function runExam(
   asked: readonly Break[],
   options: ExamOptions,
   terminal: LabTerminal,
@@ -64,19 +64,19 @@ async function sitExam(
   const count = options.name === undefined ? Math.min(LABS, asked.length) : 1;
   const names = Array.from({ length: count }, (_, at) => `exam-${process.pid}-${at + 1}`);
   const before = outsideOf(names);
-  const labs = await borrowAll(names, options, terminal, stop);
+  const labs = await acquireAll(names, options, terminal, stop);
   const { settings } = labs[0]?.lab() ?? {};
   const leftOut = asked.flatMap((each) => {
     const why = settings && each.leftOut?.(settings);
     return why === undefined ? [] : [{ name: caseName(each), why }];
   });
-  const toSit = asked.filter((each) => !leftOut.some(({ name }) => name === caseName(each)));
+  const toRun = asked.filter((each) => !leftOut.some(({ name }) => name === caseName(each)));
   const places = labs.map(placeOn);
   const sit = async () => {
     try {
       const runtime = await runtimeOn(places[0]?.node());
       const watch = { stop, onProgress: terminal.progress };
-      return { runtime, cases: await sitAll(toSit, places, watch) };
+      return { runtime, cases: await runAll(toRun, places, watch) };
     } finally {
       for (const each of places) each.close();
     }
@@ -90,7 +90,7 @@ async function sitExam(
     passed,
     failed: cases.length - passed,
     leftOut,
-    notSat: toSit.map(caseName).filter((name) => !cases.some((each) => each.name === name)),
+    notRun: toRun.map(caseName).filter((name) => !cases.some((each) => each.name === name)),
     outside: changesBetween(before, outsideOf(names)),
     kernel: release(),
     kubelet: settings ? kubeletOf(settings) : '',
@@ -100,7 +100,7 @@ async function sitExam(
 }
 
 /** The same `LabNode` for as long as its practice node stands. */
-function placeOn({ lab, remake }: BorrowedLab): ExamPlace & Pick<LabNode, 'close'> {
+function placeOn({ lab, remake }: AcquiredLab): ExamPlace & Pick<LabNode, 'close'> {
   let node: LabNode | undefined;
   const close = () => {
     node?.close();
@@ -120,18 +120,18 @@ function placeOn({ lab, remake }: BorrowedLab): ExamPlace & Pick<LabNode, 'close
   };
 }
 
-async function borrowAll(
+async function acquireAll(
   names: readonly string[],
   options: ExamOptions,
   terminal: LabTerminal,
   stop: AbortSignal,
-): Promise<readonly BorrowedLab[]> {
+): Promise<readonly AcquiredLab[]> {
   const making = names.map((name) =>
-    borrowLab(options, { name, purpose: 'exam' }, terminal.progress, stop),
+    withLab(options, { name, purpose: 'exam' }, terminal.progress, stop),
   );
-  const made = await Promise.allSettled(making);
-  const labs = made.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
-  const failure = made.find((each) => each.status === 'rejected');
+  const created = await Promise.allSettled(making);
+  const labs = created.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+  const failure = created.find((each) => each.status === 'rejected');
   if (failure) {
     await endAll(labs, terminal);
     throw failure.reason;
@@ -139,7 +139,7 @@ async function borrowAll(
   return labs;
 }
 
-async function endAll(labs: readonly BorrowedLab[], terminal: LabTerminal): Promise<void> {
+async function endAll(labs: readonly AcquiredLab[], terminal: LabTerminal): Promise<void> {
   terminal.progress('leaving nothing behind');
   await Promise.all(labs.map((each) => each.end()));
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
+import { unlessGone } from './ignore-missing.ts';
 import { CONTENT_BYTES_MAX, FILES_MAX } from './limits.ts';
-import { unlessGone } from './unless-gone.ts';
 
 export interface Folder {
   readonly path: string;

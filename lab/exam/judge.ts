@@ -26,7 +26,7 @@ export function judgeCheck(
   const stray = strayReports(reports, own, kind === 'look-alike');
   const problems = [
     ...ownProblems(own, expected),
-    ...stray.map((each) => `${each.name} is ${told(each)}`),
+    ...stray.map((each) => `${each.name} is ${reported(each)}`),
     ...reports.flatMap((each) => healthyPodProblems(each, healthy)),
     ...codeProblems(checked.code, reports),
   ];
@@ -44,19 +44,19 @@ export function judgeAfterwards({ fault, expected }: Case, checked: Checked): re
     if (name !== fault) return verdict !== 'found';
     return verdict === (expected.repair === 'done' ? 'clear' : expected.verdict);
   };
-  const isTold = reports.some(({ name }) => name === fault);
+  const isReported = reports.some(({ name }) => name === fault);
   return [
-    ...(isTold ? [] : [`the report after the repair does not speak of ${fault}`]),
+    ...(isReported ? [] : [`the report after the repair does not speak of ${fault}`]),
     ...reports
       .filter((each) => !isFine(each))
-      .map((each) => `after the repair ${each.name} is ${told(each)}`),
+      .map((each) => `after the repair ${each.name} is ${reported(each)}`),
     ...codeProblems(checked.code, reports),
   ];
 }
 
 function ownProblems(own: FaultSeen, expected: Expected): readonly string[] {
   const { verdict, state, findings = state === undefined ? 0 : 1 } = expected;
-  if (own.verdict !== verdict) return [`${own.name} is ${told(own)}, and should be ${verdict}`];
+  if (own.verdict !== verdict) return [`${own.name} is ${reported(own)}, and should be ${verdict}`];
   if (own.state !== state) {
     const [is, should] = [own.state ?? 'without a finding', state ?? 'without one'];
     return [`${own.name} is ${is}, and should be ${should}`];
@@ -156,7 +156,7 @@ function faultsIn(report: unknown): readonly FaultSeen[] {
   });
 }
 
-function told({ verdict, reason, summary }: FaultSeen): string {
+function reported({ verdict, reason, summary }: FaultSeen): string {
   const why = verdict === 'found' ? summary : reason;
   return why === undefined ? verdict : `${verdict}: ${why}`;
 }

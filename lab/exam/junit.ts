@@ -6,8 +6,8 @@ import type { CaseResult, ExamResult } from './result.ts';
  * exam was interrupted is an error of its own, for without one all of it would look well.
  */
 export function examJunit(exam: ExamResult): string {
-  const { cases, leftOut, notSat, outside, tookMs } = exam;
-  const skipped = [...leftOut, ...notSat.map((name) => ({ name, why: NOT_SAT }))];
+  const { cases, leftOut, notRun, outside, tookMs } = exam;
+  const skipped = [...leftOut, ...notRun.map((name) => ({ name, why: NOT_RUN }))];
   const counts = countsOf(exam, skipped.length);
   return [
     '<?xml version="1.0" encoding="UTF-8"?>',
@@ -23,26 +23,26 @@ export function examJunit(exam: ExamResult): string {
       testCase(name, 0, [`      <skipped message="${escaped(why)}"/>`]),
     ),
     ...testCase('the machine/itself', 0, failureOf(outside)),
-    ...testCase('the exam/to its end', 0, interruptionOf(notSat.length)),
+    ...testCase('the exam/to its end', 0, interruptionOf(notRun.length)),
     '  </testsuite>',
     '</testsuites>',
     '',
   ].join('\n');
 }
 
-const NOT_SAT = 'the exam was interrupted before this case was through';
+const NOT_RUN = 'the exam was interrupted before this case was through';
 
 /** Beside the cases two more are judged: the machine, and whether the exam came to its end. */
-function countsOf({ cases, failed, notSat, outside }: ExamResult, skipped: number): string {
+function countsOf({ cases, failed, notRun, outside }: ExamResult, skipped: number): string {
   const tests = cases.length + skipped + 2;
   const failures = failed + (outside.length > 0 ? 1 : 0);
-  const errors = notSat.length > 0 ? 1 : 0;
+  const errors = notRun.length > 0 ? 1 : 0;
   return `tests="${tests}" failures="${failures}" errors="${errors}" skipped="${skipped}"`;
 }
 
-function interruptionOf(notSat: number): readonly string[] {
-  if (notSat === 0) return [];
-  const words = `the exam was interrupted: cases that were not sat: ${notSat}; sit it again, to its end`;
+function interruptionOf(notRun: number): readonly string[] {
+  if (notRun === 0) return [];
+  const words = `the exam was interrupted: cases that were not sat: ${notRun}; sit it again, to its end`;
   return [`      <error message="${words}"/>`];
 }
 

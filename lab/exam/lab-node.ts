@@ -6,7 +6,7 @@ import type { ProcessMark } from '../process-mark.ts';
 import { caseName } from './cases.ts';
 import type { Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
-import { DEED_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
+import { ACTION_MS, SETTLE_MS, SNAPSHOT_MS } from './limits.ts';
 
 export interface LabNode extends ExamNode {
   /** Ends what runs there for us. */
@@ -18,13 +18,13 @@ export function labNode(lab: ProcessMark): LabNode {
   const session = openSession(lab);
   return {
     settleMs: SETTLE_MS,
-    kubediag: (words, limitMs) => runOnNode(lab, [PLACES.executable, ...words], limitMs),
+    kubediag: (args, limitMs) => runOnNode(lab, [PLACES.executable, ...args], limitMs),
     make: async (name) => {
       const found = breaks.find((each) => caseName(each) === name);
       if (!found) throw new Error(`there is no break ${name}`);
-      await session.request(['break', found.kind, found.fault, found.variant], DEED_MS);
+      await session.request(['break', found.kind, found.fault, found.variant], ACTION_MS);
     },
-    heal: async () => void (await session.request(['heal'], DEED_MS)),
+    heal: async () => void (await session.request(['heal'], ACTION_MS)),
     snapshot: async () => (await session.request(['snapshot'], SNAPSHOT_MS)) as Snapshot,
     close: session.close,
   };

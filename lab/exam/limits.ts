@@ -15,14 +15,14 @@ export const COMMAND_LINE_MAX = 400;
  * a look on a busy machine takes seconds of it.
  */
 export const SETTLE_MS = 30_000;
-export const LOOK_AGAIN_MS = 200;
+export const CHECK_AGAIN_MS = 200;
 
 /** A check on a node with a silent mount takes some seconds, on a busy machine a multiple. */
 export const CHECK_MS = 60_000;
 /** With --wait: the longest that we wait for a kubelet that starts a container anew. */
 export const RECOVER_MS = 120_000;
 /** Breaking and healing wait for a kubelet, and for a real containerd. */
-export const DEED_MS = 120_000;
+export const ACTION_MS = 120_000;
 export const SNAPSHOT_MS = 60_000;
 
 /** A runtime lists its pods within a fraction of this; one that does not is silent. */

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
-import { unlessGone } from './unless-gone.ts';
+import { unlessGone } from './ignore-missing.ts';
 
 /** The lines of every mount table that a deed in these namespaces could reach, by namespace. */
 export type MountTables = ReadonlyMap<string, readonly string[]>;

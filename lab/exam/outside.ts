@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { PLACES } from '../places.ts';
 import { labCgroup } from '../runtime/lab-cgroup.ts';
 import type { Snapshot } from './compare.ts';
+import { unlessGone } from './ignore-missing.ts';
 import { mountLine } from './mount-line.ts';
-import { unlessGone } from './unless-gone.ts';
 
 /** Version 2 has one tree here, version 1 one for each controller. */
 const CGROUPS = '/sys/fs/cgroup';

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { startTimeOf } from '../../src/lib/std/start-time-of.ts';
 import { hasEnded } from '../process-mark.ts';
+import { unlessGone } from './ignore-missing.ts';
 import { COMMAND_LINE_MAX, YOUNG_MS } from './limits.ts';
-import { unlessGone } from './unless-gone.ts';
 
 export interface NodeProcess {
   readonly pid: number;

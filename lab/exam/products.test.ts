@@ -5,13 +5,13 @@ import type { Ran } from '../enter.ts';
 import { caseName } from './cases.ts';
 import type { Snapshot } from './compare.ts';
 import type { ExamNode } from './exam-node.ts';
-import { sitCase } from './sit-case.ts';
+import { runCase } from './run-case.ts';
 
 const UID = '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8c01';
 const AT_REST: Snapshot = ['process kubelet', `pod practice/web-0 ${UID} ready`];
 const CODES = { clear: 0, found: 1, unknown: 2 } as const;
 
-interface FaultTold {
+interface FaultReported {
   readonly name: string;
   readonly verdict: keyof typeof CODES;
   readonly findings: readonly object[];
@@ -19,7 +19,7 @@ interface FaultTold {
 
 /** How a program does each of its tasks on a node; what is not said it does as it should. */
 interface Product {
-  readonly check?: (honest: readonly FaultTold[]) => readonly FaultTold[];
+  readonly check?: (honest: readonly FaultReported[]) => readonly FaultReported[];
   /** What a check leaves there, or takes away: "+ file /tmp/left". */
   readonly checkChanges?: readonly string[];
   readonly recover?: 'only says done' | 'says that there is nothing';
@@ -39,11 +39,11 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
       things = line.startsWith('+') ? [...things, thing] : things.filter((each) => each !== thing);
     }
   };
-  const said = (code: number, stdout: string): Ran => ({ code, stdout, stderr: '' });
+  const output = (code: number, stdout: string): Ran => ({ code, stdout, stderr: '' });
   const finding = { state, summary: 'it is so' };
   const count = expected.findings ?? (state === undefined ? 0 : 1);
   const broken = { name: fault, verdict, findings: Array.from({ length: count }, () => finding) };
-  const honest = (): readonly FaultTold[] => {
+  const honest = (): readonly FaultReported[] => {
     if (!isRepaired) return [broken];
     const left = afterwards.map((name) => ({ ...broken, name }));
     return afterwards.includes(fault)
@@ -54,26 +54,26 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
     change(product.checkChanges ?? []);
     const faults = (product.check ?? ((all) => all))(honest());
     const worst = (['found', 'unknown'] as const).find((each) =>
-      faults.some((told) => told.verdict === each),
+      faults.some((reported) => reported.verdict === each),
     );
-    return said(CODES[worst ?? 'clear'], JSON.stringify({ faults }));
+    return output(CODES[worst ?? 'clear'], JSON.stringify({ faults }));
   };
   const doneCode = afterwards.includes(fault) ? CODES.found : CODES.clear;
   const dryRun = () => {
-    if (product.foresees !== undefined) return said(product.foresees, '');
-    if (product.recover === 'says that there is nothing') return said(0, '');
-    return said(repair === 'refused' ? 3 : doneCode, '');
+    if (product.foresees !== undefined) return output(product.foresees, '');
+    if (product.recover === 'says that there is nothing') return output(0, '');
+    return output(repair === 'refused' ? 3 : doneCode, '');
   };
   const recover = () => {
     change(product.recoverChanges ?? []);
-    if (product.recover === 'says that there is nothing') return said(0, 'nothing to do\n');
-    if (repair === 'refused') return said(3, 'refused  it is in use\n');
-    if (repair === 'none') return said(CODES[verdict], `${verdict}: nothing to do\n`);
+    if (product.recover === 'says that there is nothing') return output(0, 'nothing to do\n');
+    if (repair === 'refused') return output(3, 'refused  it is in use\n');
+    if (repair === 'none') return output(CODES[verdict], `${verdict}: nothing to do\n`);
     isRepaired = true;
     // What goes and comes again is another one then, though a line of both begins alike.
-    const deeds = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
-    if (product.recover !== 'only says done') change(deeds);
-    return said(doneCode, 'done  repaired\n');
+    const actions = must.map((line) => (line.startsWith('+') ? `${line} anew` : line));
+    if (product.recover !== 'only says done') change(actions);
+    return output(doneCode, 'done  repaired\n');
   };
   return {
     settleMs: 0,
@@ -85,16 +85,16 @@ function nodeWith(product: Product, { fault, expected }: Break): ExamNode {
       things = AT_REST;
     },
     snapshot: async () => things,
-    kubediag: async ([command, ...words]) => {
+    kubediag: async ([command, ...args]) => {
       if (command !== 'recover') return check();
-      return words.includes('--dry-run') ? dryRun() : recover();
+      return args.includes('--dry-run') ? dryRun() : recover();
     },
   };
 }
 
 async function failedOf(product: Product, cases: readonly Break[]): Promise<readonly string[]> {
   const results = await Promise.all(
-    cases.map((each) => sitCase(each, nodeWith(product, each), async () => AT_REST)),
+    cases.map((each) => runCase(each, nodeWith(product, each), async () => AT_REST)),
   );
   return results.filter(({ passed }) => !passed).map(({ name }) => name);
 }
@@ -107,8 +107,8 @@ const repaired = breaks.filter(({ expected }) => expected.repair === 'done');
 test('every break that is repaired says what its repair has to change', () => {
   const untold = repaired.filter(({ expected }) => (expected.must ?? []).length === 0);
   expect(namesOf(untold)).toEqual([]);
-  const told = repaired.flatMap(({ expected }) => expected.must ?? []);
-  for (const line of told) expect(line).toMatch(/^[+-] (file|mount|pod|container|process) \S/);
+  const reported = repaired.flatMap(({ expected }) => expected.must ?? []);
+  for (const line of reported) expect(line).toMatch(/^[+-] (file|mount|pod|container|process) \S/);
 });
 
 test('a program that does all as it should passes everywhere', async () => {

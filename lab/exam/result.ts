@@ -37,7 +37,7 @@ export interface ExamResult {
   /** Cases that cannot be made on this node, and why. */
   readonly leftOut: readonly { readonly name: string; readonly why: string }[];
   /** Cases that somebody did not wait for: the exam was interrupted. */
-  readonly notSat: readonly string[];
+  readonly notRun: readonly string[];
   /** What is different on the machine itself: nothing may be. */
   readonly outside: readonly string[];
   readonly kernel: string;
@@ -47,6 +47,6 @@ export interface ExamResult {
 }
 
 /** Perfect: at least one case was sat and all that were to be, none failed, and the machine is as it was. */
-export function isPerfect({ cases, failed, notSat, outside }: ExamResult): boolean {
-  return cases.length > 0 && failed === 0 && notSat.length === 0 && outside.length === 0;
+export function isPerfect({ cases, failed, notRun, outside }: ExamResult): boolean {
+  return cases.length > 0 && failed === 0 && notRun.length === 0 && outside.length === 0;
 }

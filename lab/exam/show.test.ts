@@ -32,7 +32,7 @@ const exam: ExamResult = {
   passed: 1,
   failed: 1,
   leftOut: [{ name: 'one/two', why: 'no <kubelet>' }],
-  notSat: [],
+  notRun: [],
   outside: [],
   kernel: '6.1',
   kubelet: 'kubelet v1.18.8',
@@ -96,9 +96,9 @@ test('a narrow screen gets the columns that it has room for, and all that is wro
 });
 
 test('an exam that was interrupted is not perfect, and looks so everywhere', () => {
-  const stopped = { ...exam, cases: [good], failed: 0, leftOut: [], notSat: ['one/two', 'one/3'] };
+  const stopped = { ...exam, cases: [good], failed: 0, leftOut: [], notRun: ['one/two', 'one/3'] };
   expect(isPerfect(stopped)).toBe(false);
-  expect(isPerfect({ ...stopped, notSat: [] })).toBe(true);
+  expect(isPerfect({ ...stopped, notRun: [] })).toBe(true);
   const paint = (style: string, text: string) => `<${style}>${text}`;
   expect(examTable(stopped, { width: 120, style: paint })).toContain(
     'score    <red>1 of 1 passed (1 fault, 0 look-alikes, interrupted: 2 not sat) in',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EXECUTABLE, runProgram } from '../../test/rig/run-kubediag.ts';
-import { standingLab } from '../enter.ts';
+import { runningLab } from '../enter.ts';
 import { WEB_POD } from '../healthy-pods.ts';
 import { changesBetween, type Snapshot } from './compare.ts';
 import { type LabNode, labNode } from './lab-node.ts';
@@ -14,8 +14,8 @@ const SILENT = '/var/lib/kubelet/plugins/silent';
 let node: LabNode;
 let baseline: Snapshot;
 
-const lab = (command: string, ...words: readonly string[]) =>
-  runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...words]);
+const lab = (command: string, ...args: readonly string[]) =>
+  runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...args]);
 const there = async (script: string) => {
   const ended = await lab('run', '--', 'sh', '-c', script);
   expect(ended, ended.stderr).toMatchObject({ code: 0 });
@@ -29,7 +29,7 @@ const changes = async () => changesBetween(baseline, await later());
 
 beforeAll(async () => {
   await lab('up', '--runtime', 'stand-in');
-  node = labNode(await standingLab(NAME));
+  node = labNode(await runningLab(NAME));
   baseline = await later();
 });
 

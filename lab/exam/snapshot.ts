@@ -108,13 +108,13 @@ const NOT_RUNNING = 'attempt of before, not running';
 const A_LOG = 'log of an attempt';
 
 // file /var/lib/kubelet/pods/UID/containers/app/ID file 0644 0:0 0 bytes
-const LAST_WORDS = /^file \S+\/containers\/[^/ ]+\/ID /;
+const LAST_LINES = /^file \S+\/containers\/[^/ ]+\/ID /;
 
 /** Of what is tried again and again one line stands for all, however many there are at the moment. */
 function onceEach(): (line: string) => boolean {
   const seen = new Set<string>();
   return (line) => {
-    const isTried = line.endsWith(NOT_RUNNING) || line.endsWith(A_LOG) || LAST_WORDS.test(line);
+    const isTried = line.endsWith(NOT_RUNNING) || line.endsWith(A_LOG) || LAST_LINES.test(line);
     const isAgain = isTried && seen.has(line);
     seen.add(line);
     return !isAgain;

@@ -8,8 +8,8 @@ type Paint = Screen['style'];
 
 const COLUMNS: Readonly<Record<string, (each: CaseResult) => string>> = {
   CASE: ({ name }) => name,
-  EXPECTED: ({ expected }) => stateWord(expected.verdict, expected.state),
-  VERDICT: ({ verdict, state }) => stateWord(verdict, state),
+  EXPECTED: ({ expected }) => stateText(expected.verdict, expected.state),
+  VERDICT: ({ verdict, state }) => stateText(verdict, state),
   REPAIR: ({ repair }) => repair,
   VERIFIED: ({ verified }) => verified,
   'SIDE EFFECTS': ({ sideEffects }) =>
@@ -66,7 +66,7 @@ function tableLines(cases: readonly CaseResult[], screen: Screen): readonly stri
 }
 
 /** The state says more than the verdict, and holds it. */
-function stateWord(verdict: string, state: string | undefined): string {
+function stateText(verdict: string, state: string | undefined): string {
   return verdict === 'unknown' ? verdict : (state ?? verdict);
 }
 
@@ -108,16 +108,16 @@ function indented(text: string, { width }: Screen): readonly string[] {
 }
 
 function scoreLine(exam: ExamResult, paint: Paint): string {
-  const { cases, passed, failed, leftOut, notSat, tookMs } = exam;
+  const { cases, passed, failed, leftOut, notRun, tookMs } = exam;
   const lookAlikes = cases.filter(({ kind }) => kind === 'look-alike').length;
   const parts = [
     counted(cases.length - lookAlikes, 'fault'),
     counted(lookAlikes, 'look-alike'),
     ...(leftOut.length === 0 ? [] : [`${leftOut.length} left out`]),
-    ...(notSat.length === 0 ? [] : [`interrupted: ${notSat.length} not sat`]),
+    ...(notRun.length === 0 ? [] : [`interrupted: ${notRun.length} not sat`]),
   ];
   const score = `${passed} of ${cases.length} passed`;
-  const isGood = failed === 0 && cases.length > 0 && notSat.length === 0;
+  const isGood = failed === 0 && cases.length > 0 && notRun.length === 0;
   return `score    ${paint(isGood ? 'green' : 'red', score)} (${parts.join(', ')}) in ${seconds(tookMs)}`;
 }
 

@@ -36,12 +36,12 @@ export function collectable(
   const ended = containers
     .filter(({ state }) => state !== 'running')
     .toSorted((left, right) => right.attempt - left.attempt);
-  const kept = new Set<string>();
+  const stored = new Set<string>();
   return ended.filter((container) => {
     const uid = podUidOf(container);
     const key = `${uid}/${container.name}`;
-    if (!livingPods.has(uid) || kept.has(key)) return true;
-    kept.add(key);
+    if (!livingPods.has(uid) || stored.has(key)) return true;
+    stored.add(key);
     return false;
   });
 }

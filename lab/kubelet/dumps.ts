@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 import type { KubeletVersion } from '../settings.ts';
 
-export interface DumpWish {
+export interface DumpOptions {
   readonly version: KubeletVersion;
   /** Whether the sync loop is held up by a dead mount of an orphan, or waits for work. */
   readonly state: 'healthy' | 'blocked';
@@ -15,7 +15,7 @@ export interface DumpWish {
  * Recorded from a real kubelet of that version, or one of the same minor version; goroutines that are of
  * no interest are left out.
  */
-export function dumpOf({ version, state, form }: DumpWish): string {
+export function dumpOf({ version, state, form }: DumpOptions): string {
   const recorded = version === 'v1.18.20' ? 'v1.18.8' : version;
   const name = `${recorded}-${state}-${form}.txt`;
   return isSea()

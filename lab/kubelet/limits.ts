@@ -4,7 +4,7 @@
  */
 export const PRACTICE_MINUTE_MS = 1_000;
 /** How often the sync loop turns: a change of an object is seen before a person has looked up. */
-export const TURN_MS = 200;
+export const LOOP_MS = 200;
 /** How often it cleans up after pods that are gone; every two seconds in a kubelet. */
 export const HOUSEKEEPING_MS = 500;
 /** So long may the loop be silent before the health check calls it dead: five minutes. */
@@ -22,7 +22,7 @@ export const RUNTIME_PAUSE_MS_MAX = 5_000;
 /** A mount or an unmount is done at once; a machine of two cores may be busy. */
 export const MOUNT_MS = 20_000;
 /** Of what `mount` says when it refuses. */
-export const MOUNT_WORDS_BYTES_MAX = 4_000;
+export const MOUNT_OUTPUT_BYTES_MAX = 4_000;
 /** To make a key of an elliptic curve takes some milliseconds. */
 export const CERTIFICATE_MS = 10_000;
 export const CERTIFICATE_BYTES_MAX = 10_000;

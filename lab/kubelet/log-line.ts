@@ -18,8 +18,8 @@ export function structured(
   message: string,
   fields: Readonly<Record<string, string | number>>,
 ): string {
-  const words = Object.entries(fields).map(
+  const args = Object.entries(fields).map(
     ([key, value]) => `${key}=${typeof value === 'number' ? value : JSON.stringify(value)}`,
   );
-  return [JSON.stringify(message), ...words].join(' ');
+  return [JSON.stringify(message), ...args].join(' ');
 }

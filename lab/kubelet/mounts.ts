@@ -1,7 +1,7 @@
 import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
 import { mountPoints } from '../mount-points.ts';
-import { MOUNT_MS, MOUNT_WORDS_BYTES_MAX } from './limits.ts';
+import { MOUNT_MS, MOUNT_OUTPUT_BYTES_MAX } from './limits.ts';
 
 export async function mountInMemory(target: string): Promise<void> {
   await run('mount', '-t', 'tmpfs', 'tmpfs', target);
@@ -22,16 +22,16 @@ export async function unmountBelow(folder: string): Promise<void> {
   for (const path of below.toReversed()) await unmount(path);
 }
 
-async function run(name: string, ...words: readonly string[]): Promise<void> {
+async function run(name: string, ...args: readonly string[]): Promise<void> {
   const program = systemProgram(name);
   if (program === undefined) throw new Error(`there is no ${name} on this machine`);
   const ended = await runProgram({
     program,
-    arguments: words,
+    arguments: args,
     deadlineMs: MOUNT_MS,
-    outputBytesMax: MOUNT_WORDS_BYTES_MAX,
+    outputBytesMax: MOUNT_OUTPUT_BYTES_MAX,
   });
   if (ended.ended === 'exit' && ended.code === 0) return;
   const why = ended.ended === 'not-started' ? ended.why : ended.stderr.trim() || ended.ended;
-  throw new Error(`${name} ${words.join(' ')}: ${why}`);
+  throw new Error(`${name} ${args.join(' ')}: ${why}`);
 }

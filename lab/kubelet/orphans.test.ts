@@ -10,12 +10,12 @@ import { WORDINGS } from './wording.ts';
 const UID = '612f2e76-3ce1-4d0e-9b7a-0d6d5a9c1e02';
 let root = '';
 let pod = '';
-let said: string[] = [];
+let output: string[] = [];
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'kubediag-orphans-'));
   pod = join(root, 'pods', UID);
   mkdirSync(join(pod, 'containers/app'), { recursive: true });
-  said = [];
+  output = [];
 });
 afterEach(() => rmSync(root, { recursive: true }));
 
@@ -24,7 +24,7 @@ async function cleanUp(version: KubeletVersion, known: readonly string[] = []) {
     kubeletRoot: root,
     behaviour: BEHAVIOURS[version],
     wording: WORDINGS[version],
-    say: ({ text }) => said.push(text),
+    say: ({ text }) => output.push(text),
   });
 }
 
@@ -39,7 +39,7 @@ test.each(['v1.18.8', 'v1.36.3'] as const)(
   async (version) => {
     makeVolume('kubernetes.io~empty-dir/a.deleting~1');
     expect(await cleanUp(version, [UID])).toEqual({ orphans: 0, failed: 0 });
-    expect(said).toEqual([]);
+    expect(output).toEqual([]);
     expect(existsSync(join(pod, 'volumes/kubernetes.io~empty-dir/a.deleting~1'))).toBe(true);
   },
 );
@@ -54,11 +54,11 @@ test.each(['v1.18.8', 'v1.36.3'] as const)(
 
 test('v1.18.8 complains of a folder that a volume left, turn by turn, and leaves it', async () => {
   const left = makeVolume('transwarp.io~tosdisk/pvc-1.deleting~096627888');
-  for (const turns of [1, 2]) {
+  for (const semaphore of [1, 2]) {
     expect(await cleanUp('v1.18.8')).toEqual({ orphans: 1, failed: 1 });
-    expect(said).toHaveLength(turns);
+    expect(output).toHaveLength(semaphore);
   }
-  expect(said[0]).toContain(
+  expect(output[0]).toContain(
     `orphaned pod "${UID}" found, but volume paths are still present on disk`,
   );
   expect(existsSync(left)).toBe(true);
@@ -67,7 +67,7 @@ test('v1.18.8 complains of a folder that a volume left, turn by turn, and leaves
 test('v1.18.8 complains of what is left of a subPath', async () => {
   mkdirSync(join(pod, 'volume-subpaths/a/app'), { recursive: true });
   await cleanUp('v1.18.8');
-  expect(said[0]).toContain('but volume subpaths are still present on disk');
+  expect(output[0]).toContain('but volume subpaths are still present on disk');
 });
 
 test('v1.36.3 removes empty folders of volumes and places of subPaths, and then the pod', async () => {
@@ -75,7 +75,7 @@ test('v1.36.3 removes empty folders of volumes and places of subPaths, and then 
   mkdirSync(join(pod, 'volume-subpaths/a/app'), { recursive: true });
   writeFileSync(join(pod, 'volume-subpaths/a/app/0'), '');
   expect(await cleanUp('v1.36.3')).toEqual({ orphans: 1, failed: 0 });
-  expect(said).toContain(`"Cleaned up orphaned volume from pod" podUID="${UID}" path="${left}"`);
+  expect(output).toContain(`"Cleaned up orphaned volume from pod" podUID="${UID}" path="${left}"`);
   expect(existsSync(pod)).toBe(false);
 });
 
@@ -83,7 +83,7 @@ test('v1.36.3 keeps what a folder of a volume holds, and says so', async () => {
   const left = makeVolume('kubernetes.io~empty-dir/a');
   writeFileSync(join(left, 'precious'), 'x');
   expect(await cleanUp('v1.36.3')).toEqual({ orphans: 1, failed: 1 });
-  expect(said.join()).toContain(`failed to rmdir() volume at path ${left}: directory not empty`);
+  expect(output.join()).toContain(`failed to rmdir() volume at path ${left}: directory not empty`);
   expect(existsSync(join(left, 'precious'))).toBe(true);
 });
 
@@ -94,7 +94,7 @@ test('v1.36.3 stumbles over the file that a CSI volume leaves', async () => {
   for (const _ of [1, 2]) await cleanUp('v1.36.3');
   expect(existsSync(join(volume, 'mount'))).toBe(false);
   expect(existsSync(join(volume, 'vol_data.json'))).toBe(true);
-  expect(said.at(-1)).toContain(
+  expect(output.at(-1)).toContain(
     'found, but error occurred when trying to remove the volumes dir: not a directory',
   );
 });

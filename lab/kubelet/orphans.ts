@@ -64,7 +64,7 @@ async function isMounted(
     }
     return false;
   } catch (error) {
-    say(wording.orphanNotSeen(uid, goWords(error)));
+    say(wording.orphanNotSeen(uid, goArguments(error)));
     return true;
   }
 }
@@ -186,9 +186,9 @@ async function unlessMissing<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function failureOf(deed: Promise<void>): Promise<string | undefined> {
+async function failureOf(action: Promise<void>): Promise<string | undefined> {
   try {
-    await deed;
+    await action;
     return undefined;
   } catch (error) {
     return WORDS[codeOf(error)] ?? messageOf(error);
@@ -196,10 +196,10 @@ async function failureOf(deed: Promise<void>): Promise<string | undefined> {
 }
 
 /** stat /var/lib/kubelet/pods/.../data: transport endpoint is not connected */
-function goWords(error: unknown): string {
+function goArguments(error: unknown): string {
   const { syscall = '', path = '' } = error as NodeJS.ErrnoException;
-  const words = WORDS[codeOf(error)];
-  return words === undefined ? messageOf(error) : `${syscall} ${path}: ${words}`;
+  const text = WORDS[codeOf(error)];
+  return text === undefined ? messageOf(error) : `${syscall} ${path}: ${text}`;
 }
 
 function codeOf(error: unknown): string {

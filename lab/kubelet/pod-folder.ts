@@ -2,12 +2,12 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { textAt } from '../../src/lib/std/json.ts';
 import { mountPoints } from '../mount-points.ts';
-import type { ContainerWish } from '../practice-node.ts';
+import type { ContainerOptions } from '../practice-node.ts';
 import { AtomicVolume } from './atomic-volume.ts';
 import type { Behaviour } from './behaviour.ts';
 import { mountInMemory, unmountBelow } from './mounts.ts';
 import type { Pod, PodContainer, Volume } from './pod.ts';
-import type { ToldObjects } from './read-objects.ts';
+import type { VolumeSources } from './read-objects.ts';
 import { prepareSubpath } from './subpath.ts';
 import { filesOf, placeOf } from './volume-files.ts';
 
@@ -32,7 +32,7 @@ export class PodFolder {
   }
 
   /** Makes each volume, and writes those anew whose object has changed. */
-  async writeVolumes(pod: Pod, told: ToldObjects): Promise<void> {
+  async writeVolumes(pod: Pod, reported: VolumeSources): Promise<void> {
     for (const volume of pod.volumes) {
       const place = placeOf(volume);
       if (!place) continue;
@@ -42,7 +42,7 @@ export class PodFolder {
         if (place.isInMemory && !mountPoints().includes(folder)) await mountInMemory(folder);
         this.#made.add(volume.name);
       }
-      const files = filesOf(volume, pod, told);
+      const files = filesOf(volume, pod, reported);
       const written = new AtomicVolume(folder);
       if (files && !written.shows(files)) written.write(files);
     }
@@ -53,7 +53,7 @@ export class PodFolder {
     pod: Pod,
     container: PodContainer,
     behaviour: Behaviour,
-  ): Promise<NonNullable<ContainerWish['mounts']>> {
+  ): Promise<NonNullable<ContainerOptions['mounts']>> {
     const mounts: { containerPath: string; hostPath: string }[] = [];
     for (const [index, { volume: name, path, subPath }] of container.mounts.entries()) {
       const volume = pod.volumes.find((each) => each.name === name);
@@ -71,8 +71,8 @@ export class PodFolder {
         container.name,
         String(index),
       );
-      const isMade = volume.kind === 'emptyDir';
-      await prepareSubpath({ volumeFolder, subPath, target, isMade }, behaviour);
+      const isCreated = volume.kind === 'emptyDir';
+      await prepareSubpath({ volumeFolder, subPath, target, isCreated }, behaviour);
       mounts.push({ containerPath: path, hostPath: target });
     }
     return mounts;

@@ -91,22 +91,22 @@ test('a container is restarted at once, then ever later, in the words of a kubel
 
 test('of a pod that lives the last container that ended is kept, of others none', () => {
   const running = container(3, { state: 'running' });
-  const stranger = container(0, { id: 'x', labels: {} });
-  const all = [container(1), running, stranger, container(2)];
+  const unknownContainer = container(0, { id: 'x', labels: {} });
+  const all = [container(1), running, unknownContainer, container(2)];
   const idsFor = (...uids: string[]) => collectable(all, new Set(uids)).map(({ id }) => id);
   expect(idsFor(WEB.uid)).toEqual(['c1', 'x']);
   expect(idsFor()).toEqual(['c2', 'c1', 'x']);
 });
 
 describe('what is written into a volume', () => {
-  const told = {
+  const reported = {
     pods: [],
     filesOf: (kind: string, _: string, name: string) =>
       name.startsWith('shop') ? { [`${kind}.txt`]: 'x' } : undefined,
   };
   const filesIn = (pod: typeof WEB, volume: string) => {
     const found = pod.volumes.find(({ name }) => name === volume);
-    return found && filesOf(found, pod, told);
+    return found && filesOf(found, pod, reported);
   };
 
   test('of a projected one the files of all its sources', () => {

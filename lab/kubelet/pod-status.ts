@@ -2,14 +2,14 @@ import type { KubernetesObject } from '../practice-node.ts';
 import { isRestarted, type SeenContainer, statusOf, type Waiting } from './container-state.ts';
 import type { Pod } from './pod.ts';
 
-export interface PodSight {
+export interface PodObservation {
   readonly containers: ReadonlyMap<string, SeenContainer>;
   readonly waiting: ReadonlyMap<string, Waiting>;
   readonly since: Date;
 }
 
 /** A pod as the kubelet's own list shows it: the object, where it came from, and its status. */
-export function listedPod(pod: Pod, sight: PodSight): KubernetesObject {
+export function listedPod(pod: Pod, sight: PodObservation): KubernetesObject {
   const { metadata } = pod.object;
   const annotations = (metadata.annotations ?? {}) as Readonly<Record<string, string>>;
   const source = { 'kubernetes.io/config.source': 'api' };
@@ -28,7 +28,7 @@ export function listedPod(pod: Pod, sight: PodSight): KubernetesObject {
   };
 }
 
-export function phaseOf(pod: Pod, { containers }: PodSight): string {
+export function phaseOf(pod: Pod, { containers }: PodObservation): string {
   const seen = pod.containers.map(({ name }) => containers.get(name)?.status);
   if (seen.some((status) => status === undefined)) return 'Pending';
   const over = seen.filter(

@@ -19,12 +19,12 @@ import type { LogLine } from './log-line.ts';
 import { type Pod, type PodContainer, podWord } from './pod.ts';
 import { PodFolder } from './pod-folder.ts';
 import { listedPod } from './pod-status.ts';
-import type { ToldObjects } from './read-objects.ts';
+import type { VolumeSources } from './read-objects.ts';
 import { hasLostSubpath } from './subpath.ts';
 import type { Wording } from './wording.ts';
 
 /** What a worker of a pod has in its hands; what it says of itself depends on the version. */
-export interface Hands {
+export interface KubeletContext {
   readonly kubeletRoot: string;
   readonly runtime: RuntimeCommands;
   readonly behaviour: Behaviour;
@@ -33,7 +33,7 @@ export interface Hands {
 }
 
 /** What the runtime has at the beginning of a turn: asked once for all pods. */
-export interface RuntimeSight {
+export interface RuntimeObservation {
   readonly sandboxes: readonly ListedPod[];
   readonly containers: readonly ListedContainer[];
 }
@@ -69,25 +69,30 @@ export class PodWorker {
     return listedPod(this.#pod, sight);
   }
 
-  async sync(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
+  async sync(
+    pod: Pod,
+    reported: VolumeSources,
+    sight: RuntimeObservation,
+    context: KubeletContext,
+  ): Promise<void> {
     this.#pod = pod;
     if (Date.now() < this.#retryAt) return;
     try {
       this.#folder.make(pod);
-      await this.#folder.writeVolumes(pod, told);
-      const podId = await this.#readySandbox(sight, hands);
+      await this.#folder.writeVolumes(pod, reported);
+      const podId = await this.#readySandbox(sight, context);
       for (const container of pod.containers) {
         const newest = newestOf(sight.containers, pod.uid, container.name);
-        await this.#syncContainer(container, newest, podId, hands);
+        await this.#syncContainer(container, newest, podId, context);
       }
     } catch (error) {
       this.#retryAt = Date.now() + RETRY_MS;
-      hands.say(hands.wording.syncFails(pod, messageOf(error)));
+      context.say(context.wording.syncFails(pod, messageOf(error)));
     }
   }
 
   /** The pod is gone from the API server: first its containers, then what it had on the node. */
-  async tearDown({ runtime, wording, say }: Hands): Promise<boolean> {
+  async tearDown({ runtime, wording, say }: KubeletContext): Promise<boolean> {
     const { uid } = this.#pod;
     try {
       for (const each of await runtime.containers()) {
@@ -106,7 +111,10 @@ export class PodWorker {
     }
   }
 
-  async #readySandbox({ sandboxes }: RuntimeSight, { runtime }: Hands): Promise<string> {
+  async #readySandbox(
+    { sandboxes }: RuntimeObservation,
+    { runtime }: KubeletContext,
+  ): Promise<string> {
     const { uid, name, namespace } = this.#pod;
     const own = sandboxes.filter((each) => each.uid === uid);
     const ready = own.find(({ isReady }) => isReady);
@@ -117,17 +125,17 @@ export class PodWorker {
     container: PodContainer,
     newest: ListedContainer | undefined,
     podId: string,
-    hands: Hands,
+    context: KubeletContext,
   ): Promise<void> {
     const { name } = container;
     if (!newest) {
-      await this.#start(container, 0, podId, hands);
+      await this.#start(container, 0, podId, context);
       return;
     }
-    const { status } = await this.#look(newest, hands);
+    const { status } = await this.#snapshot(newest, context);
     if (status.state === 'created') {
       // Whoever made it was ended before it was started.
-      await this.#run(name, newest.id, hands);
+      await this.#run(name, newest.id, context);
       return;
     }
     if (status.state !== 'exited') {
@@ -145,11 +153,11 @@ export class PodWorker {
       return;
     }
     this.#restarts.set(name, restarts + 1);
-    await this.#start(container, newest.attempt + 1, podId, hands);
+    await this.#start(container, newest.attempt + 1, podId, context);
   }
 
   /** The runtime is asked about a container only when it has come to another state. */
-  async #look(listed: ListedContainer, { runtime }: Hands): Promise<SeenContainer> {
+  async #snapshot(listed: ListedContainer, { runtime }: KubeletContext): Promise<SeenContainer> {
     const before = this.#containers.get(listed.name);
     const isSame = before?.listed.id === listed.id && before.status.state === listed.state;
     const seen = isSame ? before : { listed, status: await runtime.status(listed.id) };
@@ -161,19 +169,19 @@ export class PodWorker {
     container: PodContainer,
     attempt: number,
     podId: string,
-    hands: Hands,
+    context: KubeletContext,
   ): Promise<void> {
     const { name } = container;
-    const mounts = await this.#folder.mountsFor(this.#pod, container, hands.behaviour);
-    const wish = { name, attempt, mounts };
-    const id = await hands.runtime.createContainer(podId, this.#pod, wish);
-    await this.#run(name, id, hands);
+    const mounts = await this.#folder.mountsFor(this.#pod, container, context.behaviour);
+    const options = { name, attempt, mounts };
+    const id = await context.runtime.createContainer(podId, this.#pod, options);
+    await this.#run(name, id, context);
     // Who unmounts a subPath between our look at it and the runtime's leaves the container an empty
     // place. A real kubelet has that gap too, of a moment; ours, where each mount is a program, is wide.
-    if (hasLostSubpath(mounts)) await hands.runtime.stopContainer(id);
+    if (hasLostSubpath(mounts)) await context.runtime.stopContainer(id);
   }
 
-  async #run(name: string, id: string, { runtime, wording, say }: Hands): Promise<void> {
+  async #run(name: string, id: string, { runtime, wording, say }: KubeletContext): Promise<void> {
     try {
       await runtime.startContainer(id);
       this.#waiting.delete(name);

@@ -5,7 +5,7 @@ import type { KubernetesObject } from '../practice-node.ts';
 import { type Pod, podIn } from './pod.ts';
 
 /** What an API server has told the kubelet, as it stands in files. */
-export interface ToldObjects {
+export interface VolumeSources {
   readonly pods: readonly Pod[];
   /** The files that a ConfigMap or a Secret holds; undefined when there is no such object. */
   filesOf(kind: 'configmaps' | 'secrets', namespace: string, name: string): Files | undefined;
@@ -13,7 +13,7 @@ export interface ToldObjects {
 
 export type Files = Readonly<Record<string, string>>;
 
-export function readObjects(folder: string): ToldObjects {
+export function readObjects(folder: string): VolumeSources {
   const objects = new Map<string, unknown>();
   const pods: Pod[] = [];
   for (const kind of namesIn(folder)) {

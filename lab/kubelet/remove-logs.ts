@@ -54,9 +54,9 @@ export const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** Its answer, or the code of the error. */
-function tried<T>(deed: () => T): T | string {
+function tried<T>(action: () => T): T | string {
   try {
-    return deed();
+    return action();
   } catch (error) {
     return (error as NodeJS.ErrnoException).code ?? 'EIO';
   }

@@ -6,7 +6,7 @@ import { podOf, WEB_POD } from '../healthy-pods.ts';
 import { PLACES, READ_ONLY_PORT } from '../places.ts';
 import type { KubernetesObject } from '../practice-node.ts';
 import { PRACTICE_NAMESPACE } from '../practice-pod.ts';
-import type { KubeletWords } from '../settings.ts';
+import type { KubeletChanges } from '../settings.ts';
 
 const NAME = `k${process.pid}`;
 const WAIT_MS = 30_000;
@@ -28,17 +28,17 @@ async function put(object: KubernetesObject): Promise<void> {
   await on(`cd ${folder} && printf %s '${text}' >${name}.next && mv ${name}.next ${name}.json`);
 }
 
-async function tell(words: KubeletWords): Promise<void> {
+async function report(words: KubeletChanges): Promise<void> {
   await on(`cd ${PLACES.lab} && echo '${JSON.stringify(words)}' >k.next && mv k.next kubelet.json`);
-  await until('it goes by them', `cat ${PLACES.kubeletTurn}`, words.version);
+  await until('it goes by them', `cat ${PLACES.kubeletIteration}`, words.version);
 }
 
 async function until(what: string, script: string, wanted: string | RegExp): Promise<void> {
   const end = Date.now() + WAIT_MS;
   for (;;) {
-    const said = await on(script);
-    if (typeof wanted === 'string' ? said === wanted : wanted.test(said)) return;
-    if (Date.now() > end) throw new Error(`it never came to it: ${what}; at last: ${said}`);
+    const output = await on(script);
+    if (typeof wanted === 'string' ? output === wanted : wanted.test(output)) return;
+    if (Date.now() > end) throw new Error(`it never came to it: ${what}; at last: ${output}`);
     await sleep(100);
   }
 }
@@ -85,7 +85,7 @@ test('it can be profiled, and its goroutines be seen, as those of any kubelet', 
 });
 
 test('v1.18.8 keeps a subPath mount whose source is gone, so its container cannot start', async () => {
-  await tell({ version: 'v1.18.8', collects: true });
+  await report({ version: 'v1.18.8', collects: true });
   await put(settings('changed\n'));
   await until('the source is gone', mountLine, /\/\/deleted /);
   await on(endContainer);
@@ -101,7 +101,7 @@ test('v1.18.8 keeps a subPath mount whose source is gone, so its container canno
 });
 
 test('v1.36.3 mounts it anew when its container starts again', async () => {
-  await tell({ version: 'v1.36.3', collects: true });
+  await report({ version: 'v1.36.3', collects: true });
   await put(settings('changed again\n'));
   await until('the source is gone', mountLine, /\/\/deleted /);
   await on(endContainer);
@@ -128,7 +128,7 @@ test('a pod that is taken away leaves nothing', async () => {
 });
 
 test('a dead mount of an orphan holds it up: it still answers, and takes up no pod', async () => {
-  await tell({ version: 'v1.18.8', collects: true });
+  await report({ version: 'v1.18.8', collects: true });
   const orphan = `${podFolder('1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfe')}/volumes/kubernetes.io~nfs/a`;
   const late = { name: 'late', uid: '1b0c6a52-7f0e-4a51-9a3c-5a0d2f6e8cfd' };
   await on(

@@ -3,20 +3,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import { checkInside } from '../inside.ts';
-import { writeWhole } from '../open-node.ts';
+import { writeAll } from '../open-node.ts';
 import { PLACES } from '../places.ts';
 import type { RuntimeCommands } from '../practice-node.ts';
 import { connectCommands } from '../runtime/connect-commands.ts';
-import type { KubeletWords } from '../settings.ts';
+import type { KubeletChanges } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
 import { collectContainers } from './collect-containers.ts';
-import { openDoors } from './doors.ts';
 import { PRACTICE_MINUTE_MS } from './limits.ts';
 import { klogLine, type LogLine } from './log-line.ts';
 import { pageAt } from './pages.ts';
 import { readObjects } from './read-objects.ts';
-import { killStrangers } from './strangers.ts';
+import { startServers } from './servers.ts';
 import { SyncLoop } from './sync-loop.ts';
+import { killUnknownContainers } from './unknown-containers.ts';
 import { WORDINGS } from './wording.ts';
 
 /** Where every kubelet has it unless it is told otherwise. */
@@ -40,13 +40,13 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
     kubeletRoot: flag('root-dir'),
     runtime,
     say,
-    words: wordsNow,
+    words: textNow,
     objects: () => readObjects(PLACES.objects),
-    onVersion: (version) => writeWhole(PLACES.kubeletTurn, version),
+    onVersion: (version) => writeAll(PLACES.kubeletIteration, version),
   });
   const ports = { readOnly: Number(flag('read-only-port')), secure: SECURE_PORT };
-  await openDoors(ports, (request, response) => {
-    const page = pageAt(request.url ?? '/', wordsNow().version, loop);
+  await startServers(ports, (request, response) => {
+    const page = pageAt(request.url ?? '/', textNow().version, loop);
     const failed = (error: unknown) => ({ status: 500, body: `${messageOf(error)}\n` });
     void page.catch(failed).then(({ status, body }) => response.writeHead(status).end(body));
   });
@@ -54,8 +54,8 @@ export async function runKubelet(words: readonly string[]): Promise<void> {
   await Promise.all([loop.run(), collectAgainAndAgain(loop, runtime, say)]);
 }
 
-function wordsNow(): KubeletWords {
-  return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletWords;
+function textNow(): KubeletChanges {
+  return JSON.parse(readFileSync(PLACES.kubeletWords, 'utf8')) as KubeletChanges;
 }
 
 /** Once a minute, beside the sync loop, as in any kubelet: also when that is held up. */
@@ -66,13 +66,13 @@ async function collectAgainAndAgain(
 ): Promise<never> {
   for (;;) {
     await sleep(PRACTICE_MINUTE_MS);
-    const { version, collects } = wordsNow();
+    const { version, collects } = textNow();
     // Before it has heard of its pods every one of them would be a stranger.
     if (!collects || !loop.hasTurned) continue;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     const collector = { runtime, behaviour, wording, say, guard: checkInside };
     try {
-      await killStrangers(loop.podUids, collector);
+      await killUnknownContainers(loop.podUids, collector);
       await collectContainers(loop.podUids, collector);
     } catch (error) {
       // A runtime that is away, or was faster, is asked again next time.

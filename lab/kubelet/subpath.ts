@@ -10,14 +10,14 @@ export interface SubpathPlace {
   /** pods/UID/volume-subpaths/VOLUME/CONTAINER/INDEX: what the container gets. */
   readonly target: string;
   /** Whether a name that is not there is made: the pod owns the volume. */
-  readonly isMade: boolean;
+  readonly isCreated: boolean;
 }
 
 /** Mounts one name of a volume for one container, before each of its starts. */
 export async function prepareSubpath(place: SubpathPlace, { subpaths }: Behaviour): Promise<void> {
-  const { volumeFolder, subPath, target, isMade } = place;
+  const { volumeFolder, subPath, target, isCreated } = place;
   const name = join(volumeFolder, subPath);
-  if (isMade) mkdirSync(name, { recursive: true });
+  if (isCreated) mkdirSync(name, { recursive: true });
   if (!existsSync(name)) throw new Error(`lstat ${name}: no such file or directory`);
   // All links are followed first: bound is the file of this moment, in its folder with a time.
   const source = realpathSync(name);

@@ -2,23 +2,23 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import type { KubernetesObject, RuntimeCommands } from '../practice-node.ts';
 import { someThreadWaits } from '../server-wait.ts';
-import type { KubeletVersion, KubeletWords } from '../settings.ts';
+import type { KubeletChanges, KubeletVersion } from '../settings.ts';
 import { BEHAVIOURS } from './behaviour.ts';
-import { HOUSEKEEPING_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS, TURN_MS } from './limits.ts';
+import { HOUSEKEEPING_MS, LOOP_MS, RUNTIME_PAUSE_MS_MAX, SILENCE_MS } from './limits.ts';
 import type { LogLine } from './log-line.ts';
 import { type CleanedUp, cleanUpOrphans } from './orphans.ts';
 import type { Pod } from './pod.ts';
-import { type Hands, PodWorker, type RuntimeSight } from './pod-worker.ts';
-import type { ToldObjects } from './read-objects.ts';
+import { type KubeletContext, PodWorker, type RuntimeObservation } from './pod-worker.ts';
+import type { VolumeSources } from './read-objects.ts';
 import { WORDINGS } from './wording.ts';
 
-export interface LoopWish {
+export interface SyncLoopOptions {
   readonly kubeletRoot: string;
   readonly runtime: RuntimeCommands;
   readonly say: (line: LogLine) => void;
   /** Both are asked anew at each turn. */
-  readonly words: () => KubeletWords;
-  readonly objects: () => ToldObjects;
+  readonly words: () => KubeletChanges;
+  readonly objects: () => VolumeSources;
   /** Told when a turn begins by another version than the one before: whatever that did is done. */
   readonly onVersion: (version: KubeletVersion) => void;
 }
@@ -28,7 +28,7 @@ export interface LoopWish {
  * a dead mount holds up that, no pod is started, changed or ended any more.
  */
 export class SyncLoop {
-  readonly #wish: LoopWish;
+  readonly #wish: SyncLoopOptions;
   readonly #workers = new Map<string, PodWorker>();
   /** Pods that are gone from the API server and not yet from the node. */
   readonly #leaving = new Map<string, PodWorker>();
@@ -39,7 +39,7 @@ export class SyncLoop {
   #cleanedAt = 0;
   #cleanedUp: CleanedUp = { orphans: 0, failed: 0 };
 
-  constructor(wish: LoopWish) {
+  constructor(wish: SyncLoopOptions) {
     this.#wish = wish;
   }
 
@@ -76,25 +76,25 @@ export class SyncLoop {
   }
 
   async run(): Promise<never> {
-    let pauseMs = TURN_MS;
+    let pauseMs = LOOP_MS;
     for (;;) {
-      const failure = await this.#tryTurn();
+      const failure = await this.#tryIteration();
       // Before its first turn it only waits for the runtime to come.
       if (failure !== undefined && this.#hasTurned) {
-        const { say, wording } = this.#hands();
+        const { say, wording } = this.#context();
         say(wording.loopSkips(`[container runtime is down: ${failure}]`));
       }
-      pauseMs = failure === undefined ? TURN_MS : Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
+      pauseMs = failure === undefined ? LOOP_MS : Math.min(2 * pauseMs, RUNTIME_PAUSE_MS_MAX);
       await sleep(pauseMs);
     }
   }
 
   /** Why nothing came of it: the runtime does not tell its pods, or an object cannot be read. */
-  async #tryTurn(): Promise<string | undefined> {
+  async #tryIteration(): Promise<string | undefined> {
     try {
       const { runtime } = this.#wish;
       const sight = { sandboxes: await runtime.pods(), containers: await runtime.containers() };
-      const { say, wording } = this.#hands();
+      const { say, wording } = this.#context();
       if (this.#enteredAt === undefined) say(wording.loopStarts());
       this.#enteredAt = Date.now();
       await this.#turn(sight);
@@ -107,37 +107,42 @@ export class SyncLoop {
     }
   }
 
-  async #turn(sight: RuntimeSight): Promise<void> {
-    const told = this.#wish.objects();
-    const hands = this.#hands(this.#versionOfTurn());
-    this.#hear(told.pods, hands);
-    await Promise.all(told.pods.map((pod) => this.#syncPod(pod, told, sight, hands)));
+  async #turn(sight: RuntimeObservation): Promise<void> {
+    const reported = this.#wish.objects();
+    const context = this.#context(this.#versionOfIteration());
+    this.#hear(reported.pods, context);
+    await Promise.all(reported.pods.map((pod) => this.#syncPod(pod, reported, sight, context)));
     for (const [uid, worker] of this.#leaving) {
-      if (await worker.tearDown(hands)) this.#leaving.delete(uid);
+      if (await worker.tearDown(context)) this.#leaving.delete(uid);
     }
     if (Date.now() - this.#cleanedAt < HOUSEKEEPING_MS) return;
     this.#isCleaning = true;
     const running = sight.sandboxes.flatMap(({ uid, isReady }) => (isReady ? [uid] : []));
     const known = new Set([...this.podUids, ...running]);
-    this.#cleanedUp = await cleanUpOrphans(known, hands);
+    this.#cleanedUp = await cleanUpOrphans(known, context);
     this.#isCleaning = false;
     this.#cleanedAt = Date.now();
   }
 
-  async #syncPod(pod: Pod, told: ToldObjects, sight: RuntimeSight, hands: Hands): Promise<void> {
-    await this.#workers.get(pod.uid)?.sync(pod, told, sight, hands);
+  async #syncPod(
+    pod: Pod,
+    reported: VolumeSources,
+    sight: RuntimeObservation,
+    context: KubeletContext,
+  ): Promise<void> {
+    await this.#workers.get(pod.uid)?.sync(pod, reported, sight, context);
   }
 
   /** Takes up new pods, and lets those go that are not told of any more. */
-  #hear(pods: readonly Pod[], { say, wording }: Hands): void {
+  #hear(pods: readonly Pod[], { say, wording }: KubeletContext): void {
     const { kubeletRoot } = this.#wish;
     const added = pods.filter(({ uid }) => !this.#workers.has(uid) && !this.#leaving.has(uid));
     for (const pod of added) this.#workers.set(pod.uid, new PodWorker(pod, kubeletRoot));
     if (added.length > 0) say(wording.podsChange('ADD', added));
     const changed = pods.filter((pod) => this.#workers.get(pod.uid)?.isOtherThan(pod));
     if (changed.length > 0) say(wording.podsChange('UPDATE', changed));
-    const told = new Set(pods.map(({ uid }) => uid));
-    const gone = [...this.#workers.values()].filter(({ pod }) => !told.has(pod.uid));
+    const reported = new Set(pods.map(({ uid }) => uid));
+    const gone = [...this.#workers.values()].filter(({ pod }) => !reported.has(pod.uid));
     for (const worker of gone) {
       this.#workers.delete(worker.pod.uid);
       this.#leaving.set(worker.pod.uid, worker);
@@ -151,14 +156,14 @@ export class SyncLoop {
       );
   }
 
-  #versionOfTurn(): KubeletVersion {
+  #versionOfIteration(): KubeletVersion {
     const { version } = this.#wish.words();
     if (version !== this.#version) this.#wish.onVersion(version);
     this.#version = version;
     return version;
   }
 
-  #hands(version = this.#wish.words().version): Hands {
+  #context(version = this.#wish.words().version): KubeletContext {
     const { kubeletRoot, runtime, say } = this.#wish;
     const [behaviour, wording] = [BEHAVIOURS[version], WORDINGS[version]];
     return { kubeletRoot, runtime, behaviour, wording, say };

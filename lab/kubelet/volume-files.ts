@@ -1,6 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { Pod, Volume } from './pod.ts';
-import type { Files, ToldObjects } from './read-objects.ts';
+import type { Files, VolumeSources } from './read-objects.ts';
 
 /** How a kind of volume lies in the pod's folder. */
 export interface VolumePlace {
@@ -28,7 +28,7 @@ export function placeOf({ kind, source }: Volume): VolumePlace | undefined {
 }
 
 /** What the kubelet writes into a volume; undefined where the pod itself does. */
-export function filesOf(volume: Volume, pod: Pod, told: ToldObjects): Files | undefined {
+export function filesOf(volume: Volume, pod: Pod, told: VolumeSources): Files | undefined {
   if (!(volume.kind in WRITTEN)) return undefined;
   const { source } = volume;
   if (volume.kind !== 'projected') return filesOfSource(volume.kind, source, pod, told);
@@ -38,7 +38,7 @@ export function filesOf(volume: Volume, pod: Pod, told: ToldObjects): Files | un
   return Object.assign({}, ...parts) as Files;
 }
 
-function filesOfSource(kind: string, source: unknown, pod: Pod, told: ToldObjects): Files {
+function filesOfSource(kind: string, source: unknown, pod: Pod, told: VolumeSources): Files {
   switch (kind) {
     case 'configMap':
       return chosen('configmaps', textAt(source, 'name') ?? '', { source, pod, told });
@@ -61,7 +61,7 @@ function filesOfSource(kind: string, source: unknown, pod: Pod, told: ToldObject
 interface Choice {
   readonly source: unknown;
   readonly pod: Pod;
-  readonly told: ToldObjects;
+  readonly told: VolumeSources;
 }
 
 /** All files of an object, or those that `items` names, under the paths that it gives them. */

@@ -15,7 +15,7 @@ export interface Wording {
   orphansLeft(errors: readonly string[]): LogLine;
   /** It could not find out whether something of an orphan is mounted. */
   orphanNotSeen(podUid: string, error: string): LogLine;
-  strangerKilled(podUid: string, name: string): LogLine;
+  unknownContainerKilled(podUid: string, name: string): LogLine;
 }
 
 const V1_18: Wording = {
@@ -51,7 +51,8 @@ const V1_18: Wording = {
       'kubelet_volumes.go:65',
       `pod "${podUid}" found, but error ${error} occurred during checking mounted volumes from disk`,
     ),
-  strangerKilled: (_, name) => info('kubelet_pods.go:1122', `Killing unwanted pod "${name}"`),
+  unknownContainerKilled: (_, name) =>
+    info('kubelet_pods.go:1122', `Killing unwanted pod "${name}"`),
 };
 
 const V1_36: Wording = {
@@ -96,7 +97,7 @@ const V1_36: Wording = {
         podUID,
       }),
     ),
-  strangerKilled: (podUID) =>
+  unknownContainerKilled: (podUID) =>
     info(
       'kubelet_pods.go:1414',
       structured('Clean up containers for orphaned pod we had not seen before', { podUID }),

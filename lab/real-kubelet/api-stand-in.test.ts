@@ -64,7 +64,7 @@ test('pods of the files are listed by their node, with what a scheduler and an A
   const { files, ask, write } = await api();
   const volumes = [{ name: 'settings', configMap: { name: 'settings' } }];
   write('pods/shop/web.json', { ...POD, spec: { containers: [{ name: 'app' }], volumes } });
-  await files.look();
+  await files.poll();
   const { body } = await ask('GET', '/api/v1/pods?fieldSelector=spec.nodeName%3Dpractice');
   expect(body.items).toMatchObject([
     {
@@ -91,7 +91,7 @@ test('a watch tells what the files say from then on, and from a list on', async 
   const { folder, files, url, ask, write } = await api();
   write('configmaps/shop/settings.json', { kind: 'ConfigMap', metadata: { name: 'settings' } });
   write('configmaps/shop/other.json', { kind: 'ConfigMap', metadata: { name: 'other' } });
-  await files.look();
+  await files.poll();
   const path = '/api/v1/namespaces/shop/configmaps';
   const selector = 'fieldSelector=metadata.name%3Dsettings';
   const { body } = await ask('GET', `${path}?${selector}`);
@@ -104,14 +104,14 @@ test('a watch tells what the files say from then on, and from a list on', async 
     data: { mode: 'new' },
   });
   write('configmaps/shop/other.json', { kind: 'ConfigMap', metadata: { name: 'other' }, data: {} });
-  await files.look();
+  await files.poll();
   const changes = watched(`${url}${path}?watch=true&${selector}&${from}`);
   expect((await changes.next()).value).toMatchObject({
     type: 'MODIFIED',
     object: { apiVersion: 'v1', kind: 'ConfigMap', data: { mode: 'new' } },
   });
   rmSync(join(folder, 'configmaps/shop/settings.json'));
-  await files.look();
+  await files.poll();
   expect((await changes.next()).value).toMatchObject({
     type: 'DELETED',
     object: { metadata: { name: 'settings' } },
@@ -136,7 +136,7 @@ test('a status is merged by the order that comes with it, and the rest of the po
   const { files, ask, write } = await api();
   const pod = { ...POD, spec: { containers: [{ name: 'app' }] } };
   write('pods/shop/web.json', pod);
-  await files.look();
+  await files.poll();
   const patch = (status: object) =>
     ask('PATCH', '/api/v1/namespaces/shop/pods/web/status', { metadata: { uid: 'u-1' }, status });
   const order = { '$setElementOrder/conditions': [{ type: 'Ready' }, { type: 'Scheduled' }] };
@@ -145,7 +145,7 @@ test('a status is merged by the order that comes with it, and the rest of the po
   await patch({ ...order, conditions: [{ type: 'Ready', status: 'True' }], phase: 'Running' });
   // The kubelet's word stays when the pod itself is changed.
   write('pods/shop/web.json', { ...pod, metadata: { ...pod.metadata, labels: { a: 'b' } } });
-  await files.look();
+  await files.poll();
   expect((await ask('GET', '/api/v1/namespaces/shop/pods/web')).body).toMatchObject({
     metadata: { labels: { a: 'b' } },
     spec: { containers: [{ name: 'app' }] },
@@ -158,7 +158,7 @@ test('a status is merged by the order that comes with it, and the rest of the po
     },
   });
   write('pods/shop/web.json', { ...pod, metadata: { ...pod.metadata, uid: 'u-2' } });
-  await files.look();
+  await files.poll();
   const another = await ask('GET', '/api/v1/namespaces/shop/pods/web');
   expect(another.body).toMatchObject({ metadata: { uid: 'u-2' }, status: { phase: 'Pending' } });
 });
@@ -190,8 +190,8 @@ test('whoever tells how a node is may label it, and does not change what it is t
   const { store, ask } = await api();
   await ask('POST', '/api/v1/nodes', { metadata: { name: 'practice' }, spec: { taints: [] } });
   const metadata = { labels: { 'kubernetes.io/os': 'linux' } };
-  const wish = { metadata, spec: { unschedulable: true }, status: { phase: 'Running' } };
-  await ask('PATCH', '/api/v1/nodes/practice/status', wish);
+  const options = { metadata, spec: { unschedulable: true }, status: { phase: 'Running' } };
+  await ask('PATCH', '/api/v1/nodes/practice/status', options);
   expect(store.get({ resource: 'nodes', name: 'practice' })).toMatchObject({
     metadata: { name: 'practice', ...metadata },
     spec: { taints: [] },
@@ -217,9 +217,9 @@ test('events are taken and forgotten; what is not there or cannot be read is ref
 test('a pod that the kubelet deletes is asked for no more', async () => {
   const { folder, files, ask, write, store } = await api();
   write('pods/shop/web.json', POD);
-  await files.look();
+  await files.poll();
   await ask('DELETE', '/api/v1/namespaces/shop/pods/web');
   expect(existsSync(join(folder, 'pods/shop/web.json'))).toBe(false);
-  await files.look();
+  await files.poll();
   expect(store.list('pods')).toEqual([]);
 });

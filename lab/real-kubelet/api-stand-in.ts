@@ -15,9 +15,9 @@ export async function startApiStandIn(
   { port, onDelete }: { readonly port: number; readonly onDelete: (target: ApiTarget) => void },
 ): Promise<Server> {
   const server = createServer((message, response) => {
-    const [path = '', words] = (message.url ?? '').split('?');
+    const [path = '', text] = (message.url ?? '').split('?');
     const target = targetOf(path);
-    const query = new URLSearchParams(words);
+    const query = new URLSearchParams(text);
     if (!target) {
       send(response, status(404, 'NotFound', `${path} is not kept here`));
     } else if (query.get('watch')) {
@@ -27,7 +27,7 @@ export async function startApiStandIn(
       bodyOf(message)
         .then((body) => answer(store, { ...asked, body }))
         .then(
-          (made) => send(response, made),
+          (created) => send(response, created),
           (error: Error) => send(response, status(400, 'BadRequest', error.message)),
         );
     }
@@ -66,15 +66,15 @@ function answer(store: ObjectStore, asked: Asked): Answer {
     asked.onDelete(target);
     return { code: 200, body: store.remove(place) ?? known };
   }
-  const wish = method === 'PATCH' ? strategicMerge(known, body) : body;
+  const options = method === 'PATCH' ? strategicMerge(known, body) : body;
   // Whoever tells how a thing is does not change what it is to be.
-  const changed = target.part ? { ...(wish as StoredObject), spec: known.spec } : wish;
+  const changed = target.part ? { ...(options as StoredObject), spec: known.spec } : options;
   const object = changed as StoredObject;
   return { code: 200, body: isSame(known, object) ? known : store.put(place, object) };
 }
 
-function isSame(known: StoredObject, wish: StoredObject): boolean {
-  return JSON.stringify(known) === JSON.stringify(wish);
+function isSame(known: StoredObject, options: StoredObject): boolean {
+  return JSON.stringify(known) === JSON.stringify(options);
 }
 
 function create(store: ObjectStore, target: ApiTarget, object: StoredObject): Answer {
@@ -113,12 +113,12 @@ function watch(
   response.writeHead(200, { 'content-type': 'application/json' });
   response.flushHeaders();
   const isSelected = selectorOf(target, query);
-  const tell = ({ type, resource, object }: Change) => {
+  const report = ({ type, resource, object }: Change) => {
     if (resource !== target.resource || !isSelected(object)) return;
     response.write(`${JSON.stringify({ type, object })}\n`);
   };
-  for (const change of since) tell(change);
-  response.once('close', store.watch(tell));
+  for (const change of since) report(change);
+  response.once('close', store.watch(report));
 }
 
 async function bodyOf(message: IncomingMessage): Promise<unknown> {

@@ -19,7 +19,7 @@ export class ObjectFiles {
   }
 
   /** Takes over what is new, changed or gone since it was called last. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     const files = new Set(await this.#files());
     for (const [file, { place }] of this.#seen) {
       if (files.has(file)) continue;
@@ -53,14 +53,14 @@ export class ObjectFiles {
 
   #take(file: string, text: string): Place {
     const [resource = '', namespace = ''] = file.split('/');
-    const wish = JSON.parse(text) as StoredObject;
-    const place = { resource, namespace, name: wish.metadata.name };
+    const options = JSON.parse(text) as StoredObject;
+    const place = { resource, namespace, name: options.metadata.name };
     const known = this.#store.get(place);
-    const isAnother = known && wish.metadata.uid && known.metadata.uid !== wish.metadata.uid;
+    const isAnother = known && options.metadata.uid && known.metadata.uid !== options.metadata.uid;
     if (isAnother) this.#store.remove(place);
     // How the pod is the kubelet told us; the file only says how it is to be.
-    const status = (isAnother ? undefined : known?.status) ?? wish.status;
-    const object = { apiVersion: 'v1', ...wish, ...(status ? { status } : {}) };
+    const status = (isAnother ? undefined : known?.status) ?? options.status;
+    const object = { apiVersion: 'v1', ...options, ...(status ? { status } : {}) };
     this.#store.put(place, resource === 'pods' ? admitPod(object, this.#nodeName) : object);
     return place;
   }

@@ -49,18 +49,18 @@ export class ObjectStore {
   }
 
   /** Keeps it, new or changed; gives it as it is kept. */
-  put(place: Place, wish: StoredObject): StoredObject {
+  put(place: Place, options: StoredObject): StoredObject {
     const known = this.get(place);
     const { name, namespace } = place;
     const metadata = {
       creationTimestamp: known?.metadata.creationTimestamp ?? secondsNow(),
       uid: known?.metadata.uid ?? randomUUID(),
-      ...wish.metadata,
+      ...options.metadata,
       name,
       ...(namespace === undefined ? {} : { namespace }),
       resourceVersion: this.#next(),
     };
-    const object = { ...wish, metadata };
+    const object = { ...options, metadata };
     this.#objects.set(keyOf(place), { resource: place.resource, object });
     this.#tell({ type: known ? 'MODIFIED' : 'ADDED', resource: place.resource, object });
     return object;

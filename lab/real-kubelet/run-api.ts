@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { PLACES } from '../places.ts';
 import { startApiStandIn } from './api-stand-in.ts';
 import { knownNode } from './known-node.ts';
-import { FILES_LOOK_MS } from './limits.ts';
+import { FILES_POLL_MS } from './limits.ts';
 import { ObjectFiles } from './object-files.ts';
 import { ObjectStore } from './object-store.ts';
 
@@ -18,11 +18,11 @@ export async function runApi(): Promise<void> {
   const name = hostname();
   store.put({ resource: 'nodes', name }, knownNode(name));
   const files = new ObjectFiles(PLACES.objects, store, name);
-  await files.look();
+  await files.poll();
   await startApiStandIn(store, { port: API_PORT, onDelete: (target) => files.remove(target) });
   process.stdout.write('ready\n');
   for (;;) {
-    await sleep(FILES_LOOK_MS);
-    await files.look();
+    await sleep(FILES_POLL_MS);
+    await files.poll();
   }
 }

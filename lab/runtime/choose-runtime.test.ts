@@ -2,8 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Refusal, WrongWords } from '../refusal.ts';
-import { chooseRuntime, type RuntimeWish } from './choose-runtime.ts';
+import { Refusal, UsageRefusal } from '../refusal.ts';
+import { chooseRuntime, type RuntimeOptions } from './choose-runtime.ts';
 
 const PROGRAMS = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc'];
 let scratch: string;
@@ -23,9 +23,9 @@ function folderWith(programs: readonly string[]): string {
   return folder;
 }
 
-function refusalOf(wish: RuntimeWish, folders: readonly string[] = []): Refusal {
+function refusalOf(options: RuntimeOptions, folders: readonly string[] = []): Refusal {
   try {
-    throw new Error(`no refusal, but ${JSON.stringify(chooseRuntime(wish, folders))}`);
+    throw new Error(`no refusal, but ${JSON.stringify(chooseRuntime(options, folders))}`);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     return error;
@@ -55,14 +55,14 @@ test.each([
 test('ours can be asked for, but not by a socket', () => {
   const ours = { kind: 'stand-in', why: 'it was asked for' };
   expect(chooseRuntime({ kind: 'stand-in' }, [folderWith(PROGRAMS)])).toEqual(ours);
-  expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(WrongWords);
+  expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(UsageRefusal);
 });
 
 test('whatever listens at a socket and is no containerd is refused, and not spoken to', async () => {
   const endpoint = join(scratch, 'other.sock');
-  let isSpokenTo = false;
+  let isContacted = false;
   const server = createServer(() => {
-    isSpokenTo = true;
+    isContacted = true;
   });
   await new Promise<void>((resolve) => server.listen(endpoint, resolve));
   onTestFinished(() => void server.close());
@@ -71,7 +71,7 @@ test('whatever listens at a socket and is no containerd is refused, and not spok
     `${process.execPath} (pid ${process.pid}) serves ${endpoint}, and the lab can start no other ` +
       'than containerd',
   );
-  expect(isSpokenTo).toBe(false);
+  expect(isContacted).toBe(false);
 });
 
 test('a socket that is none, or that nobody serves, is refused', () => {

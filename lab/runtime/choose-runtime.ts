@@ -1,13 +1,13 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SYSTEM_FOLDERS } from '../../src/lib/process/system-program.ts';
-import { Refusal, WrongWords } from '../refusal.ts';
+import { Refusal, UsageRefusal } from '../refusal.ts';
 import type { RuntimeChoice } from '../settings.ts';
 import { containerdAt } from './containerd-at.ts';
 import { isHiddenOnNodes } from './hidden-on-nodes.ts';
 import { WAITING_PROGRAM_FOR } from './waiting-program.ts';
 
-export interface RuntimeWish {
+export interface RuntimeOptions {
   readonly kind: 'auto' | 'containerd' | 'stand-in';
   /** The socket of a containerd: ours is to be the same program. */
   readonly endpoint?: string | undefined;
@@ -20,12 +20,12 @@ const TODO =
 
 /** Which runtime a new practice node gets. Throws a Refusal when a real one is wished and cannot be. */
 export function chooseRuntime(
-  { kind, endpoint }: RuntimeWish,
+  { kind, endpoint }: RuntimeOptions,
   folders: readonly string[] = usualFolders(),
 ): RuntimeChoice {
   if (kind === 'stand-in') {
     if (endpoint === undefined) return { kind, why: 'it was asked for' };
-    throw new WrongWords(
+    throw new UsageRefusal(
       '--runtime stand-in and --runtime-endpoint ask for two different runtimes',
     );
   }

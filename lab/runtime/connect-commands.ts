@@ -3,17 +3,17 @@ import { join } from 'node:path';
 import * as cri from '../../src/lib/cri/generated/cri.ts';
 import { PLACES } from '../places.ts';
 import {
+  type ContainerOptions,
   type ContainerStatus,
-  type ContainerWish,
   IMAGE_NAMES,
   type ListedContainer,
-  type PodWish,
+  type PodOptions,
   type RuntimeCommands,
 } from '../practice-node.ts';
+import { containerConfigOf, podConfigOf } from './cri-configs.ts';
 import { CriDriver } from './cri-driver.ts';
 import * as drive from './generated/cri-drive.ts';
 import { labCgroup } from './lab-cgroup.ts';
-import { containerConfigOf, podConfigOf } from './wishes.ts';
 
 const SERVICE = 'v1.RuntimeService';
 
@@ -24,15 +24,17 @@ export function connectCommands(
   { logs = PLACES.podLogs }: { readonly logs?: string } = {},
 ): RuntimeCommands {
   const driver = new CriDriver(socket);
-  const configOf = (wish: PodWish) => podConfigOf(wish, { cgroup: podCgroup(lab, wish), logs });
+  const configOf = (options: PodOptions) =>
+    podConfigOf(options, { cgroup: podCgroup(lab, options), logs });
   return {
-    async runPod(wish) {
-      const config = configOf(wish);
+    async runPod(options) {
+      const config = configOf(options);
       if (config.logDirectory) await mkdir(config.logDirectory, { recursive: true });
       const types = [drive.RunPodSandboxRequest, drive.RunPodSandboxResponse] as const;
       return (await driver.call(`${SERVICE}/RunPodSandbox`, types, { config })).podSandboxId;
     },
-    createContainer: (podId, pod, wish) => createContainer(driver, podId, configOf(pod), wish),
+    createContainer: (podId, pod, options) =>
+      createContainer(driver, podId, configOf(pod), options),
     async startContainer(containerId) {
       const types = [drive.StartContainerRequest, drive.Nothing] as const;
       await driver.call(`${SERVICE}/StartContainer`, types, { containerId });
@@ -70,21 +72,21 @@ export function connectCommands(
 }
 
 /** Where a kubelet has the cgroup of a pod; what is made past it is elsewhere, and ours all the same. */
-function podCgroup(lab: string, { uid, isBare = false }: PodWish): string {
-  return join(labCgroup(lab), isBare ? 'bare' : `kubepods/pod${uid}`);
+function podCgroup(lab: string, { uid, isUnmanagedContainer = false }: PodOptions): string {
+  return join(labCgroup(lab), isUnmanagedContainer ? 'bare' : `kubepods/pod${uid}`);
 }
 
 async function createContainer(
   driver: CriDriver,
   podSandboxId: string,
   sandboxConfig: drive.PodSandboxConfig,
-  wish: ContainerWish,
+  options: ContainerOptions,
 ): Promise<string> {
-  const config = containerConfigOf(sandboxConfig, wish, {
-    image: wish.image ?? IMAGE_NAMES.program,
+  const config = containerConfigOf(sandboxConfig, options, {
+    image: options.image ?? IMAGE_NAMES.program,
   });
   if (config.logPath) {
-    await mkdir(join(sandboxConfig.logDirectory, wish.name), { recursive: true });
+    await mkdir(join(sandboxConfig.logDirectory, options.name), { recursive: true });
   }
   const types = [drive.CreateContainerRequest, drive.CreateContainerResponse] as const;
   const request = { podSandboxId, config, sandboxConfig };

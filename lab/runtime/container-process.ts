@@ -3,15 +3,15 @@ import { startCompanion } from '../../src/lib/process/companion.ts';
 import { PLAIN_ENVIRONMENT, systemProgram } from '../../src/lib/process/system-program.ts';
 import { PLACES } from '../places.ts';
 import { joinCgroup } from './join-cgroup.ts';
-import { START_MS, WORDS_BYTES_MAX } from './limits.ts';
-import { runcRefusal } from './runc-words.ts';
+import { OUTPUT_BYTES_MAX, START_MS } from './limits.ts';
+import { runcRefusal } from './runc-errors.ts';
 
 export interface HostMount {
   readonly containerPath: string;
   readonly hostPath: string;
 }
 
-export interface ContainerProcessWish {
+export interface ContainerProcessOptions {
   /** Its own cgroup, from the root of the hierarchy on. */
   readonly cgroup: string;
   readonly mounts: readonly HostMount[];
@@ -60,31 +60,24 @@ exec cat
 `;
 
 /** Rejects in runc's words when the kernel does not let a host path be mounted. */
-export async function startContainerProcess(wish: ContainerProcessWish): Promise<ContainerProcess> {
+export async function startContainerProcess(
+  options: ContainerProcessOptions,
+): Promise<ContainerProcess> {
   const started = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<number>();
   let said = '';
   const hear = (chunk: Buffer) => {
-    said = (said + chunk.toString()).slice(0, WORDS_BYTES_MAX);
+    said = (said + chunk.toString()).slice(0, OUTPUT_BYTES_MAX);
     if (said === 'running\n') started.resolve();
   };
-  const paths = wish.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
-  const words = [
-    '--mount',
-    '--propagation',
-    'private',
-    program('sh'),
-    '-c',
-    SCRIPT,
-    ROOT,
-    ...paths,
-  ];
-  const command = { program: program('unshare'), arguments: words, environment: PLAIN_ENVIRONMENT };
+  const paths = options.mounts.flatMap(({ hostPath, containerPath }) => [hostPath, containerPath]);
+  const text = ['--mount', '--propagation', 'private', program('sh'), '-c', SCRIPT, ROOT, ...paths];
+  const command = { program: program('unshare'), arguments: text, environment: PLAIN_ENVIRONMENT };
   const child = startCompanion(command, {
     onOutput: hear,
     onErrorOutput: hear,
     onEnd: (why) => {
-      const refused = refusal(said, wish.mounts);
+      const refused = refusal(said, options.mounts);
       started.reject(new Error(refused ?? `the container was not made: ${why}: ${said}`));
       ended.resolve(exitCodeOf(why));
     },
@@ -95,7 +88,7 @@ export async function startContainerProcess(wish: ContainerProcessWish): Promise
     const limit = `${START_MS / 1_000} s`;
     started.reject(new Error(`context deadline exceeded: not started within ${limit}`));
   }, START_MS);
-  const begin = joinCgroup(wish.cgroup, child.pid).then(() => child.write(Buffer.from('\n')));
+  const begin = joinCgroup(options.cgroup, child.pid).then(() => child.write(Buffer.from('\n')));
   await Promise.all([started.promise, begin]).finally(() => clearTimeout(late));
   return { ended: ended.promise, kill: () => child.abandon() };
 }
@@ -114,11 +107,11 @@ function refusal(said: string, mounts: readonly HostMount[]): string | undefined
   const [, path, why = ''] = REFUSED.exec(said) ?? [];
   const mount = mounts.find(({ hostPath }) => hostPath === path);
   if (!mount) return undefined;
-  return runcRefusal(mount.hostPath, mount.containerPath, kernelWords(why));
+  return runcRefusal(mount.hostPath, mount.containerPath, kernelText(why));
 }
 
 /** For two of the kernel's words mount has its own; Go writes all of them small. */
-function kernelWords(why: string): string {
+function kernelText(why: string): string {
   if (why.endsWith('does not exist')) return 'no such file or directory';
   if (why.endsWith('not a directory')) return 'not a directory';
   return why.toLowerCase();

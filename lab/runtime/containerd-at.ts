@@ -28,15 +28,15 @@ export function containerdAt(endpoint: string): FoundContainerd {
   const pid = ownerOf(inode);
   if (pid === undefined) throw refuse(`who listens at ${socket} cannot be seen from here`);
   const containerd = readlinkSync(`/proc/${pid}/exe`);
-  const told = `${containerd} (pid ${pid}) serves ${socket}`;
+  const reported = `${containerd} (pid ${pid}) serves ${socket}`;
   if (basename(containerd) !== 'containerd') {
-    throw refuse(`${told}, and the lab can start no other than containerd`);
+    throw refuse(`${reported}, and the lab can start no other than containerd`);
   }
   if (!existsSync(containerd) || isHiddenOnNodes(containerd)) {
-    throw refuse(`${told}, and that program cannot be reached from a practice node`);
+    throw refuse(`${reported}, and that program cannot be reached from a practice node`);
   }
   const runc = runcOf(pid);
-  if (runc === undefined) throw refuse(`${told}, and its runc is not to be found`);
+  if (runc === undefined) throw refuse(`${reported}, and its runc is not to be found`);
   return { containerd, runc };
 }
 
@@ -67,9 +67,9 @@ function openedBy(pid: number): readonly string[] {
 }
 
 /** Processes end, and close what they had open, while we look. */
-function unlessGone(look: () => readonly string[]): readonly string[] {
+function unlessGone(snapshot: () => readonly string[]): readonly string[] {
   try {
-    return look();
+    return snapshot();
   } catch {
     return [];
   }

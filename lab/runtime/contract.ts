@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { removeCgroupTree } from '../cgroup-tree.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../namespaces.ts';
 import { PLACES } from '../places.ts';
-import { IMAGE_NAMES, type PodWish, type RuntimeCommands } from '../practice-node.ts';
+import { IMAGE_NAMES, type PodOptions, type RuntimeCommands } from '../practice-node.ts';
 import { connectCommands } from './connect-commands.ts';
 import { labCgroup } from './lab-cgroup.ts';
 
@@ -53,9 +53,12 @@ export function describeRuntime(
       return folder;
     }
 
-    async function started(pod: PodWish, wish: Parameters<RuntimeCommands['createContainer']>[2]) {
+    async function started(
+      pod: PodOptions,
+      options: Parameters<RuntimeCommands['createContainer']>[2],
+    ) {
       const podId = await runtime.runPod(pod);
-      const id = await runtime.createContainer(podId, pod, wish);
+      const id = await runtime.createContainer(podId, pod, options);
       await runtime.startContainer(id);
       return { podId, id };
     }
@@ -96,18 +99,21 @@ export function describeRuntime(
       await inside.run('mount', '--bind', join(folder, 'file'), target);
       await inside.run('rm', join(folder, 'file'));
       const podId = await runtime.runPod(WEB);
-      const wish = { name: 'app', mounts: [{ hostPath: target, containerPath: '/etc/app.conf' }] };
-      const id = await runtime.createContainer(podId, WEB, wish);
-      const words = new RegExp(
+      const options = {
+        name: 'app',
+        mounts: [{ hostPath: target, containerPath: '/etc/app.conf' }],
+      };
+      const id = await runtime.createContainer(podId, WEB, options);
+      const text = new RegExp(
         `error mounting "${target}" to rootfs at "/etc/app.conf".*: no such file or directory`,
       );
-      await expect(runtime.startContainer(id)).rejects.toThrow(words);
+      await expect(runtime.startContainer(id)).rejects.toThrow(text);
       const refused = { state: 'exited', exitCode: 128, reason: 'StartError', startedAt: 0 };
       expect(await runtime.status(id)).toMatchObject(refused);
-      expect((await runtime.status(id)).message).toMatch(words);
+      expect((await runtime.status(id)).message).toMatch(text);
 
       await inside.run('umount', target);
-      const next = await runtime.createContainer(podId, WEB, { ...wish, attempt: 1 });
+      const next = await runtime.createContainer(podId, WEB, { ...options, attempt: 1 });
       await runtime.startContainer(next);
       expect((await runtime.status(next)).state).toBe('running');
       await runtime.removePod(podId);
@@ -153,10 +159,15 @@ export function describeRuntime(
     });
 
     test('gives what is made past the kubelet no log path, and no labels but its own', async () => {
-      const pod = { name: 'mqtt', namespace: '', uid: '', isBare: true };
+      const pod = { name: 'mqtt', namespace: '', uid: '', isUnmanagedContainer: true };
       const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
       const image = IMAGE_NAMES.broker;
-      const { podId, id } = await started(pod, { name: 'mqtt', isBare: true, labels, image });
+      const { podId, id } = await started(pod, {
+        name: 'mqtt',
+        isUnmanagedContainer: true,
+        labels,
+        image,
+      });
       expect(await runtime.status(id)).toMatchObject({ state: 'running', logPath: '' });
       expect((await runtime.containers())[0]?.labels).toEqual(labels);
       expect(fileOf(processOf(id), 'cgroup')).not.toContain('kubepods');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type WrittenEntry, writeTar } from '../../src/lib/std/tar.ts';
 
-export interface ImageWish {
+export interface ImageOptions {
   /** One image has all these names; nothing is fetched by any of them. */
   readonly names: readonly string[];
   readonly files: readonly WrittenEntry[];
@@ -18,7 +18,12 @@ const LAYER = 'application/vnd.oci.image.layer.v1.tar';
 const MANIFEST = 'application/vnd.oci.image.manifest.v1+json';
 
 /** An OCI image archive of these files alone, the same bytes each time. */
-export function imageArchive({ names, files, command, environment = [] }: ImageWish): Uint8Array {
+export function imageArchive({
+  names,
+  files,
+  command,
+  environment = [],
+}: ImageOptions): Uint8Array {
   const layer = writeTar(files);
   const config = json({
     architecture: ARCHITECTURES[process.arch] ?? process.arch,

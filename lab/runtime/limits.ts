@@ -8,7 +8,7 @@ export const START_MS = 30_000;
 export const STAT_MS = 10_000;
 
 /** Of what the programs that make a container say; one line of it is used. */
-export const WORDS_BYTES_MAX = 16_384;
+export const OUTPUT_BYTES_MAX = 16_384;
 
 /** Pods and containers together: more than a kubelet's 110 pods ever have. */
 export const THINGS_MAX = 2_000;
@@ -20,7 +20,7 @@ export const CONTAINERD_READY_MS = 60_000;
 export const CONTAINERD_ASK_MS = 1_000;
 
 /** Of the log of a containerd that did not start: the end of it tells why. */
-export const LOG_LINES_TOLD = 8;
+export const LOG_LINES_SHOWN = 8;
 
 /** Of a containerd's own configuration, when its runc is looked for: such a file has a few hundred lines. */
 export const CONFIG_BYTES_MAX = 1_000_000;

@@ -1,6 +1,6 @@
 import { runProgram } from '../../src/lib/process/run.ts';
 import { systemProgram } from '../../src/lib/process/system-program.ts';
-import { STAT_MS, WORDS_BYTES_MAX } from './limits.ts';
+import { OUTPUT_BYTES_MAX, STAT_MS } from './limits.ts';
 
 /** Not by our own hands: a path on a silent file server would hold them for ever. */
 const SCRIPT = `
@@ -23,15 +23,15 @@ export async function prepareHostPaths(paths: readonly string[]): Promise<void> 
     program: systemProgram('sh') ?? '/bin/sh',
     arguments: ['-c', SCRIPT, 'sh', ...paths],
     deadlineMs: STAT_MS,
-    outputBytesMax: WORDS_BYTES_MAX,
+    outputBytesMax: OUTPUT_BYTES_MAX,
   });
   if (ended.ended === 'exit' && ended.code === 0) return;
   if (ended.ended === 'deadline') throw new Error('context deadline exceeded');
   if (ended.ended === 'not-started') throw new Error(ended.why);
   const [path, why = ended.stderr] = ended.stdout.trimEnd().split('\n');
   // stat: cannot statx '/x': Transport endpoint is not connected
-  const words = why.split(': ').at(-1)?.toLowerCase();
+  const text = why.split(': ').at(-1)?.toLowerCase();
   throw new Error(
-    `failed to generate container spec: failed to stat "${path}": stat ${path}: ${words}`,
+    `failed to generate container spec: failed to stat "${path}": stat ${path}: ${text}`,
   );
 }

@@ -20,8 +20,8 @@ const SCRIPT = `
 
 /** It ends with the namespaces, if not before. */
 async function start({ enter }: PrivateNamespaces): Promise<ChildProcess> {
-  const words = [process.execPath, '--no-warnings', '--input-type=module', '-e', SCRIPT];
-  const runtime = spawn('env', [...enter, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = [process.execPath, '--no-warnings', '--input-type=module', '-e', SCRIPT];
+  const runtime = spawn('env', [...enter, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(runtime.stdout, 'data');
   return runtime;
 }

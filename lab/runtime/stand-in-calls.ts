@@ -3,9 +3,9 @@ import * as cri from '../../src/lib/cri/generated/cri.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import type { Decoding, Encoding } from './cri-driver.ts';
 import * as drive from './generated/cri-drive.ts';
+import { listedOf, sandboxOf, statusOf } from './runtime-objects.ts';
 import type { Calls } from './serve-calls.ts';
 import { NotFound, type StandInRuntime } from './stand-in-runtime.ts';
-import { listedOf, sandboxOf, statusOf } from './things.ts';
 
 type Call = Calls[string];
 

@@ -7,7 +7,12 @@ import type { ContainerConfig, PodSandboxConfig } from './generated/cri-drive.ts
 import { leaveCgroup } from './join-cgroup.ts';
 import { THINGS_MAX } from './limits.ts';
 import { prepareHostPaths } from './prepare-host-paths.ts';
-import { type KnownContainer, type KnownPod, logPathOf, nowInNanoseconds } from './things.ts';
+import {
+  type KnownContainer,
+  type KnownPod,
+  logPathOf,
+  nowInNanoseconds,
+} from './runtime-objects.ts';
 
 /** What is asked for is not there; the wire has a word of its own for it. */
 export class NotFound extends Error {

@@ -17,8 +17,8 @@ import {
   CALL_MS,
   CONTAINERD_ASK_MS,
   CONTAINERD_READY_MS,
-  LOG_LINES_TOLD,
-  WORDS_BYTES_MAX,
+  LOG_LINES_SHOWN,
+  OUTPUT_BYTES_MAX,
 } from './limits.ts';
 import { waitingProgram } from './waiting-program.ts';
 
@@ -57,12 +57,10 @@ export async function startContainerd(
   });
   if (!start.started) throw new Error(`${containerd} could not be started: ${start.why}`);
   const driver = new CriDriver(PLACES.runtimeSocket);
-  await furnish(driver, join(dirname(containerd), 'ctr'), environment).finally(() =>
-    driver.close(),
-  );
+  await setUp(driver, join(dirname(containerd), 'ctr'), environment).finally(() => driver.close());
 }
 
-async function furnish(
+async function setUp(
   driver: CriDriver,
   ctr: string,
   environment: Readonly<Record<string, string>>,
@@ -100,7 +98,7 @@ async function importImage(
     ],
     environment,
     deadlineMs: CALL_MS,
-    outputBytesMax: WORDS_BYTES_MAX,
+    outputBytesMax: OUTPUT_BYTES_MAX,
   });
   if (ended.ended === 'exit' && ended.code === 0) return;
   const why = 'stderr' in ended ? ended.stderr.trim() : ended.why;
@@ -111,7 +109,7 @@ async function importImage(
 async function untilReady(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const isSoByNow = () => isSo().catch(() => false);
   await until(what, isSoByNow, CONTAINERD_READY_MS).catch(async (error: unknown) => {
-    const log = (await readFile(LOG, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_TOLD);
+    const log = (await readFile(LOG, 'utf8')).trimEnd().split('\n').slice(-LOG_LINES_SHOWN);
     throw new Error(`${messageOf(error)}; its log ends: ${log.join('\n')}`);
   });
 }

@@ -32,9 +32,9 @@ describe('kubectl on the doors of an agent', () => {
     rmSync(home, { recursive: true, force: true });
   });
 
-  function kubectl(...words: readonly string[]): Promise<Ended> {
+  function kubectl(...args: readonly string[]): Promise<Ended> {
     const server = `http://kubediag:${agent.token}@127.0.0.1:${agent.port}`;
-    const all = [program, '--server', server, ...words];
+    const all = [program, '--server', server, ...args];
     return runProgram(all, { environment: { HOME: home } });
   }
 
@@ -46,9 +46,9 @@ describe('kubectl on the doors of an agent', () => {
   });
 
   it('applies with its own checks on, waits, shows, changes and deletes', async () => {
-    const made = await kubectl('apply', '-f', MANIFEST);
-    expect(made).toMatchObject({ code: 0, stderr: '' });
-    expect(made.stdout.match(/ created\n/g)).toHaveLength(6);
+    const fixture = await kubectl('apply', '-f', MANIFEST);
+    expect(fixture).toMatchObject({ code: 0, stderr: '' });
+    expect(fixture.stdout.match(/ created\n/g)).toHaveLength(6);
     // There is no kubelet here, so no pod can be told.
     const failed = '--for=jsonpath={.status.phase}=Failed';
     const waited = await kubectl('wait', `diagnosis/${NAME}`, failed, '--timeout=20s');

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
 import { folderOf, names, takeDown } from '../../tools/cluster/known-clusters.ts';
-import { leftOf } from '../rig/left-of-cluster.ts';
+import { leftOf } from '../rig/cluster-leftovers.ts';
 
 /**
  * Waits until the test run that started it is over, however it ended: then its standard input

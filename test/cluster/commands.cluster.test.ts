@@ -8,14 +8,14 @@ import { afterEach, expect, inject, it } from 'vitest';
 import { enteringInto } from '../../lab/namespaces.ts';
 import { folderOf, names, read } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
-import { leftOf } from '../rig/left-of-cluster.ts';
+import { leftOf } from '../rig/cluster-leftovers.ts';
 
 const MAIN = join(import.meta.dirname, '../../tools/cluster/main.ts');
 const NAME = `${inject('clustersOfRun')}-up`;
 const FOLDER = folderOf(NAME);
 
-function start(...words: readonly string[]) {
-  const child = spawn(process.execPath, [MAIN, ...words], {
+function start(...args: readonly string[]) {
+  const child = spawn(process.execPath, [MAIN, ...args], {
     // A group of its own, as a terminal would make it.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -25,8 +25,8 @@ function start(...words: readonly string[]) {
   return { child, ended: ended.then(([stdout, stderr, [code]]) => ({ code, stdout, stderr })) };
 }
 
-function cluster(...words: readonly string[]) {
-  return start(...words).ended;
+function cluster(...args: readonly string[]) {
+  return start(...args).ended;
 }
 
 function parentOf(pid: number): number {
@@ -111,7 +111,7 @@ it('leaves no process and no mount when its first process is killed', async () =
 
 it('leaves no process and no mount when its keeper is killed, and down removes the rest', async () => {
   await cluster('up', '--name', NAME);
-  kill((await read(NAME))?.keeper.pid);
+  kill((await read(NAME))?.supervisor.pid);
   const kinds = async () => new Set((await leftOf(FOLDER)).map(({ kind }) => kind));
   await expect.poll(kinds, { timeout: 20_000 }).toEqual(new Set(['cgroup']));
   await cluster('down', '--name', NAME);
@@ -141,7 +141,7 @@ it('leaves nothing when its keeper is killed while a part is paused', async () =
   const known = await read(NAME);
   const first = known?.ready?.first.pid ?? 0;
   process.kill(known?.ready?.parts.kubelet?.pid ?? 0, 'SIGSTOP');
-  process.kill(known?.keeper.pid ?? 0, 'SIGKILL');
+  process.kill(known?.supervisor.pid ?? 0, 'SIGKILL');
   expect(await cluster('down', '--name', NAME)).toMatchObject({ code: 0 });
   expect(await leftOf(FOLDER)).toEqual([]);
   await expect.poll(() => existsSync(`/proc/${first}`)).toBe(false);

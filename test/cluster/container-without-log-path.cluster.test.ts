@@ -5,9 +5,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { bpftracePackages } from '../rig/bpftrace.ts';
 import { EXECUTABLE, type Running, startProgram } from '../rig/run-kubediag.ts';
-import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
+import { ClusterCheck, type FaultAnswer } from './cluster-check.ts';
 import { makeUnloggedContainer } from './unlogged-container.ts';
-import { entries, furnishWorkingFolder, workingFolder } from './working-folder.ts';
+import { entries, setUpWorkingFolder, workingFolder } from './working-folder.ts';
 
 const FAULT = 'container-without-log-path';
 const SOON = { timeout: 30_000, interval: 100 };
@@ -27,7 +27,7 @@ const CHAIN = [
 ];
 
 let restoredAt = 0;
-let current: ClusterLook;
+let current: ClusterCheck;
 
 /** From the first container to the cure: each test begins where the one before ended. */
 describe(`containers without a log path under kubelet ${CURRENT}`, () => {
@@ -35,9 +35,9 @@ describe(`containers without a log path under kubelet ${CURRENT}`, () => {
   let runner = '';
 
   beforeAll(async () => {
-    current = await ClusterLook.begin(CURRENT, FAULT);
+    current = await ClusterCheck.begin(CURRENT, FAULT);
     const { cluster } = current;
-    await furnishWorkingFolder(current);
+    await setUpWorkingFolder(current);
     await current.applyPod('known');
     await cluster.kubectl('wait', '--for=condition=Ready', 'pod/known', '--timeout=60s');
     known = await current.containerIds();
@@ -81,8 +81,8 @@ describe(`containers without a log path under kubelet ${CURRENT}`, () => {
   });
 
   it('are active then, with the line in which the kubelet says so', async () => {
-    const said = () => current.kubeletSaid().includes('log \\"boot\\": remove boot');
-    await expect.poll(said, SOON).toBe(true);
+    const output = () => current.kubeletLogged().includes('log \\"boot\\": remove boot');
+    await expect.poll(output, SOON).toBe(true);
     const fault = await current.check(FAULT);
     const labelled = fault.findings.find(({ subject }) => subject.container === 'labelled');
     expect(labelled).toMatchObject({ state: 'active', reason: 'DeletesWorkingFolder' });
@@ -105,16 +105,16 @@ describe(`containers without a log path under kubelet ${CURRENT}`, () => {
 
 describe(`a container without a log path under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   it('is harmless: the kubelet removes it, and nothing else', async () => {
-    const look = await ClusterLook.begin(LAST_WITH_STALE_SUBPATH, FAULT);
-    await furnishWorkingFolder(look);
-    look.cluster.parts.kubelet.pause();
-    await makeUnloggedContainer(look.cluster, { name: 'plain', command: ['true'] });
-    const fault = await look.check(FAULT);
+    const clusterCheck = await ClusterCheck.begin(LAST_WITH_STALE_SUBPATH, FAULT);
+    await setUpWorkingFolder(clusterCheck);
+    clusterCheck.cluster.parts.kubelet.pause();
+    await makeUnloggedContainer(clusterCheck.cluster, { name: 'plain', command: ['true'] });
+    const fault = await clusterCheck.check(FAULT);
     expect(fault).toMatchObject({ code: 0, verdict: 'clear' });
     expect(fault.findings).toMatchObject([{ state: 'benign', reason: 'OldKubelet' }]);
-    look.cluster.parts.kubelet.resume();
-    await expect.poll(async () => (await look.check(FAULT)).findings, SLOW).toEqual([]);
-    expect(entries(look)).toEqual(['bin', 'boot', 'etc']);
+    clusterCheck.cluster.parts.kubelet.resume();
+    await expect.poll(async () => (await clusterCheck.check(FAULT)).findings, SLOW).toEqual([]);
+    expect(entries(clusterCheck)).toEqual(['bin', 'boot', 'etc']);
   });
 });
 
@@ -142,14 +142,16 @@ function textsOf(finding: FaultAnswer['findings'][number] | undefined): string {
 }
 
 /** Begins to watch the folder, and comes back when nothing can be missed any more. */
-async function trace(look: ClusterLook): Promise<Running> {
+async function trace(clusterCheck: ClusterCheck): Promise<Running> {
   const packages = await bpftracePackages();
   if ('missing' in packages) throw new Error(packages.missing);
-  const folder = workingFolder(look);
+  const folder = workingFolder(clusterCheck);
   const limits = ['--seconds', '30', '--lines', '1', '-o', 'json'];
-  const words = ['trace', 'deletions', folder, ...limits, '--bpftrace', packages.program];
+  const args = ['trace', 'deletions', folder, ...limits, '--bpftrace', packages.program];
   const { environment } = packages;
-  const tracing = startProgram([...look.cluster.enter, EXECUTABLE, ...words], { environment });
+  const tracing = startProgram([...clusterCheck.cluster.enter, EXECUTABLE, ...args], {
+    environment,
+  });
   await tracing.hasSaid('watching');
   return tracing;
 }

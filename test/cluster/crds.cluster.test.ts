@@ -36,8 +36,8 @@ it('takes the manifests of every KubeDiag as they are, and fills in the rest', a
   expect(again.trimEnd().split('\n').length).toBeGreaterThan(20);
   expect(again).not.toContain('configured');
 
-  const specOf = async (...words: readonly string[]) =>
-    JSON.parse(await cluster.kubectl('get', ...words, '-o=jsonpath={.spec}')) as unknown;
+  const specOf = async (...args: readonly string[]) =>
+    JSON.parse(await cluster.kubectl('get', ...args, '-o=jsonpath={.spec}')) as unknown;
   expect(await specOf('operation', 'pod-list-collector')).toEqual({
     processor: {
       timeoutSeconds: 30,
@@ -55,11 +55,11 @@ it('takes the manifests of every KubeDiag as they are, and fills in the rest', a
 
 it('refuses a mistyped field, or drops it where kubectl is told so', async () => {
   const mistyped = JSON.stringify({
-    ...made('Diagnosis', { operationSet: 'a', nodeName: 'a', Recovery: 'Approval' }),
+    ...fixture('Diagnosis', { operationSet: 'a', nodeName: 'a', Recovery: 'Approval' }),
     metadata: { name: 'mistyped' },
   });
-  const create = (...words: readonly string[]) =>
-    cluster.run(['kubectl', 'create', '--filename=-', ...words], { input: mistyped });
+  const create = (...args: readonly string[]) =>
+    cluster.run(['kubectl', 'create', '--filename=-', ...args], { input: mistyped });
   const refused = await create();
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('strict decoding error: unknown field "spec.Recovery"');
@@ -74,8 +74,8 @@ it('shows a Diagnosis as it always was shown, and has its status apart', async (
   const status = { phase: 'Succeeded', checkpoint: { pathIndex: 0, nodeIndex: 3 } };
   const patch = JSON.stringify({ status });
   const name = ['diag', 'subpath-remount-diagnosis'];
-  const words = ['--subresource=status', '--type=merge', `--patch=${patch}`];
-  await cluster.kubectl('patch', ...name, ...words);
+  const args = ['--subresource=status', '--type=merge', `--patch=${patch}`];
+  await cluster.kubectl('patch', ...name, ...args);
   const [head = '', row = ''] = (await cluster.kubectl('get', ...name)).split('\n');
   const columns = 'NAME OPERATIONSET NODENAME PODNAMESPACE PODNAME PODCONTAINER PHASE RESULT AGE';
   expect(head.trim().split(/\s+/)).toEqual(columns.split(' '));
@@ -123,7 +123,12 @@ it('takes every status that a walk through a graph writes', async () => {
     new Date(),
   );
   expect(saved.at(-1)).toMatchObject({ phase: 'Failed', failedPaths: paths });
-  const named = { fault: 'a-fault', finding: '3f9a1c', deed: 'unmount /a', details: ['mount 216'] };
+  const named = {
+    fault: 'a-fault',
+    finding: '3f9a1c',
+    description: 'unmount /a',
+    details: ['mount 216'],
+  };
   const done = { state: 'done', endTime: '2026-01-02T03:04:05.678Z', journalEntry: 7 };
   const proof = [{ claim: 'it is deleted', text: '216 27 /a//deleted', origin: '/proc/8:4' }];
   const hurts = { fault: 'a-fault', state: 'active', reason: 'ItHurts', summary: 'It hurts.' };
@@ -143,15 +148,15 @@ it('takes every status that a walk through a graph writes', async () => {
   const name = ['diag', 'http-operation'];
   for (const status of [...saved, good, recorded]) {
     const patch = JSON.stringify([{ op: 'add', path: '/status', value: status }]);
-    const words = ['--subresource=status', '--type=json', `--patch=${patch}`];
-    await cluster.kubectl('patch', ...name, ...words);
+    const args = ['--subresource=status', '--type=json', `--patch=${patch}`];
+    await cluster.kubectl('patch', ...name, ...args);
     const stored = await cluster.kubectl('get', ...name, '-o=jsonpath={.status}');
     expect(JSON.parse(stored)).toEqual(status);
   }
 });
 
 it('is given what kubectl reads in a file, and we read the same', async () => {
-  const words = ['yes', 'No', 'on', 'OFF', 'true', 'False', '010', '1_000', '1e3', '0x1f', '0o17'];
+  const args = ['yes', 'No', 'on', 'OFF', 'true', 'False', '010', '1_000', '1e3', '0x1f', '0o17'];
   const more = [
     '0644',
     '09',
@@ -167,7 +172,7 @@ it('is given what kubectl reads in a file, and we read the same', async () => {
     'y',
     'N',
   ];
-  const fields = [...words, ...more].map((word, at) => `    k${at}: ${word}`).join('\n');
+  const fields = [...args, ...more].map((word, at) => `    k${at}: ${word}`).join('\n');
   const text = [
     'apiVersion: diagnosis.kubediag.org/v1',
     'kind: Operation',
@@ -191,7 +196,7 @@ it('is given what kubectl reads in a file, and we read the same', async () => {
   expect(read).toMatchObject([{ spec }]);
 });
 
-const made = (kind: string, spec: object) => ({
+const fixture = (kind: string, spec: object) => ({
   apiVersion: 'diagnosis.kubediag.org/v1',
   kind,
   metadata: { name: 'wrong' },
@@ -220,16 +225,16 @@ it('refuses what our own check refuses, in the same words where they are ours', 
     ['CommonEvent', { summary: 'a' }],
   ];
   for (const [kind, spec] of wrong) {
-    const resource = made(kind, spec);
+    const resource = fixture(kind, spec);
     const { problems } = checkResource(resource);
     expect(problems, JSON.stringify(resource)).not.toEqual([]);
-    const said = await refusalOf(resource);
+    const output = await refusalOf(resource);
     // A rule is written once, for us and for the server; of a mere form each has its own words.
-    const isRule = problems.some(({ what }) => said.includes(what));
+    const isRule = problems.some(({ what }) => output.includes(what));
     const isForm = /must be|should (be|match|have)|Required value|Unsupported value|anyOf/.test(
-      said,
+      output,
     );
-    expect(isRule || isForm, said).toBe(true);
+    expect(isRule || isForm, output).toBe(true);
   }
 });
 
@@ -243,8 +248,8 @@ it.each([
   ['an edge into the start', [{ to: [1] }, { operation: 'a', to: [0] }], 'back to the first one'],
   ['an edge to nowhere', [{ to: [1] }, { operation: 'a', to: [7] }], 'a node that is not there'],
   ['a self edge', [{ to: [1] }, { id: 1, operation: 'a', to: [1] }], 'a node leads to itself'],
-])('refuses a graph with %s', async (_, adjacencyList, words) => {
-  expect(await refusalOf(made('OperationSet', { adjacencyList }))).toContain(words);
+])('refuses a graph with %s', async (_, adjacencyList, args) => {
+  expect(await refusalOf(fixture('OperationSet', { adjacencyList }))).toContain(args);
 });
 
 it('takes the largest graph that is allowed, and has time for its rules', async () => {
@@ -259,8 +264,8 @@ it('takes the largest graph that is allowed, and has time for its rules', async 
     to: id === 0 ? range(1, 100) : id < 100 ? range(100, 200) : [],
   }));
   await cluster.apply(
-    { ...made('OperationSet', { adjacencyList: chain }), metadata: { name: 'chain' } },
-    { ...made('OperationSet', { adjacencyList: layers }), metadata: { name: 'layers' } },
+    { ...fixture('OperationSet', { adjacencyList: chain }), metadata: { name: 'chain' } },
+    { ...fixture('OperationSet', { adjacencyList: layers }), metadata: { name: 'layers' } },
   );
 });
 

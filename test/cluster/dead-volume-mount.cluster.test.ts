@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { CURRENT, LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
-import { ClusterLook, type FaultAnswer } from './cluster-look.ts';
+import { ClusterCheck, type FaultAnswer } from './cluster-check.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';
 import { healthz, type StuckCluster, stuckCluster } from './stuck-cluster.ts';
 
@@ -25,25 +25,33 @@ beforeAll(() => {
 
 /** From the dead mount to the last left-over: each test begins where the one before ended. */
 describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
-  let look: ClusterLook;
+  let clusterCheck: ClusterCheck;
   let volume: HungVolume;
 
   beforeAll(async () => {
-    look = await ClusterLook.begin(CURRENT, FAULT);
-    await look.applyPod('early');
-    await look.cluster.kubectl('wait', '--for=condition=Ready', 'pod/early', '--timeout=60s');
-    volume = await mountHungVolume(look.cluster, POD_UID, 'kubernetes.io~csi/data/mount');
-    await look.applyPod('late');
+    clusterCheck = await ClusterCheck.begin(CURRENT, FAULT);
+    await clusterCheck.applyPod('early');
+    await clusterCheck.cluster.kubectl(
+      'wait',
+      '--for=condition=Ready',
+      'pod/early',
+      '--timeout=60s',
+    );
+    volume = await mountHungVolume(clusterCheck.cluster, POD_UID, 'kubernetes.io~csi/data/mount');
+    await clusterCheck.applyPod('late');
   });
 
   it('is active without any credential, with the stack of the thread that waits on it', async () => {
-    const active = expectActive(await look.check(FAULT), volume);
+    const active = expectActive(await clusterCheck.check(FAULT), volume);
     expectStack(active, 'mount-utils.PathExists');
-    expect(await look.phaseOf('late')).toBe('Pending');
+    expect(await clusterCheck.phaseOf('late')).toBe('Pending');
   });
 
   it('is proven by frames that are all in the goroutine dump, where we may ask for it', async () => {
-    const active = expectActive(await look.check(FAULT, ...look.credential), volume);
+    const active = expectActive(
+      await clusterCheck.check(FAULT, ...clusterCheck.credential),
+      volume,
+    );
     const dump = 'https://127.0.0.1:10250/debug/pprof/goroutine?debug=2';
     const dumped = active?.proof.find(({ origin }) => origin.includes(dump))?.text?.split(' < ');
     expect(dumped?.join()).toContain('mount-utils.PathExists');
@@ -60,76 +68,86 @@ describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   });
 
   it('is shown by stacks without any credential', async () => {
-    const { code, stdout } = await look.kubediag('stacks');
+    const { code, stdout } = await clusterCheck.kubediag('stacks');
     expect(code).toBe(1);
     expect(oneLine(stdout)).toMatch(/sync loop, thread \d+ blocked .* in HandlePodCleanups/);
     expect(stdout).toContain(volume.target);
   });
 
   it('is the same in a replay of its bundle', async () => {
-    const bundle = join(look.cluster.scratch, 'dead-volume-mount.tgz');
-    const made = await look.kubediag('bundle', bundle);
-    expect(made.code, made.stderr).toBe(0);
-    const replayed = await look.kubediag('replay', bundle, '-o', 'json');
-    expectStack(expectActive(look.answerOf(replayed), volume), 'mount-utils.PathExists');
+    const bundle = join(clusterCheck.cluster.scratch, 'dead-volume-mount.tgz');
+    const fixture = await clusterCheck.kubediag('bundle', bundle);
+    expect(fixture.code, fixture.stderr).toBe(0);
+    const replayed = await clusterCheck.kubediag('replay', bundle, '-o', 'json');
+    expectStack(expectActive(clusterCheck.answerOf(replayed), volume), 'mount-utils.PathExists');
   });
 
   it('is unmounted by recover --yes alone, and the sync loop goes on', async () => {
-    const before = mountTablesNaming(look.cluster.scratch);
-    const ended = await look.recover();
+    const before = mountTablesNaming(clusterCheck.cluster.scratch);
+    const ended = await clusterCheck.recover();
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('the mount is gone') });
     expect(ended.stdout).not.toContain('still mounted');
-    await expect.poll(() => look.phaseOf('late'), SLOW).toBe('Running');
-    const gone = mountChanges(before, mountTablesNaming(look.cluster.scratch))
+    await expect.poll(() => clusterCheck.phaseOf('late'), SLOW).toBe('Running');
+    const gone = mountChanges(before, mountTablesNaming(clusterCheck.cluster.scratch))
       .filter((line) => line.startsWith('- '))
       .filter((line) => !line.includes(` ${volume.target} `));
     expect(gone).toEqual([]);
-    expect(await look.check(FAULT)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+    expect(await clusterCheck.check(FAULT)).toMatchObject({
+      code: 0,
+      verdict: 'clear',
+      findings: [],
+    });
   });
 
   it('leaves vol_data.json, about which the kubelet complains until it is set aside', async () => {
-    const next = ClusterLook.on(look.cluster, LEFT_OVER);
-    const check = () => next.check(LEFT_OVER, ...YOUNG, ...look.credential);
+    const next = ClusterCheck.on(clusterCheck.cluster, LEFT_OVER);
+    const check = () => next.check(LEFT_OVER, ...YOUNG, ...clusterCheck.credential);
     // The complaint of before, about the busy mount, is the newest one for a moment.
     const complaint = expect.objectContaining({ text: expect.stringContaining('not a directory') });
     const found = { state: 'active', proof: expect.arrayContaining([complaint]) };
     await expect.poll(check, SLOW).toMatchObject({ code: 1, findings: [found] });
-    const ended = await next.recover(...YOUNG, ...look.credential);
+    const ended = await next.recover(...YOUNG, ...clusterCheck.credential);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('done') });
-    const folder = `${look.cluster.kubeletRoot}/pods/${POD_UID}`;
-    const isThere = async () => (await look.cluster.run(['test', '-d', folder])).code === 0;
+    const folder = `${clusterCheck.cluster.kubeletRoot}/pods/${POD_UID}`;
+    const isThere = async () => (await clusterCheck.cluster.run(['test', '-d', folder])).code === 0;
     await expect.poll(isThere, SLOW).toBe(false);
-    const heard = look.kubeletSaid().length;
+    const heard = clusterCheck.kubeletLogged().length;
     await sleep(SILENCE_MS);
-    expect(look.kubeletSaid(heard)).not.toContain(POD_UID);
-    expect((await look.report()).faults.map(({ verdict }) => verdict)).not.toContain('found');
+    expect(clusterCheck.kubeletLogged(heard)).not.toContain(POD_UID);
+    expect((await clusterCheck.report()).faults.map(({ verdict }) => verdict)).not.toContain(
+      'found',
+    );
   });
 });
 
 describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
-  let look: ClusterLook;
+  let clusterCheck: ClusterCheck;
   let volume: HungVolume;
 
   beforeAll(async () => {
-    look = await ClusterLook.begin(LAST_WITH_STALE_SUBPATH, FAULT);
-    volume = await mountHungVolume(look.cluster, POD_UID, 'kubernetes.io~cephfs/data');
-    await look.applyPod('late');
+    clusterCheck = await ClusterCheck.begin(LAST_WITH_STALE_SUBPATH, FAULT);
+    volume = await mountHungVolume(clusterCheck.cluster, POD_UID, 'kubernetes.io~cephfs/data');
+    await clusterCheck.applyPod('late');
   });
 
   it('is active without any credential, with the stack of the thread that waits on it', async () => {
-    const active = expectActive(await look.check(FAULT), volume);
+    const active = expectActive(await clusterCheck.check(FAULT), volume);
     expectStack(active, 'mount.(*Mounter).IsLikelyNotMountPoint');
-    expect(await look.phaseOf('late')).toBe('Pending');
+    expect(await clusterCheck.phaseOf('late')).toBe('Pending');
   });
 
   it('is unmounted by recover --yes alone; pods start, and the pod directory goes', async () => {
-    const ended = await look.recover();
+    const ended = await clusterCheck.recover();
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('the mount is gone') });
-    await expect.poll(() => look.phaseOf('late'), SLOW).toBe('Running');
-    const { cluster } = look;
+    await expect.poll(() => clusterCheck.phaseOf('late'), SLOW).toBe('Running');
+    const { cluster } = clusterCheck;
     const pods = async () => (await cluster.run(['ls', `${cluster.kubeletRoot}/pods`])).stdout;
     await expect.poll(pods, SLOW).not.toContain(POD_UID);
-    expect(await look.check(FAULT)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+    expect(await clusterCheck.check(FAULT)).toMatchObject({
+      code: 0,
+      verdict: 'clear',
+      findings: [],
+    });
   });
 });
 
@@ -142,10 +160,10 @@ describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH} that tell
   });
 
   it('is active while the kubelet still calls itself healthy', async () => {
-    const { look, volume } = stuck;
+    const { clusterCheck, volume } = stuck;
     expect(await healthz(stuck, 10255)).toBe('ok');
-    expectActive(await look.check(FAULT), volume);
-    expect(await look.phaseOf('late')).toBe('Pending');
+    expectActive(await clusterCheck.check(FAULT), volume);
+    expect(await clusterCheck.phaseOf('late')).toBe('Pending');
   });
 });
 

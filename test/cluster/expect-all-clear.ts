@@ -5,7 +5,7 @@ import { reportOf } from '../rig/run-kubediag.ts';
 
 /** None is unknown either: what nobody may ask the kubelet must not be needed on a healthy node. */
 export function expectAllClear(ended: Ended): void {
-  const told = reportOf(ended).faults.map(({ name, verdict, reason, findings }) => ({
+  const reported = reportOf(ended).faults.map(({ name, verdict, reason, findings }) => ({
     name,
     verdict,
     reason,
@@ -19,6 +19,6 @@ export function expectAllClear(ended: Ended): void {
   }));
   const byName = (one: { readonly name: string }, other: { readonly name: string }) =>
     one.name < other.name ? -1 : 1;
-  expect(told.toSorted(byName)).toEqual(clear.toSorted(byName));
+  expect(reported.toSorted(byName)).toEqual(clear.toSorted(byName));
   expect(ended.code).toBe(0);
 }

@@ -47,8 +47,8 @@ export async function mountHungVolume(
     const file = join(dirname(cluster.outside(target)), 'vol_data.json');
     await writeFile(file, JSON.stringify(CSI_DATA));
   }
-  const words = [...cluster.enter, process.execPath, SERVER, target];
-  const server = spawn('env', words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const text = [...cluster.enter, process.execPath, SERVER, target];
+  const server = spawn('env', text, { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(server.stdout, 'data');
   kubelet.resume();
   await untilWaiting(kubelet.pid);
@@ -65,7 +65,7 @@ export async function mountHungVolume(
 }
 
 const WAITING_MS = 30_000;
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /** It looks at the volumes of pods that it does not know every two seconds. */
 async function untilWaiting(pid: number): Promise<void> {
@@ -75,6 +75,6 @@ async function untilWaiting(pid: number): Promise<void> {
     readFileSync(`${tasks}/${tid}/wchan`, 'utf8') === 'request_wait_answer';
   while (!readdirSync(tasks).some(isWaiting)) {
     if (Date.now() > deadline) throw new Error('the kubelet does not come to the dead mount');
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }

@@ -15,9 +15,9 @@ const FAULT = 'orphaned-volume-metadata';
 describe(`a practice node with kubelet ${CURRENT}`, () => {
   let environment: NodeJS.ProcessEnv;
   let up: Ended;
-  const lab = (command: string, ...words: readonly string[]): Promise<Ended> =>
-    runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...words], { environment });
-  const kubediag = (...words: readonly string[]) => lab('run', '--', 'kubediag', ...words);
+  const lab = (command: string, ...args: readonly string[]): Promise<Ended> =>
+    runProgram([EXECUTABLE, 'lab', command, '--name', NAME, ...args], { environment });
+  const kubediag = (...args: readonly string[]) => lab('run', '--', 'kubediag', ...args);
   const check = async (): Promise<Report> => reportOf(await kubediag('check', '-o', 'json'));
 
   beforeAll(async () => {
@@ -34,8 +34,8 @@ describe(`a practice node with kubelet ${CURRENT}`, () => {
   });
 
   it('has healthy pods, and nothing is unknown', async () => {
-    const said = `a real one, ${CURRENT}`;
-    expect(up).toMatchObject({ code: 0, stdout: expect.stringContaining(said) });
+    const output = `a real one, ${CURRENT}`;
+    expect(up).toMatchObject({ code: 0, stdout: expect.stringContaining(output) });
     const { node, faults } = await check();
     expect(node.kubelet.version).toBe(CURRENT);
     // `up` waits until all of them run.

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Report } from '../../src/node/checkup/report.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
-import { ClusterLook } from './cluster-look.ts';
+import { ClusterCheck } from './cluster-check.ts';
 import { expectAllClear } from './expect-all-clear.ts';
 import { mountHungVolume } from './hung-volume.ts';
 import { makeUnloggedContainer } from './unlogged-container.ts';
-import { furnishWorkingFolder } from './working-folder.ts';
+import { setUpWorkingFolder } from './working-folder.ts';
 
 /** What is younger could be a teardown under way. */
 const HOUR_AGO = new Date(Date.now() - 3_600_000);
@@ -18,13 +18,13 @@ const LEFT = '1d0c5b52-36a4-4d8e-9c83-64b1f0a7e002';
 const STRANGE = '1d0c5b52-36a4-4d8e-9c83-64b1f0a7e003';
 
 describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
-  let look: ClusterLook;
+  let clusterCheck: ClusterCheck;
 
   beforeAll(async () => {
-    look = await ClusterLook.begin(CURRENT, 'dead-volume-mount');
-    const { cluster } = look;
-    await furnishWorkingFolder(look);
-    await look.applyPod('early');
+    clusterCheck = await ClusterCheck.begin(CURRENT, 'dead-volume-mount');
+    const { cluster } = clusterCheck;
+    await setUpWorkingFolder(clusterCheck);
+    await clusterCheck.applyPod('early');
     await cluster.kubectl('wait', '--for=condition=Ready', 'pod/early', '--timeout=60s');
     cluster.parts.kubelet.pause();
     const volumes = async (podUid: string, ...place: readonly string[]) => {
@@ -34,7 +34,7 @@ describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
     };
     const left = await volumes(LEFT, 'kubernetes.io~csi', 'data');
     await writeFile(join(left, 'vol_data.json'), '{}');
-    const early = await look.uidOf('early');
+    const early = await clusterCheck.uidOf('early');
     const deleting = await volumes(early, 'example.com~disk', 'pvc-1.deleting~859156558');
     for (const path of [left, join(left, 'vol_data.json'), deleting]) {
       await utimes(path, HOUR_AGO, HOUR_AGO);
@@ -45,15 +45,15 @@ describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
   });
 
   it('is told of everything by one check, what hurts most first, and what to repair first', async () => {
-    const report = await look.report(...look.credential);
-    const told = report.faults.filter(({ verdict }) => verdict === 'found');
-    expect(told.map(({ name }) => name).toSorted()).toEqual([
+    const report = await clusterCheck.report(...clusterCheck.credential);
+    const reported = report.faults.filter(({ verdict }) => verdict === 'found');
+    expect(reported.map(({ name }) => name).toSorted()).toEqual([
       'container-without-log-path',
       'dead-volume-mount',
       'leftover-volume-directory',
       'orphaned-volume-metadata',
     ]);
-    expect(told[0]?.findings[0]?.state).toBe('active');
+    expect(reported[0]?.findings[0]?.state).toBe('active');
     expect(report.faults.map(({ verdict }) => verdict)).not.toContain('unknown');
     expect(waitsOf(report)).toContain('leftover-volume-directory waits for dead-volume-mount');
   });
@@ -65,20 +65,20 @@ describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
     await expect.poll(() => podsOf('orphaned-volume-metadata'), SLOW).toEqual([DEAD, LEFT]);
     await expectRepaired('orphaned-volume-metadata');
     await expectRepaired('leftover-volume-directory');
-    expectAllClear(await look.kubediag('check', '-o', 'json'));
+    expectAllClear(await clusterCheck.kubediag('check', '-o', 'json'));
   });
 
   async function podsOf(fault: string): Promise<readonly (string | undefined)[]> {
-    const { findings } = await ClusterLook.on(look.cluster, fault).check(fault);
+    const { findings } = await ClusterCheck.on(clusterCheck.cluster, fault).check(fault);
     return findings.map(({ subject }) => subject.podUid ?? '').toSorted();
   }
 
   async function expectRepaired(fault: string): Promise<void> {
-    const { findings } = await ClusterLook.on(look.cluster, fault).check(fault);
+    const { findings } = await ClusterCheck.on(clusterCheck.cluster, fault).check(fault);
     expect(findings, fault).not.toEqual([]);
     for (const { id } of findings) {
-      const words = ['recover', fault, '--yes', '--finding', id, '--confirm', DEAD];
-      const ended = await look.kubediag(...words, ...look.credential);
+      const args = ['recover', fault, '--yes', '--finding', id, '--confirm', DEAD];
+      const ended = await clusterCheck.kubediag(...args, ...clusterCheck.credential);
       expect(ended, `${fault}: ${ended.stdout}${ended.stderr}`).toMatchObject({ code: 0 });
     }
   }

@@ -6,7 +6,7 @@ import { startCluster } from '../../tools/cluster/start-cluster.ts';
 
 /** A pod that ignores SIGTERM is killed after a second; then its volumes have to be unmounted. */
 const RENEW_MS = 90_000;
-const LOOK_MS = 500;
+const CHECK_INTERVAL_MS = 500;
 const SOON = { limitMs: 20_000 };
 /** As in the manuals whose manifests are applied here. */
 export const NODE = 'my-node';
@@ -42,7 +42,7 @@ async function start(kubelet: string): Promise<Cluster> {
   // test-812-1-36-3
   const name = [inject('clustersOfRun'), ...kubelet.slice(1).split('.')].join('-');
   // Written down before there is anything, so that it is found whenever we are killed.
-  await write({ name, keeper: markOf(process.pid) });
+  await write({ name, supervisor: markOf(process.pid) });
   return startCluster({ name, nodeName: NODE, kubelet, scratch: folderOf(name) });
 }
 
@@ -50,7 +50,7 @@ async function start(kubelet: string): Promise<Cluster> {
 async function renewed(cluster: Cluster | undefined): Promise<Cluster | undefined> {
   if (!cluster) return undefined;
   try {
-    await makeWhole(cluster);
+    await complete(cluster);
     await makeEmpty(cluster);
     return cluster;
   } catch (error) {
@@ -60,7 +60,7 @@ async function renewed(cluster: Cluster | undefined): Promise<Cluster | undefine
   }
 }
 
-async function makeWhole(cluster: Cluster): Promise<void> {
+async function complete(cluster: Cluster): Promise<void> {
   for (const part of Object.values(cluster.parts)) {
     if (part.pid === 0) await part.start();
     else part.resume();
@@ -98,6 +98,6 @@ async function until(
     const failed = Object.values(parts).find((part) => part.hasFailed());
     if (failed) throw new Error(`${failed.name} ended`);
     if (Date.now() > deadline) throw new Error(`waited ${RENEW_MS / 1000} s in vain until ${what}`);
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }

@@ -4,21 +4,21 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Ended } from '../../tools/cluster/cluster.ts';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { oneLine } from '../rig/run-kubediag.ts';
-import { ClusterLook } from './cluster-look.ts';
+import { ClusterCheck } from './cluster-check.ts';
 
 const TOKEN = '/run/kubediag-token';
 
 describe(`stacks and profile of kubelet ${CURRENT}`, () => {
-  let look: ClusterLook;
+  let clusterCheck: ClusterCheck;
   let advice: Advice;
 
   beforeAll(async () => {
-    look = await ClusterLook.begin(CURRENT, 'dead-volume-mount');
+    clusterCheck = await ClusterCheck.begin(CURRENT, 'dead-volume-mount');
   });
 
   it('are refused to nobody in particular, with the commands that make a credential', async () => {
-    for (const words of [['stacks'], ['profile', 'kubelet', '--seconds', '1']]) {
-      const ended = await look.kubediag(...words);
+    for (const args of [['stacks'], ['profile', 'kubelet', '--seconds', '1']]) {
+      const ended = await clusterCheck.kubediag(...args);
       expect(ended.code).toBe(2);
       expect(oneLine(ended.stderr)).toContain('HTTP 401: Unauthorized');
       advice = adviceIn(ended);
@@ -28,7 +28,7 @@ describe(`stacks and profile of kubelet ${CURRENT}`, () => {
 
   it('are refused to somebody without the right, with the same commands', async () => {
     const file = await writeToken('kubectl create token default');
-    const ended = await look.kubediag('stacks', '--kubelet-token-file', file);
+    const ended = await clusterCheck.kubediag('stacks', '--kubelet-token-file', file);
     expect(ended.code).toBe(2);
     // A healthy kubelet hangs nowhere, and its loop waits for work where the kernel shows nothing.
     expect(oneLine(ended.stdout)).toMatch(/^\d+ threads? of the kubelet .* sync loop unknown/);
@@ -40,14 +40,14 @@ describe(`stacks and profile of kubelet ${CURRENT}`, () => {
     const token = advice.make.at(-1) ?? '';
     for (const command of advice.make.slice(0, -1)) await shell(command);
     const file = await writeToken(token);
-    const stacks = await look.kubediag('stacks', '--kubelet-token-file', file);
+    const stacks = await clusterCheck.kubediag('stacks', '--kubelet-token-file', file);
     expect(stacks).toMatchObject({ code: 0, stderr: '' });
     expect(stacks.stdout).toMatch(/^\d+ goroutines with \d+ different stacks/);
     expect(oneLine(stacks.stdout)).toContain('sync loop waits for its next work, as it should');
 
-    const flame = join(look.cluster.scratch, 'flame.html');
-    const pprof = join(look.cluster.scratch, 'kubelet.pprof');
-    const profile = await look.kubediag(
+    const flame = join(clusterCheck.cluster.scratch, 'flame.html');
+    const pprof = join(clusterCheck.cluster.scratch, 'kubelet.pprof');
+    const profile = await clusterCheck.kubediag(
       ...['profile', 'kubelet', '--seconds', '2', '--flame', flame, '--save', pprof],
       ...['--kubelet-token-file', file],
     );
@@ -57,13 +57,18 @@ describe(`stacks and profile of kubelet ${CURRENT}`, () => {
     expect(readFileSync(pprof).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
 
     for (const command of advice.takeAway) await shell(command);
-    expect(existsSync(look.cluster.outside(TOKEN))).toBe(false);
-    const { code } = await look.cluster.run(['kubectl', 'get', 'clusterrole', 'kubediag-debug']);
+    expect(existsSync(clusterCheck.cluster.outside(TOKEN))).toBe(false);
+    const { code } = await clusterCheck.cluster.run([
+      'kubectl',
+      'get',
+      'clusterrole',
+      'kubediag-debug',
+    ]);
     expect(code).not.toBe(0);
   });
 
   async function shell(command: string): Promise<string> {
-    const ended = await look.cluster.run(['sh', '-c', command]);
+    const ended = await clusterCheck.cluster.run(['sh', '-c', command]);
     expect(ended, command).toMatchObject({ code: 0 });
     return ended.stdout;
   }

@@ -7,7 +7,7 @@ import type { PartName } from '../../tools/cluster/parts.ts';
 import { mountChanges, mountTablesNaming } from '../rig/mount-tables.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from '../rig/printed-status.ts';
 import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
-import { ClusterLook, type FaultAnswer, withoutHash } from './cluster-look.ts';
+import { ClusterCheck, type FaultAnswer, withoutHash } from './cluster-check.ts';
 import { expectAllClear } from './expect-all-clear.ts';
 import { NODE } from './shared-cluster.ts';
 import { AFTER, applyTenPods, CHANGING, changeContents, FILE_OF, MANUALS_POD } from './ten-pods.ts';
@@ -18,17 +18,17 @@ const SLOW = { timeout: 120_000, interval: 1_000 };
 
 /** One node from health to its cure: each test begins where the one before ended. */
 describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
-  const look = upToTheRestart(LAST_WITH_STALE_SUBPATH, 'latent');
+  const clusterCheck = upToTheRestart(LAST_WITH_STALE_SUBPATH, 'latent');
   let cured: string | undefined;
 
   it('is active when the containers are killed, and proves it', async () => {
-    for (const pod of CHANGING) await look().killContainer(pod);
+    for (const pod of CHANGING) await clusterCheck().killContainer(pod);
     const looping = Object.fromEntries(CHANGING.map((pod) => [pod, 'CrashLoopBackOff']));
-    await expect.poll(() => look().containerStates(), SLOW).toMatchObject(looping);
-    const fault = await look().check();
+    await expect.poll(() => clusterCheck().containerStates(), SLOW).toMatchObject(looping);
+    const fault = await clusterCheck().check();
     expectStates(fault, 'active');
     for (const { subject, proof } of fault.findings) {
-      const line = look()
+      const line = clusterCheck()
         .staleMounts()
         .find((mount) => mount.includes(` ${subject.mount} `));
       const texts = proof.map(({ claim, text = '' }) => `${claim}: ${text}`).join('\n');
@@ -39,39 +39,48 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   });
 
   it('is active too when asked from inside a privileged pod', async () => {
-    expectStates(look().answerOf(await checkFromPod(look())), 'active');
+    expectStates(clusterCheck().answerOf(await checkFromPod(clusterCheck())), 'active');
   });
 
-  sameWithMissingParts(look, 'active');
+  sameWithMissingParts(clusterCheck, 'active');
 
   it('is cured for one pod by the manifests of the manual, with the status that it prints', async () => {
-    const uid = await look().uidOf('core2');
+    const uid = await clusterCheck().uidOf('core2');
     const line =
-      look()
+      clusterCheck()
         .staleMounts()
         .find((each) => each.includes(uid)) ?? '';
-    const state = ['--state-dir', join(look().cluster.scratch, 'state-of-the-manual')];
+    const state = ['--state-dir', join(clusterCheck().cluster.scratch, 'state-of-the-manual')];
     // The kubelet was just started again, and learns of its pods one after another.
     const listed = ['kubectl', 'get', `--raw=/api/v1/nodes/${NODE}/proxy/pods`];
-    const list = async () => (await look().cluster.run(listed)).stdout;
+    const list = async () => (await clusterCheck().cluster.run(listed)).stdout;
     await expect.poll(list, SLOW).toContain(MANUALS_POD);
-    const words = ['run', '-f', MANUAL, '--yes', '-o', 'yaml', ...state, ...look().credential];
-    const ended = await look().kubediag(...words);
+    const args = [
+      'run',
+      '-f',
+      MANUAL,
+      '--yes',
+      '-o',
+      'yaml',
+      ...state,
+      ...clusterCheck().credential,
+    ];
+    const ended = await clusterCheck().kubediag(...args);
     expect(ended.code, ended.stderr).toBe(0);
     const detail = expectPrintedStatus(parse(ended.stdout) as PrintedDiagnosis, line);
     expect(JSON.parse(detail)).toMatchObject({ kind: 'Pod', metadata: { name: MANUALS_POD, uid } });
-    expect(look().staleMounts()).not.toContain(line);
+    expect(clusterCheck().staleMounts()).not.toContain(line);
     // Its container starts when the kubelet tries again, which the next test waits for.
     cured = targetOf(rootAndTarget(`- ${line}`));
   });
 
   it('is cured by recover, which ends when the pods run on the changed content', async () => {
-    const before = mountTablesNaming(look().cluster.scratch);
-    const stale = look().staleMounts();
-    const ended = await look().kubediag('recover', FAULT, '--yes', '--wait');
-    const changes = mountChanges(before, mountTablesNaming(look().cluster.scratch));
+    const before = mountTablesNaming(clusterCheck().cluster.scratch);
+    const stale = clusterCheck().staleMounts();
+    const ended = await clusterCheck().kubediag('recover', FAULT, '--yes', '--wait');
+    const changes = mountChanges(before, mountTablesNaming(clusterCheck().cluster.scratch));
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('healed') });
-    await expectAllAreWell(look());
+    await expectAllAreWell(clusterCheck());
 
     // What the kubelet and containerd mount whenever they try to start a container comes and goes.
     const others = (sign: string) =>
@@ -89,77 +98,77 @@ describe(`ten pods under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
 });
 
 describe(`ten pods under kubelet ${CURRENT}`, () => {
-  const look = upToTheRestart(CURRENT, 'benign');
+  const clusterCheck = upToTheRestart(CURRENT, 'benign');
 
   it('is repaired by the kubelet when the containers are killed', async () => {
-    for (const pod of CHANGING) await look().killContainer(pod);
-    await expect.poll(() => look().staleMounts(), SLOW).toEqual([]);
+    for (const pod of CHANGING) await clusterCheck().killContainer(pod);
+    await expect.poll(() => clusterCheck().staleMounts(), SLOW).toEqual([]);
     await expect
-      .poll(() => look().containerStates(), SLOW)
+      .poll(() => clusterCheck().containerStates(), SLOW)
       .toMatchObject(Object.fromEntries(CHANGING.map((pod) => [pod, 'running'])));
-    await expectAllAreWell(look());
+    await expectAllAreWell(clusterCheck());
   });
 });
 
 /** What is the same on both but for the state: health, the change of content, missing parts. */
-function upToTheRestart(kubelet: string, state: 'latent' | 'benign'): () => ClusterLook {
-  let started: ClusterLook | undefined;
-  const look = () => {
+function upToTheRestart(kubelet: string, state: 'latent' | 'benign'): () => ClusterCheck {
+  let started: ClusterCheck | undefined;
+  const clusterCheck = () => {
     if (!started) throw new Error('the cluster did not start');
     return started;
   };
 
   beforeAll(async () => {
-    started = await ClusterLook.begin(kubelet, FAULT);
+    started = await ClusterCheck.begin(kubelet, FAULT);
     await applyTenPods(started.cluster);
   });
 
   it('is clear while all is well, as every fault is, with and without leave to ask the kubelet', async () => {
-    const token = await kubeletToken(look());
-    for (const words of [[], look().credential, ['--kubelet-token-file', token]]) {
-      const ended = await look().kubediag('check', '-o', 'json', ...words);
+    const token = await kubeletToken(clusterCheck());
+    for (const args of [[], clusterCheck().credential, ['--kubelet-token-file', token]]) {
+      const ended = await clusterCheck().kubediag('check', '-o', 'json', ...args);
       expectAllClear(ended);
       expect(reportOf(ended).node).toMatchObject({ pods: 10, kubelet: { version: kubelet } });
     }
   });
 
   it('is clear too when asked from inside a privileged pod, as every fault is', async () => {
-    expectAllClear(await checkFromPod(look()));
+    expectAllClear(await checkFromPod(clusterCheck()));
   });
 
   it(`is ${state} once the contents changed`, async () => {
-    await changeContents(look().cluster);
-    await expect.poll(() => look().staleMounts().length, SLOW).toBe(CHANGING.length);
-    expectStates(await look().check(), state);
+    await changeContents(clusterCheck().cluster);
+    await expect.poll(() => clusterCheck().staleMounts().length, SLOW).toBe(CHANGING.length);
+    expectStates(await clusterCheck().check(), state);
   });
 
-  sameWithMissingParts(look, state);
+  sameWithMissingParts(clusterCheck, state);
 
-  return look;
+  return clusterCheck;
 }
 
 /** The verdict needs no API server and no kubelet, but it does need the runtime. */
 function sameWithMissingParts(
-  look: () => ClusterLook,
+  clusterCheck: () => ClusterCheck,
   state: 'latent' | 'active' | 'benign',
 ): void {
   it.each(['kube-apiserver', 'kubelet'] as const)(`is ${state} without %s too`, async (part) => {
-    expectStates(await checkWithout(look(), part), state);
+    expectStates(await checkWithout(clusterCheck(), part), state);
   });
 
   it(`is unknown without containerd where it was ${state}, and says why`, async () => {
-    const { code, verdict, reason } = await checkWithout(look(), 'containerd');
+    const { code, verdict, reason } = await checkWithout(clusterCheck(), 'containerd');
     expect({ code, verdict }).toEqual({ code: 2, verdict: 'unknown' });
     expect(reason).toContain('nobody listens at /run/containerd/containerd.sock');
   });
 }
 
-function checkFromPod({ cluster }: ClusterLook): Promise<Ended> {
-  const words = ['check', '-o', 'json', '--host-root', '/host'];
-  return cluster.run(['kubectl', 'exec', 'doctor', '--', EXECUTABLE, ...words]);
+function checkFromPod({ cluster }: ClusterCheck): Promise<Ended> {
+  const args = ['check', '-o', 'json', '--host-root', '/host'];
+  return cluster.run(['kubectl', 'exec', 'doctor', '--', EXECUTABLE, ...args]);
 }
 
-async function kubeletToken({ cluster }: ClusterLook): Promise<string> {
+async function kubeletToken({ cluster }: ClusterCheck): Promise<string> {
   const { namespace } = cluster;
   const file = join(cluster.scratch, `token-of-${namespace}`);
   const subject = `--serviceaccount=${namespace}:doctor`;
@@ -172,15 +181,15 @@ async function kubeletToken({ cluster }: ClusterLook): Promise<string> {
 }
 
 /** What check says while a part is stopped; later tests find the node whole again. */
-async function checkWithout(look: ClusterLook, part: PartName): Promise<FaultAnswer> {
-  const { parts } = look.cluster;
+async function checkWithout(clusterCheck: ClusterCheck, part: PartName): Promise<FaultAnswer> {
+  const { parts } = clusterCheck.cluster;
   await parts[part].stop('SIGKILL');
-  const fault = await look.check(FAULT);
+  const fault = await clusterCheck.check(FAULT);
   await parts[part].start();
   const healthz = `--raw=/api/v1/nodes/${NODE}/proxy/healthz`;
-  const answer = async () => (await look.cluster.run(['kubectl', 'get', healthz])).stdout;
+  const answer = async () => (await clusterCheck.cluster.run(['kubectl', 'get', healthz])).stdout;
   await expect.poll(answer, SLOW).toBe('ok');
-  await expect.poll(async () => (await look.check()).verdict, SLOW).not.toBe('unknown');
+  await expect.poll(async () => (await clusterCheck.check()).verdict, SLOW).not.toBe('unknown');
   return fault;
 }
 
@@ -194,16 +203,16 @@ function expectStates(fault: FaultAnswer, state: 'latent' | 'active' | 'benign')
   expect(fault).toMatchObject({ code: isWell ? 0 : 1, verdict: isWell ? 'clear' : 'found' });
 }
 
-async function expectAllAreWell(look: ClusterLook): Promise<void> {
+async function expectAllAreWell(clusterCheck: ClusterCheck): Promise<void> {
   // Only a container that runs can be entered. The API server hears of it a moment later. What a
   // command says that ends at once is lost now and then, by the old kubelet on a busy machine.
   for (const pod of CHANGING) {
-    const content = () => look.contentOf(pod, FILE_OF[pod]);
+    const content = () => clusterCheck.contentOf(pod, FILE_OF[pod]);
     await expect.poll(content, { timeout: 10_000 }).toBe(AFTER[pod]);
   }
-  const states = async () => new Set(Object.values(await look.containerStates()));
+  const states = async () => new Set(Object.values(await clusterCheck.containerStates()));
   await expect.poll(states, SLOW).toEqual(new Set(['running']));
-  expect(await look.check()).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+  expect(await clusterCheck.check()).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
 }
 
 function targetOf(text: string): string | undefined {

@@ -5,14 +5,14 @@ import type { Cluster } from '../../tools/cluster/cluster.ts';
 import { folderOf, markOf, write, writeReady } from '../../tools/cluster/known-clusters.ts';
 import { LAST_WITH_STALE_SUBPATH } from '../../tools/cluster/kubernetes-recipes.ts';
 import { startCluster } from '../../tools/cluster/start-cluster.ts';
-import { ClusterLook } from './cluster-look.ts';
+import { ClusterCheck } from './cluster-check.ts';
 import { type HungVolume, mountHungVolume } from './hung-volume.ts';
 
 /** Of a pod that nobody knows. */
 const POD_UID = 'b2f1c7a4-91d3-4e57-8a60-3d5c2b7e9f18';
 
 export interface StuckCluster {
-  readonly look: ClusterLook;
+  readonly clusterCheck: ClusterCheck;
   readonly volume: HungVolume;
   /** When the mount died. */
   readonly since: number;
@@ -35,17 +35,17 @@ export function stuckCluster(): Promise<StuckCluster> {
 async function begin(): Promise<StuckCluster> {
   const name = `${inject('clustersOfRun')}-stuck`;
   // Written down before there is anything, so that it is found whenever we are killed.
-  await write({ name, keeper: markOf(process.pid) });
+  await write({ name, supervisor: markOf(process.pid) });
   const kubelet = LAST_WITH_STALE_SUBPATH;
   const cluster = await startCluster({ name, kubelet, scratch: folderOf(name) });
   await writeReady(cluster);
   await openReadOnlyPort(cluster);
-  const look = ClusterLook.on(cluster, 'dead-volume-mount');
-  await look.applyPod('early');
+  const clusterCheck = ClusterCheck.on(cluster, 'dead-volume-mount');
+  await clusterCheck.applyPod('early');
   await cluster.kubectl('wait', '--for=condition=Ready', 'pod/early', '--timeout=90s');
   const volume = await mountHungVolume(cluster, POD_UID, 'kubernetes.io~cephfs/data');
-  await look.applyPod('late');
-  return { look, volume, since: Date.now() };
+  await clusterCheck.applyPod('late');
+  return { clusterCheck, volume, since: Date.now() };
 }
 
 /** Nodes of that time mostly have it, and there the kubelet tells everybody that its loop is stuck. */
@@ -58,7 +58,7 @@ async function openReadOnlyPort({ scratch, parts }: Cluster): Promise<void> {
 }
 
 /** What the kubelet says of itself on one of its ports. */
-export async function healthz({ look }: StuckCluster, port: number): Promise<string> {
+export async function healthz({ clusterCheck }: StuckCluster, port: number): Promise<string> {
   const url = `http://127.0.0.1:${port}/healthz`;
-  return (await look.cluster.run(['curl', '--silent', url])).stdout;
+  return (await clusterCheck.cluster.run(['curl', '--silent', url])).stdout;
 }

@@ -23,8 +23,8 @@ describe(`kubelet ${LAST_WITH_STALE_SUBPATH}, five minutes after a mount died`, 
   });
 
   it('is told to hang on the mount, with its own words and no credential', async () => {
-    const { look, volume } = stuck;
-    const fault = await look.check(FAULT);
+    const { clusterCheck, volume } = stuck;
+    const fault = await clusterCheck.check(FAULT);
     expect(fault.findings).toMatchObject([
       { state: 'active', subject: { podUid: volume.podUid, mount: volume.target } },
     ]);
@@ -35,17 +35,21 @@ describe(`kubelet ${LAST_WITH_STALE_SUBPATH}, five minutes after a mount died`, 
   });
 
   it('starts pods again once recover has unmounted it', async () => {
-    const { look, volume } = stuck;
-    expect(await look.phaseOf('late')).toBe('Pending');
-    const ended = await look.recover('--confirm', volume.podUid);
+    const { clusterCheck, volume } = stuck;
+    expect(await clusterCheck.phaseOf('late')).toBe('Pending');
+    const ended = await clusterCheck.recover('--confirm', volume.podUid);
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('the mount is gone') });
     expect(ended.stdout).not.toContain('still mounted');
-    await expect.poll(() => look.phaseOf('late'), SLOW).toBe('Running');
+    await expect.poll(() => clusterCheck.phaseOf('late'), SLOW).toBe('Running');
     await expect.poll(() => healthz(stuck, 10255), SLOW).toBe('ok');
-    const { cluster } = look;
+    const { cluster } = clusterCheck;
     // This kubelet leaves the folder of a volume, and what is left keeps it from the pod's.
     const pods = async () => (await cluster.run(['ls', `${cluster.kubeletRoot}/pods`])).stdout;
     await expect.poll(pods, SLOW).not.toContain(volume.podUid);
-    expect(await look.check(FAULT)).toMatchObject({ code: 0, verdict: 'clear', findings: [] });
+    expect(await clusterCheck.check(FAULT)).toMatchObject({
+      code: 0,
+      verdict: 'clear',
+      findings: [],
+    });
   });
 });

@@ -6,7 +6,7 @@ import type { SharedCluster } from './shared-cluster.ts';
 const CALL_MS = 30_000;
 
 /** How the container is called, and whether it carries the labels of a pod that nobody knows. */
-export interface UnloggedWish {
+export interface UnloggedOptions {
   readonly name: string;
   readonly podUid?: string;
   readonly command: readonly string[];
@@ -24,7 +24,7 @@ export interface UnloggedContainer {
  */
 export async function makeUnloggedContainer(
   cluster: SharedCluster,
-  { name, podUid, command, image = cluster.image }: UnloggedWish,
+  { name, podUid, command, image = cluster.image }: UnloggedOptions,
 ): Promise<UnloggedContainer> {
   const driver = new CriDriver(`/proc/${cluster.pid}/root/run/containerd/containerd.sock`);
   try {
@@ -50,7 +50,7 @@ export async function makeUnloggedContainer(
       { config: sandboxConfig },
       CALL_MS,
     );
-    const made = await driver.call(
+    const fixture = await driver.call(
       'v1.RuntimeService/CreateContainer',
       [cri.CreateContainerRequest, cri.CreateContainerResponse],
       cri.CreateContainerRequest.fromPartial({
@@ -69,10 +69,10 @@ export async function makeUnloggedContainer(
     await driver.call(
       'v1.RuntimeService/StartContainer',
       [cri.StartContainerRequest, cri.Nothing],
-      { containerId: made.containerId },
+      { containerId: fixture.containerId },
       CALL_MS,
     );
-    return { id: made.containerId, sandboxId: sandbox.podSandboxId };
+    return { id: fixture.containerId, sandboxId: sandbox.podSandboxId };
   } finally {
     driver.close();
   }

@@ -1,16 +1,16 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ClusterLook } from './cluster-look.ts';
+import type { ClusterCheck } from './cluster-check.ts';
 
 /** Where the kubelet of a cluster works: a folder of its own in place of "/". */
-export function workingFolder({ cluster }: ClusterLook): string {
+export function workingFolder({ cluster }: ClusterCheck): string {
   return join(cluster.logs, 'kubelet.work');
 }
 
 /** What stands first in "/" of a node, in small. */
-export async function furnishWorkingFolder(look: ClusterLook): Promise<void> {
-  const work = workingFolder(look);
+export async function setUpWorkingFolder(clusterCheck: ClusterCheck): Promise<void> {
+  const work = workingFolder(clusterCheck);
   await mkdir(join(work, 'boot'), { recursive: true });
   await writeFile(join(work, 'boot/vmlinuz'), '');
   await mkdir(join(work, 'etc'), { recursive: true });
@@ -18,6 +18,6 @@ export async function furnishWorkingFolder(look: ClusterLook): Promise<void> {
   if (!lstatSync(bin, { throwIfNoEntry: false })) await symlink('usr/bin', bin);
 }
 
-export function entries(look: ClusterLook): readonly string[] {
-  return readdirSync(workingFolder(look)).toSorted();
+export function entries(clusterCheck: ClusterCheck): readonly string[] {
+  return readdirSync(workingFolder(clusterCheck)).toSorted();
 }

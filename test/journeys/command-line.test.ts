@@ -15,8 +15,8 @@ const scratch = mkdtempSync(join(tmpdir(), 'kubediag-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** Runs the program as a script would: no terminal, no colour. */
-function kubediag(...words: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(EXECUTABLE, words, {
+function kubediag(...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(EXECUTABLE, args, {
     encoding: 'utf8',
     env: { PATH: process.env.PATH ?? '' },
   });
@@ -24,8 +24,8 @@ function kubediag(...words: readonly string[]) {
 }
 
 /** A made node holds what its own fault asks; the others could only say that they do not know. */
-const replay = (fixture: string, ...words: readonly string[]) =>
-  kubediag('replay', join(FIXTURES, fixture), 'stale-subpath-mount', ...words);
+const replay = (fixture: string, ...args: readonly string[]) =>
+  kubediag('replay', join(FIXTURES, fixture), 'stale-subpath-mount', ...args);
 
 describe('exit codes', () => {
   test.each([
@@ -55,8 +55,8 @@ describe('exit codes', () => {
     [['recover', 'no-such-fault'], 'the faults are'],
     [['replay', '/no/such/file'], 'there is no bundle at /no/such/file'],
     [['completion', 'tcsh'], 'Allowed choices'],
-  ])('wrong usage %j is 64, and says what is right', (words, hint) => {
-    const { code, stdout, stderr } = kubediag(...words);
+  ])('wrong usage %j is 64, and says what is right', (args, hint) => {
+    const { code, stdout, stderr } = kubediag(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toContain(hint);
   });
@@ -209,8 +209,8 @@ describe('what a person reads', () => {
     const notReady = kubediag('explain', 'node zebra');
     expect(notReady).toMatchObject({ code: 2, stdout: '' });
     expect(notReady.stderr).toContain('No page fits "node zebra"');
-    for (const words of [['stuck'], ['volume'], ['container-without-log-path']]) {
-      expect(kubediag('explain', ...words).stdout).not.toMatch(/```|`\w|\*\*|\]\(|^#+ /m);
+    for (const args of [['stuck'], ['volume'], ['container-without-log-path']]) {
+      expect(kubediag('explain', ...args).stdout).not.toMatch(/```|`\w|\*\*|\]\(|^#+ /m);
     }
   });
 
@@ -233,10 +233,10 @@ test('the version is that of the package', () => {
 
 describe('completion', () => {
   /** What bash shows for words that end where the cursor is. */
-  function completed(...words: readonly string[]): string {
+  function completed(...args: readonly string[]): string {
     const script = `${kubediag('completion', 'bash').stdout}
       COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _kubediag; echo "\${COMPREPLY[*]}"`;
-    const { stdout } = spawnSync('bash', ['-c', script, 'bash', EXECUTABLE, ...words], {
+    const { stdout } = spawnSync('bash', ['-c', script, 'bash', EXECUTABLE, ...args], {
       encoding: 'utf8',
       env: { PATH: process.env.PATH ?? '' },
     });
@@ -270,8 +270,8 @@ describe('completion', () => {
     [['check', '--kubelet-log', PROJECT.concat('/READ')], PROJECT.concat('/README.md')],
     [['version', ''], ''],
     [['no-such-command', ''], ''],
-  ])('bash completes %j to %j', (words, shown) => {
-    expect(completed(...words)).toBe(shown);
+  ])('bash completes %j to %j', (args, shown) => {
+    expect(completed(...args)).toBe(shown);
   });
 
   test('without an agent no name is known, and nothing is said', () => {
@@ -292,8 +292,8 @@ describe('completion', () => {
 });
 
 describe('help', () => {
-  const listed = (...words: readonly string[]) => {
-    const [before = ''] = kubediag(...words).stdout.split(/^Examples:/m);
+  const listed = (...args: readonly string[]) => {
+    const [before = ''] = kubediag(...args).stdout.split(/^Examples:/m);
     return [...before.matchAll(/^ {2}([a-z]+) /gm)].map(([, name = '']) => name);
   };
   const names = listed('help', '--all');
@@ -301,8 +301,8 @@ describe('help', () => {
 
   test.each([[[]], [['--help']], [['-h']], [['help']]])(
     '%j is the page for a sick node',
-    (words) => {
-      const { code, stdout, stderr } = kubediag(...words);
+    (args) => {
+      const { code, stdout, stderr } = kubediag(...args);
       expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
       expect(stdout).toMatch(/^KubeDiag finds faults of a Kubernetes node/);
       expect(stdout.match(/^ {2}kubediag \w+/gm)).toEqual([
@@ -320,8 +320,8 @@ describe('help', () => {
 
   test.each(['--help', 'help --all', 'check --help', 'lab break --help'])(
     '%s says of -q and -v what every page says',
-    (words) => {
-      const text = kubediag(...words.split(' ')).stdout.replaceAll(/\s+/g, ' ');
+    (args) => {
+      const text = kubediag(...args.split(' ')).stdout.replaceAll(/\s+/g, ' ');
       expect(text).toContain('-q, --quiet print only the answer: no progress, no hints');
       expect(text).toContain(
         '-v, --verbose print every finding in full, and what was asked of the node',

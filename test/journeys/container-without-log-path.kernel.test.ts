@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { FaultReport } from '../../src/node/checkup/report.ts';
 import type { CriDouble, DoubleContainer } from '../rig/cri-double.ts';
+import { breakNode, expectCured, makeNode, podOf, RUNNING } from '../rig/faulty-node.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot, makeBin } from '../rig/private-root.ts';
 import { EXECUTABLE, oneLine, reportOf, runProgram } from '../rig/run-kubediag.ts';
-import { expectCured, makeNode, makeSick, podOf, RUNNING } from '../rig/sick-node.ts';
 
 const FAULT = 'container-without-log-path';
 const BROKER: DoubleContainer = {
@@ -40,8 +40,8 @@ describe('a node whose /bin is gone', () => {
     deleteBin(node);
   });
 
-  async function check(...words: string[]): Promise<FaultReport> {
-    const ended = await node.kubediag('check', FAULT, '-o', 'json', ...words);
+  async function check(...args: string[]): Promise<FaultReport> {
+    const ended = await node.kubediag('check', FAULT, '-o', 'json', ...args);
     const fault = reportOf(ended).faults.find(({ name }) => name === FAULT);
     if (!fault) throw new Error(`no fault in ${ended.stdout}`);
     return fault;
@@ -80,8 +80,8 @@ describe('a node whose /bin is gone', () => {
 
   it('is restored from a container that sees the node elsewhere', async () => {
     const root = `/proc/${node.inside.pid}/root`;
-    const words = ['recover', FAULT, '--yes', '--host-root', root, '--state-dir', node.stateFolder];
-    const ended = await runProgram([EXECUTABLE, ...words]);
+    const args = ['recover', FAULT, '--yes', '--host-root', root, '--state-dir', node.stateFolder];
+    const ended = await runProgram([EXECUTABLE, ...args]);
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(runtime.commands).toEqual(REMOVED);
     expect(binOf(node)).toBe('usr/bin');
@@ -152,8 +152,8 @@ describe('a node whose /bin is gone', () => {
       const action = JSON.stringify({ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' });
       const script = join(import.meta.dirname, '../rig/die-at-step.ts');
       const pid = ['--kubelet-pid', String(node.kubelet?.innerPid)];
-      const words = [process.execPath, script, step, node.stateFolder, action, ...pid];
-      const died = await runProgram([...node.inside.enter, ...words]);
+      const args = [process.execPath, script, step, node.stateFolder, action, ...pid];
+      const died = await runProgram([...node.inside.enter, ...args]);
       expect(died, died.stdout + died.stderr).toMatchObject({ signal: 'SIGKILL' });
       runtime.containers = [RUNNING, BROKER];
       const next = await node.kubediag('recover', FAULT, '--yes', '--finding', '1');
@@ -164,7 +164,7 @@ describe('a node whose /bin is gone', () => {
 
   it('does not keep us from unmounting either', async () => {
     await node.stopKubelet();
-    const subpath = await makeSick({ node, runtime });
+    const subpath = await breakNode({ node, runtime });
     await expectCured(node, subpath);
     expect(binOf(node)).toBeUndefined();
   });

@@ -77,21 +77,21 @@ describe('containers of a real containerd that have no log path', () => {
   /** As keadm, crictl or an agent of somebody's own makes it. */
   async function make(
     name: string,
-    wish: { labels?: Record<string, string>; command?: string[]; uid?: string } = {},
+    options: { labels?: Record<string, string>; command?: string[]; uid?: string } = {},
   ): Promise<Made> {
-    const names = { name, namespace: '', uid: wish.uid ?? '', isBare: true };
+    const names = { name, namespace: '', uid: options.uid ?? '', isUnmanagedContainer: true };
     const pod = await containerd.runPod(names);
-    const { labels = {}, command = RUNS_ON } = wish;
-    const made = { name, command, isBare: true, labels };
-    const id = await containerd.createContainer(pod, made);
+    const { labels = {}, command = RUNS_ON } = options;
+    const fixture = { name, command, isUnmanagedContainer: true, labels };
+    const id = await containerd.createContainer(pod, fixture);
     await containerd.startContainer(id);
     return { id, pod };
   }
 
-  async function makeExited(...wish: Parameters<typeof make>): Promise<Made> {
-    const made = await make(...wish);
-    await containerd.stopContainer(made.id);
-    return made;
+  async function makeExited(...options: Parameters<typeof make>): Promise<Made> {
+    const fixture = await make(...options);
+    await containerd.stopContainer(fixture.id);
+    return fixture;
   }
 
   async function check(): Promise<FaultReport> {
@@ -108,8 +108,8 @@ describe('containers of a real containerd that have no log path', () => {
     return found;
   }
 
-  const recover = async (made: Made, ...words: string[]): Promise<Ended> =>
-    node.kubediag('recover', FAULT, '--finding', (await findingOf(made)).id, '--yes', ...words);
+  const recover = async (fixture: Made, ...args: string[]): Promise<Ended> =>
+    node.kubediag('recover', FAULT, '--finding', (await findingOf(fixture)).id, '--yes', ...args);
 
   async function containers(): Promise<Record<string, string>> {
     const { message } = await runtime.listContainers();
@@ -138,8 +138,8 @@ describe('containers of a real containerd that have no log path', () => {
   it('is latent once such a container has ended, with the very names that would go', async () => {
     const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
     const command = ['/bin/sh', '-c', 'exec sleep 1000000 # -phunter2'];
-    const made = await makeExited('mqtt', { labels, command });
-    const finding = await findingOf(made);
+    const fixture = await makeExited('mqtt', { labels, command });
+    const finding = await findingOf(fixture);
     expect(finding).toMatchObject({ state: 'latent', reason: 'WillDeleteWorkingFolder' });
     expect(finding.proof).toContainEqual({
       claim: `the kubelet works in ${folder}: the next collection deletes of it, in this order`,
@@ -169,14 +169,14 @@ describe('containers of a real containerd that have no log path', () => {
     expect(oneLine(ended.stdout)).toContain('done the container is gone');
     expect(recordOf(ended)).toContain('/bin/sh');
     expect(recordOf(ended)).not.toContain('hunter2');
-    const [, kept = ''] = /kept in (\S+),/.exec(oneLine(ended.stdout)) ?? [];
-    expect(statSync(kept).mode & 0o777).toBe(0o600);
-    expect(readFileSync(kept, 'utf8')).toContain('hunter2');
+    const [, stored = ''] = /kept in (\S+),/.exec(oneLine(ended.stdout)) ?? [];
+    expect(statSync(stored).mode & 0o777).toBe(0o600);
+    expect(readFileSync(stored, 'utf8')).toContain('hunter2');
     symlinkSync('usr/bin', join(folder, 'bin'));
-    const said = readFileSync(log, 'utf8').length;
+    const output = readFileSync(log, 'utf8').length;
     await sleep(COLLECTIONS_MS);
     expect(readlinkSync(join(folder, 'bin'))).toBe('usr/bin');
-    expect(readFileSync(log, 'utf8')).toHaveLength(said);
+    expect(readFileSync(log, 'utf8')).toHaveLength(output);
     node.kubelet?.says(says(false));
     await expectOnlyWeb();
   });
@@ -190,83 +190,83 @@ describe('containers of a real containerd that have no log path', () => {
 
   it('needs a word of its own while the broker runs', async () => {
     const labels = { 'io.kubeedge.edgecore/mqtt': 'mqtt' };
-    const made = await make('mqtt', { labels, command: ['/bin/nc', '-l', '-p', '1883'] });
-    const finding = await findingOf(made);
+    const fixture = await make('mqtt', { labels, command: ['/bin/nc', '-l', '-p', '1883'] });
+    const finding = await findingOf(fixture);
     expect(finding).toMatchObject({ state: 'latent', reason: 'RunsWithoutLogPath' });
     expect(JSON.stringify(finding.proof)).toContain('somebody listens on port 1883');
-    const word = made.id.slice(0, 13);
+    const word = fixture.id.slice(0, 13);
     for (const dry of [[], ['--dry-run']]) {
-      const refused = await recover(made, ...dry);
+      const refused = await recover(fixture, ...dry);
       expect(refused.code).toBe(3);
       expect(oneLine(refused.stdout)).toContain(`recover again with --confirm ${word}`);
     }
-    const wrong = await recover(made, '--confirm', 'yes');
+    const wrong = await recover(fixture, '--confirm', 'yes');
     expect(wrong.code).toBe(3);
-    expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
-    const done = await recover(made, '--confirm', word);
+    expect((await containers())[fixture.id]).toBe('CONTAINER_RUNNING');
+    const done = await recover(fixture, '--confirm', word);
     expect(done, done.stdout + done.stderr).toMatchObject({ code: 0 });
     await expectOnlyWeb();
   });
 
   it('refuses one that runs and whose maker nobody knows', async () => {
-    const made = await make('agent');
-    const word = made.id.slice(0, 13);
-    const refused = await recover(made, '--confirm', word);
+    const fixture = await make('agent');
+    const word = fixture.id.slice(0, 13);
+    const refused = await recover(fixture, '--confirm', word);
     expect(refused.code).toBe(1);
     expect(refused.stdout).toMatch(/^no automatic repair for latent finding/m);
     expect(oneLine(refused.stdout)).toContain('who made it is not known');
     expect(oneLine(refused.stdout)).not.toContain(`rm --force`);
     expect(oneLine(refused.stdout)).toContain('neither stop nor remove it');
-    expect((await containers())[made.id]).toBe('CONTAINER_RUNNING');
+    expect((await containers())[fixture.id]).toBe('CONTAINER_RUNNING');
     // Once it has ended there is nobody left who could be using it.
-    await containerd.stopContainer(made.id);
-    expect((await recover(made)).code).toBe(0);
+    await containerd.stopContainer(fixture.id);
+    expect((await recover(fixture)).code).toBe(0);
     await expectOnlyWeb();
   });
 
   it('removes what carries the labels of a pod that the kubelet does not know', async () => {
     const labels = { 'io.kubernetes.pod.uid': STRANGE_UID, 'io.kubernetes.pod.name': 'gone' };
-    const made = await makeExited('job', { labels, uid: STRANGE_UID });
-    const ended = await recover(made);
+    const fixture = await makeExited('job', { labels, uid: STRANGE_UID });
+    const ended = await recover(fixture);
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     await expectOnlyWeb();
   });
 
   it('refuses what belongs to a pod of the kubelet, also when the kubelet is silent', async () => {
     const labels = { 'io.kubernetes.pod.uid': WEB.uid };
-    const made = await makeExited('side', { labels, uid: WEB.uid });
-    const listed = await recover(made);
+    const fixture = await makeExited('side', { labels, uid: WEB.uid });
+    const listed = await recover(fixture);
     expect(listed.code).toBe(3);
     expect(oneLine(listed.stdout)).toContain('belongs to a pod of the kubelet');
     node.kubelet?.says({ version: VERSION });
     mkdirSync(join(node.root, 'pods', WEB.uid));
-    const silent = await recover(made);
+    const silent = await recover(fixture);
     expect(silent.code).toBe(3);
     expect(oneLine(silent.stdout)).toContain(`has a folder of pod ${WEB.uid}`);
     node.kubelet?.says(says(false));
-    expect((await containers())[made.id]).toBe('CONTAINER_EXITED');
-    await containerd.removeContainer(made.id);
-    await containerd.removePod(made.pod);
+    expect((await containers())[fixture.id]).toBe('CONTAINER_EXITED');
+    await containerd.removeContainer(fixture.id);
+    await containerd.removePod(fixture.pod);
     await expectOnlyWeb();
   });
 
   it('leaves a sandbox alone in which something else lives', async () => {
-    const made = await makeExited('first', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
-    const other = await containerd.createContainer(made.pod, {
-      ...{ name: 'second', command: RUNS_ON, isBare: true, attempt: 1 },
+    const fixture = await makeExited('first', { labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } });
+    const other = await containerd.createContainer(fixture.pod, {
+      ...{ name: 'second', command: RUNS_ON, isUnmanagedContainer: true, attempt: 1 },
     });
-    expect((await recover(made)).code).toBe(0);
+    expect((await recover(fixture)).code).toBe(0);
     expect(await containers()).toHaveProperty([other]);
-    expect(await sandboxes()).toContain(made.pod.id);
-    expect((await recover({ id: other, pod: made.pod })).code).toBe(0);
+    expect(await sandboxes()).toContain(fixture.pod.id);
+    expect((await recover({ id: other, pod: fixture.pod })).code).toBe(0);
     await expectOnlyWeb();
   });
 
   it('does not take a remade container for the one that was found', async () => {
-    const made = await makeExited('mqtt');
-    const { id } = await findingOf(made);
-    await containerd.removeContainer(made.id);
-    await containerd.removePod(made.pod);
+    const fixture = await makeExited('mqtt');
+    const { id } = await findingOf(fixture);
+    await containerd.removeContainer(fixture.id);
+    await containerd.removePod(fixture.pod);
     const again = await makeExited('mqtt');
     const refused = await node.kubediag('recover', FAULT, '--finding', id, '--yes');
     expect(refused.code).toBe(3);
@@ -279,12 +279,12 @@ describe('containers of a real containerd that have no log path', () => {
   it.each(['looked again', 'intent written', 'acted', 'looked afterwards'])(
     'killed after the step "%s", the next run ends well',
     async (step) => {
-      const made = await makeExited('mqtt');
-      const { actions } = await findingOf(made);
+      const fixture = await makeExited('mqtt');
+      const { actions } = await findingOf(fixture);
       const script = join(import.meta.dirname, '../rig/die-at-step.ts');
-      const words = [process.execPath, script, step, node.stateFolder, JSON.stringify(actions[0])];
+      const args = [process.execPath, script, step, node.stateFolder, JSON.stringify(actions[0])];
       const pid = ['--kubelet-pid', String(node.kubelet?.innerPid)];
-      const died = await runProgram([...node.inside.enter, ...words, ...pid]);
+      const died = await runProgram([...node.inside.enter, ...args, ...pid]);
       expect(died, died.stdout + died.stderr).toMatchObject({ signal: 'SIGKILL' });
       const next = await node.kubediag('recover', FAULT, '--finding', '1', '--yes');
       const isOver = step === 'acted' || step === 'looked afterwards';

@@ -41,8 +41,8 @@ async function collect(node: PracticeNode): Promise<string> {
   ];
   const file = join(node.scratch, 'one.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  const words = ['--node-name', 'here', '--state-dir', node.stateFolder];
-  const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...words);
+  const args = ['--node-name', 'here', '--state-dir', node.stateFolder];
+  const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...args);
   const { status } = parse(ended.stdout) as { readonly status: DiagnosisStatus };
   return status.steps?.[0]?.message ?? ended.stderr;
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/faulty-node.ts';
 import {
   hangVolumes,
   isWaiting,
@@ -14,12 +15,11 @@ import {
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { oneLine, reportOf } from '../rig/run-kubediag.ts';
-import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 
 const FAULT = 'dead-volume-mount';
 
-async function checkOf(node: PracticeNode, ...words: readonly string[]) {
-  const ended = await node.kubediag('check', FAULT, '-o', 'json', ...words);
+async function checkOf(node: PracticeNode, ...args: readonly string[]) {
+  const ended = await node.kubediag('check', FAULT, '-o', 'json', ...args);
   const [fault] = reportOf(ended).faults;
   if (!fault) throw new Error(ended.stdout);
   return { ended, fault };
@@ -99,10 +99,10 @@ describe('a dead volume of a pod that is gone', () => {
 
   it.each(['still the same mount', 'wrote the intent'])(
     'is gone in the end, also when the recovery is killed after "%s"',
-    async (words) => {
+    async (args) => {
       const { node, target } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
       const running = node.start(['recover', FAULT, '--yes']);
-      await running.hasSaid(words);
+      await running.hasSaid(args);
       running.child.kill('SIGKILL');
       await running.end;
       const again = await node.kubediag('recover', FAULT, '--yes');
@@ -117,8 +117,8 @@ describe('a dead volume of a pod that is gone', () => {
   it('is told the same from its bundle', async () => {
     const { node } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
     const bundle = join(node.scratch, 'look.tgz');
-    const made = await node.kubediag('bundle', bundle);
-    expect(made.code, made.stderr).toBe(0);
+    const fixture = await node.kubediag('bundle', bundle);
+    expect(fixture.code, fixture.stderr).toBe(0);
     const replayed = await node.kubediag('replay', bundle, '-o', 'json');
     const fault = reportOf(replayed).faults.find(({ name }) => name === FAULT);
     expect(fault?.findings).toMatchObject([{ state: 'active', subject: { podUid: ORPHAN } }]);
@@ -138,8 +138,8 @@ describe('the file that a CSI volume leaves of an orphan', () => {
     node.write(file, '{"driverName":"cephfs.csi.ceph.com"}');
     mkdirSync(node.see(join(folder, 'mount')));
     const kept = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
-    const recover = (...words: readonly string[]) =>
-      node.kubediag('recover', METADATA, '--yes', '--finding', '1', ...words);
+    const recover = (...args: readonly string[]) =>
+      node.kubediag('recover', METADATA, '--yes', '--finding', '1', ...args);
     const age = () => {
       for (const path of [file, folder]) utimesSync(node.see(path), LONG_AGO, LONG_AGO);
     };
@@ -148,12 +148,12 @@ describe('the file that a CSI volume leaves of an orphan', () => {
 
   it.each(['v1.18.8', 'v1.36.3'])('is set aside and kept, under %s', async (version) => {
     const { node, folder, file, kept, recover, age } = await makeLeft(version);
-    const words = ['check', METADATA, '-o', 'json'];
-    const [fresh] = reportOf(await node.kubediag(...words)).faults;
+    const args = ['check', METADATA, '-o', 'json'];
+    const [fresh] = reportOf(await node.kubediag(...args)).faults;
     expect(fresh).toMatchObject({ verdict: 'unknown', findings: [] });
     expect(fresh?.reason).toContain('left a moment ago');
     age();
-    const [fault] = reportOf(await node.kubediag(...words)).faults;
+    const [fault] = reportOf(await node.kubediag(...args)).faults;
     expect(fault?.findings).toMatchObject([{ state: 'latent', subject: { path: file } }]);
     const ended = await recover();
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
@@ -194,10 +194,10 @@ describe('a dead volume is left alone', () => {
     expect(live).toMatchObject({ state: 'active', actions: [] });
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(recover.code).toBe(1);
-    const said = oneLine(recover.stdout + recover.stderr);
-    expect(said).toContain(`no automatic repair for active finding ${live?.id}`);
-    expect(said).toContain('a running pod uses this volume');
-    expect(said).not.toContain('umount -f');
+    const output = oneLine(recover.stdout + recover.stderr);
+    expect(output).toContain(`no automatic repair for active finding ${live?.id}`);
+    expect(output).toContain('a running pod uses this volume');
+    expect(output).not.toContain('umount -f');
   });
 
   it('when its pod lives and nobody waits on it yet', async () => {
@@ -221,9 +221,9 @@ describe('a dead volume is left alone', () => {
     await until('it is bound', () => tableOf(holder.child.pid).includes(` ${place} `));
     const recover = await expectUntouched(node, () => node.kubediag('recover', FAULT, '--yes'));
     expect(recover.code).toBe(3);
-    const said = oneLine(recover.stdout + recover.stderr);
-    expect(said).toContain('somebody else has this filesystem mounted');
-    expect(said).not.toContain('umount -');
+    const output = oneLine(recover.stdout + recover.stderr);
+    expect(output).toContain('somebody else has this filesystem mounted');
+    expect(output).not.toContain('umount -');
   });
 
   it('when a process holds a file on it', async () => {

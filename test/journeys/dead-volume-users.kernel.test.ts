@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSy
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
+import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/faulty-node.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import { makeHung, ORPHAN, says, seenBy, until, volumeOf } from '../rig/hung-volume.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { EXECUTABLE, oneLine, runProgram } from '../rig/run-kubediag.ts';
-import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 
 const RECOVER = ['recover', 'dead-volume-mount', '--yes'];
 
@@ -34,9 +34,9 @@ describe('a dead filesystem is not forced while somebody uses it', () => {
       'child.kill(); child.wait()',
       'print("ready", flush=True); time.sleep(600)',
     );
-    const said = await refusedOn(node);
-    expect(said).toContain('not every mount of the node can be seen');
-    expect(said).toMatch(/no process lives in it; python3 \(pid \d+\) keeps it by fd/);
+    const output = await refusedOn(node);
+    expect(output).toContain('not every mount of the node can be seen');
+    expect(output).toMatch(/no process lives in it; python3 \(pid \d+\) keeps it by fd/);
     expect(mountLine(node, target)).toBeDefined();
   });
 
@@ -52,8 +52,8 @@ describe('a dead filesystem is not forced while somebody uses it', () => {
       `subprocess.check_call(["umount", "-l", "-i", "-c", "${copy}"])`,
       'print("ready", flush=True); time.sleep(600)',
     );
-    const said = await refusedOn(node);
-    expect(said).toContain('a process holds a file of a filesystem that no table shows');
+    const output = await refusedOn(node);
+    expect(output).toContain('a process holds a file of a filesystem that no table shows');
   });
 
   it('by a process whose first thread has ended', async () => {
@@ -79,8 +79,8 @@ it('our own output on a filesystem that no table of the node shows is no use of 
   // As a shell outside of the node opens it: in mounts that nobody is in any more, once it has entered.
   const shell = `mount -t tmpfs outside ${outside} && exec "$@" > ${outside}/output`;
   const recover = [EXECUTABLE, ...RECOVER, '--state-dir', node.stateFolder];
-  const words = ['unshare', '--mount', 'sh', '-c', shell, 'sh', ...node.inside.enter, ...recover];
-  const ended = await runProgram(words);
+  const text = ['unshare', '--mount', 'sh', '-c', shell, 'sh', ...node.inside.enter, ...recover];
+  const ended = await runProgram(text);
   expect(ended, ended.stderr).toMatchObject({ code: 0, stdout: '' });
   expect(mountLine(node, target)).toBeUndefined();
 });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
-import { object } from '../made-manifests.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
+import { podOf } from '../rig/faulty-node.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';
-import { podOf } from '../rig/sick-node.ts';
+import { object } from '../synthetic-manifests.ts';
 
 const SET = object('OperationSet', 'mounts', {
   adjacencyList: [{ to: [1] }, { operation: 'mount-info-collector' }],
@@ -41,8 +41,8 @@ describe('the pod that a Diagnosis is about', () => {
   }
 
   async function run(name: string, spec: object) {
-    const words = ['--node-name', 'my-node', '--state-dir', node.stateFolder, '-o', 'yaml'];
-    const ended = await node.kubediag('run', '-f', manifest(name, spec), ...words);
+    const args = ['--node-name', 'my-node', '--state-dir', node.stateFolder, '-o', 'yaml'];
+    const ended = await node.kubediag('run', '-f', manifest(name, spec), ...args);
     const parsed = parse(ended.stdout) as { readonly status: DiagnosisStatus } | null;
     return { ...ended, status: parsed?.status ?? {} };
   }
@@ -64,8 +64,8 @@ describe('the pod that a Diagnosis is about', () => {
 
     const applied = await apply(reason.toLowerCase(), { podReference });
     expect(applied.code, applied.stderr).toBe(0);
-    const kept = await agent.untilEnded(`/namespaces/default/diagnoses/${reason.toLowerCase()}`);
-    expect(reasons((kept.status ?? {}) as DiagnosisStatus)).toEqual([reason]);
+    const stored = await agent.untilEnded(`/namespaces/default/diagnoses/${reason.toLowerCase()}`);
+    expect(reasons((stored.status ?? {}) as DiagnosisStatus)).toEqual([reason]);
   });
 
   it('that is there is not in the way of its steps', async () => {

@@ -23,8 +23,8 @@ test.each([
   ['a proof of certificates that is switched off', { NODE_TLS_REJECT_UNAUTHORIZED: '0' }],
   ['every deprecation', { NODE_PENDING_DEPRECATION: '1', NODE_OPTIONS: '--trace-warnings' }],
 ])('what a shell has set for other programs does not reach us: %s', async (_, environment) => {
-  const words = [EXECUTABLE, 'replay', FIXTURE];
-  const [plain, odd] = await Promise.all([runProgram(words), runProgram(words, { environment })]);
+  const text = [EXECUTABLE, 'replay', FIXTURE];
+  const [plain, odd] = await Promise.all([runProgram(text), runProgram(text, { environment })]);
   expect({ ...odd, tookMs: 0 }).toEqual({ ...plain, tookMs: 0 });
   expect(plain.code).toBe(1);
 

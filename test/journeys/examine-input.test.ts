@@ -19,8 +19,8 @@ const REMOVAL =
   `failed to remove container "${ID}" log "boot": remove boot: directory not empty\n`;
 
 /** The most memory that a process of ours had, in MiB. */
-async function peakOf(words: readonly string[]) {
-  const running = startProgram([EXECUTABLE, ...words]);
+async function peakOf(args: readonly string[]) {
+  const running = startProgram([EXECUTABLE, ...args]);
   running.child.stdin?.end();
   let peak = 0;
   const timer = setInterval(() => {
@@ -46,14 +46,14 @@ test.each([
   ['stacks', ['stacks', '--file']],
   ['profile', ['profile', 'kubelet', '--file']],
   ['lint', ['lint', '-f']],
-])('%s reads neither a device nor a named pipe, and says so at once', async (_, words) => {
+])('%s reads neither a device nor a named pipe, and says so at once', async (_, args) => {
   rmSync(at('pipe'), { force: true });
   expect(spawnSync('mkfifo', [at('pipe')]).status).toBe(0);
-  const device = await peakOf([...words, '/dev/zero']);
+  const device = await peakOf([...args, '/dev/zero']);
   expect(device).toMatchObject({ code: 64, stdout: '' });
   expect(device.stderr).toBe('kubediag: /dev/zero cannot be read: not a regular file\n');
   expect(device.peak).toBeLessThan(150);
-  const pipe = await runProgram([EXECUTABLE, ...words, at('pipe')], { limitMs: 20_000 });
+  const pipe = await runProgram([EXECUTABLE, ...args, at('pipe')], { limitMs: 20_000 });
   expect(pipe).toMatchObject({ code: 64, signal: null });
   expect(pipe.stderr).toContain(`${at('pipe')} cannot be read: a named pipe`);
   expect(pipe.stderr).toContain(`redirect it to standard input: - < ${at('pipe')}`);
@@ -88,8 +88,8 @@ test('the same of what is packed, and of standard input', async () => {
   expect(file.stdout).toContain('ACTIVE  container-without-log-path');
   expect(file.peak).toBeLessThan(1_000);
   for (const shell of ['zcat "$2" | "$1" examine -', '"$1" examine - < "$2"']) {
-    const words = ['bash', '--norc', '-c', shell, 'bash', EXECUTABLE, at('packed.gz')];
-    const input = await runProgram(words);
+    const args = ['bash', '--norc', '-c', shell, 'bash', EXECUTABLE, at('packed.gz')];
+    const input = await runProgram(args);
     expect(input).toMatchObject({ code: 1, stderr: '' });
     expect(input.stdout).toContain(`stdin (end)  ${END}`);
   }

@@ -11,16 +11,16 @@ import { expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { faults } from '../../src/node/faults/index.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
+import { BROKER, breakNode, makeNode, mountLine, OLD, podOf, RUNNING } from '../rig/faulty-node.ts';
 import { makeHung, ORPHAN, says, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';
 import type { Ended } from '../rig/run-kubediag.ts';
-import { BROKER, makeNode, makeSick, mountLine, OLD, podOf, RUNNING } from '../rig/sick-node.ts';
 
 /** A node that has a fault, and how to see from outside whether it is there. */
 interface Sick {
   readonly node: PracticeNode;
-  readonly isSick: () => boolean;
+  readonly hasFault: () => boolean;
   readonly actions: readonly string[];
   readonly words?: readonly string[];
 }
@@ -35,14 +35,14 @@ const MADE: Readonly<Record<string, () => Promise<Sick>>> = {
     await node.startKubelet({ says: { version: 'v1.34.1', pods: [podOf(WEB)] } });
     runtime.containers = [RUNNING, BROKER];
     deleteBin(node);
-    const isSick = () => binOf(node) === undefined || runtime.containers.length > 1;
-    return { node, isSick, actions: ['remove-container', 'restore-symlink'] };
+    const hasFault = () => binOf(node) === undefined || runtime.containers.length > 1;
+    return { node, hasFault, actions: ['remove-container', 'restore-symlink'] };
   },
 
   'dead-volume-mount': async () => {
     const { node, target } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
-    const isSick = () => mountLine(node, target) !== undefined;
-    return { node, isSick, actions: ['force-unmount'] };
+    const hasFault = () => mountLine(node, target) !== undefined;
+    return { node, hasFault, actions: ['force-unmount'] };
   },
 
   'leftover-volume-directory': async () => {
@@ -54,8 +54,8 @@ const MADE: Readonly<Record<string, () => Promise<Sick>>> = {
       mkdirSync(path, { recursive: true });
       utimesSync(path, LONG_AGO, LONG_AGO);
     }
-    const isSick = () => readdirSync(node.see(folder)).length > 0;
-    return { node, isSick, actions: ['remove-empty-directory'] };
+    const hasFault = () => readdirSync(node.see(folder)).length > 0;
+    return { node, hasFault, actions: ['remove-empty-directory'] };
   },
 
   'orphaned-volume-metadata': async () => {
@@ -70,16 +70,16 @@ const MADE: Readonly<Record<string, () => Promise<Sick>>> = {
     const complaint = `orphaned pod \\"${ORPHAN}\\" found, but error occurred when trying to remove the volumes dir: not a directory`;
     const entry = `E1115 00:00:00.0 12 kubelet_volumes.go:263] "There were many similar errors. Turn up verbosity to see them." err="${complaint}" numErrs=1`;
     writeFileSync(log, `${new Date().toISOString()} node kubelet[12]: ${entry}\n`);
-    const kept = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
-    const isSick = () => existsSync(node.see(file)) || !existsSync(node.see(kept));
-    return { node, isSick, actions: ['set-aside'], words: ['--kubelet-log', log] };
+    const stored = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
+    const hasFault = () => existsSync(node.see(file)) || !existsSync(node.see(stored));
+    return { node, hasFault, actions: ['set-aside'], words: ['--kubelet-log', log] };
   },
 
   'stale-subpath-mount': async () => {
     const sick = await makeNode();
-    const { target } = await makeSick(sick);
-    const isSick = () => mountLine(sick.node, target) !== undefined;
-    return { node: sick.node, isSick, actions: ['unmount'] };
+    const { target } = await breakNode(sick);
+    const hasFault = () => mountLine(sick.node, target) !== undefined;
+    return { node: sick.node, hasFault, actions: ['unmount'] };
   },
 };
 
@@ -109,9 +109,9 @@ it.each(Object.entries(MADE))(
     const { findings: [found] = [], plannedActions = [] } = dry.status;
     const named = { fault, finding: found?.id };
     expect(plannedActions).toMatchObject(sick.actions.map((kind) => ({ kind, ...named })));
-    expect(plannedActions.every(({ deed }) => deed)).toBe(true);
+    expect(plannedActions.every(({ description }) => description)).toBe(true);
     expect(found?.proof).not.toEqual([]);
-    expect(sick.isSick()).toBe(true);
+    expect(sick.hasFault()).toBe(true);
 
     const { ended, status } = await run(sick, fault, '--yes');
     expect(ended.code, ended.stderr).toBe(0);
@@ -130,7 +130,7 @@ it.each(Object.entries(MADE))(
       [`diagnoser.kubernetes.${snake}.bug_link`]: expect.stringMatching(/^https:/),
       [`recover.kubernetes.${snake}.result`]: `recovered ${id}`,
     });
-    expect(sick.isSick()).toBe(false);
+    expect(sick.hasFault()).toBe(false);
     expect(readFileSync(join(sick.node.stateFolder, 'journal.jsonl'), 'utf8')).toContain(id);
 
     const again = await run(sick, fault, '--yes');

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { manifestOf } from '../../src/node/reader/bundle.ts';
 import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
-import { madeAgent } from '../made-agent.ts';
 import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
+import { syntheticAgent } from '../synthetic-agent.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const FIXTURE = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures/broken-configmap');
@@ -36,14 +36,14 @@ const quoted = (word: string) => `'${word.replaceAll("'", `'\\''`)}'`;
 /** Commands one after another, on a terminal of their own or into a pipe. */
 async function run(commands: readonly (readonly string[])[], where: 'terminal' | 'pipe') {
   const script = commands
-    .map((words) => `${[EXECUTABLE, ...words].map(quoted).join(' ')}; echo "code $?"`)
+    .map((args) => `${[EXECUTABLE, ...args].map(quoted).join(' ')}; echo "code $?"`)
     .join('\n');
   const shell = ['sh', '-c', script];
-  const words =
+  const args =
     where === 'pipe'
       ? shell
       : ['script', '--quiet', '--command', shell.map(quoted).join(' '), '/dev/null'];
-  const { stdout, stderr } = await runProgram(words, { environment: { TERM: 'xterm' } });
+  const { stdout, stderr } = await runProgram(args, { environment: { TERM: 'xterm' } });
   const codes = [...stdout.matchAll(/code (\d+)\r?$/gm)].map(([, code]) => Number(code));
   return { text: stdout + stderr, stdout, codes };
 }
@@ -100,7 +100,7 @@ test('JSON and YAML in a pipe mean the same as ever, and hold none either', asyn
 }, 60_000);
 
 test('what a step has printed reaches a pipe as it is, and a terminal as text', async () => {
-  const { stateDir } = await madeAgent();
+  const { stateDir } = await syntheticAgent();
   const output = `one${HOSTILE}${TITLE}`;
   const script = `printf '%s' '${output}'`;
   const object = (kind: string, spec: object) => ({

@@ -1,8 +1,8 @@
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { atTerminal } from '../rig/at-terminal.ts';
+import { mountLine } from '../rig/faulty-node.ts';
 import { makeHung } from '../rig/hung-volume.ts';
-import { mountLine } from '../rig/sick-node.ts';
+import { atTerminal } from '../rig/run-in-terminal.ts';
 
 const FAULT = 'dead-volume-mount';
 

@@ -1,17 +1,24 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it, vi } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
-import { atTerminal } from '../rig/at-terminal.ts';
+import {
+  breakNode,
+  check,
+  expectUntouched,
+  FAULT,
+  makeNode,
+  mountLine,
+} from '../rig/faulty-node.ts';
 import { type Gate, GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
+import { atTerminal } from '../rig/run-in-terminal.ts';
 import { EXECUTABLE, oneLine, type Running } from '../rig/run-kubediag.ts';
-import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 
 const RECOVER = ['recover', FAULT, '--yes'];
 
 async function makeGated() {
   const sick = await makeNode();
-  const subpath = await makeSick(sick);
+  const subpath = await breakNode(sick);
   return { ...sick, subpath, target: subpath.target, umount: await GatedUmount.install(sick.node) };
 }
 
@@ -29,15 +36,15 @@ async function journalOf(node: PracticeNode): Promise<readonly string[]> {
 
 /** Recovers until it is interrupted at a gate of umount, which opens right afterwards. */
 async function interruptAt(gate: Gate, name: NodeJS.Signals) {
-  const made = await makeGated();
-  const { node, umount } = made;
+  const fixture = await makeGated();
+  const { node, umount } = fixture;
   umount.close(gate);
   const recover = node.start(RECOVER);
   await umount.reached(gate);
   await signal(recover, name);
   if (name === 'SIGINT') await recover.hasSaid('stopping; what has begun is finished first');
   umount.open(gate);
-  return { ...made, ended: await recover.end };
+  return { ...fixture, ended: await recover.end };
 }
 
 async function untilGone(node: PracticeNode, target: string): Promise<void> {
@@ -172,9 +179,9 @@ describe('a recovery whose reader is gone while it acts', () => {
     ['hung up the terminal', ['script', '--quiet', '--command', '"$KUBEDIAG" $WORDS', '/dev/null']],
   ])('because it %s is carried to its end', async (_name, through) => {
     const { node, umount, target } = await makeGated();
-    const words = [...RECOVER, '--state-dir', node.stateFolder];
-    const environment = { KUBEDIAG: EXECUTABLE, WORDS: words.join(' ') };
-    const program = through[0] === 'sh' ? [EXECUTABLE, ...words] : [];
+    const args = [...RECOVER, '--state-dir', node.stateFolder];
+    const environment = { KUBEDIAG: EXECUTABLE, WORDS: args.join(' ') };
+    const program = through[0] === 'sh' ? [EXECUTABLE, ...args] : [];
     umount.close('before');
     const recover = node.startHere([...through, ...program], environment);
     await umount.reached('before');

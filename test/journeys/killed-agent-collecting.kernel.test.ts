@@ -4,8 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
+import { breakNode, makeNode } from '../rig/faulty-node.ts';
 import { randomFrom, seedGiven } from '../rig/random-moments.ts';
-import { makeNode, makeSick } from '../rig/sick-node.ts';
 
 const API_VERSION = 'diagnosis.kubediag.org/v1';
 const DIAGNOSES = '/namespaces/default/diagnoses';
@@ -46,13 +46,13 @@ async function define(agent: AgentOnNode, file: string): Promise<void> {
     ...(operation ? { operation } : {}),
     ...(id < names.length ? { to: [id + 1] } : {}),
   }));
-  const made = [
+  const fixture = [
     ...Object.entries(steps(file)).map(([name, processor]) =>
       agent.ask('POST', '/operations', of('Operation', name, { processor })),
     ),
     agent.ask('POST', '/operationsets', of('OperationSet', 'collect', { adjacencyList: list })),
   ];
-  for (const answer of await Promise.all(made)) expect(answer).toMatchObject({ code: 201 });
+  for (const answer of await Promise.all(fixture)) expect(answer).toMatchObject({ code: 201 });
 }
 
 function of(kind: string, name: string, spec: object): object {
@@ -77,22 +77,22 @@ const named = (prefix: string) =>
   Array.from({ length: AT_ONCE }, (_, index) => `${prefix}-${index}`);
 
 it('killed again and again while it collects, it runs each step at least once, and loses none', async () => {
-  const made = await makeNode();
-  await makeSick(made);
-  const { node } = made;
+  const fixture = await makeNode();
+  await breakNode(fixture);
+  const { node } = fixture;
   const agent = new AgentOnNode(node, 'my-node');
   await agent.stand();
   const file = join(node.scratch, 'notes');
   await define(agent, file);
   const begun = performance.now();
-  await begin(agent, named('calm'));
-  const calm = await endsOf(agent, named('calm'));
+  await begin(agent, named('baseline'));
+  const baseline = await endsOf(agent, named('baseline'));
   const lengthMs = performance.now() - begun;
   console.info(`KUBEDIAG_TEST_SEED=${seed}; undisturbed it takes ${lengthMs} ms`);
   const keysOf = ({ operationResults = {} }: DiagnosisStatus) => Object.keys(operationResults);
   const largeOf = ({ largeResults = [] }: DiagnosisStatus) =>
     largeResults.find(({ key }) => key === 'operation.large.output');
-  const [first] = calm;
+  const [first] = baseline;
 
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const names = named(`batch-${batch}`);
@@ -114,7 +114,7 @@ it('killed again and again while it collects, it runs each step at least once, a
     }
   }
   const lines = readFileSync(file, 'utf8').trim().split('\n');
-  for (const name of named('calm')) expect(notesOf(lines, name)).toEqual(['1', '2', '3']);
+  for (const name of named('baseline')) expect(notesOf(lines, name)).toEqual(['1', '2', '3']);
   for (let batch = 0; batch < BATCHES; batch += 1) {
     for (const name of named(`batch-${batch}`)) {
       const notes = notesOf(lines, name);

@@ -2,17 +2,17 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { readJournal } from '../../src/node/repair/journal.ts';
 import { AgentOnNode } from '../rig/agent-on-node.ts';
+import { BROKER, makeNode, podOf, RUNNING } from '../rig/faulty-node.ts';
+import { DIAGNOSES } from '../rig/faulty-subpath-node.ts';
 import { WEB } from '../rig/practice-node.ts';
 import { binOf, deleteBin, givePrivateRoot } from '../rig/private-root.ts';
 import { type Blow, beginTrial, endTrial, expectCure } from '../rig/recovery-trial.ts';
-import { BROKER, makeNode, podOf, RUNNING } from '../rig/sick-node.ts';
 import { allOf, strikeAll } from '../rig/strike-all.ts';
-import { DIAGNOSES } from '../rig/subpath-patient.ts';
 
 const NODES = 3;
 const ALL_MS = 180_000;
 /** By then it has looked at what was left open. */
-const LOOKED_MS = 1_500;
+const CHECKED_MS = 1_500;
 
 const API_VERSION = 'diagnosis.kubediag.org/v1';
 
@@ -51,7 +51,7 @@ it('killed while its unmount waits, it does not begin another, and tells how tha
       return umount.reached('before');
     },
     afterwards: async ({ umount, agent }) => {
-      await sleep(LOOKED_MS);
+      await sleep(CHECKED_MS);
       expect(await agent.object(`${DIAGNOSES}/round-1`)).toMatchObject({
         status: { phase: 'Running', checkpoint: { nodeIndex: 3 } },
       });

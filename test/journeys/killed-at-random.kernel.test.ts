@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { beginDeadVolumeTrial, expectRecovery, killOn } from '../rig/dead-volume-trial.ts';
+import { STAGES, type Stage } from '../rig/faulty-subpath-node.ts';
 import type { Blow } from '../rig/kill-running.ts';
 import { momentsOf, randomFrom, seedGiven } from '../rig/random-moments.ts';
 import { beginRecoverTrial, expectRecovered, type RecoverTrial } from '../rig/recover-trial.ts';
 import { type Blow as AgentBlow, beginTrial, endTrial, expectCure } from '../rig/recovery-trial.ts';
 import { allOf, strikeAll } from '../rig/strike-all.ts';
-import { STAGES, type Stage } from '../rig/subpath-patient.ts';
 
 /** How often something is killed; `npm run soak` asks for more. */
 const { KUBEDIAG_SOAK_KILLS = '50' } = process.env;

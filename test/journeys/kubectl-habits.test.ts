@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chain, diagnosis, object } from '../made-manifests.ts';
 import { EXECUTABLE, type Running, startProgram } from '../rig/run-kubediag.ts';
+import { chain, diagnosis, object } from '../synthetic-manifests.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-habits-'));
 const stateDir = join(scratch, 'state');
@@ -12,8 +12,8 @@ const GROUP = 'diagnosis.kubediag.org';
 let agent: Running;
 
 /** Runs a command as somebody types it who knows kubectl. */
-function kubediag(...words: readonly string[]) {
-  const { status, stdout, stderr } = spawnSync(EXECUTABLE, [...words, '--state-dir', stateDir], {
+function kubediag(...args: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(EXECUTABLE, [...args, '--state-dir', stateDir], {
     encoding: 'utf8',
     env: { PATH: process.env.PATH ?? '' },
   });
@@ -42,12 +42,12 @@ beforeAll(async () => {
     diagnosis('stuck', { operationSet: 'slow' }),
   ];
   writeFileSync(manifests, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  for (const words of [
+  for (const args of [
     ['apply', '-f', manifests],
     ['wait', 'diagnosis/web-10', 'diagnosis/web-9', '--for=condition=Complete'],
   ]) {
-    const { code, stderr } = kubediag(...words);
-    if (code !== 0) throw new Error(`${words.join(' ')}: ${stderr}`);
+    const { code, stderr } = kubediag(...args);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr}`);
   }
 }, 60_000);
 
@@ -62,8 +62,8 @@ describe('get', () => {
     [['diag/web-9', 'diag/stuck']],
     [['diagnosis', 'web-9', 'stuck']],
     [['diagnoses.diagnosis.kubediag.org/web-9', 'Diagnosis/stuck']],
-  ])('%j are two names of one type, in one table', (words) => {
-    const { code, stdout } = kubediag('get', ...words);
+  ])('%j are two names of one type, in one table', (args) => {
+    const { code, stdout } = kubediag('get', ...args);
     expect(code).toBe(0);
     expect(stdout).toMatch(/^NAME .*\nweb-9 .*\nstuck .*\n$/);
   });
@@ -104,16 +104,16 @@ describe('get', () => {
   });
 
   test('one name is that object, several are a list', () => {
-    const kindOf = (...words: readonly string[]) =>
-      kubediag('get', ...words, '-o', 'jsonpath={.kind}').stdout;
+    const kindOf = (...args: readonly string[]) =>
+      kubediag('get', ...args, '-o', 'jsonpath={.kind}').stdout;
     expect(kindOf('diag/web-9')).toBe('Diagnosis');
     expect(kindOf('diag', 'web-9', 'stuck')).toBe('List');
     expect(kindOf('diag')).toBe('List');
   });
 
   test('--sort-by, --no-headers, --show-labels, -L, -l, --field-selector', () => {
-    const names = (...words: readonly string[]) =>
-      kubediag('get', 'diag', '--no-headers', ...words).stdout.match(/^\S+/gm);
+    const names = (...args: readonly string[]) =>
+      kubediag('get', 'diag', '--no-headers', ...args).stdout.match(/^\S+/gm);
     expect(names('--sort-by=.metadata.name')).toEqual(['stuck', 'web-9', 'web-10']);
     expect(names('--sort-by={.status.phase}')?.[0]).toBe('stuck');
     expect(names('--sort-by=.spec.operationSet')?.at(-1)).toBe('stuck');
@@ -174,8 +174,8 @@ describe('get', () => {
     [['wait', 'diag/stuck', '--for=jsonpath={.a'], 'jsonpath wait format must be'],
     [['approve', 'operation/a'], 'approve takes diagnoses, not operations'],
     [['approve', 'a', 'b', '--plan', 'x'], '--plan is the plan of one Diagnosis'],
-  ])('%j is wrong usage', (words, why) => {
-    const { code, stdout, stderr } = kubediag(...words);
+  ])('%j is wrong usage', (args, why) => {
+    const { code, stdout, stderr } = kubediag(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
     expect(stderr).toContain(why);
   });
@@ -198,8 +198,8 @@ describe('describe, approve, cancel and fetch take TYPE/NAME', () => {
     [['approve', 'diagnosis', 'web-9', 'web-10'], /web-9 has no plan[\s\S]*web-10 has no plan/],
     [['cancel', 'diag/web-9', 'diag/web-10'], /web-9 has ended[\s\S]*web-10 has ended/],
     [['fetch', 'diagnosis/web-9', 'nope'], /^web-9 has no result "nope"/],
-  ])('%j', (words, answer) => {
-    const { code, stderr } = kubediag(...words);
+  ])('%j', (args, answer) => {
+    const { code, stderr } = kubediag(...args);
     expect(code).toBe(3);
     expect(stderr).toMatch(answer);
   });
@@ -222,8 +222,8 @@ test.each([
   ],
   [['get', 'diag', '-n', 'd'], ['default']],
   [['get', '-n', 'other', 'diag', ''], []],
-])('%j completes names that the agent knows', (words, names) => {
-  const [command = '', ...rest] = words;
+])('%j completes names that the agent knows', (args, names) => {
+  const [command = '', ...rest] = args;
   const state = ['--state-dir', stateDir];
   const { stdout } = spawnSync(EXECUTABLE, ['__complete', 'fish', command, ...state, ...rest], {
     encoding: 'utf8',
@@ -278,8 +278,8 @@ describe('wait', () => {
 
   test('sees what is created, changed and deleted meanwhile', async () => {
     const where = ['--state-dir', stateDir, '--timeout=60s'];
-    const start = (...words: readonly string[]) =>
-      startProgram([EXECUTABLE, 'wait', ...words, ...where]);
+    const start = (...args: readonly string[]) =>
+      startProgram([EXECUTABLE, 'wait', ...args, ...where]);
     const late = start('diag/late', '--for=create');
     const gone = start('diag/stuck', '--for=delete');
     const failed = start('diag/stuck', '--for=jsonpath={.status.phase}=Failed');

@@ -1,9 +1,9 @@
 import { mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { breakNode, check, expectCured, FAULT, makeNode, mountLine } from '../rig/faulty-node.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';
-import { check, expectCured, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 
 const APART = ['unshare', '--mount', '--propagation', 'private'];
 
@@ -13,7 +13,7 @@ describe('the fault is found and cured wherever the kubelet lives', () => {
     const { node } = sick;
     const link = join(node.scratch, 'link');
     symlinkSync(node.root, link);
-    const subpath = await makeSick(sick, { root: link });
+    const subpath = await breakNode(sick, { root: link });
     const { ended, fault } = await check(node);
     expect(reportOf(ended).node.kubelet.root).toBe(node.root);
     expect(fault.findings).toMatchObject([{ state: 'active' }]);
@@ -24,7 +24,7 @@ describe('the fault is found and cured wherever the kubelet lives', () => {
     const sick = await makeNode();
     const { node } = sick;
     await node.run('mount', '-t', 'tmpfs', 'tmpfs', node.root);
-    const subpath = await makeSick(sick);
+    const subpath = await breakNode(sick);
     expect(mountLine(node, subpath.target)).toMatch(/^\d+ \d+ \S+ \/pods\//);
     expect((await check(node)).fault.findings).toMatchObject([{ state: 'active' }]);
     await expectCured(node, subpath);
@@ -38,7 +38,7 @@ describe('the fault is found and cured wherever the kubelet lives', () => {
     await node.run('mount', '--bind', disk, node.root);
     const link = join(node.scratch, 'var');
     symlinkSync('.', link);
-    const subpath = await makeSick(sick, { root: join(link, 'kubelet') });
+    const subpath = await breakNode(sick, { root: join(link, 'kubelet') });
     expect(mountLine(node, subpath.target)).toContain(' /tmp');
     expect((await check(node)).fault.findings).toMatchObject([{ state: 'active' }]);
     await expectCured(node, subpath);
@@ -47,7 +47,7 @@ describe('the fault is found and cured wherever the kubelet lives', () => {
   it('in a mount namespace of its own', async () => {
     const sick = await makeNode();
     const { node } = sick;
-    const subpath = await makeSick(sick, { through: APART });
+    const subpath = await breakNode(sick, { through: APART });
     expect(await node.inside.run('cat', '/proc/1/mountinfo')).not.toContain(subpath.target);
     const { fault } = await check(node);
     expect(fault.findings).toMatchObject([{ state: 'active' }]);
@@ -58,14 +58,14 @@ describe('the fault is found and cured wherever the kubelet lives', () => {
   it.each(['/host', '/proc/1/root'])('seen from a container at --host-root %s', async (root) => {
     const sick = await makeNode();
     const { node } = sick;
-    const subpath = await makeSick(sick, { through: APART });
+    const subpath = await breakNode(sick, { through: APART });
     const see = ['--host-root', root];
     const report = await node.kubediagWith(container(node), 'check', '-o', 'json', ...see);
     const fault = reportOf(report).faults.find(({ name }) => name === FAULT);
     expect(fault?.findings).toMatchObject([{ state: 'active' }]);
     const state = join(root, node.stateFolder);
-    const words = ['recover', FAULT, '--yes', ...see, '--state-dir', state];
-    await expectCured(node, subpath, () => node.kubediagWith(container(node), ...words));
+    const args = ['recover', FAULT, '--yes', ...see, '--state-dir', state];
+    await expectCured(node, subpath, () => node.kubediagWith(container(node), ...args));
     const journal = await node.kubediag('journal', '-o', 'json');
     expect(JSON.parse(journal.stdout)).toMatchObject([{ outcome: { state: 'done' } }]);
   });

@@ -8,8 +8,8 @@ const EXAM_MS = 20 * 60_000;
 test(
   'the exam of the lab is perfect: all faults found and repaired, no look-alike told, no side effect',
   async () => {
-    const words = [EXECUTABLE, 'lab', 'exam', '--runtime', 'stand-in', '-o', 'json'];
-    const { child, end } = startProgram(words, { limitMs: EXAM_MS });
+    const text = [EXECUTABLE, 'lab', 'exam', '--runtime', 'stand-in', '-o', 'json'];
+    const { child, end } = startProgram(text, { limitMs: EXAM_MS });
     child.stdin?.end();
     const { code, stdout, stderr } = await end;
     expect(stdout, stderr).toMatch(/^\{/);

@@ -12,8 +12,8 @@ test(
   async () => {
     const packages = await containerdPackages();
     if ('missing' in packages) throw new Error(packages.missing);
-    const words = [EXECUTABLE, 'lab', 'exam', ...CASES, '--runtime', 'containerd', '-o', 'json'];
-    const { child, end } = startProgram(words, {
+    const text = [EXECUTABLE, 'lab', 'exam', ...CASES, '--runtime', 'containerd', '-o', 'json'];
+    const { child, end } = startProgram(text, {
       limitMs: EXAM_MS,
       environment: packages.environment,
     });

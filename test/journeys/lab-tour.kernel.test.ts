@@ -9,8 +9,8 @@ const TOUR_MS = 8 * 60_000;
 test(
   'the tour of one fault shows that one alone, and says how to go on',
   async () => {
-    const words = [EXECUTABLE, 'lab', 'tour', 'stale-subpath-mount', '--runtime', 'stand-in'];
-    const { code, stdout } = await runProgram(words, { limitMs: TOUR_MS });
+    const args = [EXECUTABLE, 'lab', 'tour', 'stale-subpath-mount', '--runtime', 'stand-in'];
+    const { code, stdout } = await runProgram(args, { limitMs: TOUR_MS });
     expect(code).toBe(0);
     expect(stdout).toContain('Within a minute one fault is');
     expect(stdout.match(/^PRACTICE NODE {2}.* \d of \d$/gm)).toHaveLength(1);
@@ -26,8 +26,8 @@ test(
 test(
   'the tour makes, finds and repairs four faults, serves the practice node, and leaves nothing',
   async () => {
-    const words = [EXECUTABLE, 'lab', 'tour', '--serve', '--listen', '127.0.0.1:0'];
-    const tour = startProgram([...words, '--runtime', 'stand-in'], { limitMs: TOUR_MS });
+    const args = [EXECUTABLE, 'lab', 'tour', '--serve', '--listen', '127.0.0.1:0'];
+    const tour = startProgram([...args, '--runtime', 'stand-in'], { limitMs: TOUR_MS });
     tour.child.stdin?.end();
     await tour.hasSaid('Ctrl-C ends it');
     const said = tour.said();

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { frameOf } from '../../src/node/reader/reader-protocol.ts';
+import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/faulty-node.ts';
 import { hangVolumes, makeHung, says, volumeOf } from '../rig/hung-volume.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { EXECUTABLE, oneLine, reportOf } from '../rig/run-kubediag.ts';
-import { expectUntouched, makeNode, mountLine, RUNNING } from '../rig/sick-node.ts';
 
 const FAULT = 'dead-volume-mount';
 const CHECK = ['check', FAULT, '-o', 'json'];
@@ -25,8 +25,8 @@ async function readersOn(node: PracticeNode): Promise<readonly string[]> {
   return found.split('\n').filter((line) => line !== '');
 }
 
-async function proofOf(node: PracticeNode, ...words: readonly string[]): Promise<string> {
-  const ended = await node.kubediag(...CHECK, ...words);
+async function proofOf(node: PracticeNode, ...args: readonly string[]): Promise<string> {
+  const ended = await node.kubediag(...CHECK, ...args);
   const [fault] = reportOf(ended).faults;
   expect(fault?.findings, ended.stdout + ended.stderr).toMatchObject([{ state: 'active' }]);
   return fault?.findings[0]?.proof.map(({ text = '' }) => text).join('\n') ?? '';
@@ -116,8 +116,8 @@ async function startStray(node: PracticeNode, target: string): Promise<void> {
   ];
   writeFileSync(join(node.scratch, 'frames'), Buffer.concat(frames));
   // Nobody closes the other end of its pipe, for it has both ends itself.
-  const words = `${EXECUTABLE} reader <frames >/dev/null 2>&1 3<>pipe &`;
-  await node.run('sh', '-c', `cd ${node.scratch} && mkfifo pipe && ${words}`);
+  const args = `${EXECUTABLE} reader <frames >/dev/null 2>&1 3<>pipe &`;
+  await node.run('sh', '-c', `cd ${node.scratch} && mkfifo pipe && ${args}`);
   await expect.poll(() => readersOn(node), { timeout: 10_000 }).toHaveLength(1);
 }
 
@@ -160,17 +160,17 @@ describe('a process that only has the name of a reader', () => {
     ['killed', 65534, 'it is not of root'],
   ])('%s, of user %i: is not trusted', async (life, user, why) => {
     const { node, target } = await makeHung(REST, { loop: 'failing' });
-    const words = ['python3', '-c', IMPOSTOR, target, life, String(user)];
+    const args = ['python3', '-c', IMPOSTOR, target, life, String(user)];
     await node.run('chmod', 'a+rx', node.scratch);
-    await node.startHere(words).hasSaid('ready');
+    await node.startHere(args).hasSaid('ready');
     await sleep(AGE_MS);
     expect(await proofOf(node)).toContain('no answer within 2 s');
     const recover = await expectUntouched(node, () => node.kubediag(...RECOVER));
-    const said = oneLine(recover.stdout + recover.stderr);
-    expect(recover.code, said).toBe(3);
-    expect(said).toContain('a process uses this filesystem');
-    expect(said).toContain(`it has the name of a reader that kubediag leaves behind`);
-    expect(said).toContain(why);
+    const output = oneLine(recover.stdout + recover.stderr);
+    expect(recover.code, output).toBe(3);
+    expect(output).toContain('a process uses this filesystem');
+    expect(output).toContain(`it has the name of a reader that kubediag leaves behind`);
+    expect(output).toContain(why);
     // Itself, and that of the check: the recovery, which looks twice, sent none after it.
     expect((await readersOn(node)).length).toBeLessThanOrEqual(2);
   });

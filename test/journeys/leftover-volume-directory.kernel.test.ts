@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
 import type { FaultReport } from '../../src/node/checkup/report.ts';
+import { makeNode, NEW, OLD, podOf } from '../rig/faulty-node.ts';
 import { mountChanges, mountTables } from '../rig/mount-tables.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import { oneLine, reportOf } from '../rig/run-kubediag.ts';
-import { makeNode, NEW, OLD, podOf } from '../rig/sick-node.ts';
 
 const FAULT = 'leftover-volume-directory';
 const PLUGIN = 'transwarp.io~tosdisk';
@@ -41,8 +41,8 @@ function leaveMany(node: PracticeNode, count: number, podUid = WEB.uid): readonl
   );
 }
 
-async function check(node: PracticeNode, ...words: readonly string[]): Promise<FaultReport> {
-  const ended = await node.kubediag('check', FAULT, '-o', 'json', ...words);
+async function check(node: PracticeNode, ...args: readonly string[]): Promise<FaultReport> {
+  const ended = await node.kubediag('check', FAULT, '-o', 'json', ...args);
   const [fault] = reportOf(ended).faults;
   if (!fault) throw new Error(`no fault in ${ended.stdout}`);
   return fault;
@@ -75,7 +75,7 @@ describe('folders that a failed teardown left behind', () => {
     expect(await check(node)).toMatchObject({ verdict: 'clear', findings: [] });
     const base = join(volumes(node), PVC);
     node.write(join(base, 'ibdata1'), 'all the data\n');
-    const made = leaveMany(node, 25);
+    const fixture = leaveMany(node, 25);
     // What only looks like it: files, young ones of another plugin, and folders inside the volume.
     node.write(join(base, 'x.deleting~1/user-file'), 'mine\n');
     node.write(join(volumes(node), 'notes.deleting~5'), 'a file\n');
@@ -98,7 +98,7 @@ describe('folders that a failed teardown left behind', () => {
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(oneLine(ended.stdout)).toContain('25 left-over folders are gone');
     expect(gone(before, treeOf(node))).toEqual({
-      lost: made.map((path) => path.split('/').at(-1)),
+      lost: fixture.map((path) => path.split('/').at(-1)),
       changed: [],
     });
     expect(mountChanges(tables, mountTables(node.inside))).toEqual([]);
@@ -143,10 +143,10 @@ describe('folders that a failed teardown left behind', () => {
     age(node, filled, 2);
     const fault = await check(node);
     expect(fault.findings).toMatchObject([{ reason: 'LeftoverHoldsData', actions: [] }]);
-    expect(fault.findings[0]?.otherCures.join('\n')).toMatch(/^find /m);
+    expect(fault.findings[0]?.alternatives.join('\n')).toMatch(/^find /m);
     leave(node, 'b.deleting~2', { hours: 0 });
-    for (const words of [['--dry-run'], []]) {
-      const ended = await node.kubediag('recover', FAULT, '--yes', '--min-age', '1ms', ...words);
+    for (const args of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, '--yes', '--min-age', '1ms', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 1 });
       expect(ended.stdout).toMatch(/^no automatic repair for \w+ finding [0-9a-f]{6}$/m);
       expect(ended.stdout).toMatch(/^1 (would be )?repaired, .*, 1 left$/m);
@@ -162,12 +162,12 @@ describe('a dry run foresees', () => {
     await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const [used = ''] = leaveMany(node, 3);
     await node.startHere(['sh', '-c', 'cd "$0" && echo ready && sleep 600', used]).hasSaid('ready');
-    for (const words of [['--dry-run'], []]) {
-      const ended = await node.kubediag('recover', FAULT, '--yes', ...words);
+    for (const args of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, '--yes', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
       expect(ended.stdout).toMatch(/^failed {2}not all of the left-over folders could be removed/m);
       expect(oneLine(ended.stdout)).toMatch(/1 stays, for process \d+ uses it \(cwd\)/);
-      const left = words.length > 0 ? 3 : 1;
+      const left = args.length > 0 ? 3 : 1;
       expect(readdirSync(node.see(volumes(node)))).toHaveLength(left);
     }
   });
@@ -176,8 +176,8 @@ describe('a dry run foresees', () => {
     const { node } = await makeNode();
     leaveMany(node, 10);
     const asleep = ['--kubelet-root', node.root, '--latent', '--yes', '--wait'];
-    for (const words of [['--dry-run'], []]) {
-      const ended = await node.kubediag('recover', FAULT, ...asleep, ...words);
+    for (const args of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', FAULT, ...asleep, ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
       expect(ended.stderr).toContain('not waiting: the kubelet does not run');
       expect(ended.stdout).toMatch(/^1 (would be )?repaired, 0 (would be )?refused/m);
@@ -189,8 +189,8 @@ describe('who holds the volume', () => {
   /** A container that has something mounted on a path of the node, and nobody else. */
   async function holdElsewhere(node: PracticeNode, path: string): Promise<void> {
     const script = 'mount -t tmpfs held "$0" && echo ready && exec sleep 600';
-    const words = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script, path];
-    await node.startHere(words).hasSaid('ready');
+    const args = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script, path];
+    await node.startHere(args).hasSaid('ready');
   }
 
   it('in another mount namespace is named, with the words of the kubelet as the cause', async () => {
@@ -243,8 +243,8 @@ describe('who holds the volume', () => {
     const target = join(node.scratch, 'mysql');
     mkdirSync(target);
     const script = 'mount --bind "$0" "$1" && exec 7>>"$1/ibdata1" && echo ready && exec sleep 600';
-    const words = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script];
-    await node.startHere([...words, base, target]).hasSaid('ready');
+    const args = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', script];
+    await node.startHere([...args, base, target]).hasSaid('ready');
     const { findings } = await check(node);
     const claims = findings[0]?.proof.map(({ claim }) => claim).join('\n');
     expect(findings[0]?.state).toBe('active');

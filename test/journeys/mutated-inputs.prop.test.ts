@@ -6,7 +6,7 @@ import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
 import { textsOf } from '../../src/hosts/cli/input/read-given.ts';
 import { lintManifests } from '../../src/hosts/cli/manifests/lint-manifests.ts';
 import { yamlText } from '../../src/hosts/cli/screens/show-report.ts';
-import { replayLook } from '../../src/hosts/local-node/take-look.ts';
+import { replayCheck } from '../../src/hosts/local-node/run-check.ts';
 import { textAt } from '../../src/lib/std/json.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
 import { faults } from '../../src/node/faults/index.ts';
@@ -171,7 +171,7 @@ async function judgedOn(folder: string, answers: string): Promise<Report | undef
   files.set('answers.jsonl', Buffer.from(answers));
   files.set('manifest.json', manifestOf(bundle, files));
   try {
-    const report = await replayLook(bundleOfFiles(files), faults, undefined);
+    const report = await replayCheck(bundleOfFiles(files), faults, undefined);
     expect(report.faults).toHaveLength(faults.length);
     return report;
   } catch (error) {

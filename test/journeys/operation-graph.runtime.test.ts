@@ -24,9 +24,9 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     for (const step of undo.toReversed()) await step();
   });
 
-  async function run(...words: string[]): Promise<{ ended: Ended; diagnosis: PrintedDiagnosis }> {
+  async function run(...args: string[]): Promise<{ ended: Ended; diagnosis: PrintedDiagnosis }> {
     const state = ['--state-dir', node.stateFolder, '--node-name', 'my-node'];
-    const ended = await node.kubediag('run', '-f', MANIFEST, '-o', 'yaml', ...state, ...words);
+    const ended = await node.kubediag('run', '-f', MANIFEST, '-o', 'yaml', ...state, ...args);
     return { ended, diagnosis: parse(ended.stdout) as PrintedDiagnosis };
   }
 
@@ -68,7 +68,7 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     const dry = await run('--dry-run');
     expect(dry.ended.code, dry.ended.stderr).toBe(0);
     expect(dry.diagnosis.status).toMatchObject({
-      plannedActions: [{ kind: 'unmount', deed: `unmount ${volume.target}` }],
+      plannedActions: [{ kind: 'unmount', description: `unmount ${volume.target}` }],
     });
     expect(dry.diagnosis.status.operationResults).toMatchObject({
       'recover.kubernetes.subpath_remount.result': `Would umount ${volume.target} on host; nothing was changed`,
@@ -91,8 +91,8 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
       .replace('operation: pod-detail-collector', 'operation: gone');
     writeFileSync(forged, manifest);
     const key = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
-    const words = ['--yes', '--node-name', 'my-node', '--state-dir', node.stateFolder];
-    const ended = await node.kubediag('run', '-f', forged, ...words, '--set', `${key}=/proc`);
+    const args = ['--yes', '--node-name', 'my-node', '--state-dir', node.stateFolder];
+    const ended = await node.kubediag('run', '-f', forged, ...args, '--set', `${key}=/proc`);
     expect(ended.code).toBe(3);
     const refusal = 'refused: a new look does not find that a container is held up';
     expect(ended.stdout.replaceAll(/\s+/g, ' ')).toContain(refusal);
@@ -126,8 +126,8 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     const { ended, diagnosis } = await run('--yes');
     expect(ended.code, ended.stderr).toBe(0);
     const key = 'collector.kubernetes.pod.detail';
-    const { [`${key}.doubt`]: doubt, ...operationResults } = diagnosis.status.operationResults;
-    expect(doubt).toContain('this is only what the runtime knows of the pod');
+    const { [`${key}.doubt`]: unknown, ...operationResults } = diagnosis.status.operationResults;
+    expect(unknown).toContain('this is only what the runtime knows of the pod');
     const status = { ...diagnosis.status, operationResults };
     const detail = expectPrintedStatus({ ...diagnosis, status }, line);
     const { metadata } = POD;

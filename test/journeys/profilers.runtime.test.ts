@@ -7,10 +7,10 @@ import { parse } from 'yaml';
 import { parseProfile } from '../../src/lib/go/profile.ts';
 import type { DiagnosisStatus } from '../../src/pipeline/api/diagnosis.ts';
 import { type RunningContainerd, startContainerd } from '../rig/containerd.ts';
+import { podOf } from '../rig/faulty-node.ts';
 import { layPodNetwork } from '../rig/pod-network.ts';
 import { PracticeNode, WEB } from '../rig/practice-node.ts';
 import { runProgram } from '../rig/run-kubediag.ts';
-import { podOf } from '../rig/sick-node.ts';
 import { tcpdumpPackages, type UnpackedTcpdump } from '../rig/tcpdump.ts';
 
 const HOSTED = { ...WEB, name: 'hosted-0', uid: '7c1d2e3f-0a1b-4c2d-8e3f-9a0b1c2d3e4f' };
@@ -58,9 +58,9 @@ describe('profilers of a node', () => {
     // Where programs of a node are looked for; nobody outside sees it.
     await node.inside.run('mount', '-t', 'tmpfs', 'tmpfs', '/usr/local/sbin');
     const { program, environment } = tcpdump;
-    const words = `LD_LIBRARY_PATH=${environment.LD_LIBRARY_PATH} exec ${program} "$@"`;
+    const args = `LD_LIBRARY_PATH=${environment.LD_LIBRARY_PATH} exec ${program} "$@"`;
     const place = `/proc/${node.inside.pid}/root/usr/local/sbin/tcpdump`;
-    writeFileSync(place, `#!/bin/sh\n${words}\n`, { mode: 0o755 });
+    writeFileSync(place, `#!/bin/sh\n${args}\n`, { mode: 0o755 });
   });
 
   afterAll(async () => {
@@ -96,8 +96,8 @@ describe('profilers of a node', () => {
     ];
     const file = join(node.scratch, 'one.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
-    const words = ['--node-name', 'here', '--state-dir', node.stateFolder];
-    const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...words);
+    const args = ['--node-name', 'here', '--state-dir', node.stateFolder];
+    const ended = await node.kubediag('run', '-f', file, '-o', 'yaml', ...args);
     if (ended.stdout === '') throw new Error(ended.stderr);
     return (parse(ended.stdout) as { readonly status: DiagnosisStatus }).status;
   }
@@ -124,10 +124,10 @@ describe('profilers of a node', () => {
     ['-w/tmp/kubediag-no-such-file', "can't parse filter expression|syntax error"],
     ['--help', "can't parse filter expression|syntax error"],
     ['tcp\n', 'ones that are not seen'],
-  ])('take the filter %j for a filter, and never for an option', async (filter, words) => {
+  ])('take the filter %j for a filter, and never for an option', async (filter, args) => {
     const status = await run('tcpdump-profiler', { [`${TCPDUMP}.filter`]: filter });
     expect(status.phase).toBe('Failed');
-    expect(status.steps?.[0]?.message).toMatch(new RegExp(words));
+    expect(status.steps?.[0]?.message).toMatch(new RegExp(args));
   });
 
   it('leave the network of the node alone, also when a pod shares it', async () => {
@@ -173,8 +173,8 @@ describe('profilers of a node', () => {
       expect(phase, filepath).toBe('Failed');
       expect(steps?.[0]?.message).toMatch(/is not below|it is a link, no folder/);
     }
-    const made = await run('core-file-profiler', { [`${CORE}.type`]: 'gcore' });
-    expect(made.steps?.[0]?.message).toContain('refused: to make a core file stops the process');
+    const fixture = await run('core-file-profiler', { [`${CORE}.type`]: 'gcore' });
+    expect(fixture.steps?.[0]?.message).toContain('refused: to make a core file stops the process');
   });
 
   it.each(['Heap', 'Goroutine', 'Profile'])('keep a profile of a Go program: %s', async (type) => {

@@ -32,8 +32,8 @@ test('the Diagnosis of the README has no problems', async () => {
 test('the Diagnosis of the README finds a fault and repairs it', async () => {
   expect(await lab('break', NAME, 'stale-subpath-mount')).toMatchObject({ code: 0 });
   expect(await lab('run', NAME, '--', 'kubediag', 'check')).toMatchObject({ code: 1 });
-  const words = ['kubediag', 'run', '-f', '-', '--yes'];
-  const run = startProgram([EXECUTABLE, 'lab', 'run', '--name', NAME, '--', ...words]);
+  const args = ['kubediag', 'run', '-f', '-', '--yes'];
+  const run = startProgram([EXECUTABLE, 'lab', 'run', '--name', NAME, '--', ...args]);
   run.child.stdin?.end(ofPracticePod);
   expect(await run.end).toMatchObject({ code: 0 });
   expect(await lab('run', NAME, '--', 'kubediag', 'check')).toMatchObject({ code: 0 });

@@ -1,10 +1,6 @@
 import { existsSync, mkdirSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { atTerminal } from '../rig/at-terminal.ts';
-import { makeHung, volumeOf } from '../rig/hung-volume.ts';
-import { type PracticeNode, WEB } from '../rig/practice-node.ts';
-import { oneLine, reportOf } from '../rig/run-kubediag.ts';
 import {
   expectUntouched,
   makeNode,
@@ -13,7 +9,11 @@ import {
   podOf,
   refusedBecauseOf,
   FAULT as STALE,
-} from '../rig/sick-node.ts';
+} from '../rig/faulty-node.ts';
+import { makeHung, volumeOf } from '../rig/hung-volume.ts';
+import { type PracticeNode, WEB } from '../rig/practice-node.ts';
+import { atTerminal } from '../rig/run-in-terminal.ts';
+import { oneLine, reportOf } from '../rig/run-kubediag.ts';
 
 const LEFTOVER = 'leftover-volume-directory';
 const GONE = '0d7e3a52-9c4b-4d0e-8f11-5e6a7b8c9d0e';
@@ -80,15 +80,15 @@ describe('recover without a fault', () => {
     const pod = podOf(WEB, { spec: { containers: [{ name: 'app' }, { name: 'side' }] } });
     await node.startKubelet({ says: { version: OLD, pods: [pod] } });
     const known = await node.subpath();
-    const wish = { plugin: 'empty-dir', volume: 'cache', container: 'side' };
-    const unknown = await node.subpath(wish);
+    const options = { plugin: 'empty-dir', volume: 'cache', container: 'side' };
+    const unknown = await node.subpath(options);
     for (const subpath of [known, unknown]) subpath.update();
     runtime.containers = [
       refusedBecauseOf(known.target),
       { ...refusedBecauseOf(unknown.target), name: 'side' },
     ];
-    for (const words of [['--dry-run'], []]) {
-      const ended = await node.kubediag('recover', STALE, '--yes', '--latent', ...words);
+    for (const args of [['--dry-run'], []]) {
+      const ended = await node.kubediag('recover', STALE, '--yes', '--latent', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 2 });
       expect(ended.stdout).toMatch(/^1 (would be )?repaired, 0 (would be )?refused/m);
       expect(ended.stderr.match(/unknown: not all of/g)).toHaveLength(1);
@@ -102,8 +102,8 @@ describe('recover without a fault', () => {
     const { node, target, active } = await makeTwoFaults();
     const above = target.replace(/\/settings\/.*/, '');
     await node.run('mount', '-t', 'tmpfs', 'over', above);
-    for (const words of [['--yes', '--dry-run'], ['--yes']]) {
-      const ended = await node.kubediag('recover', ...words);
+    for (const args of [['--yes', '--dry-run'], ['--yes']]) {
+      const ended = await node.kubediag('recover', ...args);
       expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 3 });
       expect(ended.stdout).toMatch(/^refused {2}another mount lies over this one {2}finding \w+$/m);
       expect(ended.stdout).toMatch(/^1 (would be )?repaired, 1 (would be )?refused/m);

@@ -1,21 +1,28 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import {
+  breakNode,
+  check,
+  expectUntouched,
+  FAULT,
+  makeNode,
+  mountLine,
+} from '../rig/faulty-node.ts';
 import { GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { type Ended, oneLine } from '../rig/run-kubediag.ts';
-import { check, expectUntouched, FAULT, makeNode, makeSick, mountLine } from '../rig/sick-node.ts';
 
 /** A page of memory: the smallest room that a filesystem in memory can have. */
 const PAGE_BYTES = 4096;
 
-async function makeSickNode() {
+async function makeFaultyNode() {
   const sick = await makeNode();
-  return { ...sick, subpath: await makeSick(sick) };
+  return { ...sick, subpath: await breakNode(sick) };
 }
 
-async function expectRefused(node: PracticeNode, ...words: readonly string[]): Promise<Ended> {
-  const ended = await expectUntouched(node, () => node.kubediag('recover', FAULT, ...words));
+async function expectRefused(node: PracticeNode, ...args: readonly string[]): Promise<Ended> {
+  const ended = await expectUntouched(node, () => node.kubediag('recover', FAULT, ...args));
   expect(ended.code, ended.stdout + ended.stderr).toBe(3);
   return ended;
 }
@@ -33,16 +40,16 @@ async function expectForeseen(node: PracticeNode): Promise<Ended> {
 
 describe('a recovery does nothing', () => {
   it('without a terminal and without --yes', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     const { stderr } = await expectRefused(node);
     expect(stderr).toContain('refused: there is no terminal to ask on');
     expect(stderr).toContain('--yes');
   });
 
   it('with --dry-run: the plan is shown', async () => {
-    const { node, subpath } = await makeSickNode();
-    const words = ['recover', FAULT, '--dry-run', '--yes'];
-    const ended = await expectUntouched(node, () => node.kubediag(...words));
+    const { node, subpath } = await makeFaultyNode();
+    const args = ['recover', FAULT, '--dry-run', '--yes'];
+    const ended = await expectUntouched(node, () => node.kubediag(...args));
     expect(ended.code).toBe(0);
     expect(ended.stdout.replace(/\n */g, '')).toContain(`1. unmount ${subpath.target}`);
     expect(ended.stdout).toContain('1 would be repaired, 0 would be refused\n');
@@ -52,7 +59,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('for a finding that is gone', async () => {
-    const { node, subpath } = await makeSickNode();
+    const { node, subpath } = await makeFaultyNode();
     const { fault } = await check(node);
     const id = fault.findings[0]?.id ?? '';
     expect((await node.kubediag('recover', FAULT, '--finding', id, '--yes')).code).toBe(0);
@@ -68,7 +75,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('while a process uses the mount, which is named', async () => {
-    const { node, subpath } = await makeSickNode();
+    const { node, subpath } = await makeFaultyNode();
     const holder = node.startHere([
       'sh',
       '-c',
@@ -88,7 +95,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('with another mount over it', async () => {
-    const { node, subpath } = await makeSickNode();
+    const { node, subpath } = await makeFaultyNode();
     const above = subpath.target.replace(/\/settings\/.*/, '');
     await node.run('mount', '-t', 'tmpfs', 'over', above);
     const { stdout } = await expectForeseen(node);
@@ -97,7 +104,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('to the new mount, when the kubelet exchanges it while umount starts', async () => {
-    const { node, subpath } = await makeSickNode();
+    const { node, subpath } = await makeFaultyNode();
     const umount = await GatedUmount.install(node);
     umount.close('before');
     const recover = node.start(['recover', FAULT, '--yes']);
@@ -116,7 +123,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('with an umount of BusyBox, which cannot be told to take a path as it is', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     const busybox = join(node.scratch, 'busybox');
     const says = '#!/bin/sh\necho "BusyBox v1.35.0 (Debian) multi-call binary." >&2\n';
     writeFileSync(busybox, says, { mode: 0o755 });
@@ -127,7 +134,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('when its folder can only be read', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('mount', '-t', 'tmpfs', '-o', 'ro,mode=700', 'small', node.stateFolder);
     const { stderr } = await expectRefused(node, '--yes');
@@ -139,18 +146,18 @@ describe('a recovery does nothing', () => {
   });
 
   it('when a file is where its evidence belongs', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder, { mode: 0o700 });
     writeFileSync(join(node.stateFolder, 'bundles'), '');
-    for (const words of [['--yes'], ['--yes', '--dry-run']]) {
-      const { stderr } = await expectRefused(node, ...words);
+    for (const args of [['--yes'], ['--yes', '--dry-run']]) {
+      const { stderr } = await expectRefused(node, ...args);
       expect(stderr).toContain('refused: the evidence cannot be saved');
       expect(stderr).toContain('not a directory');
     }
   });
 
   it('when others could have written its journal', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('chmod', '777', node.stateFolder);
     const { stderr } = await expectRefused(node, '--yes');
@@ -163,7 +170,7 @@ describe('a recovery does nothing', () => {
   });
 
   it('while another recovery is at work, of which a dry run knows as well', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     const umount = await GatedUmount.install(node);
     umount.close('before');
     const first = node.start(['recover', FAULT, '--yes']);
@@ -177,20 +184,20 @@ describe('a recovery does nothing', () => {
   });
 
   it('when the filesystem of its folder is read-only, and says that, not to make room', async () => {
-    const { node } = await makeSickNode();
+    const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('mount', '-t', 'tmpfs', '-o', 'mode=700,ro', 'small', node.stateFolder);
-    for (const words of [['--yes'], ['--yes', '--dry-run']]) {
-      const { stdout, stderr } = await expectRefused(node, ...words);
-      const said = oneLine(stdout + stderr);
-      expect(said).toContain('read-only file system');
-      expect(said).toContain('mount it read-write, or choose another --state-dir');
-      expect(said).not.toContain('make room');
+    for (const args of [['--yes'], ['--yes', '--dry-run']]) {
+      const { stdout, stderr } = await expectRefused(node, ...args);
+      const output = oneLine(stdout + stderr);
+      expect(output).toContain('read-only file system');
+      expect(output).toContain('mount it read-write, or choose another --state-dir');
+      expect(output).not.toContain('make room');
     }
   });
 
   it('when the disk is full, at whichever file', async () => {
-    const { node, subpath } = await makeSickNode();
+    const { node, subpath } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     const refusals = new Set<string>();
     // A little more room at each turn, until there is enough for all: the first has no file to give.

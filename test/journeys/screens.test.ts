@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { filesOfBundle, packBundle } from '../../src/node/reader/bundle.ts';
-import { checked } from '../../tools/screens/made-screens.ts';
+import { checked } from '../../tools/screens/render-screens.ts';
 import { SCENES } from '../../tools/screens/scenes.ts';
 import { EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';
 
@@ -23,8 +23,8 @@ describe('the screen of a node', () => {
   });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  const piped = async (name: string, ...words: readonly string[]) =>
-    runProgram([EXECUTABLE, 'replay', bundleAt(name), ...words]);
+  const piped = async (name: string, ...args: readonly string[]) =>
+    runProgram([EXECUTABLE, 'replay', bundleAt(name), ...args]);
 
   /** With a terminal of so many columns. */
   async function onTerminal(
@@ -33,8 +33,8 @@ describe('the screen of a node', () => {
     environment: NodeJS.ProcessEnv = {},
   ): Promise<string> {
     const command = `stty cols ${columns} rows 50; exec ${EXECUTABLE} -q replay ${bundleAt(name)}`;
-    const words = ['script', '--quiet', '--return', '--command', command, '/dev/null'];
-    const { stdout } = await runProgram(words, {
+    const args = ['script', '--quiet', '--return', '--command', command, '/dev/null'];
+    const { stdout } = await runProgram(args, {
       environment: { TERM: 'xterm-256color', ...environment },
     });
     return stdout.replaceAll('\r\n', '\n');

@@ -5,11 +5,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
 
 /** What a new agent says at its first start, and its token. */
-async function firstStart(wrap: (words: readonly string[]) => readonly string[]) {
+async function firstStart(wrap: (args: readonly string[]) => readonly string[]) {
   const folder = mkdtempSync(join(tmpdir(), 'kubediag-token-'));
   const stateDir = join(folder, 'state');
-  const words = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', stateDir];
-  const running = startProgram(wrap([EXECUTABLE, ...words]));
+  const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', stateDir];
+  const running = startProgram(wrap([EXECUTABLE, ...args]));
   onTestFinished(async () => {
     running.child.kill('SIGTERM');
     await running.end;
@@ -21,15 +21,15 @@ async function firstStart(wrap: (words: readonly string[]) => readonly string[])
 }
 
 test('a new token is shown on a terminal', async () => {
-  const { said, token, tokenFile } = await firstStart((words) => [
-    ...['script', '--quiet', '--command', `exec ${words.join(' ')}`, '/dev/null'],
+  const { said, token, tokenFile } = await firstStart((args) => [
+    ...['script', '--quiet', '--command', `exec ${args.join(' ')}`, '/dev/null'],
   ]);
   expect(said).toContain(`token      ${token}\r\n`);
   expect(said).toContain(tokenFile);
 }, 60_000);
 
 test('a log gets no token, and names the file that holds it', async () => {
-  const { said, token, tokenFile } = await firstStart((words) => words);
+  const { said, token, tokenFile } = await firstStart((args) => args);
   expect(said).not.toContain(token);
   expect(said).toContain(`kept in ${tokenFile}`);
 }, 60_000);

@@ -1,23 +1,23 @@
 import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type PracticeNode, type SubpathWish, WEB } from '../rig/practice-node.ts';
 import {
+  breakNode,
   check,
   expectCured,
   expectUntouched,
   FAULT,
   makeNode,
-  makeSick,
   mountLine,
   NEW,
   OLD,
   podOf,
   RUNNING,
   refusedBecauseOf,
-} from '../rig/sick-node.ts';
+} from '../rig/faulty-node.ts';
+import { type PracticeNode, type SubpathOptions, WEB } from '../rig/practice-node.ts';
 
-const VOLUMES: readonly (readonly [string, SubpathWish])[] = [
+const VOLUMES: readonly (readonly [string, SubpathOptions])[] = [
   ['a configMap', { plugin: 'configmap' }],
   ['a folder below a configMap', { plugin: 'configmap', subPath: 'conf.d/nginx.conf' }],
   ['a configMap with an odd name in it', { plugin: 'configmap', subPath: 'a b\\c#d.conf' }],
@@ -27,11 +27,11 @@ const VOLUMES: readonly (readonly [string, SubpathWish])[] = [
 ];
 
 describe('a subPath mount whose source was deleted', () => {
-  it.each(VOLUMES)('of %s is judged by version and state, and cured', async (_name, wish) => {
+  it.each(VOLUMES)('of %s is judged by version and state, and cured', async (_name, options) => {
     const { node, runtime } = await makeNode();
     const pods = [podOf(WEB)];
     const kubelet = await node.startKubelet({ says: { version: OLD, pods } });
-    const subpath = await node.subpath(wish);
+    const subpath = await node.subpath(options);
     runtime.containers = [RUNNING];
     expect((await check(node)).fault).toMatchObject({ verdict: 'clear', findings: [] });
 
@@ -61,7 +61,7 @@ describe('a subPath mount whose source was deleted', () => {
 
   it('is told and cured also when the kubelet keeps its pods to itself', async () => {
     const sick = await makeNode();
-    const subpath = await makeSick(sick, { says: { version: OLD } });
+    const subpath = await breakNode(sick, { says: { version: OLD } });
     expect((await check(sick.node)).fault.findings).toMatchObject([{ state: 'active' }]);
     await expectCured(sick.node, subpath);
   });
@@ -118,8 +118,8 @@ describe('what only looks like it', () => {
   it('stays unreported, all of it on one node', async () => {
     const { node, runtime } = await makeNode();
     const kubelet = await node.startKubelet();
-    const makeStale = async (digit: number, wish: SubpathWish = {}) => {
-      const subpath = await node.subpath({ podUid: pod(digit).uid, ...wish });
+    const makeStale = async (digit: number, options: SubpathOptions = {}) => {
+      const subpath = await node.subpath({ podUid: pod(digit).uid, ...options });
       subpath.update();
     };
     await makeMountsElsewhere(node);

@@ -196,8 +196,8 @@ describe('a container of a real containerd whose subPath mount loses its source'
   it('is judged the same from a bundle, on a machine that is no node', async () => {
     const file = join(node.scratch, 'bundle.tgz');
     const live = reportOf((await check()).ended);
-    const made = await node.kubediag('bundle', file);
-    expect(made).toMatchObject({ code: 0, stdout: `${file}\n` });
+    const fixture = await node.kubediag('bundle', file);
+    expect(fixture).toMatchObject({ code: 0, stdout: `${file}\n` });
 
     const replayed = await runProgram([EXECUTABLE, 'replay', file, '-o', 'json']);
     expect(replayed.code).toBe(1);

@@ -39,8 +39,8 @@ const stateDir = join(folder, 'state');
 let agent: Running;
 
 beforeAll(async () => {
-  const words = ['--listen', '127.0.0.1:0', '--node-name', 'my-node', '--state-dir', stateDir];
-  agent = startProgram([EXECUTABLE, 'serve', ...words]);
+  const args = ['--listen', '127.0.0.1:0', '--node-name', 'my-node', '--state-dir', stateDir];
+  agent = startProgram([EXECUTABLE, 'serve', ...args]);
   await agent.hasSaid('intake-token beside it');
 });
 
@@ -57,20 +57,20 @@ function written(name: string, text: string): string {
   return file;
 }
 
-const kubediag = (command: string, ...words: readonly string[]) =>
-  runProgram([EXECUTABLE, command, '--state-dir', stateDir, ...words]);
+const kubediag = (command: string, ...args: readonly string[]) =>
+  runProgram([EXECUTABLE, command, '--state-dir', stateDir, ...args]);
 const names = async () => (await kubediag('get', 'diag,operations', '-A', '-o', 'name')).stdout;
 
 test('a mistyped field is refused with its line and the field that was meant', async () => {
   const file = written('web.yaml', MISTYPED);
-  const said = `${file}:8: spec.Recovery: unknown field: did you mean "recovery"?\n`;
+  const output = `${file}:8: spec.Recovery: unknown field: did you mean "recovery"?\n`;
   for (const more of [[], ['--validate'], ['--validate=true'], ['--dry-run=server']]) {
     const { code, stdout, stderr } = await kubediag('apply', '-f', file, ...more);
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toBe(`Error from server (BadRequest): ${said}`);
+    expect(stderr).toBe(`Error from server (BadRequest): ${output}`);
   }
   const client = await kubediag('apply', '-f', file, '--dry-run');
-  expect(client).toMatchObject({ code: 3, stdout: '', stderr: `error: ${said}` });
+  expect(client).toMatchObject({ code: 3, stdout: '', stderr: `error: ${output}` });
   expect(await names()).not.toContain('web');
 });
 
@@ -81,21 +81,21 @@ test('a mistyped field is dropped, with a warning or without one, only where tha
   expect(warned).toMatchObject({ code: 0, stdout: created });
   expect(warned.stderr).toContain(`Warning: ${file}:8: spec.Recovery: unknown field, dropped`);
   for (const mode of ['ignore', 'false']) {
-    const words = ['-f', file, '--dry-run=server', `--validate=${mode}`];
-    expect(await kubediag('apply', ...words)).toMatchObject({ code: 0, stdout: created });
+    const args = ['-f', file, '--dry-run=server', `--validate=${mode}`];
+    expect(await kubediag('apply', ...args)).toMatchObject({ code: 0, stdout: created });
   }
   expect(await kubediag('apply', '-f', file, '--validate=maybe')).toMatchObject({ code: 64 });
 });
 
 test('a graph with a mistyped field is not run, unless that is asked for', async () => {
-  const words = [EXECUTABLE, 'run', '--state-dir', stateDir, '--node-name', 'my-node'];
+  const args = [EXECUTABLE, 'run', '--state-dir', stateDir, '--node-name', 'my-node'];
   const file = written('web.yaml', MISTYPED);
-  const refused = await runProgram([...words, '-f', file, '--yes']);
+  const refused = await runProgram([...args, '-f', file, '--yes']);
   expect(refused).toMatchObject({ code: 64, stdout: '' });
   expect(refused.stderr).toContain(`${file}:8: problem: spec.Recovery: unknown field\n`);
   expect(refused.stderr).toContain('nothing was run\n');
   const asked = ['-f', file, '--dry-run', '--validate=ignore', '-o', 'yaml'];
-  const dropped = await runProgram([...words, ...asked]);
+  const dropped = await runProgram([...args, ...asked]);
   expect(dropped.stdout).toContain('operationSet: stale-subpath-mount\n');
   expect(dropped.stdout).not.toContain('Recovery');
   expect(await runProgram([EXECUTABLE, 'lint', '-f', file])).toMatchObject({ code: 1 });
@@ -139,19 +139,19 @@ test('a dry run says what would be done, and stores and starts nothing', async (
 test('a folder is read with its subfolders when that is asked for, and several files may be given', async () => {
   const top = written('tree/a.yaml', OPERATION);
   const below = written('tree/deep/b.yaml', OPERATION.replace('name: script', 'name: below'));
-  const applied = async (...words: readonly string[]) => {
-    const { stdout } = await kubediag('apply', '--dry-run', ...words);
+  const applied = async (...args: readonly string[]) => {
+    const { stdout } = await kubediag('apply', '--dry-run', ...args);
     return Array.from(stdout.matchAll(/\/(\w+) /g), ([, name = '']) => name).toSorted();
   };
   const tree = join(folder, 'tree');
   expect(await applied('-f', tree)).toEqual(['script']);
-  for (const words of [
+  for (const args of [
     ['-R', '-f', tree],
     ['-f', tree, '--recursive'],
     ['-f', top, '-f', below],
     ['-f', `${top},${below}`],
   ]) {
-    expect(await applied(...words), words.join(' ')).toEqual(['below', 'script']);
+    expect(await applied(...args), args.join(' ')).toEqual(['below', 'script']);
   }
 });
 
@@ -190,12 +190,12 @@ spec: {summary: a, source: b, severity: c}
 test.each([
   ['kind: Diagnosis', 'kind: diagnosis', ':2: kind: .*did you mean "Diagnosis"'],
   ['kubediag.org', 'kubediag.io', ':1: apiVersion: .*write "diagnosis.kubediag.org/v1"'],
-])('a mistyped head of a manifest is an error: %s as %s', async (right, wrong, said) => {
+])('a mistyped head of a manifest is an error: %s as %s', async (right, wrong, output) => {
   const file = written('head.yaml', `${DIAGNOSIS.replace(right, wrong)}---\n${OPERATION}`);
   for (const command of ['apply', 'delete']) {
     const { code, stdout, stderr } = await kubediag(command, '-f', file);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-    expect(stderr).toMatch(new RegExp(`${file}${said}`));
+    expect(stderr).toMatch(new RegExp(`${file}${output}`));
   }
   expect(await runProgram([EXECUTABLE, 'lint', '-f', file])).toMatchObject({ code: 1 });
 });

@@ -3,18 +3,18 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
 import { reportSchema } from '../../tools/report-schema.ts';
-import { atTerminal, COLUMNS } from '../rig/at-terminal.ts';
-import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
-import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 import {
+  breakNode,
   check,
   expectUntouched,
   FAULT,
   makeNode,
-  makeSick,
   mountLine,
   type NodeWithRuntime,
-} from '../rig/sick-node.ts';
+} from '../rig/faulty-node.ts';
+import type { PracticeNode, Subpath } from '../rig/practice-node.ts';
+import { atTerminal, COLUMNS } from '../rig/run-in-terminal.ts';
+import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 
 const QUESTION = 'Repair 1 active finding? [y/N] ';
 
@@ -28,7 +28,7 @@ describe('a person at a terminal', () => {
   beforeAll(async () => {
     sick = await makeNode((step) => undo.push(step));
     node = sick.node;
-    subpath = await makeSick(sick);
+    subpath = await breakNode(sick);
   });
 
   afterAll(async () => {
@@ -89,11 +89,11 @@ describe('a person at a terminal', () => {
 
   it('is told when the output does not fit on its disk, and a recovery is finished', async () => {
     const full = ['sh', '-c', `${EXECUTABLE} "$@" > /dev/full`, 'sh'];
-    const look = await node.startHere([...full, 'check']).end;
-    expect(look.code).toBe(3);
-    expect(look.stderr).toMatch(/^kubediag: the output could not be written: ENOSPC.*\n$/);
+    const snapshot = await node.startHere([...full, 'check']).end;
+    expect(snapshot.code).toBe(3);
+    expect(snapshot.stderr).toMatch(/^kubediag: the output could not be written: ENOSPC.*\n$/);
     const other = await makeNode();
-    const { target } = await makeSick(other);
+    const { target } = await breakNode(other);
     const state = ['--state-dir', other.node.stateFolder];
     await other.node.startHere([...full, 'recover', FAULT, '--yes', ...state]).end;
     expect(mountLine(other.node, target)).toBeUndefined();

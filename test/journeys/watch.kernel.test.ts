@@ -3,14 +3,14 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { childOf } from '../../lab/process-mark.ts';
 import type { Change } from '../../src/hosts/cli/screens/report-changes.ts';
+import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/faulty-node.ts';
 import { hangVolumes, isWaiting, until, volumeOf } from '../rig/hung-volume.ts';
 import { type PracticeNode, WEB } from '../rig/practice-node.ts';
 import type { Running } from '../rig/run-kubediag.ts';
-import { FAULT, makeNode, OLD, podOf, RUNNING, refusedBecauseOf } from '../rig/sick-node.ts';
 
 const HUNG_FUSE = join(import.meta.dirname, '../rig/hung-fuse.ts');
-const TWO_LOOKS = join(import.meta.dirname, '../rig/two-looks.ts');
-const words = ['check', FAULT, '--watch', '--every', '1s'];
+const TWO_CHECKS = join(import.meta.dirname, '../rig/two-checks.ts');
+const args = ['check', FAULT, '--watch', '--every', '1s'];
 
 /** To the program itself: what entered the namespaces for it is its parent. */
 async function interrupt({ child }: Running): Promise<void> {
@@ -23,7 +23,7 @@ describe('a node that is watched', () => {
     await node.startKubelet({ says: { version: OLD, pods: [podOf(WEB)] } });
     const subpath = await node.subpath();
     runtime.containers = [RUNNING];
-    const watching = node.start([...words, '-o', 'json']);
+    const watching = node.start([...args, '-o', 'json']);
     await new Promise((resolve) => setTimeout(resolve, 2_000));
     expect(watching.said()).toBe('');
 
@@ -55,7 +55,7 @@ describe('a node that is watched', () => {
     const subpath = await node.subpath();
     subpath.update();
     runtime.containers = [RUNNING];
-    const watching = node.start(words);
+    const watching = node.start(args);
     await watching.hasSaid('LATENT  stale-subpath-mount');
     await node.run('umount', subpath.target);
     await watching.hasSaid(' gone');
@@ -97,11 +97,11 @@ describe('a thread of the kubelet that waits on a dead mount, seen by two looks'
     kubelet.says({ ...silent, looksAt: target });
     const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
     await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
-    const looks = [process.execPath, '--no-warnings', TWO_LOOKS, String(passedMs)];
+    const looks = [process.execPath, '--no-warnings', TWO_CHECKS, String(passedMs)];
     const { code, stdout, stderr } = await node.startHere(looks).end;
     expect(code, stderr).toBe(0);
-    const told = JSON.parse(stdout) as Change['finding'][][];
-    return told.map((findings) => findings.map((finding) => [finding?.state, finding?.reason]));
+    const reported = JSON.parse(stdout) as Change['finding'][][];
+    return reported.map((findings) => findings.map((finding) => [finding?.state, finding?.reason]));
   }
 
   it('is the sync loop, as far as anybody can tell, once five minutes have gone by', async () => {

@@ -77,29 +77,21 @@ describe('an option that names what is not there is told once, first, and ends w
 });
 
 test('what is there is taken, through links, and from the folder where we are', () => {
-  const words = ['--kubelet-log', at('link'), '--runtime-endpoint', `unix://${at('socket')}`];
+  const args = ['--kubelet-log', at('link'), '--runtime-endpoint', `unix://${at('socket')}`];
   const more = ['--kubelet-token-file', 'file', '--kubelet-pid', String(process.pid)];
-  const ended = spawnSync(EXECUTABLE, ['check', ...words, ...more], { cwd: scratch });
+  const ended = spawnSync(EXECUTABLE, ['check', ...args, ...more], { cwd: scratch });
   expect(ended.status, ended.stderr.toString()).not.toBe(64);
 });
 
 test('a state directory that does not exist yet is no wrong usage', async () => {
-  const words = ['recover', '--dry-run', '--state-dir', at('new/state')];
-  const ended = await runProgram([EXECUTABLE, ...words]);
+  const args = ['recover', '--dry-run', '--state-dir', at('new/state')];
+  const ended = await runProgram([EXECUTABLE, ...args]);
   expect(ended.code, ended.stderr).not.toBe(64);
 });
 
 test('an agent starts before what it is told of', async () => {
-  const words = [
-    'serve',
-    '--listen',
-    '127.0.0.1:0',
-    '--node-name',
-    'x',
-    '--state-dir',
-    at('agent'),
-  ];
-  const running = startProgram([EXECUTABLE, ...words, '--kubelet-log', NOWHERE]);
+  const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', at('agent')];
+  const running = startProgram([EXECUTABLE, ...args, '--kubelet-log', NOWHERE]);
   await running.hasSaid('serving node x');
   running.child.kill('SIGTERM');
   const { code, stderr } = await running.end;

@@ -6,7 +6,7 @@ import type { StoredObject } from '../../src/pipeline/store/store.ts';
 import type { PracticeNode } from './practice-node.ts';
 import type { Ended, Running } from './run-kubediag.ts';
 
-const LOOK_MS = 40;
+const CHECK_INTERVAL_MS = 40;
 const WAIT_MS_MAX = 60_000;
 const ROOT = '/apis/diagnosis.kubediag.org/v1';
 
@@ -51,7 +51,7 @@ export class AgentOnNode {
   }
 
   /** Kills it with all that it has started, as a supervisor does. */
-  async killWhole(): Promise<void> {
+  async killGroup(): Promise<void> {
     const { pid, running } = await this.#program();
     for (const each of withDescendants(pid)) killIfThere(each);
     this.#running = undefined;
@@ -71,13 +71,13 @@ export class AgentOnNode {
     const token = readFileSync(join(this.#node.stateFolder, 'token'), 'utf8').trim();
     // serving node my-node on http://127.0.0.1:40123
     const [, address] = / on (http:\S+)\n/.exec(this.#running?.said() ?? '') ?? [];
-    const wish = {
+    const options = {
       method,
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
     try {
-      const answer = await fetch(`${address}${ROOT}${path}`, wish);
+      const answer = await fetch(`${address}${ROOT}${path}`, options);
       return { code: answer.status, value: await answer.json() };
     } catch {
       return undefined;
@@ -105,14 +105,14 @@ export class AgentOnNode {
 }
 
 /** Once it does not throw any more. */
-export async function eventually<T>(what: string, look: () => Promise<T> | T): Promise<T> {
+export async function eventually<T>(what: string, snapshot: () => Promise<T> | T): Promise<T> {
   for (const deadline = Date.now() + WAIT_MS_MAX; ; ) {
     try {
-      return await look();
+      return await snapshot();
     } catch (error) {
       if (Date.now() > deadline) throw new Error(`${what} did not come`, { cause: error });
     }
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }
 
@@ -143,9 +143,9 @@ function withDescendants(pid: number): readonly number[] {
   return [pid, ...pids.flatMap(withDescendants)];
 }
 
-function unlessGone<T>(look: () => T, otherwise: T): T {
+function unlessGone<T>(snapshot: () => T, otherwise: T): T {
   try {
-    return look();
+    return snapshot();
   } catch {
     return otherwise;
   }

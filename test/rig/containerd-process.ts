@@ -16,7 +16,7 @@ const run = promisify(execFile);
 const CONFIG = 'config.toml';
 const READY_MS = 30_000;
 const END_MS = 5_000;
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 export interface ContainerdProcess {
   readonly socket: string;
@@ -107,7 +107,7 @@ class Started implements ContainerdProcess {
         const log = await readFile(join(this.#home, 'containerd.log'), 'utf8');
         throw new Error(`waited in vain until ${what}: ${log.split('\n').slice(-8).join('\n')}`);
       }
-      await sleep(LOOK_MS);
+      await sleep(CHECK_INTERVAL_MS);
     }
   }
 

@@ -103,12 +103,12 @@ describe('a real containerd in private namespaces', () => {
     expect(table).toContain(`${older}//deleted ${target} `);
 
     const pod = await containerd.runPod({ name: 'stale', namespace: 'shop', uid: 'u-2' });
-    const wish = {
+    const options = {
       name: 'app',
       command: ['/bin/sleep', '1000'],
       mounts: [{ containerPath: '/etc/app.conf', hostPath: target }],
     };
-    const id = await containerd.createContainer(pod, wish);
+    const id = await containerd.createContainer(pod, options);
     const text = new RegExp(
       `error mounting "${target}" to rootfs at "/etc/app.conf".*: no such file or directory`,
     );
@@ -124,7 +124,7 @@ describe('a real containerd in private namespaces', () => {
 
     await inside.run('umount', target);
     await inside.run('mount', '--bind', newer, target);
-    const next = await containerd.createContainer(pod, { ...wish, attempt: 1 });
+    const next = await containerd.createContainer(pod, { ...options, attempt: 1 });
     await containerd.startContainer(next);
     expect((await runtime.containerStatus(next)).message.status?.state).toBe('CONTAINER_RUNNING');
     await containerd.removeContainer(id);

@@ -3,10 +3,10 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { PrivateNamespaces } from '../../lab/namespaces.ts';
-import type { ContainerWish, PodWish } from '../../lab/practice-node.ts';
+import type { ContainerOptions, PodOptions } from '../../lab/practice-node.ts';
+import { containerConfigOf, podConfigOf } from '../../lab/runtime/cri-configs.ts';
 import { CriDriver } from '../../lab/runtime/cri-driver.ts';
 import * as cri from '../../lab/runtime/generated/cri-drive.ts';
-import { containerConfigOf, podConfigOf } from '../../lab/runtime/wishes.ts';
 import {
   RemoveContainerRequest,
   RemovePodSandboxRequest,
@@ -30,7 +30,7 @@ export function containerdPackages(): Promise<UnpackedPackages | Missing> {
   return unpackedPackages(PACKAGES);
 }
 
-export interface PodNames extends PodWish {
+export interface PodNames extends PodOptions {
   /** With a network namespace of its own; the caller has put a network into containerd's "cni". */
   readonly ownNetwork?: boolean;
 }
@@ -40,7 +40,7 @@ export interface Pod {
   readonly config: cri.PodSandboxConfig;
 }
 
-export interface TestContainerWish extends ContainerWish {
+export interface TestContainerOptions extends ContainerOptions {
   readonly command?: readonly string[];
 }
 
@@ -52,7 +52,7 @@ export interface RunningContainerd {
   readonly image: string;
   runPod(names: PodNames): Promise<Pod>;
   /** Gives the id of a container that is not started yet. */
-  createContainer(pod: Pod, wish: TestContainerWish): Promise<string>;
+  createContainer(pod: Pod, options: TestContainerOptions): Promise<string>;
   /** Rejects with the runtime's own text. */
   startContainer(id: string): Promise<void>;
   stopContainer(id: string): Promise<void>;
@@ -97,8 +97,8 @@ async function importImage(
 ): Promise<void> {
   const archive = join(home, 'busybox.tar');
   await writeFile(archive, await busyboxImage(join(root, 'bin/busybox')));
-  const words = ['--address', containerd.socket, '-n', 'k8s.io', 'images', 'import'];
-  await run(join(root, 'usr/bin/ctr'), [...words, '--snapshotter', 'native', archive], {
+  const args = ['--address', containerd.socket, '-n', 'k8s.io', 'images', 'import'];
+  await run(join(root, 'usr/bin/ctr'), [...args, '--snapshotter', 'native', archive], {
     env: { ...process.env, ...environment },
     timeout: 60_000,
   });
@@ -128,10 +128,10 @@ class Running implements RunningContainerd {
   }
 
   async runPod(names: PodNames): Promise<Pod> {
-    const { isBare = false, ownNetwork = false } = names;
+    const { isUnmanagedContainer = false, ownNetwork = false } = names;
     const logs = join(this.#home, 'logs');
     const config = podConfigOf(names, { cgroup: this.#containerd.cgroup, logs, ownNetwork });
-    if (!isBare) await mkdir(config.logDirectory, { recursive: true });
+    if (!isUnmanagedContainer) await mkdir(config.logDirectory, { recursive: true });
     const types = [cri.RunPodSandboxRequest, cri.RunPodSandboxResponse] as const;
     const answer = await this.#driver.call('v1.RuntimeService/RunPodSandbox', types, { config });
     const pod = { id: answer.podSandboxId, config };
@@ -139,14 +139,14 @@ class Running implements RunningContainerd {
     return pod;
   }
 
-  async createContainer({ id, config }: Pod, wish: TestContainerWish): Promise<string> {
-    const { name, command = [], isBare = false } = wish;
-    if (!isBare) await mkdir(join(config.logDirectory, name), { recursive: true });
+  async createContainer({ id, config }: Pod, options: TestContainerOptions): Promise<string> {
+    const { name, command = [], isUnmanagedContainer = false } = options;
+    if (!isUnmanagedContainer) await mkdir(join(config.logDirectory, name), { recursive: true });
     const types = [cri.CreateContainerRequest, cri.CreateContainerResponse] as const;
     const request = {
       podSandboxId: id,
       sandboxConfig: config,
-      config: containerConfigOf(config, wish, { image: BUSYBOX_IMAGE, command }),
+      config: containerConfigOf(config, options, { image: BUSYBOX_IMAGE, command }),
     };
     const answer = await this.#driver.call('v1.RuntimeService/CreateContainer', types, request);
     return answer.containerId;

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import { readJournal } from '../../src/node/repair/journal.ts';
 import { eventually, processesOn } from './agent-on-node.ts';
+import { mountLine } from './faulty-node.ts';
 import { type HungNode, hang, makeHung } from './hung-volume.ts';
 import { type Blow, killRunning } from './kill-running.ts';
 import type { PracticeNode } from './practice-node.ts';
-import { mountLine } from './sick-node.ts';
 
 const FAULT = 'dead-volume-mount';
 const VOLUME = 'kubernetes.io~cephfs/data';
@@ -33,8 +33,8 @@ export async function killOn(
     await hang(trial, TOLD);
     trial.timesHung += 1;
   }
-  const words = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
-  const { isInTime } = await killRunning(node.start(words), blow);
+  const text = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
+  const { isInTime } = await killRunning(node.start(text), blow);
   await eventually('the end of its readers', () => expect(readersAtWork(node)).toEqual([]));
   return isInTime;
 }
@@ -49,8 +49,8 @@ export async function expectRecovery(trial: DeadVolumeTrial): Promise<void> {
   });
   expect(mountLine(node, target)).toBeUndefined();
   await eventually('the end of all readers', () => expect(readersOn(node)).toEqual([]));
-  const { records, unfinished, troubles } = readJournal(node.stateFolder);
-  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+  const { records, unfinished, errors } = readJournal(node.stateFolder);
+  expect({ unfinished, errors }).toEqual({ unfinished: [], errors: [] });
   const outcomes = records.flatMap(({ outcome }) => outcome?.state ?? []);
   expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(
     Array.from({ length: timesHung }, () => 'done'),

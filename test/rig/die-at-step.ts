@@ -1,7 +1,7 @@
-import { lookAt } from '../../src/node/checkup/look.ts';
+import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
 import type { Action } from '../../src/node/model/action.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
-import { ALL_ACTIONS, openHands } from '../../src/node/repair/open-hands.ts';
+import { ALL_ACTIONS, openRepair } from '../../src/node/repair/open-repair.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**
@@ -10,14 +10,14 @@ import { readerCommand } from '../reader-command.ts';
  */
 const [wanted = '', stateFolder = '', action = '', , pid = ''] = process.argv.slice(2);
 const node = new LiveNode(readerCommand, { hostRoot: '/' });
-const hands = await openHands({
+const repair = await openRepair({
   stateFolder,
-  look: () => lookAt(node, { kubeletPid: Number(pid) }),
+  snapshot: () => takeSnapshot(node, { kubeletPid: Number(pid) }),
   permitted: ALL_ACTIONS,
 });
-if (!hands.isOpen) throw new Error(`${hands.what}: ${hands.why}`);
+if (!repair.isOpen) throw new Error(`${repair.what}: ${repair.why}`);
 const intent = { action: JSON.parse(action) as Action, fault: 'a-fault', finding: '3f9a1c' };
-const { outcome } = await hands.perform(intent, {
+const { outcome } = await repair.perform(intent, {
   onStep: ({ name }) => {
     if (name === wanted) process.kill(process.pid, 'SIGKILL');
   },

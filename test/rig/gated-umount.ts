@@ -7,7 +7,7 @@ import type { PracticeNode } from './practice-node.ts';
 export type Gate = 'help' | 'before' | 'after';
 
 const PLACES = ['/usr/bin/umount', '/bin/umount'];
-const LOOK_MS = 10;
+const CHECK_INTERVAL_MS = 10;
 const REACHED_MS_MAX = 20_000;
 
 /**
@@ -63,7 +63,7 @@ exit $code
     const deadline = Date.now() + REACHED_MS_MAX;
     while (!existsSync(join(this.#folder, `${gate}.reached`))) {
       if (Date.now() > deadline) throw new Error(`nobody came to the gate ${gate}`);
-      await sleep(LOOK_MS);
+      await sleep(CHECK_INTERVAL_MS);
     }
     rmSync(join(this.#folder, `${gate}.reached`));
   }

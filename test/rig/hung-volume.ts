@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { KubeletSays } from './kubelet-stand-in.ts';
+import { makeNode, podOf, RUNNING } from './faulty-node.ts';
+import type { KubeletResponses } from './kubelet-stand-in.ts';
 import { type PracticeNode, WEB } from './practice-node.ts';
 import type { Running } from './run-kubediag.ts';
-import { makeNode, podOf, RUNNING } from './sick-node.ts';
 import type { StandIn } from './start-kubelet.ts';
 
 const SERVER = join(import.meta.dirname, 'hung-fuse.ts');
@@ -32,7 +32,7 @@ export async function hangVolumes(
 export function says({
   hidesPods = false,
   ...more
-}: Partial<KubeletSays> & { readonly hidesPods?: boolean } = {}): KubeletSays {
+}: Partial<KubeletResponses> & { readonly hidesPods?: boolean } = {}): KubeletResponses {
   const annotations = { 'kubernetes.io/config.source': 'api' };
   const pods = hidesPods ? {} : { pods: [podOf(WEB, { metadata: { annotations } })] };
   return { version: 'v1.18.8', loop: 'ok', ...pods, ...more };
@@ -67,24 +67,24 @@ export interface HungNode {
 }
 
 /** A node on which the kubelet hangs on a dead volume of an orphan. */
-export async function makeHung(rest: string, told: Parameters<typeof says>[0] = {}) {
+export async function makeHung(rest: string, reported: Parameters<typeof says>[0] = {}) {
   const { node, runtime } = await makeNode();
   runtime.containers = [RUNNING];
-  const kubelet = await node.startKubelet({ says: says(told) });
+  const kubelet = await node.startKubelet({ says: says(reported) });
   const target = volumeOf(node, rest);
-  const server = await hang({ node, kubelet, target }, told);
+  const server = await hang({ node, kubelet, target }, reported);
   return { node, runtime, kubelet, target, server };
 }
 
 /** Mounts a dead volume, and has the kubelet hang on it. */
 export async function hang(
   { node, kubelet, target }: HungNode,
-  told: Parameters<typeof says>[0] = {},
+  reported: Parameters<typeof says>[0] = {},
 ): Promise<Running> {
   // It looks at a path once, until it is told of another.
-  kubelet.says(says(told));
+  kubelet.says(says(reported));
   const server = await hangVolumes(node, target);
-  kubelet.says(says({ ...told, looksAt: target }));
+  kubelet.says(says({ ...reported, looksAt: target }));
   const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
   await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
   return server;

@@ -7,7 +7,7 @@ import { parseArgs } from 'node:util';
  * Looks like a kubelet to whoever looks at the node: its name, its flags, its read-only port. What
  * it answers stands in a file, and is read anew for each request, so that a test can change it.
  */
-export interface KubeletSays {
+export interface KubeletResponses {
   /** "v1.18.8", as its metrics tell it. */
   readonly version: string;
   /** The pods it knows; without them it asks for credentials. */
@@ -21,10 +21,10 @@ export interface KubeletSays {
 }
 
 /** Not a flag, because a kubelet has none like it. */
-export const SAYS_FILE = 'KUBELET_STAND_IN_SAYS';
+export const RESPONSES_FILE = 'KUBELET_STAND_IN_SAYS';
 
-function saysNow(): KubeletSays {
-  return JSON.parse(readFileSync(process.env[SAYS_FILE] ?? '', 'utf8')) as KubeletSays;
+function saysNow(): KubeletResponses {
+  return JSON.parse(readFileSync(process.env[RESPONSES_FILE] ?? '', 'utf8')) as KubeletResponses;
 }
 
 const UNHEALTHY =
@@ -44,10 +44,10 @@ function answerTo(path: string | undefined): { readonly status: number; readonly
   return { status: 200, body: JSON.stringify({ kind: 'PodList', apiVersion: 'v1', items: pods }) };
 }
 
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 
 /** In a thread of its own, so that the rest goes on; what came of it is written beside its words. */
-function lookWhereTold(): void {
+function searchGivenPath(): void {
   let looking = '';
   setInterval(() => {
     const { looksAt = '' } = saysNow();
@@ -55,9 +55,9 @@ function lookWhereTold(): void {
     looking = looksAt;
     if (looksAt === '') return;
     stat(looksAt, (error) => {
-      writeFileSync(`${process.env[SAYS_FILE]}.seen`, error?.code ?? 'there');
+      writeFileSync(`${process.env[RESPONSES_FILE]}.seen`, error?.code ?? 'there');
     });
-  }, LOOK_MS);
+  }, CHECK_INTERVAL_MS);
 }
 
 function serve(): void {
@@ -71,7 +71,7 @@ function serve(): void {
   server.listen(Number(values['read-only-port']), '127.0.0.1', () => {
     process.stdout.write('ready\n');
   });
-  lookWhereTold();
+  searchGivenPath();
   const socket = String(values['container-runtime-endpoint'] ?? '').replace(/^unix:\/\//, '');
   const log = typeof values['log-file'] === 'string' ? values['log-file'] : undefined;
   if (log !== undefined) void collectWhile(() => saysNow().collects === true, socket, log);

@@ -2,8 +2,8 @@ import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { type Ended, EXECUTABLE, runProgram } from './run-kubediag.ts';
 
 /** `kubediag lab COMMAND --name NAME ...`, of the built executable. */
-export function lab(command: string, name: string, ...words: readonly string[]): Promise<Ended> {
-  return runProgram([EXECUTABLE, 'lab', command, '--name', name, ...words]);
+export function lab(command: string, name: string, ...args: readonly string[]): Promise<Ended> {
+  return runProgram([EXECUTABLE, 'lab', command, '--name', name, ...args]);
 }
 
 /** Whatever a lab of this name has on the machine: nothing, before it is made and after its end. */
@@ -21,11 +21,11 @@ export function tracesOf(name: string): readonly string[] {
  * serves that may be silent.
  */
 function isOf(pid: string, name: string): boolean {
-  const words = read(`/proc/${pid}/cmdline`).split('\0');
+  const args = read(`/proc/${pid}/cmdline`).split('\0');
   return (
     read(`/proc/${pid}/mounts`).includes(`kubediag-lab-${name} / tmpfs `) ||
-    words.includes(`/run/kubediag-lab/${name}/holder`) ||
-    words.includes(name)
+    args.includes(`/run/kubediag-lab/${name}/holder`) ||
+    args.includes(name)
   );
 }
 

@@ -15,10 +15,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { lookAt } from '../../src/node/checkup/look.ts';
+import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
 import type { Action } from '../../src/node/model/action.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
-import { openHands } from '../../src/node/repair/open-hands.ts';
+import { openRepair } from '../../src/node/repair/open-repair.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**
@@ -52,9 +52,9 @@ kubelet.unref();
 
 async function recover(action: Action<'remove-empty-directory'>, inBetween = () => {}) {
   const settings = { kubeletPid: kubelet.pid, kubeletRoot: ROOT };
-  const opened = await openHands({
+  const opened = await openRepair({
     stateFolder: join(scratch, 'state'),
-    look: () => lookAt(node, settings),
+    snapshot: () => takeSnapshot(node, settings),
     permitted: new Set(['remove-empty-directory'] as const),
     remover: { ...readerCommand, arguments: ['remover'] },
   });
@@ -72,8 +72,8 @@ async function recover(action: Action<'remove-empty-directory'>, inBetween = () 
 /** Something is mounted on a path, in a mount namespace of its own. */
 async function mountElsewhere(path: string): Promise<number> {
   const script = 'mount -t tmpfs held "$0" && exec sleep 600';
-  const words = ['--mount', '--propagation', 'private', 'sh', '-c', script, path];
-  const child = spawn('unshare', words, { stdio: 'ignore' });
+  const text = ['--mount', '--propagation', 'private', 'sh', '-c', script, path];
+  const child = spawn('unshare', text, { stdio: 'ignore' });
   child.unref();
   const { pid = 0 } = child;
   while (!tableOf(pid).includes(` ${path} `)) await sleep(10);
@@ -193,11 +193,11 @@ const scenarios: Record<string, () => Promise<unknown>> = {
 
   'a namespace that an open file keeps': async () => {
     const pid = await mountElsewhere(at('a.deleting~2'));
-    const kept = openSync(`/proc/${pid}/ns/mnt`, 'r');
+    const stored = openSync(`/proc/${pid}/ns/mnt`, 'r');
     process.kill(pid, 'SIGKILL');
     while (existsSync(`/proc/${pid}/root/proc`)) await sleep(10);
     const result = await recover(pinned());
-    closeSync(kept);
+    closeSync(stored);
     return result;
   },
 };

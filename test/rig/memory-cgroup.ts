@@ -18,12 +18,12 @@ const V2 = '/sys/fs/cgroup';
 /** Undefined where none can be made, as in most containers. */
 export function makeMemoryCgroup(name: string, limitBytes: number): MemoryCgroup | undefined {
   return (
-    made(join(V1, name), 'memory.limit_in_bytes', limitBytes, name) ??
-    made(join(V2, name), 'memory.max', limitBytes, name)
+    fixture(join(V1, name), 'memory.limit_in_bytes', limitBytes, name) ??
+    fixture(join(V2, name), 'memory.max', limitBytes, name)
   );
 }
 
-function made(
+function fixture(
   folder: string,
   limitFile: string,
   limitBytes: number,

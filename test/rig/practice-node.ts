@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { AtomicVolume } from '../../lab/kubelet/atomic-volume.ts';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespaces.ts';
 import { type Ended, EXECUTABLE, type Running, runProgram, startProgram } from './run-kubediag.ts';
-import { type KubeletWish, type StandIn, startKubelet } from './start-kubelet.ts';
+import { type KubeletOptions, type StandIn, startKubelet } from './start-kubelet.ts';
 
 export const WEB = {
   uid: '29da79e5-386c-4e0d-82c1-215f93ff955d',
@@ -12,7 +12,7 @@ export const WEB = {
   namespace: 'shop',
 };
 
-export interface SubpathWish {
+export interface SubpathOptions {
   readonly podUid?: string;
   /** As the folder of the volume's plugin is called: kubernetes.io~configmap. */
   readonly plugin?: string;
@@ -58,9 +58,9 @@ export class PracticeNode {
     return new PracticeNode(await makePrivateNamespaces());
   }
 
-  async startKubelet(wish: Partial<KubeletWish> = {}): Promise<StandIn> {
+  async startKubelet(options: Partial<KubeletOptions> = {}): Promise<StandIn> {
     const says = { version: 'v1.18.8', pods: [] };
-    const whole = { root: this.root, socket: this.socket, says, ...wish };
+    const whole = { root: this.root, socket: this.socket, says, ...options };
     this.kubelet = await startKubelet(this.scratch, this.inside, whole);
     return this.kubelet;
   }
@@ -81,22 +81,22 @@ export class PracticeNode {
   }
 
   /** Runs a command where the kubelet's mounts are; rejects with what it wrote as error. */
-  async run(...words: readonly string[]): Promise<string> {
+  async run(...args: readonly string[]): Promise<string> {
     const enter = ['nsenter', '--target', String(this.#mounter), '--mount', '--pid', '--'];
-    const { code, stdout, stderr } = await runProgram([...enter, ...words]);
-    if (code !== 0) throw new Error(`${words.join(' ')}: ${stderr.trim()}`);
+    const { code, stdout, stderr } = await runProgram([...enter, ...args]);
+    if (code !== 0) throw new Error(`${args.join(' ')}: ${stderr.trim()}`);
     return stdout;
   }
 
   /** Starts a command in the namespaces, and lets it run. */
-  startHere(words: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
-    return startProgram([...this.inside.enter, ...words], { environment });
+  startHere(args: readonly string[], environment: NodeJS.ProcessEnv = {}): Running {
+    return startProgram([...this.inside.enter, ...args], { environment });
   }
 
   /** Makes a volume with one subPath mount on it. */
-  async subpath(wish: SubpathWish = {}): Promise<Subpath> {
-    const { podUid = WEB.uid, plugin = 'configmap', volume = 'settings' } = wish;
-    const { container = 'app', index = 1, subPath = 'nginx.conf', inMemory } = wish;
+  async subpath(options: SubpathOptions = {}): Promise<Subpath> {
+    const { podUid = WEB.uid, plugin = 'configmap', volume = 'settings' } = options;
+    const { container = 'app', index = 1, subPath = 'nginx.conf', inMemory } = options;
     const pod = join(this.root, 'pods', podUid);
     const folder = join(pod, `volumes/kubernetes.io~${plugin}`, volume);
     const target = join(pod, 'volume-subpaths', volume, container, String(index));
@@ -137,21 +137,21 @@ export class PracticeNode {
   }
 
   /** Starts the executable on this node. `--state-dir` is added where there is one. */
-  start(words: readonly string[], wish: RunWish = {}): Running {
-    const { through = [], environment = {}, executable = EXECUTABLE } = wish;
-    const [command = ''] = words;
-    const state = ['recover', 'journal'].includes(command) && !words.includes('--state-dir');
+  start(args: readonly string[], options: NodeRunOptions = {}): Running {
+    const { through = [], environment = {}, executable = EXECUTABLE } = options;
+    const [command = ''] = args;
+    const state = ['recover', 'journal'].includes(command) && !args.includes('--state-dir');
     const rest = state ? ['--state-dir', this.stateFolder] : [];
-    const all = [...this.inside.enter, ...through, executable, ...words, ...rest];
+    const all = [...this.inside.enter, ...through, executable, ...args, ...rest];
     return startProgram(all, { environment });
   }
 
-  async kubediag(...words: readonly string[]): Promise<Ended> {
-    return this.kubediagWith({}, ...words);
+  async kubediag(...args: readonly string[]): Promise<Ended> {
+    return this.kubediagWith({}, ...args);
   }
 
-  async kubediagWith(wish: RunWish, ...words: readonly string[]): Promise<Ended> {
-    const { child, end } = this.start(words, wish);
+  async kubediagWith(options: NodeRunOptions, ...args: readonly string[]): Promise<Ended> {
+    const { child, end } = this.start(args, options);
     child.stdin?.end();
     return end;
   }
@@ -162,7 +162,7 @@ export class PracticeNode {
   }
 }
 
-export interface RunWish {
+export interface NodeRunOptions {
   /** Words before the executable: another user, another namespace, a terminal. */
   readonly through?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;

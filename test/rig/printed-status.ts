@@ -55,7 +55,7 @@ export function expectPrintedStatus({ metadata, status }: PrintedDiagnosis, line
     actions: [
       {
         kind: 'unmount',
-        deed: `unmount ${target}`,
+        description: `unmount ${target}`,
         state: 'done',
         journalEntry: expect.any(Number),
       },

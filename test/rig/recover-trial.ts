@@ -1,21 +1,21 @@
 import { expect } from 'vitest';
 import { eventually, programsOn } from './agent-on-node.ts';
+import { FAULT } from './faulty-node.ts';
+import { FaultySubpathNode } from './faulty-subpath-node.ts';
 import { type Blow, type Killed, killRunning } from './kill-running.ts';
 import { mountChanges, mountTables } from './mount-tables.ts';
-import { FAULT } from './sick-node.ts';
-import { SubpathPatient } from './subpath-patient.ts';
 
 const RECOVER = ['recover', FAULT, '--yes'];
 
 /** A node without an agent, whose pod falls sick again and again. */
 export interface RecoverTrial {
-  readonly patient: SubpathPatient;
+  readonly patient: FaultySubpathNode;
   /** What runs there when nobody recovers. */
   readonly idle: readonly string[];
 }
 
 export async function beginRecoverTrial(): Promise<RecoverTrial> {
-  const patient = await SubpathPatient.make();
+  const patient = await FaultySubpathNode.make();
   return { patient, idle: programsOn(patient.node) };
 }
 
@@ -25,7 +25,7 @@ export async function expectRecovered(
   blow: Blow,
 ): Promise<Killed> {
   const { node, unmounts: before, journal } = patient;
-  const { stale, tables } = patient.fallSick();
+  const { stale, tables } = patient.breakNode();
   const stop = new AbortController();
   const mounting = patient.mountsAnew(stop.signal);
   const killed = await killRunning(node.start(RECOVER), blow);
@@ -46,9 +46,9 @@ export async function expectRecovered(
   return killed;
 }
 
-function expectOneDone({ journal }: SubpathPatient, recordsBefore: number): void {
-  const { records, unfinished, troubles } = journal;
-  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+function expectOneDone({ journal }: FaultySubpathNode, recordsBefore: number): void {
+  const { records, unfinished, errors } = journal;
+  expect({ unfinished, errors }).toEqual({ unfinished: [], errors: [] });
   const outcomes = records.slice(recordsBefore).flatMap(({ outcome }) => outcome?.state ?? []);
   // A crash between intent and act was looked at: nothing had come of it.
   expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(['done']);

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import type { StoredObject } from '../../src/pipeline/store/store.ts';
 import { type AgentOnNode, type Answered, eventually, programsOn } from './agent-on-node.ts';
+import { CORE, DIAGNOSES, FaultySubpathNode, type Stage } from './faulty-subpath-node.ts';
 import { mountChanges, mountTables } from './mount-tables.ts';
 import { expectPrintedStatus, type PrintedDiagnosis } from './printed-status.ts';
-import { CORE, DIAGNOSES, type Stage, SubpathPatient } from './subpath-patient.ts';
 
 const MANIFEST = join(import.meta.dirname, '../manifests/subpath-remount.yaml');
 const API_VERSION = 'diagnosis.kubediag.org/v1';
@@ -14,7 +14,7 @@ const WRITE_MS = 80;
 
 /** A node with its agent and the manual's manifests, and all that the agent said it has kept. */
 export interface RecoveryTrial {
-  readonly patient: SubpathPatient;
+  readonly patient: FaultySubpathNode;
   /** What runs there without an agent. */
   readonly idle: readonly string[];
   /** The Diagnoses as they were when they ended, by name. */
@@ -26,7 +26,7 @@ export interface RecoveryTrial {
 /** A moment at which the agent is killed. */
 export interface Blow {
   /** Resolves then. It is called right after the Diagnosis was asked for. */
-  readonly comes: (patient: SubpathPatient, asked: Promise<unknown>) => Promise<unknown>;
+  readonly comes: (patient: FaultySubpathNode, asked: Promise<unknown>) => Promise<unknown>;
   /** With all that it has started. */
   readonly isWhole?: boolean;
   /** From its next start to the second blow. */
@@ -34,7 +34,7 @@ export interface Blow {
   /** Told how far the Diagnosis had come. */
   readonly onStage?: (stage: Stage) => void;
   /** What happens when it stands again. */
-  readonly afterwards?: (patient: SubpathPatient) => Promise<unknown>;
+  readonly afterwards?: (patient: FaultySubpathNode) => Promise<unknown>;
 }
 
 export interface Round {
@@ -44,7 +44,7 @@ export interface Round {
 }
 
 export async function beginTrial(): Promise<RecoveryTrial> {
-  const patient = await SubpathPatient.make();
+  const patient = await FaultySubpathNode.make();
   const { node, agent } = patient;
   const idle = programsOn(node);
   await agent.stand();
@@ -62,14 +62,14 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
   const { agent, node } = patient;
   const name = `round-${all.size + 1}`;
   const before = patient.unmounts;
-  const { stale, tables } = patient.fallSick();
+  const { stale, tables } = patient.breakNode();
   const stop = new AbortController();
   const mounting = patient.mountsAnew(stop.signal);
   const begun = performance.now();
   const asked = agent.ask('POST', DIAGNOSES, diagnosisCalled(name));
   const struck = blow ? strike(trial, name, blow, asked) : Promise.resolve('ended' as const);
   const ending = struck.then(async () => {
-    await expectKept(agent, name, await asked);
+    await expectStored(agent, name, await asked);
     return agent.untilEnded(`${DIAGNOSES}/${name}`);
   });
   // Whatever comes of it, the kubelet does not outlive it.
@@ -84,7 +84,7 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
   expect(printed.status.steps.map(({ outcome }) => outcome)).toEqual(
     Array.from({ length: 4 }, () => 'Succeeded'),
   );
-  expectOneDeed(patient, ended.metadata.uid);
+  expectOneAction(patient, ended.metadata.uid);
   // Whoever looks at the table may see that it is done before the umount itself has told.
   await eventually('what the unmount tells', () =>
     expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false),
@@ -106,7 +106,7 @@ async function strike(
   const stop = new AbortController();
   const writing = writeUntil(stop.signal, agent, `beside-${name}`);
   await comes(patient, asked);
-  if (isWhole) await agent.killWhole();
+  if (isWhole) await agent.killGroup();
   else await agent.end('SIGKILL');
   stop.abort();
   beside.push(...(await writing));
@@ -128,18 +128,18 @@ async function writeUntil(
   agent: AgentOnNode,
   prefix: string,
 ): Promise<readonly string[]> {
-  const kept: string[] = [];
+  const stored: string[] = [];
   for (let index = 1; !stop.aborted; index += 1) {
     const name = `${prefix}-${index}`;
     const answer = await agent.ask('POST', '/operations', operationCalled(name));
-    if (answer?.code === 201) kept.push(name);
+    if (answer?.code === 201) stored.push(name);
     await sleep(WRITE_MS);
   }
-  return kept;
+  return stored;
 }
 
 /** Whoever got an answer finds it there. Whoever got none cannot know, and asks again. */
-async function expectKept(
+async function expectStored(
   agent: AgentOnNode,
   name: string,
   answer: Answered | undefined,
@@ -154,9 +154,9 @@ async function expectKept(
   }
 }
 
-function expectOneDeed({ journal }: SubpathPatient, uid: string): void {
-  const { records, unfinished, troubles } = journal;
-  expect({ unfinished, troubles }).toEqual({ unfinished: [], troubles: [] });
+function expectOneAction({ journal }: FaultySubpathNode, uid: string): void {
+  const { records, unfinished, errors } = journal;
+  expect({ unfinished, errors }).toEqual({ unfinished: [], errors: [] });
   const outcomes = records
     .filter(({ purpose, event }) => purpose?.startsWith(uid) && event === 'concluded')
     .map(({ outcome }) => outcome?.state);
@@ -166,8 +166,8 @@ function expectOneDeed({ journal }: SubpathPatient, uid: string): void {
 }
 
 function expectOneUnmount(
-  before: SubpathPatient['unmounts'],
-  after: SubpathPatient['unmounts'],
+  before: FaultySubpathNode['unmounts'],
+  after: FaultySubpathNode['unmounts'],
   isKilledToo: boolean,
 ): void {
   const done = after.done - before.done;

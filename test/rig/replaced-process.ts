@@ -11,7 +11,7 @@ export function isSleeping(pid: number): boolean {
 }
 
 /** A kubelet with mounts of its own, whose parent collects it at once when it is killed. */
-export async function startMortalKubelet(scratch: string): Promise<number> {
+export async function startKillableKubelet(scratch: string): Promise<number> {
   const file = join(scratch, 'pid');
   const script = `${APART.join(' ')} sleep 600 & echo $! > ${file}; wait; sleep 600`;
   spawn('sh', ['-c', script], { stdio: 'ignore' }).unref();
@@ -28,9 +28,9 @@ export function replaceProcess(pid: number, scratch: string): void {
   process.kill(pid, 'SIGKILL');
   while (existsSync(`/proc/${pid}`)) pauseMs(2);
   const script = `mount --bind ${markingUmount(scratch)} ${UMOUNT}; exec sleep 600`;
-  const [program, ...words] = [...APART, 'sh', '-c', script];
+  const [program, ...args] = [...APART, 'sh', '-c', script];
   writeFileSync('/proc/sys/kernel/ns_last_pid', String(pid - 1));
-  const child = spawn(program, words, { stdio: 'ignore' });
+  const child = spawn(program, args, { stdio: 'ignore' });
   child.unref();
   if (child.pid !== pid) throw new Error(`the kernel gave pid ${child.pid}, not ${pid}`);
   while (!isSleeping(pid)) pauseMs(2);

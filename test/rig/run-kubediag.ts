@@ -21,12 +21,12 @@ export interface Running {
   readonly child: ChildProcess;
   readonly said: () => string;
   /** Resolves once it has said this; rejects when it ends before. */
-  readonly hasSaid: (words: string) => Promise<void>;
+  readonly hasSaid: (args: string) => Promise<void>;
   readonly end: Promise<Ended>;
 }
 
 export function startProgram(
-  words: readonly string[],
+  args: readonly string[],
   {
     environment = {},
     limitMs = RUN_MS,
@@ -34,7 +34,7 @@ export function startProgram(
 ): Running {
   const begun = performance.now();
   // "env" changes nothing: words may begin with a prefix that enters namespaces.
-  const child = spawn('env', words, {
+  const child = spawn('env', args, {
     env: { PATH: process.env.PATH, ...environment },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: limitMs,
@@ -54,12 +54,12 @@ export function startProgram(
   }));
   const hasSaid = (wanted: string) =>
     new Promise<void>((resolve, reject) => {
-      const look = () => said().includes(wanted) && resolve();
-      look();
-      child.stdout.on('data', look);
-      child.stderr.on('data', look);
+      const snapshot = () => said().includes(wanted) && resolve();
+      snapshot();
+      child.stdout.on('data', snapshot);
+      child.stderr.on('data', snapshot);
       child.on('close', () => {
-        look();
+        snapshot();
         reject(new Error(`it never said ${JSON.stringify(wanted)}, but: ${said()}`));
       });
     });
@@ -68,10 +68,10 @@ export function startProgram(
 
 /** Runs a program to its end, without a terminal and with nothing to read. */
 export async function runProgram(
-  words: readonly string[],
-  wish?: Parameters<typeof startProgram>[1],
+  args: readonly string[],
+  options?: Parameters<typeof startProgram>[1],
 ): Promise<Ended> {
-  const { child, end } = startProgram(words, wish);
+  const { child, end } = startProgram(args, options);
   child.stdin?.end();
   return end;
 }

@@ -27,8 +27,8 @@ export class ServedNode {
 
   async start(...more: readonly string[]): Promise<void> {
     const state = ['--state-dir', this.node.stateFolder];
-    const words = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node', ...state, ...more];
-    this.#running = this.node.start(words);
+    const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node', ...state, ...more];
+    this.#running = this.node.start(args);
     await this.#running.hasSaid('token is');
   }
 
@@ -41,8 +41,8 @@ export class ServedNode {
     return running?.end;
   }
 
-  async kubediag(...words: readonly string[]): Promise<Ended> {
-    return this.node.kubediag(...words, '--state-dir', this.node.stateFolder);
+  async kubediag(...args: readonly string[]): Promise<Ended> {
+    return this.node.kubediag(...args, '--state-dir', this.node.stateFolder);
   }
 
   get token(): string {
@@ -57,9 +57,9 @@ export class ServedNode {
   ask(
     method: string,
     path: string,
-    wish: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> } = {},
+    options: { readonly body?: string; readonly headers?: Readonly<Record<string, string>> } = {},
   ): Promise<HttpAnswer> {
-    const { body, headers = {} } = wish;
+    const { body, headers = {} } = options;
     const all = { Authorization: `Bearer ${this.token}`, 'Content-Type': 'application/json' };
     return new Promise((resolve, reject) => {
       const call = request(

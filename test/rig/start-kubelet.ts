@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { PrivateNamespaces } from '../../lab/namespaces.ts';
 import { childOf, killIfThere } from '../../lab/process-mark.ts';
-import { type KubeletSays, SAYS_FILE } from './kubelet-stand-in.ts';
+import { type KubeletResponses, RESPONSES_FILE } from './kubelet-stand-in.ts';
 
 const SCRIPT = join(import.meta.dirname, 'kubelet-stand-in.ts');
 
@@ -15,15 +15,15 @@ export interface StandIn {
   /** As its own node sees it. */
   readonly innerPid: number;
   /** What it is told to answer from now on. */
-  says(words: KubeletSays): void;
+  says(text: KubeletResponses): void;
   stop(): Promise<void>;
 }
 
-export interface KubeletWish {
+export interface KubeletOptions {
   /** As the flag names it; it need not exist. */
   readonly root: string;
   readonly socket: string;
-  readonly says: KubeletSays;
+  readonly says: KubeletResponses;
   /** Words that start it elsewhere: in another mount namespace, in another folder. */
   readonly through?: readonly string[];
   readonly flags?: readonly string[];
@@ -33,25 +33,25 @@ export interface KubeletWish {
 export async function startKubelet(
   scratch: string,
   namespaces: PrivateNamespaces,
-  { root, socket, says, through = [], flags = [] }: KubeletWish,
+  { root, socket, says, through = [], flags = [] }: KubeletOptions,
 ): Promise<StandIn> {
   const file = join(scratch, 'kubelet-says.json');
-  const write = (words: KubeletSays) => {
+  const write = (text: KubeletResponses) => {
     // In one step: it reads its words again and again.
-    writeFileSync(`${file}.next`, JSON.stringify(words));
+    writeFileSync(`${file}.next`, JSON.stringify(text));
     renameSync(`${file}.next`, file);
   };
   write(says);
-  const told = [
+  const reported = [
     `--root-dir=${root}`,
     `--container-runtime-endpoint=unix://${socket}`,
     `--read-only-port=${await freePort()}`,
     '--port=0',
     ...flags,
   ];
-  const words = [...namespaces.enter, ...through, process.execPath, SCRIPT, ...told];
-  const child = spawn('env', words, {
-    env: { PATH: process.env.PATH, [SAYS_FILE]: file },
+  const text = [...namespaces.enter, ...through, process.execPath, SCRIPT, ...reported];
+  const child = spawn('env', text, {
+    env: { PATH: process.env.PATH, [RESPONSES_FILE]: file },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const exit = once(child, 'exit');

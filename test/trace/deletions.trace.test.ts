@@ -41,9 +41,9 @@ afterEach(() => {
 });
 
 /** Begins to watch, and comes back once the probes are attached. */
-async function watching(words: readonly string[]) {
+async function watching(args: readonly string[]) {
   const begun = startProgram(
-    [EXECUTABLE, 'trace', 'deletions', ...words, '--bpftrace', bpftrace.program],
+    [EXECUTABLE, 'trace', 'deletions', ...args, '--bpftrace', bpftrace.program],
     { environment: bpftrace.environment },
   );
   running.push(begun);
@@ -58,8 +58,8 @@ async function toldOf(begun: Running): Promise<readonly Told[]> {
 }
 
 /** A process that goes to a folder, deletes there, and stays for a while. */
-function script(folder: string, words: string): Running {
-  const text = `process.chdir(${JSON.stringify(folder)}); ${words}; setTimeout(() => {}, 4000);`;
+function script(folder: string, args: string): Running {
+  const text = `process.chdir(${JSON.stringify(folder)}); ${args}; setTimeout(() => {}, 4000);`;
   const started = startProgram([process.execPath, '-e', `const fs = require('fs'); ${text}`]);
   running.push(started);
   return started;
@@ -70,13 +70,13 @@ test('a relative name is told with its path, the process, and the functions of i
   mkdirSync(join(scratch, 'boot/efi'), { recursive: true });
   const begun = await watching([scratch, '--seconds', '30', '--lines', '2', '-o', 'json']);
   const { child } = script(scratch, "fs.unlinkSync('bin'); try { fs.rmdirSync('boot') } catch {}");
-  const told = await toldOf(begun);
-  expect(told).toMatchObject([
+  const reported = await toldOf(begun);
+  expect(reported).toMatchObject([
     { path: join(scratch, 'bin'), name: 'bin', kind: 'deleted', result: 'done' },
     { path: join(scratch, 'boot'), name: 'boot', call: 'rmdir', result: 'ENOTEMPTY' },
   ]);
-  expect(told[0]?.process).toMatchObject({ pid: child.pid, isGone: false });
-  const names = told[0]?.stack.map((frame) => frame.function) ?? [];
+  expect(reported[0]?.process).toMatchObject({ pid: child.pid, isGone: false });
+  const names = reported[0]?.stack.map((frame) => frame.function) ?? [];
   expect(names[0]).toMatch(/unlink/);
   expect(names.some((name) => name?.includes('uv_fs_unlink'))).toBe(true);
 });
@@ -90,14 +90,14 @@ test('a process that is gone at once still has a path, also through a folder it 
   rmSync(elsewhere, { recursive: true }); // Not below what is watched.
   execFileSync('rm', ['-r', 'd'], { cwd: scratch });
   execFileSync('mv', ['old', 'new'], { cwd: scratch });
-  const told = await toldOf(begun);
-  expect(told.map(({ path, kind, result }) => ({ path, kind, result }))).toEqual([
+  const reported = await toldOf(begun);
+  expect(reported.map(({ path, kind, result }) => ({ path, kind, result }))).toEqual([
     { path: join(scratch, 'd/e/f'), kind: 'deleted', result: 'done' },
     { path: join(scratch, 'd/e'), kind: 'deleted', result: 'done' },
     { path: join(scratch, 'd'), kind: 'deleted', result: 'done' },
     { path: join(scratch, 'old'), kind: 'moved-away', result: 'done' },
   ]);
-  expect(told[3]?.renamedTo).toBe(join(scratch, 'new'));
+  expect(reported[3]?.renamedTo).toBe(join(scratch, 'new'));
 });
 
 test('whoever deletes through a mount of its own namespace is told where that is on the node', async () => {
@@ -113,8 +113,8 @@ test('whoever deletes through a mount of its own namespace is told where that is
     '-o',
     'json',
   ]);
-  const words = `mount --bind ${scratch}/volume ${scratch}/inside && rm ${scratch}/inside/file; sleep 3`;
-  const apart = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', words];
+  const args = `mount --bind ${scratch}/volume ${scratch}/inside && rm ${scratch}/inside/file; sleep 3`;
+  const apart = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', args];
   running.push(startProgram(apart));
   expect(await toldOf(begun)).toMatchObject([
     { path: join(scratch, 'volume/file'), seenAs: join(scratch, 'inside/file') },
@@ -185,8 +185,8 @@ test('without bpftrace it says which package to install', async () => {
       rm "$file"
     done
     exec "$@"`;
-  const words = ['unshare', '--mount', 'sh', '-c', hidden, 'sh', EXECUTABLE, 'trace', 'deletions'];
-  const { code, stdout, stderr } = await runProgram([...words, scratch]);
+  const args = ['unshare', '--mount', 'sh', '-c', hidden, 'sh', EXECUTABLE, 'trace', 'deletions'];
+  const { code, stdout, stderr } = await runProgram([...args, scratch]);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain('nothing was watched: there is no bpftrace on this machine');
   expect(stderr).toContain('install the package bpftrace');
@@ -208,8 +208,8 @@ test('a bpftrace that fails is quoted', async () => {
 
 test('the executable watches too', async () => {
   writeFileSync(join(scratch, 'bin'), '');
-  const words = [scratch, '--seconds', '30', '--lines', '1', '-o', 'json'];
-  const begun = await watching(words);
+  const args = [scratch, '--seconds', '30', '--lines', '1', '-o', 'json'];
+  const begun = await watching(args);
   script(scratch, "fs.unlinkSync('bin')");
   const [deletion] = await toldOf(begun);
   expect(deletion).toMatchObject({ path: join(scratch, 'bin'), result: 'done' });

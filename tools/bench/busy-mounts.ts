@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { type BusyPod, subpathTarget } from './busy-pods.ts';
 
 /** A real mount to be made: a bind of a folder or a file, or a filesystem in memory. */
-export interface MountWish {
+export interface MountOptions {
   readonly target: string;
   /** A path, or "tmpfs". */
   readonly source: string;
@@ -12,7 +12,11 @@ export interface MountWish {
 const PAYLOAD = '..2021_06_02_06_01_21.244319292';
 
 /** Ten for each pod: two tokens, three subPaths, two roots, shared memory, two volumes. */
-export function mountsOf(pod: BusyPod, root: string, runtimeFolder: string): readonly MountWish[] {
+export function mountsOf(
+  pod: BusyPod,
+  root: string,
+  runtimeFolder: string,
+): readonly MountOptions[] {
   const volumes = `${root}/pods/${pod.uid}/volumes`;
   const task = (id: string) => `${runtimeFolder}/io.containerd.runtime.v2.task/k8s.io/${id}/rootfs`;
   const running = pod.containers.find(({ state }) => state === 'running');
@@ -33,7 +37,7 @@ export function mountsOf(pod: BusyPod, root: string, runtimeFolder: string): rea
 }
 
 /** Makes what will be mounted and where, and writes the list that `mount --all` takes. */
-export function prepareMounts(wishes: readonly MountWish[], listFile: string): void {
+export function prepareMounts(wishes: readonly MountOptions[], listFile: string): void {
   for (const { source, target } of wishes) {
     const isFile = source.endsWith('.conf');
     for (const path of source === 'tmpfs' ? [target] : [source, target]) {

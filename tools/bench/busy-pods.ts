@@ -1,4 +1,4 @@
-import { madeHex, madeUid } from './made-mount-table.ts';
+import { syntheticHex, syntheticUid } from './synthetic-mount-table.ts';
 
 /** A pod of the busy node, as its kubelet, its runtime and its mount table know it. */
 export interface BusyPod {
@@ -31,15 +31,15 @@ export function busyPods(count = PODS): readonly BusyPod[] {
   return Array.from({ length: count }, (_, index) => {
     const isRefused = index < REFUSED_STARTS;
     const container = (name: string, state: BusyContainer['state'], exitCode: number) => ({
-      id: madeHex(10_000 + index * 2 + (name === APP ? 0 : 1), 64),
+      id: syntheticHex(10_000 + index * 2 + (name === APP ? 0 : 1), 64),
       name,
       state,
       exitCode,
     });
     return {
-      uid: madeUid(index),
+      uid: syntheticUid(index),
       name: `web-${index}`,
-      sandboxId: madeHex(20_000 + index, 64),
+      sandboxId: syntheticHex(20_000 + index, 64),
       containers: isRefused
         ? [container(APP, 'exited', 128), container('proxy', 'running', 0)]
         : [container(APP, 'running', 0), container('prepare', 'exited', 0)],

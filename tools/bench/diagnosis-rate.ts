@@ -27,13 +27,13 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
     targetOf: ({ nodeName }) => nodeName,
     runStep: async ({ name }) => ({ succeeded: true, results: { [name]: 'done' } }),
     shutdown: shutdown.signal,
-    onEnded: (object) => told(object, waiting),
+    onEnded: (object) => reported(object, waiting),
   });
   const running = runner.run();
-  let made = 0;
+  let created = 0;
   const one = async () => {
-    made += 1;
-    const name = `diagnosis-${made}`;
+    created += 1;
+    const name = `diagnosis-${created}`;
     const ended = new Promise<void>((resolve) => waiting.set(name, resolve));
     await store.create(diagnosis(name));
     await ended;
@@ -70,7 +70,7 @@ export async function diagnosisRateRows(scratch: string): Promise<readonly Row[]
   ];
 }
 
-function told({ metadata, status }: StoredObject, waiting: Map<string, () => void>): void {
+function reported({ metadata, status }: StoredObject, waiting: Map<string, () => void>): void {
   if (status?.phase !== 'Succeeded') throw new Error(`${metadata.name} failed`);
   waiting.get(metadata.name)?.();
   waiting.delete(metadata.name);

@@ -1,9 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { EXECUTABLE } from '../../test/rig/run-kubediag.ts';
-import { writeDump } from './made-dump.ts';
 import { peakBytesBelow } from './peak-memory.ts';
 import { barred, type Row, shown } from './row.ts';
+import { writeDump } from './synthetic-dump.ts';
 
 const GOROUTINES = 100_000;
 const FEWER_GOROUTINES = 10_000;
@@ -28,13 +28,13 @@ export async function goroutineDumpRows(scratch: string): Promise<readonly Row[]
   ];
 }
 
-function words(file: string): readonly string[] {
+function text(file: string): readonly string[] {
   return ['stacks', '--file', file, '-o', 'json'];
 }
 
 function timed(file: string): number {
   const begun = performance.now();
-  const { status, stdout } = spawnSync(EXECUTABLE, words(file), { maxBuffer: 64 * MEGABYTE });
+  const { status, stdout } = spawnSync(EXECUTABLE, text(file), { maxBuffer: 64 * MEGABYTE });
   const seconds = (performance.now() - begun) / 1_000;
   const seen = JSON.parse(stdout.toString()) as {
     readonly total: number;
@@ -48,7 +48,7 @@ function timed(file: string): number {
 }
 
 async function peakOf(file: string): Promise<number> {
-  const child = spawn(EXECUTABLE, words(file), { stdio: 'ignore' });
+  const child = spawn(EXECUTABLE, text(file), { stdio: 'ignore' });
   let hasEnded = false;
   child.on('exit', () => {
     hasEnded = true;

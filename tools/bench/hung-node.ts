@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { READERS_ABANDONED_MAX } from '../../src/node/reader/limits.ts';
 import { PracticeNode } from '../../test/rig/practice-node.ts';
-import type { KubeletWish } from '../../test/rig/start-kubelet.ts';
-import { madeUid } from './made-mount-table.ts';
+import type { KubeletOptions } from '../../test/rig/start-kubelet.ts';
 import { barred, type Row } from './row.ts';
 import { startScript } from './start-script.ts';
+import { syntheticUid } from './synthetic-mount-table.ts';
 
 const HUNG_MOUNTS = 50;
 const PODS = 5;
@@ -19,7 +19,7 @@ export async function hungNodeRows(): Promise<readonly Row[]> {
   const node = await PracticeNode.make();
   try {
     const hung = Array.from({ length: HUNG_MOUNTS }, (_, index) =>
-      join(node.root, 'pods', madeUid(index), 'volumes/kubernetes.io~nfs/data'),
+      join(node.root, 'pods', syntheticUid(index), 'volumes/kubernetes.io~nfs/data'),
     );
     for (const target of hung) mkdirSync(target, { recursive: true });
     await startScript(node, 'test/rig/hung-fuse.ts', ...hung);
@@ -45,9 +45,9 @@ export async function hungNodeRows(): Promise<readonly Row[]> {
 async function checkRows(
   node: PracticeNode,
   name: string,
-  wish: Partial<KubeletWish>,
+  options: Partial<KubeletOptions>,
 ): Promise<readonly Row[]> {
-  await node.startKubelet(wish);
+  await node.startKubelet(options);
   const before = processesOf(node);
   const ended = await node.kubediag('check', '--timeout', `${TIME_LIMIT_S}s`);
   if (ended.code === null) throw new Error(`${name}: check did not end: ${ended.signal}`);

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 
 /** A program with its words. */
-export type Command = readonly [program: string, ...words: string[]];
+export type Command = readonly [program: string, ...args: string[]];
 
 /** Nothing that is compared here takes so long. */
 const COMMAND_MS = 60_000;
@@ -25,9 +25,9 @@ export function leastMs<K extends string>(
   return least;
 }
 
-function runMs([program, ...words]: Command): number {
+function runMs([program, ...args]: Command): number {
   const begun = performance.now();
-  const { status, error, stderr } = spawnSync(program, words, {
+  const { status, error, stderr } = spawnSync(program, args, {
     stdio: ['ignore', 'ignore', 'pipe'],
     timeout: COMMAND_MS,
   });

@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleScripts } from './bundle-scripts.ts';
-import { writeLog } from './made-log.ts';
 import { barred, type Row, shown } from './row.ts';
 import type { SearchTimes } from './search-log.ts';
+import { writeLog } from './synthetic-log.ts';
 
 const LINES = 1_000_000;
 const ROUNDS = 9;
@@ -18,9 +18,9 @@ export async function kubeletLogRows(scratch: string): Promise<readonly Row[]> {
   writeLog(log, LINES);
   await bundleScripts(scratch, 'search-log');
   const script = join(scratch, 'search-log.cjs');
-  const words = ['--expose-gc', script, String(ROUNDS), String(LINES), log];
+  const text = ['--expose-gc', script, String(ROUNDS), String(LINES), log];
   const { allMs, tenMoreMs } = JSON.parse(
-    execFileSync(process.execPath, words, { encoding: 'utf8' }),
+    execFileSync(process.execPath, text, { encoding: 'utf8' }),
   ) as SearchTimes;
   rmSync(log);
   return [

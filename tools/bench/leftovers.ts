@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { PracticeNode } from '../../test/rig/practice-node.ts';
 import { reportOf } from '../../test/rig/run-kubediag.ts';
 import { bundleScripts } from './bundle-scripts.ts';
-import { madeUid } from './made-mount-table.ts';
 import { barred, type Row, shown } from './row.ts';
 import { startScript } from './start-script.ts';
+import { syntheticUid } from './synthetic-mount-table.ts';
 
 const PODS = 500;
 const PER_POD = 40;
@@ -33,9 +33,9 @@ export async function leftoverRows(): Promise<readonly Row[]> {
 function makeLeftovers(node: PracticeNode): void {
   const then = Date.now() / 1000 - DAY_S;
   for (let pod = 0; pod < PODS; pod += 1) {
-    const folder = join(node.root, 'pods', madeUid(pod), 'volumes/transwarp.io~tosdisk');
+    const folder = join(node.root, 'pods', syntheticUid(pod), 'volumes/transwarp.io~tosdisk');
     for (let index = 0; index < PER_POD; index += 1) {
-      const path = join(folder, `pvc-${madeUid(pod)}.deleting~${100_000_000 + index * 7919}`);
+      const path = join(folder, `pvc-${syntheticUid(pod)}.deleting~${100_000_000 + index * 7919}`);
       mkdirSync(path, { recursive: true });
       utimesSync(path, then, then);
     }
@@ -50,8 +50,8 @@ async function scanRows(node: PracticeNode): Promise<readonly Row[]> {
   const depth = ['-mindepth', '4', '-maxdepth', '4'];
   const [scans, entries, finds]: [number[], number[], number[]] = [[], [], []];
   for (let round = 0; round < SCAN_ROUNDS; round += 1) {
-    const told = execFileSync(process.execPath, [script, pods], { encoding: 'utf8' });
-    const { namesMs, entriesMs, count } = JSON.parse(told) as Record<string, number>;
+    const reported = execFileSync(process.execPath, [script, pods], { encoding: 'utf8' });
+    const { namesMs, entriesMs, count } = JSON.parse(reported) as Record<string, number>;
     if (count !== PODS * PER_POD) throw new Error(`the scan saw ${count} left-overs`);
     scans.push(namesMs ?? 0);
     entries.push(entriesMs ?? 0);
@@ -72,13 +72,13 @@ async function scanRows(node: PracticeNode): Promise<readonly Row[]> {
 }
 
 async function checkRow(node: PracticeNode): Promise<Row> {
-  const words = ['check', 'leftover-volume-directory'];
-  const report = reportOf(await node.kubediag(...words, '-o', 'json'));
+  const args = ['check', 'leftover-volume-directory'];
+  const report = reportOf(await node.kubediag(...args, '-o', 'json'));
   const findings = report.faults.flatMap((fault) => fault.findings);
   if (findings.length !== PODS) throw new Error(`the check found ${findings.length} folders`);
   const times: number[] = [];
   for (let round = 0; round < CHECK_ROUNDS; round += 1) {
-    const { code, tookMs, stderr } = await node.kubediag(...words);
+    const { code, tookMs, stderr } = await node.kubediag(...args);
     if (code !== 1) throw new Error(`check ended with ${code}: ${stderr}`);
     times.push(tookMs);
   }

@@ -19,8 +19,8 @@ export async function mountNamespaceRows(): Promise<readonly Row[]> {
     await makeNamespaces(node);
     await bundleScripts(node.scratch, 'read-namespaces');
     const script = join(node.scratch, 'read-namespaces.cjs');
-    const words = [EXECUTABLE, String(kubelet.innerPid), node.root, String(ROUNDS)];
-    const output = await node.run(process.execPath, script, ...words);
+    const args = [EXECUTABLE, String(kubelet.innerPid), node.root, String(ROUNDS)];
+    const output = await node.run(process.execPath, script, ...args);
     const seen = JSON.parse(output) as Record<
       'leastMs' | 'namespaces' | 'mounts' | 'notSeen',
       number

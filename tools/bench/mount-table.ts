@@ -3,9 +3,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { bundleScripts } from './bundle-scripts.ts';
 import { leastMs } from './interleave.ts';
-import { madeMountTable } from './made-mount-table.ts';
 import type { ParseTimes } from './parse-beside-split.ts';
 import { barred, notRun, type Row, shown } from './row.ts';
+import { syntheticMountTable } from './synthetic-mount-table.ts';
 
 const LINES = 100_000;
 const FEWER_LINES = 25_000;
@@ -20,8 +20,8 @@ const NAME = 'mount table of 100,000 lines';
 /** How fast the largest mount table becomes records: beside findmnt, and beside merely reading it. */
 export async function mountTableRows(scratch: string): Promise<readonly Row[]> {
   const [table, smaller] = [join(scratch, 'mountinfo'), join(scratch, 'mountinfo-smaller')];
-  writeFileSync(table, madeMountTable(LINES));
-  writeFileSync(smaller, madeMountTable(FEWER_LINES));
+  writeFileSync(table, syntheticMountTable(LINES));
+  writeFileSync(smaller, syntheticMountTable(FEWER_LINES));
   await bundleScripts(scratch, 'parse-table', 'parse-beside-split');
   return [
     ...processRows(table, join(scratch, 'parse-table.cjs')),
@@ -50,8 +50,8 @@ function processRows(table: string, script: string): readonly Row[] {
 }
 
 function parseRows(table: string, smaller: string, script: string): readonly Row[] {
-  const words = ['--expose-gc', script, String(PARSE_ROUNDS), table, smaller];
-  const output = execFileSync(process.execPath, words, { encoding: 'utf8' });
+  const text = ['--expose-gc', script, String(PARSE_ROUNDS), table, smaller];
+  const output = execFileSync(process.execPath, text, { encoding: 'utf8' });
   const [all, few] = JSON.parse(output) as readonly [ParseTimes, ParseTimes];
   const linear = all.parseMs / LINES / (few.parseMs / FEWER_LINES);
   return [

@@ -17,10 +17,10 @@ const times = files.map(() => ({ splitMs: [] as number[], parseMs: [] as number[
 function msOf(work: () => readonly unknown[]): number {
   globalThis.gc?.();
   const begun = performance.now();
-  const made = work();
+  const created = work();
   const tookMs = performance.now() - begun;
   // Used, so that nobody can think the work away.
-  if (made.length === 0) throw new Error('there are no lines');
+  if (created.length === 0) throw new Error('there are no lines');
   return tookMs;
 }
 

@@ -1,4 +1,4 @@
-import { lookAt } from '../../src/node/checkup/look.ts';
+import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
 import { mountNamespaces } from '../../src/node/evidence/mounts/mount-namespaces.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 
@@ -14,11 +14,11 @@ async function read(): Promise<void> {
   let leastMs = Number.POSITIVE_INFINITY;
   let seen = { namespaces: 0, mounts: 0, notSeen: 0 };
   for (let round = 0; round < Number(rounds); round += 1) {
-    const look = lookAt(node, settings);
+    const snapshot = takeSnapshot(node, settings);
     // The reader is started by the first question of all, and is not what is measured.
-    await look.node.ask('file', { path: '/proc/self/stat' });
+    await snapshot.node.ask('file', { path: '/proc/self/stat' });
     const begun = performance.now();
-    const { namespaces, notSeen } = await look.of(mountNamespaces);
+    const { namespaces, notSeen } = await snapshot.of(mountNamespaces);
     leastMs = Math.min(leastMs, performance.now() - begun);
     const mounts = namespaces.reduce((sum, { table }) => sum + table.mounts.length, 0);
     seen = { namespaces: namespaces.length, mounts, notSeen: notSeen.length };

@@ -7,7 +7,7 @@ const PROJECT = join(import.meta.dirname, '../..');
 export async function startScript(
   node: PracticeNode,
   script: string,
-  ...words: readonly string[]
+  ...args: readonly string[]
 ): Promise<void> {
-  await node.startHere([process.execPath, join(PROJECT, script), ...words]).hasSaid('ready');
+  await node.startHere([process.execPath, join(PROJECT, script), ...args]).hasSaid('ready');
 }

@@ -30,7 +30,7 @@ async function makePrograms(folder: string, programs: readonly string[]): Promis
 }
 
 const programs = RECIPES[CURRENT]?.programs ?? [];
-const quietly = { say: () => {}, mayBuild: false };
+const quietly = { log: () => {}, mayBuild: false };
 
 describe('the programs of Kubernetes', () => {
   it('come from the named folder before all others', async () => {
@@ -73,7 +73,7 @@ describe('the programs of Kubernetes', () => {
 
   it('are missing, and it is said what to do, without Go', async () => {
     vi.stubEnv('PATH', scratch);
-    expect(await findBinaries({ say: () => {} })).toEqual({
+    expect(await findBinaries({ log: () => {} })).toEqual({
       missing: expect.stringMatching(/there is no Go: install it/),
     });
   });
@@ -109,9 +109,9 @@ describe('what was named', () => {
 
   it('is passed over aloud', async () => {
     vi.stubEnv('KUBEBUILDER_ASSETS', await makePrograms(join(scratch, 'builder'), ['kubectl']));
-    const said: string[] = [];
-    await findBinaries({ mayBuild: false, say: (line) => said.push(line) });
-    expect(said).toEqual([expect.stringContaining('$KUBEBUILDER_ASSETS is passed over')]);
+    const output: string[] = [];
+    await findBinaries({ mayBuild: false, log: (line) => output.push(line) });
+    expect(output).toEqual([expect.stringContaining('$KUBEBUILDER_ASSETS is passed over')]);
   });
 });
 
@@ -133,8 +133,8 @@ describe('another kubelet', () => {
   it('comes from the named folder too', async () => {
     const name = `kubelet-${LAST_WITH_STALE_SUBPATH}`;
     const assets = await makePrograms(join(scratch, 'assets'), [...programs, name]);
-    const wish = { ...quietly, assets, kubelet: LAST_WITH_STALE_SUBPATH };
-    expect(await findBinaries(wish)).toMatchObject({
+    const options = { ...quietly, assets, kubelet: LAST_WITH_STALE_SUBPATH };
+    expect(await findBinaries(options)).toMatchObject({
       kubelet: join(assets, name),
       kubeletVersion: LAST_WITH_STALE_SUBPATH,
     });

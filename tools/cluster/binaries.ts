@@ -8,7 +8,7 @@ import type { Missing } from '../debian-packages.ts';
 import { buildKubernetes } from './build-kubernetes.ts';
 import { goSettings } from './go.ts';
 import { CURRENT, RECIPES, type Recipe } from './kubernetes-recipes.ts';
-import type { Say } from './say.ts';
+import type { Log } from './log.ts';
 
 const run = promisify(execFile);
 /** Go keeps sources and what it compiled of them, 6 GB; programs and work in progress come on top. */
@@ -26,24 +26,24 @@ export interface Binaries {
   readonly kubeletVersion: string;
 }
 
-export interface BinariesWish {
+export interface BinariesOptions {
   /** A version that can be built, or a path. */
   readonly kubelet?: string | undefined;
   /** A folder with all of the programs, and perhaps "kubelet-v1.18.8". */
   readonly assets?: string | undefined;
   /** Whether what is nowhere may be built, which takes minutes and gigabytes. */
   readonly mayBuild?: boolean;
-  readonly say?: Say;
+  readonly log?: Log;
   /** Gives up a build. */
   readonly signal?: AbortSignal | undefined;
 }
 
 /** From the folder that was named, from $KUBEBUILDER_ASSETS, from the cache, or built now. */
-export async function findBinaries(wish: BinariesWish = {}): Promise<Binaries | Missing> {
-  const { kubelet = CURRENT } = wish;
-  const current = await programsOf(recipeOf(CURRENT), wish);
+export async function findBinaries(options: BinariesOptions = {}): Promise<Binaries | Missing> {
+  const { kubelet = CURRENT } = options;
+  const current = await programsOf(recipeOf(CURRENT), options);
   if ('missing' in current) return current;
-  const chosen = await chosenKubelet(kubelet, current, wish);
+  const chosen = await chosenKubelet(kubelet, current, options);
   if ('missing' in chosen) return chosen;
   const answer = await versionOf(chosen.path);
   if ('missing' in answer) return answer;
@@ -61,15 +61,15 @@ export async function findBinaries(wish: BinariesWish = {}): Promise<Binaries | 
 async function chosenKubelet(
   kubelet: string,
   current: { readonly folder: string },
-  wish: BinariesWish,
+  options: BinariesOptions,
 ): Promise<{ readonly path: string } | Missing> {
   if (kubelet === CURRENT) return { path: join(current.folder, 'kubelet') };
   const recipe = RECIPES[kubelet];
   if (recipe) {
-    const asset = assetFolders(wish).map((folder) => join(folder, `kubelet-${kubelet}`));
+    const asset = assetFolders(options).map((folder) => join(folder, `kubelet-${kubelet}`));
     const given = asset.find((path) => existsSync(path));
     if (given) return { path: given };
-    const built = await builtPrograms(recipe, wish);
+    const built = await builtPrograms(recipe, options);
     return 'missing' in built ? built : { path: join(built.folder, 'kubelet') };
   }
   const path = resolve(kubelet);
@@ -80,21 +80,21 @@ async function chosenKubelet(
 
 async function programsOf(
   recipe: Recipe,
-  wish: BinariesWish,
+  options: BinariesOptions,
 ): Promise<{ readonly folder: string } | Missing> {
-  const { say = console.error } = wish;
-  for (const folder of assetFolders(wish)) {
+  const { log = console.error } = options;
+  for (const folder of assetFolders(options)) {
     const lacking = recipe.programs.filter((program) => !canBeRun(join(folder, program)));
     if (lacking.length === 0) return { folder };
     const what = `${folder} has no ${lacking.join(', ')} that can be run`;
-    if (wish.assets) return { missing: `${what}: put them there, or leave --assets out` };
+    if (options.assets) return { missing: `${what}: put them there, or leave --assets out` };
     // Often it holds only what tests of controllers need; half of it would be a mix of versions.
-    say(`$KUBEBUILDER_ASSETS is passed over: ${what}`);
+    log(`$KUBEBUILDER_ASSETS is passed over: ${what}`);
   }
-  return builtPrograms(recipe, wish);
+  return builtPrograms(recipe, options);
 }
 
-function assetFolders({ assets }: BinariesWish): readonly string[] {
+function assetFolders({ assets }: BinariesOptions): readonly string[] {
   return [assets || [], process.env.KUBEBUILDER_ASSETS || []].flat().map((path) => resolve(path));
 }
 
@@ -109,7 +109,7 @@ function canBeRun(path: string): boolean {
 
 async function builtPrograms(
   recipe: Recipe,
-  { mayBuild = true, say = console.error, signal }: BinariesWish,
+  { mayBuild = true, log = console.error, signal }: BinariesOptions,
 ): Promise<{ readonly folder: string } | Missing> {
   const folder = folderFor(recipe);
   if (existsSync(folder)) return { folder };
@@ -120,7 +120,7 @@ async function builtPrograms(
   const obstacle = await obstacleToBuilding(folder);
   if (obstacle) return { missing: `${what}, and ${obstacle}` };
   try {
-    await buildKubernetes(recipe, folder, { say, signal });
+    await buildKubernetes(recipe, folder, { log, signal });
   } catch (error) {
     const why = signal?.aborted ? 'the build was interrupted' : (error as Error).message;
     return { missing: `${what}: ${why}` };

@@ -14,7 +14,7 @@ const RECIPE: Recipe = {
   minutes: 11,
 };
 
-const QUIETLY = { say: () => {} };
+const QUIETLY = { log: () => {} };
 
 let scratch: string;
 let cache: string;
@@ -68,10 +68,12 @@ it('leaves nothing when a program does not build, and says what the compiler say
 
 it('tells which program it builds, and how long it will take', async () => {
   await makeGo(WRITE);
-  const said: string[] = [];
-  await buildKubernetes(RECIPE, join(cache, 'abc'), { say: (line) => said.push(line) });
-  expect(said[0]).toMatch(/^Kubernetes v1[.]36[.]3: fetching the sources, 0[.]0 min/);
-  expect(said).toContain('Kubernetes v1.36.3: building kubectl (2 of 2), 0.0 min of about 11 min');
+  const output: string[] = [];
+  await buildKubernetes(RECIPE, join(cache, 'abc'), { log: (line) => output.push(line) });
+  expect(output[0]).toMatch(/^Kubernetes v1[.]36[.]3: fetching the sources, 0[.]0 min/);
+  expect(output).toContain(
+    'Kubernetes v1.36.3: building kubectl (2 of 2), 0.0 min of about 11 min',
+  );
 });
 
 it('removes what a build left that was killed a day ago, and not one that runs', async () => {

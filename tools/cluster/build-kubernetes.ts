@@ -15,7 +15,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { downloadModule, type Go, go, goSettings, MACHINES_GO, withThreeTries } from './go.ts';
 import type { Recipe } from './kubernetes-recipes.ts';
-import type { Say } from './say.ts';
+import type { Log } from './log.ts';
 
 const run = promisify(execFile);
 const PROGRESS_MS = 30_000;
@@ -24,7 +24,7 @@ const ABANDONED_MS = 24 * 60 * 60_000;
 const GO_MACHINES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 export interface Surroundings {
-  readonly say: Say;
+  readonly log: Log;
   /** Gives up, and leaves nothing. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -36,30 +36,30 @@ export interface Surroundings {
 export async function buildKubernetes(
   recipe: Recipe,
   folder: string,
-  { say, signal }: Surroundings,
+  { log, signal }: Surroundings,
 ): Promise<void> {
   const started = Date.now();
   await mkdir(dirname(folder), { recursive: true });
   await removeAbandoned(folder);
   const work = await mkdtemp(`${folder}.`);
   let doing = FETCHING;
-  const tell = () => {
+  const report = () => {
     const elapsed = `${((Date.now() - started) / 60_000).toFixed(1)} min`;
-    say(`Kubernetes ${recipe.version}: ${doing}, ${elapsed} of about ${recipe.minutes} min`);
+    log(`Kubernetes ${recipe.version}: ${doing}, ${elapsed} of about ${recipe.minutes} min`);
   };
-  const ticking = setInterval(tell, PROGRESS_MS);
-  tell();
+  const ticking = setInterval(report, PROGRESS_MS);
+  report();
   try {
-    const surroundings = { say, signal };
+    const surroundings = { log, signal };
     const compiler = recipe.go ? await oldGo(recipe.go, work, surroundings) : modulesGo(work);
     await writeModule(recipe, work, surroundings);
     const packages = recipe.programs.map((program) => `k8s.io/kubernetes/cmd/${program}`);
     // Fetches whatever the programs are made of, so that what follows needs nobody.
     const list = ['list', '-deps', '-f', '{{""}}', ...packages];
-    await withThreeTries(() => go(compiler, work, list, { signal }), { say });
+    await withThreeTries(() => go(compiler, work, list, { signal }), { log });
     for (const [index, program] of recipe.programs.entries()) {
       doing = `building ${program} (${index + 1} of ${recipe.programs.length})`;
-      tell();
+      report();
       const flags = ['-trimpath', '-ldflags', linkerFlags(recipe.version)];
       const to = join(work, 'bin', program);
       await go(compiler, work, ['build', ...flags, '-o', to, packages[index] ?? ''], { signal });

@@ -122,13 +122,13 @@ class Issuer {
     issuer: readonly string[] = [],
   ): Promise<void> {
     const { root, environment } = this.#packages;
-    const words = ['req', '-x509', '-config', join(this.#folder, 'openssl.cnf'), '-days', DAYS];
+    const args = ['req', '-x509', '-config', join(this.#folder, 'openssl.cnf'), '-days', DAYS];
     const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     const files = ['-keyout', key, '-out', certificate];
     const wishes = extensions.flatMap((extension) => ['-addext', extension]);
     await run(
       join(root, 'usr/bin/openssl'),
-      [...words, ...newKey, ...files, '-subj', subject, ...wishes, ...issuer],
+      [...args, ...newKey, ...files, '-subj', subject, ...wishes, ...issuer],
       { env: { ...process.env, ...environment } },
     );
   }

@@ -58,7 +58,7 @@ export interface Cluster {
   /** Runs a command inside, in the caller's folder. */
   run(command: readonly string[], options?: RunOptions): Promise<Ended>;
   /** Gives its standard output; rejects with what it wrote as error. */
-  kubectl(...words: readonly string[]): Promise<string>;
+  kubectl(...args: readonly string[]): Promise<string>;
   /** kubectl apply of objects. */
   apply(...objects: readonly object[]): Promise<void>;
   /** The same cluster for somebody whose kubectl works in another namespace. */
@@ -140,8 +140,8 @@ export class RunningCluster implements Cluster {
     return { code, stdout, stderr };
   }
 
-  async kubectl(...words: readonly string[]): Promise<string> {
-    return this.#kubectl(words);
+  async kubectl(...args: readonly string[]): Promise<string> {
+    return this.#kubectl(args);
   }
 
   async apply(...objects: readonly object[]): Promise<void> {
@@ -149,9 +149,9 @@ export class RunningCluster implements Cluster {
     await this.#kubectl(['apply', '-f', '-'], JSON.stringify(list));
   }
 
-  async #kubectl(words: readonly string[], input = ''): Promise<string> {
-    const { code, stdout, stderr } = await this.run(['kubectl', ...words], { input });
-    if (code !== 0) throw new Error(`kubectl ${words.join(' ')}: ${stderr.trim()}`);
+  async #kubectl(args: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await this.run(['kubectl', ...args], { input });
+    if (code !== 0) throw new Error(`kubectl ${args.join(' ')}: ${stderr.trim()}`);
     return stdout;
   }
 

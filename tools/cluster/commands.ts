@@ -19,7 +19,7 @@ import {
   write,
 } from './known-clusters.ts';
 
-const LOOK_MS = 100;
+const CHECK_INTERVAL_MS = 100;
 /** What a shell says of a command that a signal ended, plus the number of the signal. */
 const ENDED_BY_SIGNAL = 128;
 const INTERRUPTED = ENDED_BY_SIGNAL + constants.signals.SIGINT;
@@ -39,14 +39,14 @@ interface Wish {
 }
 
 /** Starts a cluster, leaves it in the background, and says how to use it. */
-export async function up(name: string, wish: Wish): Promise<number> {
+export async function up(name: string, options: Wish): Promise<number> {
   const claimed = await claim(name);
   if (!claimed) {
     console.error(`"${name}" is being started by somebody else`);
     return 1;
   }
   try {
-    return await upAlone(name, wish);
+    return await upAlone(name, options);
   } catch (error) {
     console.error(`"${name}" is not up: ${(error as Error).message}`);
     return 1;
@@ -55,25 +55,25 @@ export async function up(name: string, wish: Wish): Promise<number> {
   }
 }
 
-async function upAlone(name: string, wish: Wish): Promise<number> {
+async function upAlone(name: string, options: Wish): Promise<number> {
   const known = await read(name);
-  if (known && isAlive(known.keeper)) {
+  if (known && isAlive(known.supervisor)) {
     console.error(`"${name}" is there already; see status, or take another --name`);
     return 1;
   }
   const interrupted = interruption();
   // What is not built yet is built here, where the progress can be seen.
-  const binaries = await findBinaries({ ...wish, signal: interrupted });
+  const binaries = await findBinaries({ ...options, signal: interrupted });
   if ('missing' in binaries) {
     console.error(binaries.missing);
     return interrupted.aborted ? INTERRUPTED : 1;
   }
   // A crash may have left something of the same name.
   await takeDown(name);
-  await write({ name, keeper: markOf(process.pid) });
+  await write({ name, supervisor: markOf(process.pid) });
   const started = Date.now();
   console.error(`starting a cluster with kubelet ${binaries.kubeletVersion} ...`);
-  const ready = await startKeeper(name, wish, interrupted);
+  const ready = await startSupervisor(name, options, interrupted);
   if (!ready) {
     const log = await readFile(logFile(name), 'utf8').catch(() => '');
     await takeDown(name);
@@ -82,14 +82,14 @@ async function upAlone(name: string, wish: Wish): Promise<number> {
     return 1;
   }
   console.error(`node ready after ${((Date.now() - started) / 1000).toFixed(1)} s`);
-  tell(ready);
+  report(ready);
   return 0;
 }
 
 /** Only gets the programs. */
-export async function build(wish: Wish): Promise<number> {
+export async function build(options: Wish): Promise<number> {
   const interrupted = interruption();
-  const binaries = await findBinaries({ ...wish, signal: interrupted });
+  const binaries = await findBinaries({ ...options, signal: interrupted });
   console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
   if (interrupted.aborted) return INTERRUPTED;
   return 'missing' in binaries ? 1 : 0;
@@ -102,13 +102,13 @@ function interruption(): AbortSignal {
   return interrupted.signal;
 }
 
-async function startKeeper(
+async function startSupervisor(
   name: string,
   { kubelet = '', assets = '' }: Wish,
   signal: AbortSignal,
 ): Promise<KnownCluster | undefined> {
   const log = await open(logFile(name), 'a', 0o600);
-  const script = join(import.meta.dirname, 'keeper.ts');
+  const script = join(import.meta.dirname, 'supervisor.ts');
   const child = spawn(process.execPath, [script, name, kubelet, assets], {
     // A session of its own: what the terminal sends to us is not meant for it.
     detached: true,
@@ -116,12 +116,12 @@ async function startKeeper(
   });
   await Promise.all([once(child, 'spawn'), log.close()]);
   child.unref();
-  const keeper = markOf(child.pid ?? 0);
-  await write({ name, keeper });
-  while (isAlive(keeper) && !signal.aborted) {
+  const supervisor = markOf(child.pid ?? 0);
+  await write({ name, supervisor });
+  while (isAlive(supervisor) && !signal.aborted) {
     const known = await read(name);
     if (known?.ready) return known;
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
   return undefined;
 }
@@ -148,14 +148,14 @@ export async function status(only?: string): Promise<number> {
   }
   for (const name of all) {
     const known = await read(name);
-    if (known) tell(known);
+    if (known) report(known);
   }
   return 0;
 }
 
-function tell({ name, keeper, ready }: KnownCluster): void {
+function report({ name, supervisor, ready }: KnownCluster): void {
   const option = name === 'default' ? '' : ` --name ${name}`;
-  if (!isAlive(keeper)) {
+  if (!isAlive(supervisor)) {
     console.log(`${name}: crashed; clean up with: npm run cluster -- down${option}`);
     return;
   }
@@ -182,8 +182,8 @@ export async function runInside(name: string, command: readonly string[]): Promi
     console.error(`"${name}" is not up; start it with: npm run cluster -- up --name ${name}`);
     return 1;
   }
-  const words = [...BEFORE_ENTERING, ...known.ready.enter, ...INSIDE, ...inThisFolder(command)];
-  const child = spawn('env', words, { env: personsEnvironment(known.ready), stdio: 'inherit' });
+  const text = [...BEFORE_ENTERING, ...known.ready.enter, ...INSIDE, ...inThisFolder(command)];
+  const child = spawn('env', text, { env: personsEnvironment(known.ready), stdio: 'inherit' });
   // Ctrl-C is for the command, which the terminal tells itself; we wait for what it makes of it.
   let interrupted = false;
   process.on('SIGINT', () => {

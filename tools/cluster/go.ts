@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Say } from './say.ts';
+import type { Log } from './log.ts';
 
 /** The compiler of one module: a program and the surroundings it is to see. */
 export interface Go {
@@ -39,11 +39,11 @@ class GoError extends Error {
 export async function go(
   { program, environment }: Go,
   folder: string,
-  words: readonly string[],
+  args: readonly string[],
   { signal, limitMs = STEP_MS }: GoOptions = {},
 ): Promise<string> {
   signal?.throwIfAborted();
-  const child = spawn(program, words, {
+  const child = spawn(program, args, {
     cwd: folder,
     // The folder is a name for Go too, and an inherited one would be another.
     env: { ...environment, PWD: folder },
@@ -64,7 +64,7 @@ export async function go(
   ending.addEventListener('abort', () => endGroup(child));
   const [code] = (await once(child, 'close')) as [number | null];
   signal?.throwIfAborted();
-  const what = `go ${words.slice(0, 2).join(' ')}`;
+  const what = `go ${args.slice(0, 2).join(' ')}`;
   if (limit.aborted) throw new Error(`${what} was not done after ${limitMs / 60_000} min`);
   if (code === 0) return output;
   const lines = errors.trim().split('\n').slice(-8).join('\n');
@@ -90,8 +90,8 @@ function killGroup(leader: number, signal: NodeJS.Signals): void {
 function errorIn(output: string): string {
   try {
     // {"Path": "k8s.io/kubernetes", "Version": "v1.36.3", "Error": "... connection refused"}
-    const { Error: words } = JSON.parse(output) as { readonly Error?: unknown };
-    if (typeof words === 'string') return words;
+    const { Error: args } = JSON.parse(output) as { readonly Error?: unknown };
+    if (typeof args === 'string') return args;
   } catch {
     // Not every command answers in JSON.
   }
@@ -101,14 +101,14 @@ function errorIn(output: string): string {
 /** For what needs the module proxy, which may be busy for a moment. */
 export async function withThreeTries<T>(
   task: () => Promise<T>,
-  { say = () => {}, pauseMs = PAUSE_MS }: { readonly say?: Say; readonly pauseMs?: number } = {},
+  { log = () => {}, pauseMs = PAUSE_MS }: { readonly log?: Log; readonly pauseMs?: number } = {},
 ): Promise<T> {
   for (let tries = 1; ; tries++) {
     try {
       return await task();
     } catch (error) {
       if (tries === TRIES_MAX || !(error instanceof GoError)) throw error;
-      say(`${error.message}; trying again`);
+      log(`${error.message}; trying again`);
       await sleep(tries * pauseMs);
     }
   }
@@ -122,14 +122,14 @@ export interface DownloadedModule {
 /** Fetches one module. Asked from an empty folder: Go refuses to answer below a go.mod of others. */
 export async function downloadModule(
   module: string,
-  { signal, say }: { readonly signal?: AbortSignal | undefined; readonly say: Say },
+  { signal, log }: { readonly signal?: AbortSignal | undefined; readonly log: Log },
 ): Promise<DownloadedModule> {
   const nowhere = await mkdtemp(join(tmpdir(), 'kubediag-go-'));
   try {
-    const words = ['mod', 'download', '-json', module];
+    const args = ['mod', 'download', '-json', module];
     const options = { signal, limitMs: DOWNLOAD_MS };
-    const download = () => go(MACHINES_GO, nowhere, words, options);
-    return downloadedModule(module, await withThreeTries(download, { say }));
+    const download = () => go(MACHINES_GO, nowhere, args, options);
+    return downloadedModule(module, await withThreeTries(download, { log }));
   } finally {
     await rm(nowhere, { recursive: true });
   }

@@ -31,7 +31,7 @@ it('gives a name to one at a time', async () => {
 
 it('knows what was written down', async () => {
   expect(await read('default')).toBeUndefined();
-  const cluster = { name: 'default', keeper: markOf(process.pid) };
+  const cluster = { name: 'default', supervisor: markOf(process.pid) };
   await write(cluster);
   expect(await names()).toEqual(['default']);
   expect(await read('default')).toEqual(cluster);
@@ -44,6 +44,6 @@ it.each(['', '{"name', 'null', '{}', '{"name":"default"}'])(
     await writeFile(`${folderOf('default')}.cluster.json`, text);
     const known = await read('default');
     expect(known?.name).toBe('default');
-    expect(known && isAlive(known.keeper)).toBe(false);
+    expect(known && isAlive(known.supervisor)).toBe(false);
   },
 );

@@ -12,7 +12,7 @@ import { cgroupOf } from './start-cluster.ts';
 
 const STOP_MS = 20_000;
 const LAST_TRY_MS = 5_000;
-const LOOK_MS = 50;
+const CHECK_INTERVAL_MS = 50;
 const STATE_FILE = 'cluster.json';
 
 // default, old-kubelet
@@ -29,7 +29,7 @@ interface ProcessMark {
 export interface KnownCluster {
   readonly name: string;
   /** Of the process that keeps it. */
-  readonly keeper: ProcessMark;
+  readonly supervisor: ProcessMark;
   /** Once it is ready. */
   readonly ready?: {
     readonly first: ProcessMark;
@@ -86,7 +86,7 @@ export async function writeReady(cluster: Cluster): Promise<void> {
   const ready = { enter, kubeconfig, programs, logs, image, kubeletVersion };
   await write({
     name,
-    keeper: markOf(process.pid),
+    supervisor: markOf(process.pid),
     ready: { ...ready, first: markOf(cluster.pid), parts: Object.fromEntries(parts) },
   });
 }
@@ -97,11 +97,11 @@ export async function read(name: string): Promise<KnownCluster | undefined> {
   if (!existsSync(file)) return undefined;
   try {
     const known = JSON.parse(await readFile(file, 'utf8')) as KnownCluster | null;
-    if (known?.name === name && known.keeper.pid > 0) return known;
+    if (known?.name === name && known.supervisor.pid > 0) return known;
   } catch {
     // Half a file, or another program's: the same as none.
   }
-  return { name, keeper: { pid: 0, born: '' } };
+  return { name, supervisor: { pid: 0, born: '' } };
 }
 
 export async function names(): Promise<readonly string[]> {
@@ -136,15 +136,15 @@ function bornOf(pid: number): string | undefined {
  */
 export async function takeDown(name: string): Promise<void> {
   const known = await read(name);
-  const isKept = known !== undefined && isAlive(known.keeper);
-  if (isKept) {
-    process.kill(known.keeper.pid, 'SIGTERM');
+  const isStored = known !== undefined && isAlive(known.supervisor);
+  if (isStored) {
+    process.kill(known.supervisor.pid, 'SIGTERM');
     const deadline = Date.now() + STOP_MS;
-    while (isAlive(known.keeper) && Date.now() < deadline) await sleep(LOOK_MS);
-    if (isAlive(known.keeper)) killIfThere(known.keeper.pid);
+    while (isAlive(known.supervisor) && Date.now() < deadline) await sleep(CHECK_INTERVAL_MS);
+    if (isAlive(known.supervisor)) killIfThere(known.supervisor.pid);
   }
   // Whoever kept it has waited long enough for what does not end.
-  const limitMs = isKept ? LAST_TRY_MS : STOP_MS;
+  const limitMs = isStored ? LAST_TRY_MS : STOP_MS;
   for (const pid of await firstProcesses(name, known)) await endNamespaces(pid, limitMs);
   await removeCgroupTree(cgroupOf(folderOf(name)));
   await rm(folderOf(name), { recursive: true, force: true });

@@ -77,7 +77,7 @@ export class Part {
   async #findPid(entering: number): Promise<number> {
     for (;;) {
       if (this.#hasEnded())
-        throw new Error(`${this.name} did not start: ${await this.lastWords()}`);
+        throw new Error(`${this.name} did not start: ${await this.lastLines()}`);
       const pid = await childOf(entering).catch(() => 0);
       if (pid > 0) return pid;
       await sleep(10);
@@ -119,7 +119,7 @@ export class Part {
     return this.#wanted && this.#hasEnded();
   }
 
-  async lastWords(): Promise<string> {
+  async lastLines(): Promise<string> {
     const text = await readFile(this.log, 'utf8').catch(() => '');
     return text.trimEnd().split('\n').slice(-LOG_LINES).join('\n');
   }

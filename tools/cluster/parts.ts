@@ -17,7 +17,7 @@ export const PART_NAMES = [
 
 export type PartName = (typeof PART_NAMES)[number];
 
-export interface PartsWish {
+export interface PartsOptions {
   readonly nodeName: string;
   readonly binaries: Binaries;
   readonly certificates: Certificates;
@@ -40,8 +40,8 @@ export interface PartsWish {
 const ETCD = 'http://127.0.0.1:2379';
 
 /** Every program of a cluster with one node, and what it has to be told. */
-export function partPlans(wish: PartsWish): Readonly<Record<PartName, PartPlan>> {
-  const { binaries, files, packages } = wish;
+export function partPlans(options: PartsOptions): Readonly<Record<PartName, PartPlan>> {
+  const { binaries, files, packages } = options;
   const plan = (name: PartName, program: string, words: readonly string[]) => ({
     name,
     program,
@@ -58,13 +58,17 @@ export function partPlans(wish: PartsWish): Readonly<Record<PartName, PartPlan>>
     ]),
     containerd: {
       ...plan('containerd', join(packages, 'usr/bin/containerd'), ['-c', files.containerd]),
-      cgroup: wish.containerdCgroup,
+      cgroup: options.containerdCgroup,
     },
-    'kube-apiserver': plan('kube-apiserver', binaries['kube-apiserver'], apiServerWords(wish)),
+    'kube-apiserver': plan(
+      'kube-apiserver',
+      binaries['kube-apiserver'],
+      apiServerArguments(options),
+    ),
     'kube-controller-manager': plan(
       'kube-controller-manager',
       binaries['kube-controller-manager'],
-      controllerManagerWords(wish),
+      controllerManagerArguments(options),
     ),
     'kube-scheduler': plan('kube-scheduler', binaries['kube-scheduler'], [
       `--kubeconfig=${files.scheduler}`,
@@ -75,15 +79,15 @@ export function partPlans(wish: PartsWish): Readonly<Record<PartName, PartPlan>>
       `--config=${files.kubeletConfig}`,
       `--kubeconfig=${files.kubeletKubeconfig}`,
       `--root-dir=${PLACES.kubeletRoot}`,
-      `--hostname-override=${wish.nodeName}`,
+      `--hostname-override=${options.nodeName}`,
       `--node-ip=${NODE_ADDRESS}`,
-      ...wish.kubeletFlags,
+      ...options.kubeletFlags,
       '--v=2',
     ]),
   };
 }
 
-function apiServerWords({ certificates }: PartsWish): readonly string[] {
+function apiServerArguments({ certificates }: PartsOptions): readonly string[] {
   const { authority, apiServer, apiServerToKubelet, serviceAccounts } = certificates;
   return [
     `--etcd-servers=${ETCD}`,
@@ -106,7 +110,7 @@ function apiServerWords({ certificates }: PartsWish): readonly string[] {
   ];
 }
 
-function controllerManagerWords({ certificates, files }: PartsWish): readonly string[] {
+function controllerManagerArguments({ certificates, files }: PartsOptions): readonly string[] {
   const { authority, serviceAccounts } = certificates;
   return [
     `--kubeconfig=${files.controllerManager}`,

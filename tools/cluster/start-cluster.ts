@@ -6,21 +6,21 @@ import { makePrivateNamespaces, type PrivateNamespaces } from '../../lab/namespa
 import type { UnpackedPackages } from '../debian-packages.ts';
 import { type Binaries, findBinaries } from './binaries.ts';
 import { type Cluster, RunningCluster } from './cluster.ts';
-import { furnishNode, importImage } from './furnish-node.ts';
+import type { Log } from './log.ts';
 import { nodePackages } from './node-packages.ts';
 import { Part } from './part.ts';
 import { PART_NAMES, type PartName, partPlans } from './parts.ts';
-import type { Say } from './say.ts';
+import { importImage, setUpNode } from './set-up-node.ts';
 
 /** An old kubelet needs 20 s on an idle machine of two cores. */
 const READY_MS = 180_000;
-const LOOK_MS = 200;
+const CHECK_INTERVAL_MS = 200;
 /** The kernel takes no longer name for a socket, and the kubelet makes some in its root. */
 const SCRATCH_CHARS_MAX = 80;
 /** The node has its own; whatever is below is not to be seen from inside. */
 const COVERED = ['/var/lib/', '/var/log/', '/run/'];
 
-export interface ClusterWish {
+export interface ClusterOptions {
   readonly name: string;
   /** That of the cluster when it is not given. */
   readonly nodeName?: string;
@@ -29,7 +29,7 @@ export interface ClusterWish {
   readonly assets?: string;
   /** All state is kept here; it must not exist yet, and is removed in the end. */
   readonly scratch: string;
-  readonly say?: Say;
+  readonly log?: Log;
   /** Gives up the start, and cleans up. */
   readonly signal?: AbortSignal;
 }
@@ -38,7 +38,7 @@ export interface ClusterWish {
  * Starts a Kubernetes cluster of one node and waits until the node is ready. It ends with stop(), or
  * with the process that called.
  */
-export async function startCluster(wish: ClusterWish): Promise<Cluster> {
+export async function startCluster(wish: ClusterOptions): Promise<Cluster> {
   const { name, nodeName = name, scratch } = wish;
   const binaries = await findBinaries(wish);
   if ('missing' in binaries) throw new Error(binaries.missing);
@@ -94,7 +94,7 @@ async function assemble(ingredients: {
   readonly namespaces: PrivateNamespaces;
 }): Promise<RunningCluster> {
   const { name, scratch, cgroup, binaries, namespaces } = ingredients;
-  const { wish, environment, kubeconfig, logs, programs } = await furnishNode(ingredients);
+  const { wish, environment, kubeconfig, logs, programs } = await setUpNode(ingredients);
   const plans = partPlans(wish);
   const place = { enter: namespaces.enter, environment, folder: logs };
   const part = (of: PartName) => [of, new Part(plans[of], place)] as const;
@@ -115,7 +115,7 @@ async function assemble(ingredients: {
 async function bringUp(
   cluster: RunningCluster,
   packages: UnpackedPackages,
-  { say = () => {}, signal }: ClusterWish,
+  { log = () => {}, signal }: ClusterOptions,
 ): Promise<void> {
   const { parts } = cluster;
   const start = (...names: readonly PartName[]) =>
@@ -134,7 +134,7 @@ async function bringUp(
       ),
     ),
   ]);
-  say('API server ready');
+  log('API server ready');
   // Before, each of them would only wait longer from one vain try to the next.
   await start('kube-controller-manager', 'kube-scheduler', 'kube-proxy', 'kubelet');
   await until('the node is ready', () => isReady(cluster));
@@ -163,11 +163,11 @@ async function waitUntil(
   while (!(await condition())) {
     signal?.throwIfAborted();
     const failed = Object.values(parts).find((part) => part.hasFailed());
-    if (failed) throw new Error(`${failed.name} ended: ${await failed.lastWords()}`);
+    if (failed) throw new Error(`${failed.name} ended: ${await failed.lastLines()}`);
     if (Date.now() > deadline) {
-      const words = await parts.kubelet.lastWords();
-      throw new Error(`waited ${READY_MS / 1000} s in vain until ${what}; the kubelet: ${words}`);
+      const text = await parts.kubelet.lastLines();
+      throw new Error(`waited ${READY_MS / 1000} s in vain until ${what}; the kubelet: ${text}`);
     }
-    await sleep(LOOK_MS);
+    await sleep(CHECK_INTERVAL_MS);
   }
 }

@@ -24,12 +24,12 @@ const results: readonly Row[] = [
   ],
   [
     'all results of a Diagnosis, those beside the store too',
-    bytes(diagnosis.RESULTS_WHOLE_BYTES_MAX),
+    bytes(diagnosis.RESULTS_COMPLETE_BYTES_MAX),
     'the step that brings more fails',
   ],
   [
     'findings of one fault that a step hands on',
-    count(operations.FINDINGS_KEPT_MAX),
+    count(operations.FINDINGS_STORED_MAX),
     'the step says how many there are; run it again when these are cured',
   ],
   [
@@ -92,7 +92,7 @@ const agents: readonly Row[] = [
   ['Diagnoses under way at once', count(diagnosis.IN_FLIGHT_MAX), 'the others wait their turn'],
   [
     'steps of ours that look at the node at once',
-    `${count(diagnosis.LOOKING_STEPS_MAX)}, and 1 that repairs`,
+    `${count(diagnosis.READING_STEPS_MAX)}, and 1 that repairs`,
     'the others wait their turn',
   ],
   [

@@ -1,10 +1,10 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { checkUp, type Judged } from '../../src/node/checkup/check-up.ts';
-import { lookAt } from '../../src/node/checkup/look.ts';
+import { checkUp, type Judged } from '../../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
+import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
 import { faults } from '../../src/node/faults/index.ts';
 import { bundleOfFiles } from '../../src/node/reader/bundle.ts';
 import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
@@ -24,7 +24,7 @@ export async function judgedFixture(
   folder: string,
 ): Promise<{ readonly report: Report; readonly judged: readonly Judged[] }> {
   const { recording, settings, tookMs } = bundleOfFiles(bundleFilesIn(folder));
-  const look = lookAt(new RecordedNode(recording), settings);
-  const judged = await checkUp(faults, look);
-  return { judged, report: makeReport({ ...(await nodeFacts(look)), tookMs }, judged) };
+  const snapshot = takeSnapshot(new RecordedNode(recording), settings);
+  const judged = await checkUp(faults, snapshot);
+  return { judged, report: makeReport({ ...(await nodeFacts(snapshot)), tookMs }, judged) };
 }

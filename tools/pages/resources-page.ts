@@ -32,13 +32,13 @@ function rowsOf(schema: StructuralSchema, path: string): readonly (readonly stri
   const required = (schema.required ?? []) as readonly string[];
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = `${path}.${name}`;
-    const words = [
+    const text = [
       ...(required.includes(name) ? ['required'] : []),
       ...('default' in field ? [`default ${code(String(field.default))}`] : []),
       ...boundsOf(field),
     ].join(', ');
     const { inner, suffix } = insideOf(field);
-    const row = [code(here), typeOf(field), words, field.description ?? ''];
+    const row = [code(here), typeOf(field), text, field.description ?? ''];
     return [row, ...rowsOf(inner, `${here}${suffix}`)];
   });
 }
@@ -58,9 +58,9 @@ const INT32_MAX = 2_147_483_647;
 
 function boundsOf(field: StructuralSchema): readonly string[] {
   const { minimum, maximum, minItems, maxItems } = field as Readonly<Record<string, number>>;
-  const words = (field.enum ?? []) as readonly string[];
+  const text = (field.enum ?? []) as readonly string[];
   return [
-    ...(words.length > 0 ? [`one of ${words.map((word) => code(word || '""')).join(' ')}`] : []),
+    ...(text.length > 0 ? [`one of ${text.map((word) => code(word || '""')).join(' ')}`] : []),
     ...(minimum !== undefined && maximum !== undefined && maximum < INT32_MAX
       ? [`${minimum} to ${maximum}`]
       : []),

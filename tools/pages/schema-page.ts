@@ -12,8 +12,8 @@ interface Described {
 /** docs/reference/report.schema.json, with the comments of the source as descriptions. */
 export function schemaPage(notice: string): string {
   // As input: a later report may have fields that this schema does not know.
-  const made = JSON.stringify(z.toJSONSchema(reportSchema, { io: 'input' }));
-  const schema = JSON.parse(made) as { readonly $defs: Readonly<Record<string, Described>> };
+  const created = JSON.stringify(z.toJSONSchema(reportSchema, { io: 'input' }));
+  const schema = JSON.parse(created) as { readonly $defs: Readonly<Record<string, Described>> };
   const declared = new Map(SOURCES.flatMap((path) => [...declaredIn(path)]));
   for (const [name, definition] of Object.entries(schema.$defs)) {
     const source = declared.get(name);

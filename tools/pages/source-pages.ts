@@ -21,8 +21,8 @@ export function actionsPage(): string {
     '## What becomes of an action\n',
     `${outcome.comment}\n`,
     fenced('ts', `type Outcome =\n${indented(outcome.text)}`),
-    typePart('Trouble', declaredAs(ACTION, 'Trouble')),
-    typePart('ByHand', declaredAs(ACTION, 'ByHand')),
+    typePart('Failure', declaredAs(ACTION, 'Failure')),
+    typePart('ManualSteps', declaredAs(ACTION, 'ManualSteps')),
   ].join('\n');
 }
 

@@ -4,14 +4,14 @@ export type Weakness = readonly [was: string, ...shownBy: readonly TestName[]];
 /** The file, below src/ or as it is, and the words with which the name of the test begins. */
 export type TestName = readonly [file: string, title: string];
 
-const AGENT = 'hosts/agent/mid-run.test.ts';
+const AGENT = 'hosts/agent/interrupted-run.test.ts';
 const DECIDE = 'pipeline/graph/decide-next.test.ts';
 const DRIVE = 'pipeline/diagnosis/drive-diagnosis.test.ts';
 const STORED = 'pipeline/diagnosis/drive-over-store.test.ts';
 const FUNCTION = 'pipeline/operations/run-function.kernel.test.ts';
 const HTTP = 'pipeline/operations/run-http.test.ts';
-const JOURNEY = 'test/journeys/steps-of-others.kernel.test.ts';
-const KEEP = 'pipeline/diagnosis/keep-result.test.ts';
+const JOURNEY = 'test/journeys/external-processors.kernel.test.ts';
+const KEEP = 'pipeline/diagnosis/store-result.test.ts';
 const OPERATION = 'pipeline/operations/run-operation.test.ts';
 const PATHS = 'pipeline/graph/paths.test.ts';
 const PROFILERS = 'test/journeys/profilers.runtime.test.ts';
@@ -233,7 +233,7 @@ const ownProcessors: readonly Weakness[] = [
   ],
   [
     'What a processor had kept was never removed',
-    ['lib/state/kept-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
+    ['lib/state/stored-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
   ],
 ];
 
@@ -241,7 +241,7 @@ const doors: readonly Weakness[] = [
   [
     'Whoever reached the port of an agent could act on its node',
     ['hosts/web/server.test.ts', 'without the token nothing but /healthz answers'],
-    ['test/journeys/standing-agent.kernel.test.ts', 'turns away %s'],
+    ['test/journeys/agent.kernel.test.ts', 'turns away %s'],
   ],
   [
     'The inside of the process was shown on the same port',

@@ -1,7 +1,7 @@
 import type { NodeReader } from '../../src/node/model/node-reader.ts';
-import { makeFolder } from '../../test/made-kubelet.ts';
-import { NodeMaker } from '../../test/made-node.ts';
-import { madeNodeWithVolumes } from '../../test/made-volumes.ts';
+import { makeFolder } from '../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../test/synthetic-node.ts';
+import { syntheticNodeWithVolumes } from '../../test/synthetic-volumes.ts';
 import { madeNodes as unloggedNodes } from '../fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from '../fixtures/dead-volume-mount.ts';
 import { madeNodes as notRunningNodes } from '../fixtures/kubelet-not-running.ts';
@@ -73,7 +73,11 @@ function manyFindings(): NodeReader {
   const asked = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/pods' } as const;
   const body = JSON.stringify({ kind: 'PodList', apiVersion: 'v1', items: pods });
   listed.set('kubelet', asked, { answer: { status: 200, body } });
-  return otherwiseHealthy(listed, metadata, madeNodeWithVolumes({ mounts: [], volumes, pods }));
+  return otherwiseHealthy(
+    listed,
+    metadata,
+    syntheticNodeWithVolumes({ mounts: [], volumes, pods }),
+  );
 }
 
 /** The kubelet has crashed; its folder and its program are there, and all that it mounted. */

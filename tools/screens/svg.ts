@@ -47,7 +47,7 @@ export function svgOf(command: string, screen: string): string {
 
 function texts(line: string, y: number): readonly string[] {
   const styles = new Set<string>();
-  const made: string[] = [];
+  const created: string[] = [];
   let column = 0;
   // "\x1b[1mACTIVE\x1b[22m  " is codes and the texts between them, one after another.
   for (const [index, part] of line.split(CODE).entries()) {
@@ -58,14 +58,14 @@ function texts(line: string, y: number): readonly string[] {
         const x = (MARGIN + (column + at) * COLUMN).toFixed(1);
         const length = (word.length * COLUMN).toFixed(1);
         const style = styles.size > 0 ? ` class="${[...styles].join(' ')}"` : '';
-        made.push(
+        created.push(
           `<text x="${x}" y="${y.toFixed(1)}" textLength="${length}"${style}>${escaped(word)}</text>`,
         );
       }
       column += part.length;
     }
   }
-  return made;
+  return created;
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a terminal's codes begin with one.

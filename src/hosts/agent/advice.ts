@@ -6,7 +6,7 @@ import { targetHere } from '../../pipeline/diagnosis/target-here.ts';
 import { leftOutOn } from '../../pipeline/graph/left-out.ts';
 import { ownOperationSets } from '../../pipeline/operations/fault-processors.ts';
 import type { NewObject } from '../../pipeline/store/store.ts';
-import { UNHEARD_SOURCES } from '../../pipeline/triggers/happening.ts';
+import { UNSUPPORTED_SOURCES } from '../../pipeline/triggers/trigger-event.ts';
 
 /** What whoever applies an object should know: it is kept, and will not do what they may expect. */
 export function adviceFor(catalogue: Catalogue, nodeName: () => string) {
@@ -36,10 +36,10 @@ async function missingForDiagnosis(
 
 function notTakenIn({ sourceTemplate }: NewObject['spec']): readonly string[] {
   const given = sourceTemplate as object;
-  const source = UNHEARD_SOURCES.find((each) => each in given);
+  const source = UNSUPPORTED_SOURCES.find((each) => each in given);
   if (source === undefined) return [];
-  const words = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
-  return [`${words}: let it wait for an alert or a common event instead`];
+  const text = `nothing makes a Diagnosis of it here, for this agent knows no ${source}`;
+  return [`${text}: let it wait for an alert or a common event instead`];
 }
 
 async function missingOperations(
@@ -75,6 +75,6 @@ function otherNode(spec: NewObject['spec'], here: string): readonly string[] {
   }
   const named =
     typeof nodeName === 'string' ? `node ${nodeName}` : 'nodes that only a cluster knows';
-  const words = `it is for ${named}, and this is ${here}: it fails here after a minute`;
-  return [`${words}; if that is another name of this one, start serve with --node-name`];
+  const text = `it is for ${named}, and this is ${here}: it fails here after a minute`;
+  return [`${text}; if that is another name of this one, start serve with --node-name`];
 }

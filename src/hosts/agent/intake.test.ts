@@ -4,13 +4,13 @@ import { openMemoryStore } from '../../pipeline/store/sqlite-store.ts';
 import { type NewObject, type Store, StoreError } from '../../pipeline/store/store.ts';
 import { readAlert } from '../../pipeline/triggers/alert.ts';
 import { readCommonEvent } from '../../pipeline/triggers/common-event.ts';
-import type { Happening } from '../../pipeline/triggers/happening.ts';
+import type { TriggerEvent } from '../../pipeline/triggers/trigger-event.ts';
 import { Intake } from './intake.ts';
 import { INTAKES_WAITING_MAX, TRIGGERED_MAX } from './limits.ts';
 
 const HOUR_MS = 3_600_000;
 
-class MadeIntake {
+class SyntheticIntake {
   readonly store: Store;
   /** Whole seconds, for that is what a store keeps. */
   ms = Math.floor(Date.now() / 1_000) * 1_000;
@@ -44,7 +44,7 @@ class MadeIntake {
   }
 }
 
-function alert(labels: object = {}, more: object = {}): Happening {
+function alert(labels: object = {}, more: object = {}): TriggerEvent {
   const given = { labels: { alertname: 'Down', node: 'my-node', ...labels }, ...more };
   const read = readAlert(given, new Date());
   if (!read.ok) throw new Error(read.why);
@@ -55,16 +55,16 @@ const notesOf = (taken: readonly { readonly notes: readonly string[] }[]) =>
   taken.flatMap(({ notes }) => notes);
 
 test('all Triggers that match make a Diagnosis, in the order of their names', async () => {
-  const made = new MadeIntake();
-  await made.trigger('b');
-  await made.trigger('a');
-  await made.trigger('c', {
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('b');
+  await fixture.trigger('a');
+  await fixture.trigger('c', {
     sourceTemplate: { prometheusAlertTemplate: { regexp: { alertName: 'Other' } } },
   });
-  const [taken] = await made.intake.takeIn([alert()]);
+  const [taken] = await fixture.intake.takeIn([alert()]);
   const [first = '', second] = taken?.diagnoses ?? [];
   expect(second).toBe(`${first}-2`);
-  const { items } = await made.store.list('Diagnosis', 'kubediag');
+  const { items } = await fixture.store.list('Diagnosis', 'kubediag');
   const triggers = items.map(({ metadata }) => [
     metadata.name,
     metadata.annotations?.['diagnosis.kubediag.org/trigger'],
@@ -76,60 +76,60 @@ test('all Triggers that match make a Diagnosis, in the order of their names', as
 });
 
 test('alerts of the same second are all kept', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
   const many = Array.from({ length: 50 }, (_, at) => alert({ volume: `v${at}` }));
-  await made.intake.takeIn(many);
-  expect(await made.names()).toHaveLength(50);
+  await fixture.intake.takeIn(many);
+  expect(await fixture.names()).toHaveLength(50);
 });
 
 test('events of the same second and class are all kept', async () => {
-  const made = new MadeIntake();
-  await made.trigger('e', { nodeName: 'my-node', sourceTemplate: { commonEventTemplate: {} } });
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('e', { nodeName: 'my-node', sourceTemplate: { commonEventTemplate: {} } });
   for (const summary of ['one', 'two', 'two']) {
     const read = readCommonEvent({ summary, class: 'Load' });
     if (!read.ok) throw new Error(read.why);
-    await made.intake.takeIn([{ source: 'commonEventTemplate', what: read.value }]);
+    await fixture.intake.takeIn([{ source: 'commonEventTemplate', what: read.value }]);
   }
-  const name = `common-event.load.${made.ms / 1_000}`;
-  expect(await made.names()).toEqual([name, `${name}-2`]);
+  const name = `common-event.load.${fixture.ms / 1_000}`;
+  expect(await fixture.names()).toEqual([name, `${name}-2`]);
 });
 
 test('the same alert is the same matter until the interval has passed, after a restart too', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
-  await made.intake.takeIn([alert()]);
-  expect(notesOf(await made.intake.takeIn([alert()]))).toEqual([
-    `Trigger a: it made a Diagnosis of this at ${new Date(made.ms).toISOString()} already`,
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
+  await fixture.intake.takeIn([alert()]);
+  expect(notesOf(await fixture.intake.takeIn([alert()]))).toEqual([
+    `Trigger a: it made a Diagnosis of this at ${new Date(fixture.ms).toISOString()} already`,
   ]);
-  expect(notesOf(await made.another().takeIn([alert()]))).toHaveLength(1);
-  expect(await made.names()).toHaveLength(1);
+  expect(notesOf(await fixture.another().takeIn([alert()]))).toHaveLength(1);
+  expect(await fixture.names()).toHaveLength(1);
   // Another alert is another matter, and so is a Trigger that came later.
-  await made.intake.takeIn([alert({ disk: 'sda' })]);
-  expect(await made.names()).toHaveLength(2);
-  await made.trigger('b');
-  await made.intake.takeIn([alert()]);
-  expect(await made.names()).toHaveLength(3);
-  made.ms += HOUR_MS;
-  await made.intake.takeIn([alert()]);
-  expect(await made.names()).toHaveLength(5);
+  await fixture.intake.takeIn([alert({ disk: 'sda' })]);
+  expect(await fixture.names()).toHaveLength(2);
+  await fixture.trigger('b');
+  await fixture.intake.takeIn([alert()]);
+  expect(await fixture.names()).toHaveLength(3);
+  fixture.ms += HOUR_MS;
+  await fixture.intake.takeIn([alert()]);
+  expect(await fixture.names()).toHaveLength(5);
 });
 
 test('what two send at the same moment is one matter', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
-  await Promise.all(Array.from({ length: 5 }, () => made.intake.takeIn([alert()])));
-  expect(await made.names()).toHaveLength(1);
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
+  await Promise.all(Array.from({ length: 5 }, () => fixture.intake.takeIn([alert()])));
+  expect(await fixture.names()).toHaveLength(1);
 });
 
 test('too many at the same moment are told to come again', async () => {
-  const made = new MadeIntake();
-  const asked = Array.from({ length: INTAKES_WAITING_MAX + 1 }, () => made.intake.takeIn([]));
+  const fixture = new SyntheticIntake();
+  const asked = Array.from({ length: INTAKES_WAITING_MAX + 1 }, () => fixture.intake.takeIn([]));
   const settled = await Promise.allSettled(asked);
   expect(settled.filter(({ status }) => status === 'rejected')).toMatchObject([
     { reason: { code: 503 } },
   ]);
-  expect(await made.intake.takeIn([])).toEqual([]);
+  expect(await fixture.intake.takeIn([])).toEqual([]);
 });
 
 test.each([
@@ -142,76 +142,76 @@ test.each([
   ],
   ['of no node', alert({ node: '' }), expect.stringContaining('Trigger a: it names no node')],
 ])('an alert that is %s makes nothing, and that is told', async (_, given, note) => {
-  const made = new MadeIntake();
-  await made.trigger('a');
-  expect(notesOf(await made.intake.takeIn([given]))).toEqual([note]);
-  expect(await made.names()).toEqual([]);
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
+  expect(notesOf(await fixture.intake.takeIn([given]))).toEqual([note]);
+  expect(await fixture.names()).toEqual([]);
 });
 
 test('a Trigger whose pattern is none is told of, and keeps no other from its work', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a', {
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a', {
     nodeName: 'my-node',
     sourceTemplate: { prometheusAlertTemplate: { regexp: { alertName: '(Down' } } },
   });
-  await made.trigger('b');
-  const taken = await made.intake.takeIn([alert()]);
+  await fixture.trigger('b');
+  const taken = await fixture.intake.takeIn([alert()]);
   expect(notesOf(taken)).toEqual(['Trigger a: error parsing regexp: missing closing ): `(Down`']);
   expect(taken[0]?.diagnoses).toHaveLength(1);
 });
 
 test('a store that fails is told, and what is sent again is done once', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
   let room = 1;
   const full: Store = {
     create: (object: NewObject) => {
       if (room === 0) throw new StoreError('ServiceUnavailable', 'the disk is full');
       room -= 1;
-      return made.store.create(object);
+      return fixture.store.create(object);
     },
-    get: (key) => made.store.get(key),
-    list: (kind, namespace) => made.store.list(kind, namespace),
-    each: (kind, namespace) => made.store.each(kind, namespace),
-    update: (object) => made.store.update(object),
-    updateStatus: (object) => made.store.updateStatus(object),
-    delete: (key, version) => made.store.delete(key, version),
-    watch: (kind, version, stop) => made.store.watch(kind, version, stop),
+    get: (key) => fixture.store.get(key),
+    list: (kind, namespace) => fixture.store.list(kind, namespace),
+    each: (kind, namespace) => fixture.store.each(kind, namespace),
+    update: (object) => fixture.store.update(object),
+    updateStatus: (object) => fixture.store.updateStatus(object),
+    delete: (key, version) => fixture.store.delete(key, version),
+    watch: (kind, version, stop) => fixture.store.watch(kind, version, stop),
   };
-  const intake = made.another(full);
+  const intake = fixture.another(full);
   const both = [alert({ disk: 'sda' }), alert({ disk: 'sdb' })];
   await expect(intake.takeIn(both)).rejects.toThrow('the disk is full');
   room = 5;
   const again = await intake.takeIn(both);
   expect(again.map(({ diagnoses }) => diagnoses.length)).toEqual([0, 1]);
-  expect(await made.names()).toHaveLength(2);
+  expect(await fixture.names()).toHaveLength(2);
 });
 
 test('alerts that take too long are told to come again, and what was made of them stays', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
   const intake = new Intake({
-    store: made.store,
+    store: fixture.store,
     here: { nodeName: 'my-node', otherNames: [] },
     repeatMs: HOUR_MS,
     now: () => {
-      made.ms += 4_000;
-      return new Date(made.ms);
+      fixture.ms += 4_000;
+      return new Date(fixture.ms);
     },
   });
   const disks = ['a', 'b', 'c', 'd'].map((disk) => alert({ disk }));
   await expect(intake.takeIn(disks)).rejects.toThrow('after 10 s 2 of 4 were compared');
-  expect(await made.names()).toHaveLength(2);
+  expect(await fixture.names()).toHaveLength(2);
 });
 
 test('a storm of alerts ends at a limit, which the interval lifts', async () => {
-  const made = new MadeIntake();
-  await made.trigger('a');
+  const fixture = new SyntheticIntake();
+  await fixture.trigger('a');
   const storm = Array.from({ length: TRIGGERED_MAX }, (_, at) => alert({ volume: `v${at}` }));
-  await made.intake.takeIn(storm);
+  await fixture.intake.takeIn(storm);
   const one = [alert({ volume: 'another' })];
-  await expect(made.intake.takeIn(one)).rejects.toMatchObject({ code: 503 });
-  expect(notesOf(await made.intake.takeIn(storm.slice(0, 1)))).toHaveLength(1);
-  made.ms += HOUR_MS;
-  expect(await made.intake.takeIn(one)).toMatchObject([{ diagnoses: [expect.any(String)] }]);
+  await expect(fixture.intake.takeIn(one)).rejects.toMatchObject({ code: 503 });
+  expect(notesOf(await fixture.intake.takeIn(storm.slice(0, 1)))).toHaveLength(1);
+  fixture.ms += HOUR_MS;
+  expect(await fixture.intake.takeIn(one)).toMatchObject([{ diagnoses: [expect.any(String)] }]);
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TriggerSpec } from '../../pipeline/api/trigger.ts';
-import { Turns } from '../../pipeline/diagnosis/turns.ts';
+import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import type { Store } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import {
@@ -12,82 +12,82 @@ import {
   TRIGGERED_NAMESPACE,
 } from '../../pipeline/triggers/diagnosis-of.ts';
 import type { Read } from '../../pipeline/triggers/given-texts.ts';
-import { type Happening, wordsOf } from '../../pipeline/triggers/happening.ts';
 import { type Match, matcherFor } from '../../pipeline/triggers/matcher.ts';
-import type { TakenIn } from '../web/intake-door.ts';
+import { type TriggerEvent, wordsOf } from '../../pipeline/triggers/trigger-event.ts';
+import type { TakenIn } from '../web/intake-handler.ts';
 import { StatusError } from '../web/status-error.ts';
 import { INTAKE_MS, INTAKES_WAITING_MAX, TRIGGERED_MAX } from './limits.ts';
 
-export interface IntakeWorld {
+export interface IntakeContext {
   readonly store: Store;
   readonly here: Here;
   /** For so long, what a Trigger has seen is not new to it. */
   readonly repeatMs: number;
   readonly now?: () => Date;
   /** Told of each that came, and of each Diagnosis that was made of one, or was not. */
-  readonly onTaken?: (source: Happening['source'], came: Came) => void;
+  readonly onTaken?: (source: TriggerEvent['source'], came: IntakeResult) => void;
 }
 
-export type Came = 'received' | 'made' | 'not-made';
+export type IntakeResult = 'received' | 'made' | 'not-made';
 
 interface ReadyTrigger extends NamedTrigger {
-  readonly match: (happening: Happening) => Match;
+  readonly match: (event: TriggerEvent) => Match;
 }
 
 /** Makes Diagnoses of what happens: one for every Trigger that matches, in the order of their names. */
 export class Intake {
-  readonly #world: IntakeWorld;
+  readonly #context: IntakeContext;
   /** One after another: two that send the same at the same moment make one Diagnosis. */
-  readonly #turns = new Turns(1);
+  readonly #turns = new Semaphore(1);
   #waiting = 0;
   /** When each Trigger last made a Diagnosis of each thing, as far as that still matters. */
   #made: Map<string, number> | undefined;
 
-  constructor(world: IntakeWorld) {
-    this.#world = world;
+  constructor(context: IntakeContext) {
+    this.#context = context;
   }
 
-  async takeIn(happenings: readonly Happening[]): Promise<readonly TakenIn[]> {
+  async takeIn(triggerEvents: readonly TriggerEvent[]): Promise<readonly TakenIn[]> {
     if (this.#waiting >= INTAKES_WAITING_MAX) {
-      const words = `${INTAKES_WAITING_MAX} requests wait to be taken in already: send it later`;
-      throw new StatusError('ServiceUnavailable', words);
+      const text = `${INTAKES_WAITING_MAX} requests wait to be taken in already: send it later`;
+      throw new StatusError('ServiceUnavailable', text);
     }
     this.#waiting += 1;
     try {
-      return await this.#turns.take(() => this.#takeAll(happenings));
+      return await this.#turns.take(() => this.#takeAll(triggerEvents));
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  async #takeAll(happenings: readonly Happening[]): Promise<readonly TakenIn[]> {
+  async #takeAll(triggerEvents: readonly TriggerEvent[]): Promise<readonly TakenIn[]> {
     const now = this.#now();
     const made = await this.#madeUntil(now);
-    const triggers = await readyTriggers(this.#world.store);
+    const triggers = await readyTriggers(this.#context.store);
     const taken: TakenIn[] = [];
-    for (const happening of happenings) {
+    for (const event of triggerEvents) {
       if (this.#now().getTime() - now.getTime() > INTAKE_MS) {
-        const done = `${taken.length} of ${happenings.length} were compared with all Triggers`;
-        const words = `after ${INTAKE_MS / 1_000} s ${done}: send fewer at once, or write shorter patterns`;
-        throw new StatusError('ServiceUnavailable', words);
+        const done = `${taken.length} of ${triggerEvents.length} were compared with all Triggers`;
+        const text = `after ${INTAKE_MS / 1_000} s ${done}: send fewer at once, or write shorter patterns`;
+        throw new StatusError('ServiceUnavailable', text);
       }
-      taken.push(await this.#take(happening, triggers, { now, made }));
+      taken.push(await this.#take(event, triggers, { now, made }));
     }
     return taken;
   }
 
   #now(): Date {
-    return this.#world.now?.() ?? new Date();
+    return this.#context.now?.() ?? new Date();
   }
 
   async #take(
-    happening: Happening,
+    event: TriggerEvent,
     triggers: readonly ReadyTrigger[],
     { now, made }: { readonly now: Date; readonly made: Map<string, number> },
   ): Promise<TakenIn> {
-    const what = wordsOf(happening);
-    this.#world.onTaken?.(happening.source, 'received');
-    if (happening.source === 'prometheusAlertTemplate' && happening.what.isResolved) {
+    const what = wordsOf(event);
+    this.#context.onTaken?.(event.source, 'received');
+    if (event.source === 'prometheusAlertTemplate' && event.what.isResolved) {
       return { what, diagnoses: [], notes: ['it is resolved: there is nothing to be done'] };
     }
     const diagnoses: string[] = [];
@@ -95,40 +95,40 @@ export class Intake {
     for (const trigger of triggers) {
       // Many patterns on many alerts take their time; others want answers meanwhile.
       await nextTurn();
-      const { matched, error } = trigger.match(happening);
-      const note = (words: string) => notes.push(`Trigger ${trigger.name}: ${words}`);
+      const { matched, error } = trigger.match(event);
+      const note = (text: string) => notes.push(`Trigger ${trigger.name}: ${text}`);
       if (error !== undefined) note(error);
       if (!matched) continue;
-      const origin = originOf(trigger, happening);
+      const origin = originOf(trigger, event);
       const before = made.get(origin);
       if (before !== undefined) {
         note(`it made a Diagnosis of this at ${new Date(before).toISOString()} already`);
         continue;
       }
-      const kept = await this.#keep(trigger, happening, now);
-      if (kept.ok) {
+      const stored = await this.#keep(trigger, event, now);
+      if (stored.ok) {
         made.set(origin, now.getTime());
-        diagnoses.push(kept.value);
-      } else note(kept.why);
+        diagnoses.push(stored.value);
+      } else note(stored.why);
     }
     if (diagnoses.length + notes.length === 0) notes.push('no Trigger waits for it');
     return { what, diagnoses, notes };
   }
 
   /** Under the first name that is free: two alerts of the same second are two. */
-  async #keep(trigger: NamedTrigger, happening: Happening, now: Date): Promise<Read<string>> {
-    const { store, here, onTaken } = this.#world;
+  async #keep(trigger: NamedTrigger, event: TriggerEvent, now: Date): Promise<Read<string>> {
+    const { store, here, onTaken } = this.#context;
     for (let nameChoice = 1; ; nameChoice += 1) {
-      const diagnosis = diagnosisOf(trigger, happening, here, { now, nameChoice });
+      const diagnosis = diagnosisOf(trigger, event, here, { now, nameChoice });
       if (diagnosis.ok) this.#refuseBeyondLimit();
       const created = diagnosis.ok ? await answerOf(store.create(diagnosis.value)) : diagnosis;
       if (created.ok) {
-        onTaken?.(happening.source, 'made');
+        onTaken?.(event.source, 'made');
         return { ok: true, value: created.value.metadata.name };
       }
       const isNameTaken = 'error' in created && created.error.trouble === 'AlreadyExists';
       if (isNameTaken && nameChoice <= TRIGGERED_MAX) continue;
-      onTaken?.(happening.source, 'not-made');
+      onTaken?.(event.source, 'not-made');
       if ('error' in created) throw created.error;
       return created;
     }
@@ -136,19 +136,19 @@ export class Intake {
 
   #refuseBeyondLimit(): void {
     if ((this.#made?.size ?? 0) < TRIGGERED_MAX) return;
-    const words = `Triggers have made ${TRIGGERED_MAX} Diagnoses within the repeat interval`;
+    const text = `Triggers have made ${TRIGGERED_MAX} Diagnoses within the repeat interval`;
     throw new StatusError(
       'ServiceUnavailable',
-      `${words}, and make no more: let fewer alerts match, or send it again later`,
+      `${text}, and make no more: let fewer alerts match, or send it again later`,
     );
   }
 
   /** Read once from what is kept, so that a restart repeats nothing; what is too old is forgotten. */
   async #madeUntil(now: Date): Promise<Map<string, number>> {
-    this.#made ??= await madeBefore(this.#world.store);
+    this.#made ??= await madeBefore(this.#context.store);
     for (const [origin, ms] of this.#made) {
       // A time that is still to come was written by a clock that was wrong.
-      if (Math.abs(now.getTime() - ms) >= this.#world.repeatMs) this.#made.delete(origin);
+      if (Math.abs(now.getTime() - ms) >= this.#context.repeatMs) this.#made.delete(origin);
     }
     return this.#made;
   }
@@ -174,7 +174,7 @@ async function readyTriggers(store: Store): Promise<readonly ReadyTrigger[]> {
       const { spec } = trigger;
       const alerts = matcherFor(spec, 'prometheusAlertTemplate');
       const events = matcherFor(spec, 'commonEventTemplate');
-      const match = ({ source, what }: Happening) =>
+      const match = ({ source, what }: TriggerEvent) =>
         source === 'prometheusAlertTemplate' ? alerts(what) : events(what);
       return { ...trigger, match };
     });

@@ -11,8 +11,8 @@ export async function learnName(
 ): Promise<string | undefined> {
   while (!stop.aborted) {
     await Promise.allSettled([sleep(againMs, undefined, { signal: stop, ref: false })]);
-    const told = stop.aborted ? undefined : await ask();
-    if (told !== undefined) return told;
+    const reported = stop.aborted ? undefined : await ask();
+    if (reported !== undefined) return reported;
   }
   return undefined;
 }

@@ -23,4 +23,4 @@ export const INTAKE_MS = 10_000;
 export const TRIGGERED_MAX = 1_000;
 
 /** How long may be looked for what became of a deed that a crash left open. */
-export const DEEDS_MS = 60_000;
+export const EARLIER_ACTIONS_MS = 60_000;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { Turns } from '../../pipeline/diagnosis/turns.ts';
-import { processorDoor } from './processors.ts';
+import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
+import { processorBackend } from './processors.ts';
 
 /** Both end before they touch a node: they are told nothing. */
 const LOOKS = '/processor/subpathRemountDiagnoser';
@@ -16,12 +16,12 @@ const listener = {
 const needs = {
   succeeded: false,
   message: expect.stringContaining('this step needs'),
-  isUntold: true,
+  lacksInput: true,
 };
 
 test('a repair for others waits for that of a Diagnosis, and a look does not', async () => {
-  const repairing = new Turns(1);
-  const { runProcessor } = processorDoor(node, listener, repairing);
+  const repairing = new Semaphore(1);
+  const { runProcessor } = processorBackend(node, listener, repairing);
   const gate = Promise.withResolvers<void>();
   const repair = repairing.take(() => gate.promise);
   const ended: string[] = [];

@@ -1,12 +1,12 @@
-import type { Turns } from '../../pipeline/diagnosis/turns.ts';
+import type { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import { OWN_TIMEOUT_SECONDS } from '../../pipeline/operations/limits.ts';
 import { failedWith, type StepInput } from '../../pipeline/operations/operation-result.ts';
 import type { OwnProcessor } from '../../pipeline/operations/own-processor.ts';
 import { processors } from '../../pipeline/operations/processors.ts';
 import { runOperation } from '../../pipeline/operations/run-operation.ts';
-import type { NodeInHand } from '../local-node/hands-on.ts';
+import type { ManagedNode } from '../local-node/open-repair.ts';
 import { type StepListener, withStepHost } from '../local-node/step-host.ts';
-import type { ProcessorDoor } from '../web/processor-door.ts';
+import type { ProcessorBackend } from '../web/processor-handler.ts';
 import { StatusError } from '../web/status-error.ts';
 import { PROCESSORS_MAX } from './limits.ts';
 
@@ -14,18 +14,18 @@ import { PROCESSORS_MAX } from './limits.ts';
  * Our processors, for graphs that other people run. Whoever has the token may also have a recovery,
  * of what a new look finds, in turn with those of Diagnoses; the policy of a Diagnosis is not known here.
  */
-export function processorDoor(
-  node: NodeInHand,
+export function processorBackend(
+  node: ManagedNode,
   listener: StepListener,
-  repairing: Turns,
-): ProcessorDoor {
+  repairing: Semaphore,
+): ProcessorBackend {
   let running = 0;
   return {
     processorPaths: processors.map(({ path }) => path),
     runProcessor: async (path, input, { isDryRun, stop }) => {
       if (running >= PROCESSORS_MAX) {
-        const words = `${PROCESSORS_MAX} processors are run for others already: try again later`;
-        throw new StatusError('TooManyRequests', words);
+        const text = `${PROCESSORS_MAX} processors are run for others already: try again later`;
+        throw new StatusError('TooManyRequests', text);
       }
       running += 1;
       const timeoutMs = OWN_TIMEOUT_SECONDS * 1_000;
@@ -48,7 +48,7 @@ export function processorDoor(
       const [ended] = await Promise.allSettled([own?.repairs ? repairing.take(run, stop) : run()]);
       running -= 1;
       if (ended.status === 'fulfilled') {
-        return { ...ended.value, isUntold: own !== undefined && isUntold(own, input) };
+        return { ...ended.value, lacksInput: own !== undefined && lacksInput(own, input) };
       }
       if (ended.reason === stop.reason) return failedWith('it was stopped before it began');
       throw ended.reason;
@@ -56,6 +56,6 @@ export function processorDoor(
   };
 }
 
-function isUntold({ reads, readsElse = reads }: OwnProcessor, input: StepInput): boolean {
+function lacksInput({ reads, readsElse = reads }: OwnProcessor, input: StepInput): boolean {
   return [reads, readsElse].every((keys) => keys.some((key) => !input[key]));
 }

@@ -30,10 +30,10 @@ const quiet: ServeListener = {
   onSettled: () => {},
   onLetGo: async () => {},
   onStart: () => {},
-  onTrouble: () => {},
+  onError: () => {},
 };
 
-function wish(port = 0) {
+function options(port = 0) {
   const node = { access: { hostRoot: '/' }, settings: {}, stateFolder: join(scratch, 'state') };
   return { host: '127.0.0.1', port, node, nodeName: 'my-node', repeatMs: 60_000 };
 }
@@ -43,7 +43,7 @@ async function started(): Promise<ServeStart & { readonly end: () => Promise<unk
   const stop = new AbortController();
   stops.push(stop);
   const { promise, resolve } = Promise.withResolvers<ServeStart>();
-  const ended = serve(wish(), stop.signal, { ...quiet, onStart: resolve });
+  const ended = serve(options(), stop.signal, { ...quiet, onStart: resolve });
   const end = async () => {
     stop.abort();
     return ended;
@@ -84,7 +84,7 @@ test('it makes its token once, tells where it is, and gives all back at its end'
 test('a second one on the same folder is told who has it', async () => {
   const first = await started();
   const { signal } = new AbortController();
-  expect(await serve(wish(), signal, quiet)).toMatchObject({
+  expect(await serve(options(), signal, quiet)).toMatchObject({
     what: expect.stringMatching(`another .kubediag serve. \\(pid ${process.pid}, since 20`),
   });
   await first.end();
@@ -94,7 +94,7 @@ test('a token that others may read is refused', async () => {
   await (await started()).end();
   chmodSync(join(scratch, 'state/token'), 0o644);
   const { signal } = new AbortController();
-  expect(await serve(wish(), signal, quiet)).toMatchObject({
+  expect(await serve(options(), signal, quiet)).toMatchObject({
     why: expect.stringContaining('others than its owner can read'),
   });
   chmodSync(join(scratch, 'state/token'), 0o600);
@@ -110,7 +110,7 @@ test('what a killed one left stands in the way of no socket', async () => {
 });
 
 test('a folder whose name leaves no room for a socket is refused', async () => {
-  const { node, ...rest } = wish();
+  const { node, ...rest } = options();
   const stateFolder = join(scratch, 'a'.repeat(100));
   const { signal } = new AbortController();
   expect(await serve({ ...rest, node: { ...node, stateFolder } }, signal, quiet)).toMatchObject({
@@ -133,13 +133,13 @@ test('a store that is none of ours is left alone, and so is an address that is t
   const other = createServer().listen(0, '127.0.0.1');
   await expect.poll(() => other.listening).toBe(true);
   const { port } = other.address() as { readonly port: number };
-  expect(await serve(wish(port), signal, quiet)).toMatchObject({
+  expect(await serve(options(port), signal, quiet)).toMatchObject({
     what: `nothing can listen on 127.0.0.1:${port}`,
     why: expect.stringContaining('EADDRINUSE'),
   });
   other.close();
   writeFileSync(join(scratch, 'state/store.sqlite'), 'mine');
-  expect(await serve(wish(), signal, quiet)).toMatchObject({
+  expect(await serve(options(), signal, quiet)).toMatchObject({
     why: expect.stringContaining('it is no store of ours'),
   });
   expect(readFileSync(join(scratch, 'state/store.sqlite'), 'utf8')).toBe('mine');
@@ -150,7 +150,7 @@ test('a folder for results that is none is refused at the start, not found out b
   const results = join(scratch, 'state/results');
   rmSync(results, { recursive: true });
   writeFileSync(results, '');
-  expect(await serve(wish(), new AbortController().signal, quiet)).toMatchObject({
+  expect(await serve(options(), new AbortController().signal, quiet)).toMatchObject({
     what: expect.stringContaining('cannot be used'),
     why: expect.stringContaining('results'),
   });

@@ -1,20 +1,20 @@
 import { rmSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { handOut } from '../../lib/state/handed-out.ts';
 import { takeNodeLock } from '../../lib/state/node-lock.ts';
+import { openOutput } from '../../lib/state/output-folder.ts';
 import { prepareFolder, tried } from '../../lib/state/state-folder.ts';
 import { thisProcess } from '../../lib/state/this-process.ts';
 import type { DiskAdvice } from '../../lib/std/disk-advice.ts';
-import type { Trouble } from '../../node/model/action.ts';
+import type { Failure } from '../../node/model/action.ts';
 import { storeCatalogue } from '../../pipeline/diagnosis/catalogue.ts';
 import type { Runner } from '../../pipeline/diagnosis/runner.ts';
-import { Turns } from '../../pipeline/diagnosis/turns.ts';
+import { Semaphore } from '../../pipeline/diagnosis/semaphore.ts';
 import { withoutEffect } from '../../pipeline/operations/without-effect.ts';
 import { StoreFileError } from '../../pipeline/store/sqlite-file.ts';
 import { openSqliteStore, type SqliteStore } from '../../pipeline/store/sqlite-store.ts';
-import type { NodeInHand } from '../local-node/hands-on.ts';
 import { nodeNameOf } from '../local-node/node-name.ts';
+import type { ManagedNode } from '../local-node/open-repair.ts';
 import { VERSION } from '../local-node/product-version.ts';
 import type { StepListener } from '../local-node/step-host.ts';
 import { SOCKET_PATH_BYTES_MAX } from '../web/limits.ts';
@@ -24,19 +24,19 @@ import { settleSets } from '../web/settle-sets.ts';
 import { StatusError } from '../web/status-error.ts';
 import { OpenWatches } from '../web/watch-resources.ts';
 import { adviceFor } from './advice.ts';
+import { AgentMetrics } from './agent-metrics.ts';
 import { Intake } from './intake.ts';
 import { learnName } from './learn-name.ts';
 import { NAME_AGAIN_MS, NAME_MS } from './limits.ts';
-import { Numbers } from './numbers.ts';
 import { isCalledBy, namesOfNode, ownNames } from './own-names.ts';
-import { processorDoor } from './processors.ts';
+import { processorBackend } from './processors.ts';
 import { runnerHere } from './runner.ts';
 import { type OwnTokens, ownTokens } from './token.ts';
 
-export interface ServeWish {
+export interface AgentServeOptions {
   readonly host: string;
   readonly port: number;
-  readonly node: NodeInHand;
+  readonly node: ManagedNode;
   /** When it is not that of the kubelet. */
   readonly nodeName?: string | undefined;
   /** For so long, an alert that is sent again is the same matter. */
@@ -46,7 +46,7 @@ export interface ServeWish {
 export interface ServeListener extends StepListener {
   readonly onStart: (start: ServeStart) => void;
   /** One line on what goes wrong while it stands. */
-  readonly onTrouble: (words: string) => void;
+  readonly onError: (words: string) => void;
 }
 
 export interface ServeStart {
@@ -61,11 +61,11 @@ export interface ServeStart {
 
 /** Stands until it is told to stop. What it gives back is why it could not. */
 export async function serve(
-  wish: ServeWish,
+  options: AgentServeOptions,
   stop: AbortSignal,
   listener: ServeListener,
-): Promise<Trouble | undefined> {
-  const { stateFolder } = wish.node;
+): Promise<Failure | undefined> {
+  const { stateFolder } = options.node;
   if (Buffer.byteLength(socketIn(stateFolder)) > SOCKET_PATH_BYTES_MAX) {
     const why = `its name is too long: that of a socket in it has ${SOCKET_PATH_BYTES_MAX} bytes at most`;
     return unusable(stateFolder, { why, todo: 'choose another --state-dir' });
@@ -83,12 +83,12 @@ export async function serve(
     })(),
   );
   const opened = tokens.ok ? await storeIn(stateFolder, listener) : unusable(stateFolder, tokens);
-  const trouble =
+  const failure =
     tokens.ok && 'store' in opened
-      ? await stand(wish, { ...tokens.value, store: opened.store }, stop, listener)
-      : (opened as Trouble);
+      ? await stand(options, { ...tokens.value, store: opened.store }, stop, listener)
+      : (opened as Failure);
   lock.value.lock.release();
-  return trouble;
+  return failure;
 }
 
 /** Each is for root alone: what we write there must not be led elsewhere. */
@@ -107,15 +107,15 @@ const OTHER = {
   todo: 'use that one, end it, or choose another --state-dir',
 };
 
-function unusable(stateFolder: string, { why, todo }: DiskAdvice): Trouble {
+function unusable(stateFolder: string, { why, todo }: DiskAdvice): Failure {
   return { what: `our folder ${stateFolder} cannot be used`, why, todo };
 }
 
 async function storeIn(
   folder: string,
-  { onTrouble }: ServeListener,
-): Promise<{ readonly store: SqliteStore } | Trouble> {
-  const opening = openSqliteStore(join(folder, 'store.sqlite'), { onTrouble });
+  { onError }: ServeListener,
+): Promise<{ readonly store: SqliteStore } | Failure> {
+  const opening = openSqliteStore(join(folder, 'store.sqlite'), { onError });
   const [opened] = await Promise.allSettled([opening]);
   if (opened.status === 'fulfilled') return { store: opened.value };
   const error: unknown = opened.reason;
@@ -129,41 +129,41 @@ interface Own extends OwnTokens {
 }
 
 async function stand(
-  wish: ServeWish,
+  options: AgentServeOptions,
   { store, token, intakeToken, isNew }: Own,
   stop: AbortSignal,
   listener: ServeListener,
-): Promise<Trouble | undefined> {
-  const { node, host, port } = wish;
-  const standing = new Standing(wish.nodeName ?? hostname().toLowerCase());
+): Promise<Failure | undefined> {
+  const { node, host, port } = options;
+  const standing = new Standing(options.nodeName ?? hostname().toLowerCase());
   const catalogue = storeCatalogue(
     store,
     (address, at) => at === standing.port && isCalledBy(address, host, standing.nodeName),
   );
   const { numbers } = standing;
-  const repairing = new Turns(1);
+  const repairing = new Semaphore(1);
   await settleSets(store);
   const started = await tried(
     startServer({
       host,
       port,
       socketPath: socketIn(node.stateFolder),
-      door: { token, intakeToken, ownNames: ownNames(host, standing.nodeName) },
+      access: { token, intakeToken, ownNames: ownNames(host, standing.nodeName) },
       handler: routes({
         store,
         watches: new OpenWatches(),
         checkHere: withoutEffect,
         adviceOn: adviceFor(catalogue, () => standing.nodeName),
-        ...processorDoor(node, listener, repairing),
-        openKept: (path) => handOut(node.stateFolder, path),
-        takeIn: async (happenings) => standing.intake.takeIn(happenings),
+        ...processorBackend(node, listener, repairing),
+        openStored: (path) => openOutput(node.stateFolder, path),
+        takeIn: async (events) => standing.intake.takeIn(events),
         productVersion: VERSION,
         metrics: () => numbers.text(store, standing.counts),
-        unreadiness: async () =>
-          stop.aborted ? 'it is being ended' : (standing.unreadiness ?? store.writeTrouble()),
+        notReadyReason: async () =>
+          stop.aborted ? 'it is being ended' : (standing.notReadyReason ?? store.writeError()),
       }),
       onAnswer: (code, tookMs) => numbers.answered(code, tookMs),
-      onDefect: (error) => listener.onTrouble(defectWords(error)),
+      onDefect: (error) => listener.onError(defectText(error)),
     }),
   );
   if (!started.ok) {
@@ -174,16 +174,16 @@ async function stand(
   const server = started.value;
   const url = urlOf(server);
   standing.port = server.port;
-  const told = wish.nodeName ?? (await nodeNameOf(node, NAME_MS));
-  standing.nodeName = told ?? standing.nodeName;
+  const reported = options.nodeName ?? (await nodeNameOf(node, NAME_MS));
+  standing.nodeName = reported ?? standing.nodeName;
   const own = { store, catalogue, node, nodeName: () => standing.nodeName, numbers, repairing };
   const onTaken = numbers.taken.bind(numbers);
-  standing.intake = new Intake({ store, here: standing, repeatMs: wish.repeatMs, onTaken });
+  standing.intake = new Intake({ store, here: standing, repeatMs: options.repeatMs, onTaken });
   standing.runner = runnerHere({ ...own, shutdown: stop, listener });
   const running = standing.runner.run();
   const tokenFile = join(node.stateFolder, 'token');
   const { nodeName } = standing;
-  const isGuessed = told === undefined;
+  const isGuessed = reported === undefined;
   listener.onStart({ url, nodeName, isGuessed, tokenFile, ...(isNew ? { newToken: token } : {}) });
   if (isGuessed) void standing.learnFrom(() => nodeNameOf(node, NAME_MS), stop, listener);
   try {
@@ -199,7 +199,7 @@ async function stand(
 
 /** What is known of the agent while it is being started, and after. */
 class Standing {
-  readonly numbers = new Numbers();
+  readonly numbers = new AgentMetrics();
   /** What is guessed first, until the kubelet has said it. */
   nodeName: string;
   /** Where it listens, once it does. */
@@ -215,12 +215,12 @@ class Standing {
   async learnFrom(
     ask: () => Promise<string | undefined>,
     stop: AbortSignal,
-    { onTrouble }: ServeListener,
+    { onError }: ServeListener,
   ): Promise<void> {
-    const told = await learnName(ask, NAME_AGAIN_MS, stop);
-    if (told === undefined || told === this.nodeName) return;
-    onTrouble(`the kubelet calls this node ${told}, not ${this.nodeName}; so do we from now on`);
-    this.nodeName = told;
+    const reported = await learnName(ask, NAME_AGAIN_MS, stop);
+    if (reported === undefined || reported === this.nodeName) return;
+    onError(`the kubelet calls this node ${reported}, not ${this.nodeName}; so do we from now on`);
+    this.nodeName = reported;
   }
 
   get counts(): Runner['counts'] {
@@ -237,7 +237,7 @@ class Standing {
     this.#intake = intake;
   }
 
-  get unreadiness(): string | undefined {
+  get notReadyReason(): string | undefined {
     return this.runner ? undefined : 'it is being started';
   }
 }
@@ -247,7 +247,7 @@ function urlOf({ host, port }: { readonly host: string; readonly port: number })
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-function defectWords(error: unknown): string {
+function defectText(error: unknown): string {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return `this is a defect of kubediag, please report it: ${stack}`;
 }

@@ -23,8 +23,8 @@ export async function ownTokens(folder: string): Promise<OwnTokens> {
 async function ownToken(
   path: string,
 ): Promise<{ readonly token: string; readonly isNew: boolean }> {
-  const kept = secretIfThere(path, TOKEN_BYTES_MAX)?.trim() ?? '';
-  if (TOKEN.test(kept)) return { token: kept, isNew: false };
+  const stored = secretIfThere(path, TOKEN_BYTES_MAX)?.trim() ?? '';
+  if (TOKEN.test(stored)) return { token: stored, isNew: false };
   // Also in the place of one that a crash left half written.
   const token = randomBytes(32).toString('base64url');
   await writeSynced(path, `${token}\n`);

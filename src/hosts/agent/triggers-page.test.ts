@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { madeAgent } from '../../../test/made-agent.ts';
+import { syntheticAgent } from '../../../test/synthetic-agent.ts';
 
 const PAGE = readFileSync('docs/triggers.md', 'utf8');
 const API = 'diagnosis.kubediag.org/v1';
@@ -21,7 +21,7 @@ async function sent(url: string, token: string, path: string, body?: unknown): P
 }
 
 test('the example of the page is what happens, once, and a restart does not repeat it', async () => {
-  const agent = await madeAgent();
+  const agent = await syntheticAgent();
   const { url, newToken: token = '' } = agent;
   const apply = (kind: string, name: string, spec: object) =>
     sent(url, token, `/apis/${API}/${kind.toLowerCase()}s`, {
@@ -67,7 +67,7 @@ test('the example of the page is what happens, once, and a restart does not repe
   expect(numbers).toContain('\nalertmanager_diagnosis_generation_error_count 0\n');
 
   await agent.stop();
-  const again = await madeAgent(agent.stateDir.replace(/\/state$/, ''));
+  const again = await syntheticAgent(agent.stateDir.replace(/\/state$/, ''));
   expect(await sent(again.url, token, '/api/v1/alerts', JSON.parse(alerts))).toMatchObject({
     results: [
       { diagnoses: [], notes: [expect.stringMatching(/^Trigger clock: it made a Diagnosis of/)] },

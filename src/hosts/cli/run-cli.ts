@@ -3,7 +3,7 @@ import { type Command, CommanderError } from 'commander';
 import { terminalText } from '../../lib/std/terminal-text.ts';
 import { systemTerminal, type Terminal } from '../../lib/terminal/terminal.ts';
 import { commands } from './command-line/commands.ts';
-import type { LabWords } from './command-line/complete-words.ts';
+import type { LabCompletions } from './command-line/complete-words.ts';
 import { EXIT } from './command-line/exit-codes.ts';
 import { withCommandApart } from './command-line/lab-commands.ts';
 import { namedIn } from './command-line/named-options.ts';
@@ -16,16 +16,16 @@ export interface OtherHosts {
   readonly serve: () => Promise<Serve>;
   readonly lab: () => Promise<Lab>;
   /** For the completion of a shell. */
-  readonly labWords: () => Promise<LabWords>;
+  readonly labCompletions: () => Promise<LabCompletions>;
 }
 
 /** Runs one command of a person on a node, and gives the exit code. */
-export async function runCli(words: readonly string[], others: OtherHosts): Promise<number> {
+export async function runCli(args: readonly string[], others: OtherHosts): Promise<number> {
   let lost: string | undefined;
-  outliveTheReader((why) => {
+  ignoreBrokenPipe((why) => {
     lost = why;
   });
-  const code = await codeOf(words, others);
+  const code = await codeOf(args, others);
   // What could not be written is told a turn later.
   await new Promise((resolve) => setImmediate(resolve));
   if (lost === undefined) return code;
@@ -33,9 +33,9 @@ export async function runCli(words: readonly string[], others: OtherHosts): Prom
   return EXIT.notDone;
 }
 
-async function codeOf(words: readonly string[], others: OtherHosts): Promise<number> {
+async function codeOf(args: readonly string[], others: OtherHosts): Promise<number> {
   // Not a command: only scripts of `kubediag completion` say it.
-  if (words[0] === '__complete') return completed(words.slice(1), others);
+  if (args[0] === '__complete') return completed(args.slice(1), others);
   let code: number = EXIT.clear;
   const program = commands(async (command, given, options) => {
     const terminal = systemTerminal(options);
@@ -48,7 +48,7 @@ async function codeOf(words: readonly string[], others: OtherHosts): Promise<num
   });
   for (const command of withThoseIn(program)) command.exitOverride();
   try {
-    const asked = withShortValues(withCommandApart(words));
+    const asked = withShortValues(withCommandApart(args));
     if (isForAllCommands(asked)) {
       process.stdout.write(program.allCommands());
       return code;
@@ -80,9 +80,9 @@ function hintWithoutRoot(command: string, options: object): string {
   return `not root: most of the node cannot be read; run sudo kubediag ${command}\n`;
 }
 
-async function completed(words: readonly string[], { labWords }: OtherHosts): Promise<number> {
+async function completed(args: readonly string[], { labCompletions }: OtherHosts): Promise<number> {
   const { complete } = await import('./commands/completion.ts');
-  process.stdout.write(await complete(words, labWords));
+  process.stdout.write(await complete(args, labCompletions));
   return EXIT.clear;
 }
 
@@ -90,21 +90,21 @@ async function completed(words: readonly string[], { labWords }: OtherHosts): Pr
  * Help on a command that does not exist would be the whole usage, without a word on what is wrong
  * with the question; the command itself is told so, with the name that was meant.
  */
-function askedOf(words: readonly string[], names: readonly string[]): readonly string[] {
-  const [first, name] = words.filter((word) => !word.startsWith('-'));
-  if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return words;
+function askedOf(args: readonly string[], names: readonly string[]): readonly string[] {
+  const [first, name] = args.filter((word) => !word.startsWith('-'));
+  if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return args;
   return [name];
 }
 
 /** `kubediag help --all` */
-function isForAllCommands(words: readonly string[]): boolean {
-  return words[0] === 'help' && words.includes('--all');
+function isForAllCommands(args: readonly string[]): boolean {
+  return args[0] === 'help' && args.includes('--all');
 }
 
 /** `-o=json` as kubectl takes it; the parser knows only `-o json` and `-ojson`. */
-function withShortValues(words: readonly string[]): readonly string[] {
-  const end = words.indexOf('--');
-  return words.map((word, at) =>
+function withShortValues(args: readonly string[]): readonly string[] {
+  const end = args.indexOf('--');
+  return args.map((word, at) =>
     end >= 0 && at > end ? word : word.replace(/^(-[A-Za-z])=/, '$1'),
   );
 }
@@ -115,7 +115,7 @@ function withThoseIn(command: Command): readonly Command[] {
 
 async function runAny(
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: Terminal,
   others: OtherHosts,
@@ -123,9 +123,9 @@ async function runAny(
   if (command === 'serve') return serve(options as never, terminal, others);
   // "lab up"
   const [group, inGroup] = command.split(' ');
-  if (group !== 'lab') return runCommand(command, words, options, terminal);
+  if (group !== 'lab') return runCommand(command, args, options, terminal);
   const { practise } = await import('./commands/lab.ts');
-  return practise(await others.lab(), inGroup ?? '', words, options, terminal);
+  return practise(await others.lab(), inGroup ?? '', args, options, terminal);
 }
 
 async function serve(
@@ -140,26 +140,26 @@ async function serve(
 /** Each command's code is loaded when it is used: `version` does not wait for `recover`. */
 async function runCommand(
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: Terminal,
 ): Promise<number> {
-  const [first = '', ...rest] = words;
+  const [first = '', ...rest] = args;
   switch (command) {
     case 'check':
-      return (await import('./commands/check.ts')).check(words, options as never, terminal);
+      return (await import('./commands/check.ts')).check(args, options as never, terminal);
     case 'recover':
-      return (await import('./commands/recover.ts')).recover(words[0], options as never, terminal);
+      return (await import('./commands/recover.ts')).recover(args[0], options as never, terminal);
     case 'explain':
-      return (await import('./commands/explain.ts')).explain(words, terminal);
+      return (await import('./commands/explain.ts')).explain(args, terminal);
     case 'journal':
       return (await import('./commands/journal.ts')).journal(options as never, terminal);
     case 'bundle':
-      return (await import('./commands/bundle.ts')).bundle(words[0], options as never, terminal);
+      return (await import('./commands/bundle.ts')).bundle(args[0], options as never, terminal);
     case 'replay':
       return (await import('./commands/replay.ts')).replay(first, rest, options, terminal);
     case 'examine':
-      return (await import('./commands/examine.ts')).examine(words, options, terminal);
+      return (await import('./commands/examine.ts')).examine(args, options, terminal);
     case 'stacks':
       return (await import('./commands/stacks.ts')).stacks(options as never, terminal);
     case 'profile':
@@ -175,28 +175,24 @@ async function runCommand(
     case 'apply':
       return (await import('./commands/apply.ts')).apply(options as never, terminal);
     case 'get':
-      return (await import('./commands/get.ts')).get(words, options as never, terminal);
+      return (await import('./commands/get.ts')).get(args, options as never, terminal);
     case 'describe':
-      return (await import('./commands/describe.ts')).describe(words, options as never, terminal);
+      return (await import('./commands/describe.ts')).describe(args, options as never, terminal);
     case 'fetch':
-      return (await import('./commands/fetch.ts')).fetchResult(words, options as never, terminal);
+      return (await import('./commands/fetch.ts')).fetchResult(args, options as never, terminal);
     case 'delete':
-      return (await import('./commands/delete.ts')).deleteObjects(
-        words,
-        options as never,
-        terminal,
-      );
+      return (await import('./commands/delete.ts')).deleteObjects(args, options as never, terminal);
     case 'wait':
-      return (await import('./commands/wait.ts')).wait(words, options as never, terminal);
+      return (await import('./commands/wait.ts')).wait(args, options as never, terminal);
     case 'approve':
       return (await import('./commands/change-diagnosis.ts')).approve(
-        words,
+        args,
         options as never,
         terminal,
       );
     case 'cancel':
       return (await import('./commands/change-diagnosis.ts')).cancel(
-        words,
+        args,
         options as never,
         terminal,
       );
@@ -213,7 +209,7 @@ async function runCommand(
  * `kubediag check | head` closes our output early, a lost connection takes the terminal away, a
  * full disk takes no more of it: no defect of ours, and no reason to leave a recovery half done.
  */
-function outliveTheReader(onLoss: (why: string) => void): void {
+function ignoreBrokenPipe(onLoss: (why: string) => void): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     // Whoever went away knows that they did.

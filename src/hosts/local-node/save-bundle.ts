@@ -55,7 +55,7 @@ export async function checkSaving(
 ): Promise<Unsaved | undefined> {
   try {
     const { length } = packBundle(filesOfBundle(bundle));
-    const checked = await tried(requireRoom(join(stateFolder, 'bundles'), length));
+    const checked = await tried(requireSpace(join(stateFolder, 'bundles'), length));
     return checked.ok ? undefined : { trouble: checked.why, todo: checked.todo };
   } catch (error) {
     if (error instanceof BundleError) return { trouble: error.message, todo: TOO_LARGE };
@@ -63,7 +63,7 @@ export async function checkSaving(
   }
 }
 
-const MAKE_ROOM = 'make room (see df -h and df -i), or choose another --state-dir';
+const MAKE_SPACE = 'make room (see df -h and df -i), or choose another --state-dir';
 const TOO_LARGE = 'look at fewer faults at once';
 
 /** The folder, the bundle under two names, the lock, its holder and the journal. */
@@ -71,7 +71,7 @@ const NEW_FILES = 6;
 /** One each for the holder of the lock and for a line of the journal. */
 const OTHER_BLOCKS = 2;
 
-async function requireRoom(folder: string, sizeBytes: number): Promise<void> {
+async function requireSpace(folder: string, sizeBytes: number): Promise<void> {
   let there = folder;
   while (!existsSync(there) && dirname(there) !== there) there = dirname(there);
   if (!statSync(there).isDirectory()) {
@@ -82,11 +82,11 @@ async function requireRoom(folder: string, sizeBytes: number): Promise<void> {
   const neededBytes = bsize * (Math.ceil(sizeBytes / bsize) + OTHER_BLOCKS);
   if (freeBytes < neededBytes) {
     const why = `${neededBytes} bytes needed, ${freeBytes} free`;
-    throw new DiskError(`${there}: no space left on device (${why})`, MAKE_ROOM);
+    throw new DiskError(`${there}: no space left on device (${why})`, MAKE_SPACE);
   }
   // Filesystems without a fixed number of files, such as btrfs, report 0.
   if (files > 0 && ffree < NEW_FILES) {
-    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`, MAKE_ROOM);
+    throw new DiskError(`${there}: no space left on device (${ffree} inodes free)`, MAKE_SPACE);
   }
 }
 

@@ -18,11 +18,11 @@ test.each([
 
 test('a wait is shown once it is long, and what is done again after it', () => {
   vi.useFakeTimers();
-  const told: string[] = [];
+  const reported: string[] = [];
   const node = {
     longestWait: undefined as { source: string; waitedMs: number; limitMs: number } | undefined,
   };
-  const shown = new WaitsShown(node, (text) => told.push(text));
+  const shown = new WaitsShown(node, (text) => reported.push(text));
   shown.doing('looking: Every process of the node');
   node.longestWait = { source: '/mnt/share', waitedMs: 400, limitMs: 2_000 };
   vi.advanceTimersByTime(500);
@@ -34,5 +34,5 @@ test('a wait is shown once it is long, and what is done again after it', () => {
   vi.advanceTimersByTime(5_000);
   vi.useRealTimers();
   const doing = 'looking: Every process of the node';
-  expect(told).toEqual([doing, doing, 'waiting for /mnt/share (1 of 2 s)', doing, '']);
+  expect(reported).toEqual([doing, doing, 'waiting for /mnt/share (1 of 2 s)', doing, '']);
 });

@@ -38,9 +38,9 @@ export function admit(
     const words = `this is the place of ${API_VERSION} ${kind.kind}, and the object says ${String(apiVersion)} ${String(name)}`;
     throw new StatusError('BadRequest', `${words}: send it to its own place`);
   }
-  const told = textAt(given, 'metadata', 'namespace');
-  if (kind.scope === 'Namespaced' && told !== undefined && told !== namespace) {
-    const words = `it says namespace "${told}" and was sent to "${namespace}": make them the same`;
+  const reported = textAt(given, 'metadata', 'namespace');
+  if (kind.scope === 'Namespaced' && reported !== undefined && reported !== namespace) {
+    const words = `it says namespace "${reported}" and was sent to "${namespace}": make them the same`;
     throw new StatusError('BadRequest', words);
   }
   const { resource, problems } = checkResource(placed(given, namespace), fieldValidation);
@@ -56,9 +56,9 @@ export function admit(
 /** With all that is written beside it later: what is kept must have room for its paths. */
 function refuseTooLarge(object: NewObject): void {
   const most = Number.MAX_SAFE_INTEGER;
-  const kept = withVersion(createdObject(object, new Date()), most);
-  const metadata = { ...kept.metadata, generation: most };
-  textOf({ ...kept, metadata, status: statusFor(object, most) ?? {} });
+  const stored = withVersion(createdObject(object, new Date()), most);
+  const metadata = { ...stored.metadata, generation: most };
+  textOf({ ...stored, metadata, status: statusFor(object, most) ?? {} });
 }
 
 /** Where it was sent is checked as if it had said so. */

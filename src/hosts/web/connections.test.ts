@@ -4,10 +4,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { madeTerminal } from '../../../test/made-agent.ts';
-import { type MadeServer, madeServer, TOKEN } from '../../../test/made-server.ts';
+import { syntheticTerminal } from '../../../test/synthetic-agent.ts';
+import { type SyntheticServer, syntheticServer, TOKEN } from '../../../test/synthetic-server.ts';
 import { agentClient } from '../cli/agent-client/agent-client.ts';
-import { isGranted } from '../cli/agent-client/tell-answer.ts';
+import { isGranted } from '../cli/agent-client/agent-error.ts';
 import { Connections } from './connections.ts';
 import { CONNECTIONS_MAX } from './limits.ts';
 
@@ -19,7 +19,7 @@ async function serverAndClient() {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   writeFileSync(join(folder, 'token'), `${TOKEN}\n`, { mode: 0o600 });
   const socketPath = join(folder, 'socket');
-  const server = await madeServer({}, { socketPath });
+  const server = await syntheticServer({}, { socketPath });
   const client = await agentClient({ stateDir: folder, hostRoot: '/' });
   if ('trouble' in client) throw new Error(client.trouble.why);
   return { server, socketPath, client };
@@ -58,7 +58,7 @@ function request(token: string): string {
   return `GET /version HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`;
 }
 
-async function codeOfRequest({ ask }: MadeServer): Promise<number> {
+async function codeOfRequest({ ask }: SyntheticServer): Promise<number> {
   return (await ask('GET', '/version')).code;
 }
 
@@ -120,7 +120,7 @@ test('refused connections that their clients keep open do not add up', async () 
 test('a command that comes too many shows what the agent says', async () => {
   const { socketPath: path, client } = await serverAndClient();
   await hold(CONNECTIONS_MAX, { path }, TOKEN);
-  const terminal = madeTerminal();
+  const terminal = syntheticTerminal();
   expect(isGranted(await client.ask('GET', '/version'), terminal)).toBe(false);
   expect(isGranted(await client.ask('POST', '/x', { body: 'x'.repeat(100_000) }), terminal)).toBe(
     false,

@@ -19,12 +19,12 @@ export function resourceTarget(path: readonly string[]): ResourceTarget {
     const known = kinds.map(({ plural: each, scope }) =>
       scope === 'Cluster' ? each : `namespaces/NAMESPACE/${each}`,
     );
-    const words = `there is no ${path.join('/')} below /apis/${GROUP}/${VERSION}: there are ${known.join(', ')}`;
-    throw new StatusError('NotFound', words);
+    const text = `there is no ${path.join('/')} below /apis/${GROUP}/${VERSION}: there are ${known.join(', ')}`;
+    throw new StatusError('NotFound', text);
   }
   if (part !== undefined) {
-    const words = `${part} is no place of its own here: read it with the whole object`;
-    throw new StatusError('MethodNotAllowed', `${words}; status is written by the agent alone`);
+    const text = `${part} is no place of its own here: read it with the whole object`;
+    throw new StatusError('MethodNotAllowed', `${text}; status is written by the agent alone`);
   }
   return {
     kind,
@@ -36,9 +36,9 @@ export function resourceTarget(path: readonly string[]): ResourceTarget {
 /** The object that is meant. A namespaced one of no namespace is nobody's. */
 export function namedTarget({ kind, namespace, name }: ResourceTarget) {
   if (name === undefined || (kind.scope === 'Namespaced') !== (namespace !== undefined)) {
-    const words = `name one ${kind.kind}`;
+    const text = `name one ${kind.kind}`;
     const where = kind.scope === 'Cluster' ? kind.plural : `namespaces/NAMESPACE/${kind.plural}`;
-    throw new StatusError('MethodNotAllowed', `${words}: use ${where}/NAME`);
+    throw new StatusError('MethodNotAllowed', `${text}: use ${where}/NAME`);
   }
   const place = namespace === undefined ? {} : { namespace };
   return { kind: kind.kind, name, ...place };

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
-import { BASE, madeServer, TOKEN } from '../../../test/made-server.ts';
+import { BASE, syntheticServer, TOKEN } from '../../../test/synthetic-server.ts';
 import { OBJECT_BYTES_MAX } from '../../pipeline/store/limits.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 import { WATCHES_MAX } from './limits.ts';
@@ -29,17 +29,17 @@ const set = (...adjacencyList: readonly object[]) => ({
 const objectIn = ({ text }: { readonly text: string }) => JSON.parse(text) as StoredObject;
 
 test('an object is created, read, listed, replaced and deleted', async () => {
-  const { ask } = await madeServer();
-  const made = await ask('POST', DIAGNOSES, diagnosis('a'));
-  expect(made.code).toBe(201);
-  expect(objectIn(made)).toMatchObject({
+  const { ask } = await syntheticServer();
+  const fixture = await ask('POST', DIAGNOSES, diagnosis('a'));
+  expect(fixture.code).toBe(201);
+  expect(objectIn(fixture)).toMatchObject({
     metadata: { name: 'a', namespace: 'default', generation: 1, labels: { app: 'a' } },
     spec: { operationSet: 'set' },
   });
   const again = await ask('POST', DIAGNOSES, diagnosis('a'));
   expect(again.code).toBe(409);
   expect(JSON.parse(again.text)).toMatchObject({ reason: 'AlreadyExists' });
-  expect(objectIn(await ask('GET', `${DIAGNOSES}/a`))).toEqual(objectIn(made));
+  expect(objectIn(await ask('GET', `${DIAGNOSES}/a`))).toEqual(objectIn(fixture));
   for (const path of [DIAGNOSES, `${BASE}/diagnoses`, `${DIAGNOSES}?labelSelector=app%3Da`]) {
     const list = JSON.parse((await ask('GET', path)).text) as { readonly items: unknown };
     expect(list, path).toMatchObject({ kind: 'DiagnosisList', items: [{ kind: 'Diagnosis' }] });
@@ -47,7 +47,7 @@ test('an object is created, read, listed, replaced and deleted', async () => {
   const other = await ask('GET', `${BASE}/namespaces/other/diagnoses`);
   expect(JSON.parse(other.text)).toMatchObject({ items: [] });
 
-  const { metadata } = objectIn(made);
+  const { metadata } = objectIn(fixture);
   const changed = { ...diagnosis('a', { suspend: true }), metadata };
   const put = await ask('PUT', `${DIAGNOSES}/a`, changed);
   expect(put.code, put.text).toBe(200);
@@ -76,7 +76,7 @@ test.each([
   ['tier notin (b)', ['a']],
   ['app notin (a)', []],
 ])('a selector sees the labels that an object has, and no others: %s', async (selector, names) => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const query = `labelSelector=${encodeURIComponent(selector)}`;
   const list = JSON.parse((await ask('GET', `${DIAGNOSES}?${query}`)).text) as {
@@ -86,7 +86,7 @@ test.each([
 });
 
 test('a patch changes what it names, and a second one changes nothing', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a', { suspend: true }));
   const patch = { spec: { cancel: true, suspend: null }, metadata: { annotations: { b: 'c' } } };
   const patched = objectIn(await ask('PATCH', `${DIAGNOSES}/a`, patch, MERGE));
@@ -101,7 +101,7 @@ test('a patch changes what it names, and a second one changes nothing', async ()
 });
 
 test('patches at the same moment are all kept', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const names = Array.from({ length: 6 }, (_, index) => `n${index}`);
   const codes = await Promise.all(
@@ -116,7 +116,7 @@ test('patches at the same moment are all kept', async () => {
 });
 
 test('nobody writes a status from outside', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const given = { ...diagnosis('a'), status: { phase: 'Succeeded' } };
   expect(objectIn(await ask('POST', DIAGNOSES, given)).status).toBeUndefined();
   await ask('PATCH', `${DIAGNOSES}/a`, { status: { phase: 'Succeeded' } }, MERGE);
@@ -127,10 +127,10 @@ test('nobody writes a status from outside', async () => {
 });
 
 test('a sound graph is ready at once, with its paths and its hash', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const sound = set({ to: [1] }, { operation: 'http-operation' });
-  const made = await ask('POST', `${BASE}/operationsets`, sound);
-  expect(objectIn(made)).toMatchObject({
+  const fixture = await ask('POST', `${BASE}/operationsets`, sound);
+  expect(objectIn(fixture)).toMatchObject({
     metadata: { labels: { 'adjacency-list-hash': '864dcbdbfb' } },
     status: { ready: true, paths: [[{ id: 1, operation: 'http-operation' }]] },
   });
@@ -145,7 +145,7 @@ test('a sound graph is ready at once, with its paths and its hash', async () => 
 });
 
 test('a bad graph is refused with all that is wrong with it', async () => {
-  const { ask, store } = await madeServer();
+  const { ask, store } = await syntheticServer();
   const bad = set({ operation: 'x', to: [1, 9] }, { operation: 'a', to: [1] });
   const { code, text } = await ask('POST', `${BASE}/operationsets`, bad);
   expect(code).toBe(422);
@@ -165,14 +165,14 @@ test.each([
   ['a number', 7, 400],
   ['nothing', null, 400],
 ])('%s is refused', async (_, object, wanted) => {
-  const { ask, defects } = await madeServer();
+  const { ask, defects } = await syntheticServer();
   const { code, text } = await ask('POST', DIAGNOSES, object === null ? 'null' : object);
   expect(code, text).toBe(wanted);
   expect(defects).toEqual([]);
 });
 
 test('a Trigger with a pattern that is none is refused when it is applied', async () => {
-  const { ask, store } = await madeServer();
+  const { ask, store } = await syntheticServer();
   const trigger = (alertName: string) => ({
     apiVersion: API,
     kind: 'Trigger',
@@ -192,10 +192,10 @@ test('a Trigger with a pattern that is none is refused when it is applied', asyn
 });
 
 test('a name can be made for whoever wants none', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const nameless = { ...diagnosis(''), metadata: { generateName: 'web-' } };
   const names = [await ask('POST', DIAGNOSES, nameless), await ask('POST', DIAGNOSES, nameless)];
-  for (const made of names) expect(objectIn(made).metadata.name).toMatch(/^web-[0-9a-f]{6}$/);
+  for (const fixture of names) expect(objectIn(fixture).metadata.name).toMatch(/^web-[0-9a-f]{6}$/);
 });
 
 test.each([
@@ -203,7 +203,7 @@ test.each([
   ['a name without end', DIAGNOSES, { generateName: 'x'.repeat(252) }],
   ['a place that is none', `${BASE}/namespaces/..%2Fx/diagnoses`, { name: 'a' }],
 ])('%s is refused, also where it is of our own making', async (_, path, metadata) => {
-  const { ask, store } = await madeServer();
+  const { ask, store } = await syntheticServer();
   const { code, text } = await ask('POST', path, { ...diagnosis('a'), metadata });
   expect(code, text).toBe(422);
   expect((await store.list('Diagnosis')).items).toEqual([]);
@@ -211,20 +211,20 @@ test.each([
 
 test('of very many warnings as many come as any client takes', async () => {
   const many = Array.from({ length: 500 }, (_, index) => `${index} ${'x'.repeat(100)}`);
-  const { ask } = await madeServer({ adviceOn: async () => many });
+  const { ask } = await syntheticServer({ adviceOn: async () => many });
   const { code, headers } = await ask('POST', DIAGNOSES, diagnosis('a'));
   expect(code).toBe(201);
   expect(headers.warning).toMatch(/299 - "and 46\d more of such warnings"$/);
 });
 
 test('what is advised comes as a warning, in ASCII', async () => {
-  const { ask } = await madeServer({ adviceOn: async () => ['it is "für" later'] });
+  const { ask } = await syntheticServer({ adviceOn: async () => ['it is "für" later'] });
   const { headers } = await ask('POST', DIAGNOSES, diagnosis('a'));
   expect(headers.warning).toBe(`299 - "it is 'f?r' later"`);
 });
 
 test('kubectl gets the rows that it shows', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const accept = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
   const headers = { authorization: `Bearer ${TOKEN}`, accept };
@@ -242,7 +242,7 @@ test('kubectl gets the rows that it shows', async () => {
 });
 
 test('an OperationSet that has no room for its paths is not kept', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const operation = 'a'.repeat(200);
   const wide = Array.from({ length: 400 }, () => ({ operation }));
   const graph = set({ to: wide.map((_, at) => at + 1) }, ...wide);
@@ -257,7 +257,7 @@ test('an OperationSet that has no room for its paths is not kept', async () => {
 });
 
 test('kubectl finds the schemas, and is told to list before it watches', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const { paths } = JSON.parse((await ask('GET', '/openapi/v3')).text) as {
     readonly paths: Readonly<Record<string, { readonly serverRelativeURL: string }>>;
   };
@@ -292,7 +292,7 @@ function watching(port: number, path: string) {
 }
 
 test('a watch tells what is there, and every change after it, of one namespace', async () => {
-  const { ask, port } = await madeServer();
+  const { ask, port } = await syntheticServer();
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const watch = watching(port, `${DIAGNOSES}?watch=true`);
   await expect.poll(() => watch.events.length).toBe(1);
@@ -309,14 +309,14 @@ test('a watch tells what is there, and every change after it, of one namespace',
 });
 
 test('a watch from a version that is not known any more ends with Expired', async () => {
-  const { port } = await madeServer();
+  const { port } = await syntheticServer();
   const watch = watching(port, `${DIAGNOSES}?watch=1&resourceVersion=999`);
   await watch.ended;
   expect(watch.events).toMatchObject([{ type: 'ERROR', object: { reason: 'Expired', code: 410 } }]);
 });
 
 test('a watch ends after its time, and one too many is refused', async () => {
-  const { port } = await madeServer();
+  const { port } = await syntheticServer();
   const short = watching(port, `${DIAGNOSES}?watch=1&timeoutSeconds=1`);
   expect(await short.ended).toBe(200);
   const many = Array.from({ length: WATCHES_MAX }, () => watching(port, `${DIAGNOSES}?watch=1`));
@@ -327,7 +327,7 @@ test('a watch ends after its time, and one too many is refused', async () => {
 });
 
 test('a watch whose time is no time is refused, and is no defect of ours', async () => {
-  const { ask, defects } = await madeServer();
+  const { ask, defects } = await syntheticServer();
   for (const time of ['-1', 'soon', '1e400', '1.5e999', '0x10']) {
     const { code, text } = await ask('GET', `${DIAGNOSES}?watch=1&timeoutSeconds=${time}`);
     expect({ time, code }).toEqual({ time, code: 400 });
@@ -337,7 +337,7 @@ test('a watch whose time is no time is refused, and is no defect of ours', async
 });
 
 test('a watch ends when the server does', async () => {
-  const { port, close } = await madeServer();
+  const { port, close } = await syntheticServer();
   const watch = watching(port, `${DIAGNOSES}?watch=1`);
   expect(await watch.begun).toBe(200);
   await close();
@@ -345,17 +345,17 @@ test('a watch ends when the server does', async () => {
 });
 
 test('of one that has ended only what still counts can be changed', async () => {
-  const { ask, store } = await madeServer();
-  const made = objectIn(await ask('POST', DIAGNOSES, diagnosis('a')));
+  const { ask, store } = await syntheticServer();
+  const fixture = objectIn(await ask('POST', DIAGNOSES, diagnosis('a')));
   const status = { phase: 'Succeeded' };
-  await store.updateStatus({ ...made, status });
+  await store.updateStatus({ ...fixture, status });
   const path = `${DIAGNOSES}/a`;
   const late = await ask('PATCH', path, { spec: { dryRun: true, cancel: true } }, MERGE);
   expect(late.code).toBe(422);
   expect(late.text).toContain('\\"a\\" has ended (Succeeded), and is not run again');
   expect(late.text).toContain('spec.dryRun, spec.cancel would change nothing; create another one');
-  const kept = { spec: { ttlSecondsAfterFinished: 60 }, metadata: { labels: { seen: 'yes' } } };
-  expect(objectIn(await ask('PATCH', path, kept, MERGE))).toMatchObject({ ...kept, status });
+  const stored = { spec: { ttlSecondsAfterFinished: 60 }, metadata: { labels: { seen: 'yes' } } };
+  expect(objectIn(await ask('PATCH', path, stored, MERGE))).toMatchObject({ ...stored, status });
   // The same manifest once more is no change.
   expect((await ask('PATCH', path, { spec: { nodeName: 'my-node' } }, MERGE)).code).toBe(200);
 });

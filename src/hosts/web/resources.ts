@@ -20,7 +20,7 @@ import { warningHeaders } from './warning-headers.ts';
 import { type OpenWatches, watchResources } from './watch-resources.ts';
 import { isDryRunOf, type WriteOptions, writeOptionsIn } from './write-options.ts';
 
-export interface ResourceDoor {
+export interface ResourceBackend {
   readonly store: Store;
   readonly watches: OpenWatches;
   /** What whoever applies an object should know of it here, beside what is wrong with it. */
@@ -31,7 +31,7 @@ export interface ResourceDoor {
 
 /** Answers a request for objects, in the way of an API server of Kubernetes. */
 export async function answerResource(
-  door: ResourceDoor,
+  backend: ResourceBackend,
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
@@ -39,20 +39,20 @@ export async function answerResource(
   switch (request.method) {
     case 'GET': {
       const isWatch = /^(1|true)$/.test(request.query.get('watch') ?? '');
-      if (isWatch) return watchResources(door.store, target, request, door.watches);
-      return isOne ? getOne(door, target, request) : list(door, target, request);
+      if (isWatch) return watchResources(backend.store, target, request, backend.watches);
+      return isOne ? getOne(backend, target, request) : list(backend, target, request);
     }
     case 'POST':
-      if (!isOne) return create(door, target, request);
+      if (!isOne) return create(backend, target, request);
       break;
     case 'PUT':
-      if (isOne) return update(door, target, request);
+      if (isOne) return update(backend, target, request);
       break;
     case 'PATCH':
-      if (isOne) return patch(door, target, request);
+      if (isOne) return patch(backend, target, request);
       break;
     case 'DELETE':
-      if (isOne) return remove(door, target, request);
+      if (isOne) return remove(backend, target, request);
       break;
     default:
   }
@@ -60,14 +60,14 @@ export async function answerResource(
   throw new StatusError('MethodNotAllowed', `${request.method} means nothing here: use ${verbs}`);
 }
 
-async function getOne({ store }: ResourceDoor, target: ResourceTarget, request: WebRequest) {
-  const object = await kept(store, target);
+async function getOne({ store }: ResourceBackend, target: ResourceTarget, request: WebRequest) {
+  const object = await stored(store, target);
   if (!wantsTable(request)) return json(object);
   const { resourceVersion } = object.metadata;
   return json(tableOf(target.kind, [object], resourceVersion, includeObjectIn(request)));
 }
 
-async function kept(store: Store, target: ResourceTarget): Promise<StoredObject> {
+async function stored(store: Store, target: ResourceTarget): Promise<StoredObject> {
   const key = namedTarget(target);
   const object = await store.get(key);
   if (object) return object;
@@ -77,7 +77,7 @@ async function kept(store: Store, target: ResourceTarget): Promise<StoredObject>
 }
 
 async function list(
-  { store }: ResourceDoor,
+  { store }: ResourceBackend,
   { kind, namespace }: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
@@ -100,7 +100,7 @@ function listPieces(kind: string, items: Iterable<StoredObject>, resourceVersion
 }
 
 async function create(
-  door: ResourceDoor,
+  backend: ResourceBackend,
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
@@ -111,16 +111,16 @@ async function create(
   }
   const options = writeOptionsIn(request);
   const given = await objectIn(request, ['application/json']);
-  const admitted = await checked(door, withName(given), target, options);
+  const admitted = await checked(backend, withName(given), target, options);
   const headers = warningHeaders(admitted.warnings);
-  if (options.isDryRun) return json(await notStored(door.store, admitted.object), 201, headers);
-  const made = await settleSet(door.store, await door.store.create(admitted.object));
-  return json(made, 201, headers);
+  if (options.isDryRun) return json(await notStored(backend.store, admitted.object), 201, headers);
+  const created = await settleSet(backend.store, await backend.store.create(admitted.object));
+  return json(created, 201, headers);
 }
 
 /** Checked, and looked at with what is known here. */
 async function checked(
-  { adviceOn, checkHere }: ResourceDoor,
+  { adviceOn, checkHere }: ResourceBackend,
   given: unknown,
   target: ResourceTarget,
   { fieldValidation }: WriteOptions,
@@ -146,7 +146,7 @@ async function notStored(store: Store, object: NewObject): Promise<StoredObject>
   throw new StatusError('AlreadyExists', `${kind} "${name}" already exists: take another name`);
 }
 
-async function update(door: ResourceDoor, target: ResourceTarget, request: WebRequest) {
+async function update(backend: ResourceBackend, target: ResourceTarget, request: WebRequest) {
   const options = writeOptionsIn(request);
   const given = await objectIn(request, ['application/json']);
   const resourceVersion = textAt(given, 'metadata', 'resourceVersion');
@@ -155,13 +155,13 @@ async function update(door: ResourceDoor, target: ResourceTarget, request: WebRe
       'metadata.resourceVersion must be specified for an update: get it, change it, put it';
     throw new StatusError('Invalid', words);
   }
-  const before = await keptForChange(door.store, target);
-  return replaced(door, target, options, { before, given, resourceVersion });
+  const before = await storedForChange(backend.store, target);
+  return replaced(backend, target, options, { before, given, resourceVersion });
 }
 
 /** As it would be stored today: an agent of an older version has kept unknown fields. */
-async function keptForChange(store: Store, target: ResourceTarget): Promise<StoredObject> {
-  const object = await kept(store, target);
+async function storedForChange(store: Store, target: ResourceTarget): Promise<StoredObject> {
+  const object = await stored(store, target);
   const { data: spec } = target.kind.spec.safeParse(object.spec);
   return spec === undefined ? object : { ...object, spec: spec as StoredObject['spec'] };
 }
@@ -173,14 +173,14 @@ interface Replacing {
 }
 
 async function replaced(
-  door: ResourceDoor,
+  backend: ResourceBackend,
   target: ResourceTarget,
   options: WriteOptions,
   { before, given, resourceVersion }: Replacing,
 ): Promise<WebAnswer> {
-  const { store } = door;
+  const { store } = backend;
   const key = namedTarget(target);
-  const admitted = await checked(door, given, target, options);
+  const admitted = await checked(backend, given, target, options);
   const { object } = admitted;
   const uid = textAt(given, 'metadata', 'uid') ?? before.metadata.uid;
   if (object.metadata.name !== key.name) {
@@ -223,7 +223,7 @@ const MERGE_PATCH = 'application/merge-patch+json';
 
 /** Tried again when somebody else writes at the same time, unless it says of what it is a patch. */
 async function patch(
-  door: ResourceDoor,
+  backend: ResourceBackend,
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
@@ -231,10 +231,10 @@ async function patch(
   const change = await objectIn(request, [MERGE_PATCH]);
   const pinned = textAt(change, 'metadata', 'resourceVersion');
   for (let tries = 1; ; tries += 1) {
-    const before = await keptForChange(door.store, target);
+    const before = await storedForChange(backend.store, target);
     const given = mergePatch(before, change);
     const resourceVersion = pinned ?? before.metadata.resourceVersion;
-    const work = replaced(door, target, options, { before, given, resourceVersion });
+    const work = replaced(backend, target, options, { before, given, resourceVersion });
     const [done] = await Promise.allSettled([work]);
     if (done.status === 'fulfilled') return done.value;
     const isLost = done.reason instanceof StoreError && done.reason.trouble === 'Conflict';
@@ -243,7 +243,7 @@ async function patch(
 }
 
 async function remove(
-  { store }: ResourceDoor,
+  { store }: ResourceBackend,
   target: ResourceTarget,
   request: WebRequest,
 ): Promise<WebAnswer> {
@@ -251,7 +251,7 @@ async function remove(
   const wish =
     text.trim() === '' ? {} : await jsonIn({ ...request, body: async () => text }, TYPES);
   const { name } = namedTarget(target);
-  const found = await answerOf(kept(store, target));
+  const found = await answerOf(stored(store, target));
   // What is damaged cannot be read, and can be deleted.
   if (!found.ok && found.error.trouble !== 'Damaged') throw found.error;
   const known = found.ok ? found.value.metadata.uid : undefined;

@@ -1,23 +1,23 @@
 import { API_VERSION, GROUP, VERSION } from '../../pipeline/api/kinds.ts';
 import { type Handler, json, plain, type WebAnswer, type WebRequest } from './answer.ts';
 import { groupList, noCoreVersions, ownGroup, resourceList } from './discovery.ts';
-import { answerIntake, INTAKE_PATHS, type IntakeDoor } from './intake-door.ts';
-import { answerKept, type KeptDoor } from './kept-door.ts';
+import { answerIntake, INTAKE_PATHS, type IntakeBackend } from './intake-handler.ts';
 import { openApiDocument, openApiIndex } from './open-api.ts';
-import { answerProcessor, type ProcessorDoor } from './processor-door.ts';
+import { answerProcessor, type ProcessorBackend } from './processor-handler.ts';
 import { resourceTarget } from './resource-target.ts';
-import { answerResource, type ResourceDoor } from './resources.ts';
+import { answerResource, type ResourceBackend } from './resources.ts';
+import { answerResult, type ResultsBackend } from './results-handler.ts';
 import { StatusError } from './status-error.ts';
 
-export interface Rooms extends ResourceDoor, ProcessorDoor, IntakeDoor, KeptDoor {
+export interface Backends extends ResourceBackend, ProcessorBackend, IntakeBackend, ResultsBackend {
   readonly productVersion: string;
   readonly metrics: () => Promise<string>;
   /** Why requests should not come here now; undefined when they may. */
-  readonly unreadiness: () => Promise<string | undefined>;
+  readonly notReadyReason: () => Promise<string | undefined>;
 }
 
 /** Everything that can be asked for, by its path. */
-export function routes(rooms: Rooms): Handler {
+export function routes(backends: Backends): Handler {
   return async (request) => {
     const [first = '', ...rest] = request.path;
     switch (first) {
@@ -25,23 +25,26 @@ export function routes(rooms: Rooms): Handler {
       case 'livez':
         return read(request, plain('ok\n'));
       case 'readyz':
-        return read(request, readiness(await rooms.unreadiness()));
+        return read(request, readiness(await backends.notReadyReason()));
       case 'metrics':
         return read(request, {
           code: 200,
           type: 'text/plain; version=0.0.4; charset=utf-8',
-          body: await rooms.metrics(),
+          body: await backends.metrics(),
         });
       case 'version':
-        return read(request, json({ major: '1', minor: '36', gitVersion: rooms.productVersion }));
+        return read(
+          request,
+          json({ major: '1', minor: '36', gitVersion: backends.productVersion }),
+        );
       case 'processor':
-        return answerProcessor(rooms, request);
+        return answerProcessor(backends, request);
       case 'collected':
       case 'results':
-        return answerKept(rooms, request);
+        return answerResult(backends, request);
       case 'api':
         if (rest.length === 0) return read(request, json(noCoreVersions));
-        if (INTAKE_PATHS.includes(`/api/${rest.join('/')}`)) return answerIntake(rooms, request);
+        if (INTAKE_PATHS.includes(`/api/${rest.join('/')}`)) return answerIntake(backends, request);
         break;
       case 'openapi':
         if (rest.join('/') === 'v3') return read(request, json(openApiIndex));
@@ -50,7 +53,7 @@ export function routes(rooms: Rooms): Handler {
         }
         break;
       case 'apis':
-        return answerGroup(rooms, rest, request);
+        return answerGroup(backends, rest, request);
       default:
     }
     const there = `/apis/${GROUP}/${VERSION}, /processor/NAME, /collected, /results, ${INTAKE_PATHS.join(', ')}, /metrics, /healthz, /readyz`;
@@ -62,16 +65,16 @@ function readiness(why: string | undefined): WebAnswer {
   return why === undefined ? plain('ok\n') : plain(`${why}\n`, 503);
 }
 
-async function answerGroup(rooms: Rooms, path: readonly string[], request: WebRequest) {
+async function answerGroup(backends: Backends, path: readonly string[], request: WebRequest) {
   const [group, version, ...rest] = path;
   if (group === undefined) return read(request, json(groupList));
   if (group !== GROUP || (version !== undefined && version !== VERSION)) {
-    const words = `there is no /apis/${path.join('/')}: the group is ${GROUP}/${VERSION}`;
-    throw new StatusError('NotFound', words);
+    const text = `there is no /apis/${path.join('/')}: the group is ${GROUP}/${VERSION}`;
+    throw new StatusError('NotFound', text);
   }
   if (version === undefined) return read(request, json(ownGroup));
   if (rest.length === 0) return read(request, json(resourceList));
-  return answerResource(rooms, resourceTarget(rest), request);
+  return answerResource(backends, resourceTarget(rest), request);
 }
 
 function read({ method }: WebRequest, answer: WebAnswer): WebAnswer {

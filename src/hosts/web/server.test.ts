@@ -5,14 +5,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
-import { BASE, INTAKE_TOKEN, madeServer, TOKEN } from '../../../test/made-server.ts';
+import { BASE, INTAKE_TOKEN, syntheticServer, TOKEN } from '../../../test/synthetic-server.ts';
 import { BODY_BYTES_MAX, HEADER_BYTES_MAX } from './limits.ts';
 import { startServer } from './server.ts';
 
 const BEARER = { authorization: `Bearer ${TOKEN}` };
 
 test('without the token nothing but /healthz answers', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   for (const path of ['/', '/apis', '/metrics', '/readyz', '/version', '/processor/echo', BASE]) {
     for (const method of ['GET', 'POST', 'DELETE', 'OPTIONS']) {
       const { code, headers, text } = await ask(method, path, undefined, {});
@@ -26,7 +26,7 @@ test('without the token nothing but /healthz answers', async () => {
 });
 
 test('nothing of the inside of the process is shown, to nobody', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   for (const path of ['/debug/pprof/', '/debug/pprof/heap', '/debug/vars', '/json/list']) {
     expect(await ask('GET', path), path).toMatchObject({ code: 404 });
     expect(await ask('GET', path, undefined, {}), path).toMatchObject({ code: 401 });
@@ -41,14 +41,14 @@ test.each([
   ['another scheme', `Digest ${TOKEN}`],
   ['as a name', `Basic ${Buffer.from(`${TOKEN}:`).toString('base64')}`],
 ])('a token that is %s opens nothing', async (_, authorization) => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const { code, text } = await ask('GET', '/apis', undefined, { authorization });
   expect(code).toBe(401);
   expect(text).toContain('the token is not that of this server');
 });
 
 test('the token opens, as a bearer and as a password', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   expect(await ask('GET', '/apis')).toMatchObject({ code: 200 });
   const basic = Buffer.from(`kubediag:${TOKEN}`).toString('base64');
   const headers = { authorization: `Basic ${basic}` };
@@ -56,7 +56,7 @@ test('the token opens, as a bearer and as a password', async () => {
 });
 
 test('the token of whoever sends alerts opens the doors for them and the numbers alone', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const basic = Buffer.from(`prometheus:${INTAKE_TOKEN}`).toString('base64');
   for (const authorization of [`Bearer ${INTAKE_TOKEN}`, `Basic ${basic}`]) {
     const asked = (method: string, path: string, body?: unknown) =>
@@ -84,7 +84,7 @@ test.each([
   ['a name that begins as ours', { host: '127.0.0.1.evil.example' }, 'is not called'],
   ['an address in another form', { host: '0x7f.1' }, 'is not called'],
 ])('%s is turned away although it has the token', async (_, headers, words) => {
-  const { ask, store } = await madeServer();
+  const { ask, store } = await syntheticServer();
   const object = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation' };
   const { code, text } = await ask('POST', `${BASE}/operations`, object, { ...BEARER, ...headers });
   expect(code).toBe(403);
@@ -93,7 +93,7 @@ test.each([
 });
 
 test('own names and pages of our own are let in', async () => {
-  const { ask, port } = await madeServer();
+  const { ask, port } = await syntheticServer();
   const own = [
     { host: `127.0.0.1:${port}` },
     { host: 'localhost' },
@@ -108,7 +108,7 @@ test('own names and pages of our own are let in', async () => {
 });
 
 test('a body beyond its limit is refused, however it is announced', async () => {
-  const { ask, say } = await madeServer();
+  const { ask, say } = await syntheticServer();
   const large = `{"a": "${'x'.repeat(BODY_BYTES_MAX)}"}`;
   const { code, text } = await ask('POST', '/processor/echo', large);
   expect(code).toBe(413);
@@ -124,7 +124,7 @@ test.each([
   ['a list', '[]', 400, 'one flat JSON object'],
   ['a number in it', '{"a": 1}', 400, 'is no text: write all values as texts'],
 ])('%s is refused with its reason', async (_, body, wanted, words) => {
-  const { ask, defects } = await madeServer();
+  const { ask, defects } = await syntheticServer();
   const { code, text } = await ask('POST', '/processor/echo', body);
   expect(code).toBe(wanted);
   expect(text).toContain(words);
@@ -132,7 +132,7 @@ test.each([
 });
 
 test('another type than JSON is refused', async () => {
-  const { ask } = await madeServer();
+  const { ask } = await syntheticServer();
   const headers = { ...BEARER, 'content-type': 'text/plain' };
   expect(await ask('POST', '/processor/echo', '{}', headers)).toMatchObject({ code: 415 });
 });
@@ -148,13 +148,13 @@ test.each([
   ['headers without end', `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(HEADER_BYTES_MAX)}`, '431'],
   ['half a letter', `GET /%zz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`, '400'],
 ])('%s gets an answer and is hung up on', async (_, bytes, words) => {
-  const { say, defects } = await madeServer();
+  const { say, defects } = await syntheticServer();
   expect(await say(bytes)).toContain(words);
   expect(defects).toEqual([]);
 });
 
 test('what a handler throws is a defect of ours, and the next request is answered', async () => {
-  const { ask, defects } = await madeServer({
+  const { ask, defects } = await syntheticServer({
     metrics: () => Promise.reject(new TypeError('a bug')),
   });
   const { code, text } = await ask('GET', '/metrics');
@@ -165,11 +165,11 @@ test('what a handler throws is a defect of ours, and the next request is answere
 });
 
 test('a processor answers as every KubeDiag does', async () => {
-  const { ask } = await madeServer();
-  const told = await ask('POST', '/processor/echo', { a: '1' });
-  expect(told.code).toBe(200);
-  expect(told.headers['content-type']).toBe('application/json');
-  expect(JSON.parse(told.text)).toEqual({ a: '1', isDryRun: 'false' });
+  const { ask } = await syntheticServer();
+  const reported = await ask('POST', '/processor/echo', { a: '1' });
+  expect(reported.code).toBe(200);
+  expect(reported.headers['content-type']).toBe('application/json');
+  expect(JSON.parse(reported.text)).toEqual({ a: '1', isDryRun: 'false' });
   const dry = await ask('POST', '/processor/echo?dryRun=true', 'null');
   expect(JSON.parse(dry.text)).toEqual({ isDryRun: 'true' });
   const get = await ask('GET', '/processor/echo');
@@ -187,7 +187,7 @@ test('a processor answers as every KubeDiag does', async () => {
 });
 
 test('what is not ready says why', async () => {
-  const { ask } = await madeServer({ unreadiness: async () => 'it is just starting' });
+  const { ask } = await syntheticServer({ notReadyReason: async () => 'it is just starting' });
   expect(await ask('GET', '/readyz')).toMatchObject({ code: 503, text: 'it is just starting\n' });
 });
 
@@ -195,15 +195,15 @@ test('a socket leads to the same doors, and ends with them', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const socketPath = join(scratch, 'socket');
-  const { close } = await madeServer({}, { socketPath });
-  const said = async (authorization: string) => {
+  const { close } = await syntheticServer({}, { socketPath });
+  const output = async (authorization: string) => {
     const socket = connect(socketPath);
     const head = 'GET /apis HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n';
     socket.write(`${head}${authorization}\r\n`);
     return textOf(socket);
   };
-  expect(await said(`Authorization: Bearer ${TOKEN}\r\n`)).toContain('200 OK');
-  expect(await said('')).toContain('401 Unauthorized');
+  expect(await output(`Authorization: Bearer ${TOKEN}\r\n`)).toContain('200 OK');
+  expect(await output('')).toContain('401 Unauthorized');
   const idle = connect(socketPath);
   await once(idle, 'connect');
   idle.write(`GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n`);
@@ -216,10 +216,10 @@ test('where the port is taken no socket is left', async () => {
   const scratch = mkdtempSync(join(tmpdir(), 'kubediag-server-'));
   onTestFinished(() => rmSync(scratch, { recursive: true }));
   const socketPath = join(scratch, 'socket');
-  const { port } = await madeServer();
-  const door = { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: [] };
+  const { port } = await syntheticServer();
+  const access = { token: TOKEN, intakeToken: INTAKE_TOKEN, ownNames: [] };
   const handler = async () => ({ code: 200, type: 'text/plain', body: '' });
-  const rest = { door, handler, onAnswer: () => {}, onDefect: () => {} };
+  const rest = { access, handler, onAnswer: () => {}, onDefect: () => {} };
   const second = startServer({ host: '127.0.0.1', port, socketPath, ...rest });
   await expect(second).rejects.toThrow('EADDRINUSE');
   await expect.poll(() => existsSync(socketPath)).toBe(false);

@@ -8,10 +8,10 @@ import {
   type Server as SocketServer,
 } from 'node:net';
 import { messageOf } from '../../lib/std/message-of.ts';
-import { StoreError, type StoreTrouble } from '../../pipeline/store/store.ts';
+import { StoreError, type StoreErrorReason } from '../../pipeline/store/store.ts';
 import { type Handler, json, type WebAnswer, type WebRequest } from './answer.ts';
+import { type Access, refusalAt } from './authorize.ts';
 import { Connections, hangUp } from './connections.ts';
-import { type Door, refusalAt } from './door.ts';
 import {
   HEADER_BYTES_MAX,
   HEADERS_MS,
@@ -28,7 +28,7 @@ export interface Serving {
   readonly port: number;
   /** Where it listens beside that, for whoever may enter the folder of it. */
   readonly socketPath?: string;
-  readonly door: Door;
+  readonly access: Access;
   readonly handler: Handler;
   /** Told of each answer, and of a defect of ours behind one. */
   readonly onAnswer: (code: number, tookMs: number) => void;
@@ -118,7 +118,7 @@ async function answer(
   response.on('close', () => gone.abort());
   response.on('error', () => gone.abort());
   const stop = AbortSignal.any([gone.signal, answering.closing]);
-  const made = await answerTo(message, stop, answering);
+  const created = await answerTo(message, stop, answering);
   if (!message.complete) {
     // What of it is still under way is not waited for; who sent it still gets to read the answer.
     response.setHeader('Connection', 'close');
@@ -126,7 +126,7 @@ async function answer(
   }
   // Node closes what is idle when a server is closed, and not what becomes idle afterwards.
   response.on('finish', () => answering.closing.aborted && message.socket.destroySoon());
-  await send(made, response, answering);
+  await send(created, response, answering);
   answering.onAnswer(response.statusCode, performance.now() - begun);
 }
 
@@ -138,7 +138,7 @@ async function answerTo(
   try {
     const request = requestOf(message, stop);
     const isHealth = request.path.length === 1 && request.path[0] === 'healthz';
-    const refusal = isHealth ? undefined : refusalAt(answering.door, request);
+    const refusal = isHealth ? undefined : refusalAt(answering.access, request);
     if (refusal) throw refusal;
     if (!isHealth) answering.trust();
     return await answering.handler(request);
@@ -175,7 +175,7 @@ function decoded(piece: string): string {
   }
 }
 
-const STORE_REASONS: Readonly<Record<StoreTrouble, Reason>> = {
+const STORE_REASONS: Readonly<Record<StoreErrorReason, Reason>> = {
   AlreadyExists: 'AlreadyExists',
   NotFound: 'NotFound',
   Conflict: 'Conflict',

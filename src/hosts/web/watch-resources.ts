@@ -20,13 +20,13 @@ export function watchResources(
   open: OpenWatches,
 ): WebAnswer {
   if (open.count >= WATCHES_MAX) {
-    const words = `${WATCHES_MAX} watches are open already: end one, or list instead`;
-    throw new StatusError('TooManyRequests', words);
+    const text = `${WATCHES_MAX} watches are open already: end one, or list instead`;
+    throw new StatusError('TooManyRequests', text);
   }
   if (request.query.has('sendInitialEvents')) {
     // Clients of Kubernetes know this answer, and list before they watch.
-    const words = 'sendInitialEvents is not known here: list, then watch from its resourceVersion';
-    throw new StatusError('Invalid', words);
+    const text = 'sendInitialEvents is not known here: list, then watch from its resourceVersion';
+    throw new StatusError('Invalid', text);
   }
   const endsMs = 1_000 * secondsOf(request);
   const asTable = wantsTable(request);
@@ -59,8 +59,8 @@ export function watchResources(
 function secondsOf({ query }: WebRequest): number {
   const given = query.get('timeoutSeconds') ?? '0';
   if (!/^\d{1,9}$/.test(given)) {
-    const words = `timeoutSeconds is "${given}": give whole seconds, ${WATCH_SECONDS_MAX} at most`;
-    throw new StatusError('BadRequest', words);
+    const text = `timeoutSeconds is "${given}": give whole seconds, ${WATCH_SECONDS_MAX} at most`;
+    throw new StatusError('BadRequest', text);
   }
   return Math.min(Number(given) || WATCH_SECONDS_MAX, WATCH_SECONDS_MAX);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BASE, madeServer, TOKEN } from '../../../test/made-server.ts';
+import { BASE, syntheticServer, TOKEN } from '../../../test/synthetic-server.ts';
 import type { StoredObject } from '../../pipeline/store/store.ts';
 
 const API = 'diagnosis.kubediag.org/v1';
@@ -29,7 +29,7 @@ describe('an unknown field', () => {
   const mistyped = diagnosis('a', { Recovery: 'Approval' });
 
   test('is refused by default, and with Strict, in the words of an API server', async () => {
-    const { ask, store } = await madeServer();
+    const { ask, store } = await syntheticServer();
     for (const query of ['', '?fieldValidation=', '?fieldValidation=Strict']) {
       const { code, text } = await ask('POST', `${DIAGNOSES}${query}`, mistyped);
       expect(code, query).toBe(400);
@@ -51,15 +51,15 @@ describe('an unknown field', () => {
     ['Warn', `299 - "spec.Recovery: unknown field, dropped: did you mean 'recovery'?"`],
     ['Ignore', undefined],
   ])('is dropped with %s', async (validation, warning) => {
-    const { ask } = await madeServer();
-    const made = await ask('POST', `${DIAGNOSES}?fieldValidation=${validation}`, mistyped);
-    expect(made.code).toBe(201);
-    expect(made.headers.warning).toBe(warning);
-    expect(objectIn(made).spec).toEqual({ operationSet: 'set', nodeName: 'my-node' });
+    const { ask } = await syntheticServer();
+    const fixture = await ask('POST', `${DIAGNOSES}?fieldValidation=${validation}`, mistyped);
+    expect(fixture.code).toBe(201);
+    expect(fixture.headers.warning).toBe(warning);
+    expect(objectIn(fixture).spec).toEqual({ operationSet: 'set', nodeName: 'my-node' });
   });
 
   test('that an older agent has stored does not stop a change of something else', async () => {
-    const { ask, store } = await madeServer();
+    const { ask, store } = await syntheticServer();
     const { metadata, spec } = mistyped;
     const old = { metadata: { ...metadata, namespace: 'default' }, spec };
     await store.create({ apiVersion: API, kind: 'Diagnosis', ...old });
@@ -68,7 +68,7 @@ describe('an unknown field', () => {
   });
 
   test('and a word that is no way to validate are two things', async () => {
-    const { ask } = await madeServer();
+    const { ask } = await syntheticServer();
     const { code, text } = await ask('POST', `${DIAGNOSES}?fieldValidation=warn`, mistyped);
     expect(code).toBe(422);
     expect(text).toContain('use \\"Strict\\", \\"Warn\\", \\"Ignore\\"');
@@ -76,13 +76,13 @@ describe('an unknown field', () => {
 });
 
 test('a field that is set twice is refused', async () => {
-  const { ask, store } = await madeServer();
+  const { ask, store } = await syntheticServer();
   const text = JSON.stringify(diagnosis('a', { recovery: 'Approval' }));
   const twice = text.replace('"recovery"', '"r\\u0065covery":"Automatic","recovery"');
   expect(JSON.parse(twice)).toEqual(JSON.parse(text));
-  const made = await ask('POST', `${DIAGNOSES}?fieldValidation=Ignore`, twice);
-  expect(made.code).toBe(400);
-  expect(made.text).toContain('strict decoding error: spec.recovery: duplicate field');
+  const fixture = await ask('POST', `${DIAGNOSES}?fieldValidation=Ignore`, twice);
+  expect(fixture.code).toBe(400);
+  expect(fixture.text).toContain('strict decoding error: spec.recovery: duplicate field');
   expect((await store.list('Diagnosis')).items).toEqual([]);
   await ask('POST', DIAGNOSES, diagnosis('a'));
   const patch = '{"spec":{"suspend":true,"suspend":false}}';
@@ -91,10 +91,10 @@ test('a field that is set twice is refused', async () => {
 
 describe('a dry run', () => {
   test('answers as the real request would, and changes nothing', async () => {
-    const { ask, store } = await madeServer();
-    const made = await ask('POST', `${DIAGNOSES}?dryRun=All`, diagnosis('a'));
-    expect(made.code).toBe(201);
-    expect(objectIn(made)).toMatchObject({
+    const { ask, store } = await syntheticServer();
+    const fixture = await ask('POST', `${DIAGNOSES}?dryRun=All`, diagnosis('a'));
+    expect(fixture.code).toBe(201);
+    expect(objectIn(fixture)).toMatchObject({
       metadata: { name: 'a' },
       spec: { nodeName: 'my-node' },
     });
@@ -112,7 +112,7 @@ describe('a dry run', () => {
   });
 
   test.each(['all', 'true', ''])('of a word that is not known is refused: "%s"', async (word) => {
-    const { ask, store } = await madeServer();
+    const { ask, store } = await syntheticServer();
     const { code } = await ask('POST', `${DIAGNOSES}?dryRun=${word}`, diagnosis('a'));
     expect(code).toBe(422);
     expect((await store.list('Diagnosis')).items).toEqual([]);

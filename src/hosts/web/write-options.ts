@@ -38,6 +38,6 @@ function isDryRunIn(values: readonly string[]): boolean {
 function unsupported(field: string, value: string, known: readonly string[]): StatusError {
   const values = known.map((each) => `"${each}"`).join(', ');
   const message = `unsupported value "${value}": use ${values}`;
-  const words = `${field}: ${message}; nothing was changed`;
-  return new StatusError('Invalid', words, { causes: [{ field, message }] });
+  const text = `${field}: ${message}; nothing was changed`;
+  return new StatusError('Invalid', text, { causes: [{ field, message }] });
 }

@@ -66,7 +66,7 @@ const VERSION = VersionResponse.encode({
   runtimeApiVersion: 'v1',
 }).finish();
 
-const sayVersion: Calls = { Version: (_request, reply) => reply(null, Buffer.from(VERSION)) };
+const printVersion: Calls = { Version: (_request, reply) => reply(null, Buffer.from(VERSION)) };
 
 const failWith = (code: status, details: string): Calls => ({
   Version: (_request, reply) => reply({ code, details }),
@@ -74,7 +74,7 @@ const failWith = (code: status, details: string): Calls => ({
 
 describe('a runtime that answers', () => {
   it('is asked in v1', async () => {
-    const runtime = connect(await serve('runtime.v1.RuntimeService', sayVersion));
+    const runtime = connect(await serve('runtime.v1.RuntimeService', printVersion));
     expect(await runtime.version()).toEqual({
       criVersion: 'v1',
       message: {
@@ -102,7 +102,7 @@ describe('a runtime that answers', () => {
   });
 
   it('is named when it speaks neither', async () => {
-    const error = await failureOf(connect(await serve('other.Service', sayVersion)).version());
+    const error = await failureOf(connect(await serve('other.Service', printVersion)).version());
     expect(error.failure).toBe('unsupported');
     expect(error.message).toMatch(/neither CRI v1 nor v1alpha2/);
   });
@@ -228,7 +228,7 @@ describe('a clock that is set during a call', () => {
   });
 
   it('forward does not end it', async () => {
-    const connection = await changing(HOUR_MS, sayVersion);
+    const connection = await changing(HOUR_MS, printVersion);
     expect((await connection.version()).criVersion).toBe('v1alpha2');
   });
 });
@@ -287,7 +287,7 @@ describe('closing', () => {
   });
 
   it('lets the process end by itself after an answer', async () => {
-    const socket = await serve('runtime.v1.RuntimeService', sayVersion);
+    const socket = await serve('runtime.v1.RuntimeService', printVersion);
     expect(await exitOfCaller(socket)).toEqual({ code: 0, output: 'ended' });
   });
 });

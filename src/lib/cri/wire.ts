@@ -63,20 +63,20 @@ export class Wire {
     const until = performance.now() + this.#limitMs;
     // The version spoken last comes first. The other is tried again when that one is gone: a
     // runtime may have been replaced by a newer one under the same socket.
-    let words = '';
+    let text = '';
     for (const criVersion of this.#spoken === 'v1' ? CRI_VERSIONS : CRI_VERSIONS.toReversed()) {
       const answer = await this.#ask(source, criVersion, method, request, until);
       if ('bytes' in answer) {
         this.#spoken = criVersion;
         return { criVersion, message: decoded(source, answer.bytes, decode) };
       }
-      words = answer.unimplemented;
+      text = answer.unimplemented;
     }
     throw new RuntimeCallError(
       'unsupported',
       source,
       `what answers at ${this.#socket} offers this call in neither CRI v1 nor v1alpha2 ` +
-        `(containerd with its CRI plug-in disabled answers so too): ${words}`,
+        `(containerd with its CRI plug-in disabled answers so too): ${text}`,
     );
   }
 

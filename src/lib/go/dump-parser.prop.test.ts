@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { countedDump, eachDump, journalOf } from '../../../test/made-dump.ts';
+import { countedDump, eachDump, journalOf } from '../../../test/synthetic-dump.ts';
 import { DumpParser, parseGoroutineDump } from './dump-parser.ts';
 
 const name = fc.constantFrom(
@@ -19,7 +19,7 @@ const goroutine = fc.record({
 const dumpText = fc
   .tuple(
     fc.array(goroutine, { minLength: 1, maxLength: 5 }),
-    fc.constantFrom(eachDump, countedDump, (made: []) => journalOf(eachDump(made))),
+    fc.constantFrom(eachDump, countedDump, (fixture: []) => journalOf(eachDump(fixture))),
   )
   .map(([goroutines, print]) => print(goroutines as []));
 

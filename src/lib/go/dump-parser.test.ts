@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { countedDump, eachDump, journalOf } from '../../../test/made-dump.ts';
+import { countedDump, eachDump, journalOf } from '../../../test/synthetic-dump.ts';
 import { DumpParser, parseGoroutineDump } from './dump-parser.ts';
 import { GROUPS_MAX, IDS_MAX } from './limits.ts';
 

@@ -153,7 +153,7 @@ export class DumpParser {
     this.#isFileNext = false;
     this.#isCreatorOpen = false;
     if (!head) return;
-    if (!this.#groups.isBelieved()) {
+    if (!this.#groups.isTrusted()) {
       this.#groups.drop();
       return;
     }

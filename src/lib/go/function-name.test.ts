@@ -48,9 +48,9 @@ test.each([
 });
 
 test('text and bytes are each other', () => {
-  const words = 'a·é漢😀\u0000';
-  expect([...bytesOfText(words)]).toEqual([...Buffer.from(words)]);
-  expect(textOfBytes(Buffer.from(words))).toBe(words);
+  const text = 'a·é漢😀\u0000';
+  expect([...bytesOfText(text)]).toEqual([...Buffer.from(text)]);
+  expect(textOfBytes(Buffer.from(text))).toBe(text);
   expect(textOfBytes(Uint8Array.of(0x61, 0xff, 0xc3, 0x28, 0xe6, 0xbc))).toBe(
     'a\ufffd\ufffd(\ufffd',
   );

@@ -26,7 +26,7 @@ const STRINGS = [
 ];
 
 /** Two samples: main > work > f for 30 ms, of which work and f are in one location, and main for 10. */
-function made(): number[] {
+function fixture(): number[] {
   const location = (id: number, ...functions: readonly number[]) =>
     bytes(4, [
       ...number(1, id),
@@ -61,7 +61,7 @@ const parse = (content: readonly number[]): Profile => parseProfile(Uint8Array.f
 
 describe('a CPU profile', () => {
   test('is read by its time, with functions that were put into one another', () => {
-    const profile = parse(made());
+    const profile = parse(fixture());
     expect(profile).toMatchObject({
       measure: 'cpu',
       unit: 'nanoseconds',
@@ -77,7 +77,7 @@ describe('a CPU profile', () => {
   });
 
   test('a function has what it spent itself, and with all that it called', () => {
-    expect(functionsOf(parse(made())).slice(0, 3)).toEqual([
+    expect(functionsOf(parse(fixture())).slice(0, 3)).toEqual([
       { function: 'é.f', flat: 30_000_000, cumulative: 30_000_000 },
       { function: 'main.main', flat: 10_000_000, cumulative: 40_000_000 },
       { function: 'main.work', flat: 0, cumulative: 30_000_000 },
@@ -85,12 +85,12 @@ describe('a CPU profile', () => {
   });
 
   test('a function that calls itself counts once', () => {
-    const recursive = { ...parse(made()), samples: [{ value: 5, stack: ['a', 'b', 'a'] }] };
+    const recursive = { ...parse(fixture()), samples: [{ value: 5, stack: ['a', 'b', 'a'] }] };
     expect(functionsOf(recursive)[0]).toEqual({ function: 'a', flat: 5, cumulative: 5 });
   });
 
   test('a flame is as wide as what was spent, and no wider than its parent', () => {
-    expect(flameOf(parse(made()), 'all')).toEqual({
+    expect(flameOf(parse(fixture()), 'all')).toEqual({
       name: 'all',
       value: 40_000_000,
       children: [
@@ -110,7 +110,7 @@ describe('a CPU profile', () => {
   });
 
   test('cut anywhere, or with any byte changed, it is a profile or told to be none', () => {
-    const whole = made();
+    const whole = fixture();
     const tries = whole.flatMap((_, at) => [
       whole.slice(0, at),
       whole.with(at, (whole[at] ?? 0) ^ 0xff),

@@ -64,7 +64,7 @@ export class StackGroups {
   }
 
   /** A file of a Go program was among its lines, or it had a head of its own. */
-  isBelieved(): boolean {
+  isTrusted(): boolean {
     return this.#head?.isHeadless === false || this.#lines.some(({ kind }) => kind === 'file');
   }
 

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { FUNCTION_BYTES, madeProgram, type ProgramWish } from '../../../test/made-program.ts';
+import {
+  FUNCTION_BYTES,
+  type ProgramOptions,
+  syntheticProgram,
+} from '../../../test/synthetic-program.ts';
 import type { ByteSource } from './byte-source.ts';
 import { readElf } from './elf.ts';
 import { readPcLineTable } from './pc-line-table.ts';
@@ -24,31 +28,31 @@ function sourceOf(bytes: Uint8Array): ByteSource {
   };
 }
 
-type Wish = Partial<ProgramWish> & Pick<ProgramWish, 'layout'>;
+type Wish = Partial<ProgramOptions> & Pick<ProgramOptions, 'layout'>;
 type Change = (view: DataView) => void;
 
-function maybeTableOf(wish: Wish, change: Change = () => {}) {
-  const bytes = madeProgram({ functions: FUNCTIONS, frames: FRAMES, ...wish });
+function maybeTableOf(options: Wish, change: Change = () => {}) {
+  const bytes = syntheticProgram({ functions: FUNCTIONS, frames: FRAMES, ...options });
   change(new DataView(bytes.buffer));
   const elf = readElf(sourceOf(bytes));
   return elf && readPcLineTable(programInFile(elf));
 }
 
-function tableOf(wish: Wish, change?: Change) {
-  const table = maybeTableOf(wish, change);
+function tableOf(options: Wish, change?: Change) {
+  const table = maybeTableOf(options, change);
   if (!table) throw new Error('no table');
   return table;
 }
 
 /** The stack of a call of each function by the next one: only return addresses, at their places. */
 function memoryOf(bias = 0) {
-  const words = new Map<number, number>();
+  const text = new Map<number, number>();
   let at = STACK;
   for (const [index, size] of FRAMES.entries()) {
-    words.set(at + size, inside(index + 1, bias));
+    text.set(at + size, inside(index + 1, bias));
     at += size + 8;
   }
-  return { bias, longAt: (address: number) => words.get(address) };
+  return { bias, longAt: (address: number) => text.get(address) };
 }
 
 const NAMES = FUNCTIONS.map((name) => ({ function: name, offset: 16 }));
@@ -133,16 +137,16 @@ test('where C comes first and nothing says where Go begins, no function is named
 });
 
 test("where C's linker has put the description among other data, both of its pointers tell it", () => {
-  const wish = { layout: '1.26', foreignBytes: FUNCTION_BYTES, isLinkedByC: true } as const;
-  const found = tableOf(wish).functionAt(inside(1) + FUNCTION_BYTES);
+  const options = { layout: '1.26', foreignBytes: FUNCTION_BYTES, isLinkedByC: true } as const;
+  const found = tableOf(options).functionAt(inside(1) + FUNCTION_BYTES);
   expect(found?.name).toBe('os.Stat');
 });
 
 const BIAS = 0x7f0000000000;
 
 /** The same program as a process has it in memory, with these pointers moved. */
-function runningTable(wish: Wish, pointers: readonly number[], isWritable: boolean) {
-  const bytes = madeProgram({ functions: FUNCTIONS, frames: FRAMES, ...wish });
+function runningTable(options: Wish, pointers: readonly number[], isWritable: boolean) {
+  const bytes = syntheticProgram({ functions: FUNCTIONS, frames: FRAMES, ...options });
   // One segment holds all; that of the table is writable where a program may be loaded anywhere.
   new DataView(bytes.buffer).setUint32(68, isWritable ? 7 : 5, true);
   const loaded = bytes.slice();
@@ -171,9 +175,9 @@ test.each<[string, Wish, readonly number[], boolean]>([
   ['nothing, where all is read from the file', { layout: '1.16' }, [], false],
 ])(
   'what a process may have written is read from its memory, and moved back: %s',
-  (_, wish, pointers, isWritable) => {
-    const table = runningTable(wish, pointers, isWritable);
-    const found = table?.functionAt(inside(1) + (wish.foreignBytes ?? 0));
+  (_, options, pointers, isWritable) => {
+    const table = runningTable(options, pointers, isWritable);
+    const found = table?.functionAt(inside(1) + (options.foreignBytes ?? 0));
     expect(found?.name).toBe('os.Stat');
     expect(found?.frameBytes()).toBe(24);
   },

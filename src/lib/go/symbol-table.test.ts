@@ -3,10 +3,10 @@ import { createRequire } from 'node:module';
 import { afterAll, expect, test } from 'vitest';
 import {
   FUNCTION_BYTES,
-  madeProgram,
-  type ProgramWish,
+  type ProgramOptions,
+  syntheticProgram,
   TEXT_OFFSET,
-} from '../../../test/made-program.ts';
+} from '../../../test/synthetic-program.ts';
 import { type ByteSource, Bytes } from './byte-source.ts';
 import { readElf } from './elf.ts';
 import { readSymbolTable } from './symbol-table.ts';
@@ -38,8 +38,8 @@ function fileSource(path: string): ByteSource {
   };
 }
 
-function tableOf(wish: ProgramWish) {
-  return readSymbolTable(sourceOf(madeProgram(wish)));
+function tableOf(options: ProgramOptions) {
+  return readSymbolTable(sourceOf(syntheticProgram(options)));
 }
 
 test.each(LAYOUTS)('the functions of a program of Go %s, first and last byte of each', (layout) => {
@@ -66,19 +66,19 @@ test.each(['1.18', '1.20', '1.26'] as const)(
 test.each(['1.2', '1.16', '1.18', '1.20'] as const)(
   'the table is found without sections, Go %s',
   (layout) => {
-    const table = tableOf({ layout, functions: FUNCTIONS, isBare: true });
+    const table = tableOf({ layout, functions: FUNCTIONS, isUnmanagedContainer: true });
     expect(table?.nameAt(TEXT_OFFSET + FUNCTION_BYTES)).toBe('main.(*cleaner).Clean');
   },
 );
 
 test('where the functions begin is not guessed: no name is better than another’s', () => {
-  const table = tableOf({ layout: '1.26', functions: FUNCTIONS, isBare: true });
+  const table = tableOf({ layout: '1.26', functions: FUNCTIONS, isUnmanagedContainer: true });
   expect(table).toMatchObject({ kind: 'none' });
   expect(table?.nameAt(TEXT_OFFSET)).toBeUndefined();
 });
 
 test.each(LAYOUTS)('a program of Go %s that is cut off anywhere throws nothing', (layout) => {
-  const whole = madeProgram({ layout, functions: FUNCTIONS });
+  const whole = syntheticProgram({ layout, functions: FUNCTIONS });
   for (let end = 0; end < whole.length; end += 61) {
     const name = readSymbolTable(sourceOf(whole.subarray(0, end)))?.nameAt(TEXT_OFFSET);
     expect([undefined, 'os.Remove']).toContain(name);

@@ -9,14 +9,14 @@ const logFile = join(scratch, 'log');
 
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-function shell(script: string, wish: Partial<DaemonCommand> = {}) {
+function shell(script: string, options: Partial<DaemonCommand> = {}) {
   return startDaemon({
     program: '/bin/sh',
     arguments: ['-c', script],
     logFile,
     deadlineMs: 20_000,
     manner: 'says-ready',
-    ...wish,
+    ...options,
   });
 }
 

@@ -35,8 +35,8 @@ async function startBoth(does: string) {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   // On a busy machine what it writes later may come along.
-  const [said] = (await once(parent.stdout, 'data')) as [Buffer];
-  const [first = '', ...later] = said.toString().split('\n');
+  const [output] = (await once(parent.stdout, 'data')) as [Buffer];
+  const [first = '', ...later] = output.toString().split('\n');
   const pid = Number(first);
   onTestFinished(() => {
     parent.kill('SIGKILL');
@@ -68,9 +68,9 @@ test('a child that writes more than a pipe holds, at once, waits until it is rea
   // As long as its outputs are those that it was started with, a write blocks and does not fail.
   const much = 'for (let from = 0; from < 1e7; ) from += writeSync(1, Buffer.alloc(1e7), from);';
   const { rest } = await startBoth(`setTimeout(() => { ${much} process.exit(3); }, 200);`);
-  const said = await rest();
-  expect(said.includes('it ended with code 3')).toBe(true);
-  expect(said.length).toBeGreaterThan(1e7);
+  const output = await rest();
+  expect(output.includes('it ended with code 3')).toBe(true);
+  expect(output.length).toBeGreaterThan(1e7);
 });
 
 test('a child that fails ends by itself, and its parent is told', async () => {

@@ -8,7 +8,7 @@ export interface ForegroundCommand {
   /** The whole of it. */
   readonly environment: NodeJS.ProcessEnv;
   /** Who is meant by a signal that is sent to us: a program may only wait for another one. */
-  readonly isHeardBy: 'itself' | 'its child';
+  readonly isReceivedBy: 'itself' | 'its child';
   /** It makes another terminal, to which ours passes every key: then none of them makes a signal here. */
   readonly hasOwnTerminal: boolean;
 }
@@ -29,13 +29,13 @@ export async function runForeground(command: ForegroundCommand): Promise<number>
     env: command.environment,
   });
   const passOn = (signal: NodeJS.Signals) => {
-    const inner = command.isHeardBy === 'its child' ? childOf(child.pid) : undefined;
+    const inner = command.isReceivedBy === 'its child' ? childOf(child.pid) : undefined;
     if (inner === undefined || !send(inner, signal)) child.kill(signal);
   };
-  const passOnUnlessHeard = (signal: NodeJS.Signals) => {
+  const forwardUnlessHandled = (signal: NodeJS.Signals) => {
     if (command.hasOwnTerminal || !isForeground()) passOn(signal);
   };
-  for (const signal of OF_KEYS) process.on(signal, passOnUnlessHeard);
+  for (const signal of OF_KEYS) process.on(signal, forwardUnlessHandled);
   for (const signal of SENT) process.on(signal, passOn);
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   child.once('error', reject);
@@ -43,7 +43,7 @@ export async function runForeground(command: ForegroundCommand): Promise<number>
     resolve(code ?? SIGNALLED + constants.signals[signal as NodeJS.Signals]),
   );
   return promise.finally(() => {
-    for (const signal of OF_KEYS) process.off(signal, passOnUnlessHeard);
+    for (const signal of OF_KEYS) process.off(signal, forwardUnlessHandled);
     for (const signal of SENT) process.off(signal, passOn);
   });
 }

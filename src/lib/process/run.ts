@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../std/message-of.ts';
 import { startTimeOf } from '../std/start-time-of.ts';
-import { type Belongings, endWithUs } from './end-with-us.ts';
+import { type ChildResources, cleanUpOnExit } from './cleanup-on-exit.ts';
 import { drainMs, killGraceMs, termGraceMs } from './limits.ts';
 import { PLAIN_ENVIRONMENT } from './system-program.ts';
 
@@ -22,7 +22,7 @@ export interface Program {
   /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
   readonly files?: readonly number[];
   /** It and its group are killed when we are, and at the deadline also when we cannot act. */
-  readonly endsWithUs?: Belongings;
+  readonly endsWithUs?: ChildResources;
   /** Takes what it prints, instead of keeping it; "enough" ends the program. */
   readonly onOutput?: (chunk: Buffer) => 'more' | 'enough';
 }
@@ -69,7 +69,7 @@ export async function runProgram(asked: Program): Promise<ProgramResult> {
     return notStarted(error); // For example a NUL byte in an argument.
   }
   const { endsWithUs, deadlineMs } = asked;
-  const watcher = endsWithUs && child.pid && endWithUs(child.pid, deadlineMs, endsWithUs);
+  const watcher = endsWithUs && child.pid && cleanUpOnExit(child.pid, deadlineMs, endsWithUs);
   const output = collectOutput(child, asked);
   const ended = await endOf(child, asked);
   if (watcher) signalGroup(watcher, 'SIGKILL');
@@ -148,10 +148,10 @@ function collectOutput(
         pass(chunk);
         return;
       }
-      const kept = chunk.subarray(0, bytesMax - bytes);
-      if (kept.length < chunk.length) isCut = true;
-      if (kept.length > 0) chunks.push(kept);
-      bytes += kept.length;
+      const stored = chunk.subarray(0, bytesMax - bytes);
+      if (stored.length < chunk.length) isCut = true;
+      if (stored.length > 0) chunks.push(stored);
+      bytes += stored.length;
     });
     return {
       text: () => Buffer.concat(chunks).toString('utf8'),

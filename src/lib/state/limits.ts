@@ -11,5 +11,5 @@ export const LOCK_TRIES_MAX = 1_000;
 export const LINKS_MAX = 40;
 
 /** Files of one kind that are kept, and what they may take of the disk together. */
-export const KEPT_FILES_MAX = 20;
-export const KEPT_BYTES_MAX = 256 * 1024 * 1024;
+export const STORED_FILES_MAX = 20;
+export const STORED_BYTES_MAX = 256 * 1024 * 1024;

@@ -21,8 +21,8 @@ const HOLDER = `
 /** The first process of a PID namespace of its own, as in a container. */
 async function holdElsewhere(folder: string) {
   const run = [process.execPath, '--no-warnings', '--input-type=module-typescript', '-e', HOLDER];
-  const words = ['--pid', '--fork', '--kill-child', '--mount-proc', ...run, folder];
-  const unshare = spawn('unshare', words, { stdio: ['ignore', 'pipe', 'inherit'] });
+  const text = ['--pid', '--fork', '--kill-child', '--mount-proc', ...run, folder];
+  const unshare = spawn('unshare', text, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void unshare.kill('SIGKILL'));
   const [said] = (await once(unshare.stdout, 'data')) as [Buffer];
   return { unshare, said: said.toString() };

@@ -191,7 +191,7 @@ test('of many processes that want it at once, some dying with it, one has it at 
     expect(await text(child.stderr)).toBe('');
   });
   await Promise.all(runs);
-  const turns = readFileSync(log, 'utf8').trimEnd().split('\n');
-  expect(turns.length).toBeGreaterThan(20);
-  expect(turns.every((turn, at) => turn === (at % 2 === 0 ? 'in' : 'out'))).toBe(true);
+  const semaphore = readFileSync(log, 'utf8').trimEnd().split('\n');
+  expect(semaphore.length).toBeGreaterThan(20);
+  expect(semaphore.every((turn, at) => turn === (at % 2 === 0 ? 'in' : 'out'))).toBe(true);
 });

@@ -19,13 +19,13 @@ export type LockAnswer =
   | ({ readonly isTaken: false } & Explanation);
 
 /** How the one who has the lock is spoken of. */
-export interface HolderWords {
+export interface LockHolderText {
   readonly who: string;
   readonly does: string;
   readonly todo: string;
 }
 
-const RECOVERY: HolderWords = {
+const RECOVERY: LockHolderText = {
   who: 'another recovery',
   does: 'is at work on this node',
   todo: 'wait until it is done',
@@ -38,16 +38,16 @@ const RECOVERY: HolderWords = {
 export async function takeNodeLock(
   folder: string,
   self: Actor,
-  words: HolderWords = RECOVERY,
+  text: LockHolderText = RECOVERY,
 ): Promise<LockAnswer> {
   await prepareFolder(folder);
   const holder = join(folder, 'holder');
   const kernel = await takeKernelLock(folder);
-  if (!kernel) return { isTaken: false, ...explanationOf(folder, holderIn(holder), self, words) };
+  if (!kernel) return { isTaken: false, ...explanationOf(folder, holderIn(holder), self, text) };
   const earlier = earlierHolder(folder, self);
   if (earlier) {
     kernel.release();
-    return { isTaken: false, ...explanationOf(earlier.path, earlier, self, words) };
+    return { isTaken: false, ...explanationOf(earlier.path, earlier, self, text) };
   }
   for (const file of earlierFiles(folder)) rmSync(join(folder, file), { force: true });
   const lock = lockOf(kernel, holder);
@@ -91,15 +91,20 @@ function holderIn(path: string): Holder {
   return fieldsIn(textIfThere(path, LOCK_BYTES_MAX) ?? '');
 }
 
-function explanationOf(path: string, holder: Holder, self: Actor, words: HolderWords): Explanation {
+function explanationOf(
+  path: string,
+  holder: Holder,
+  self: Actor,
+  text: LockHolderText,
+): Explanation {
   const { pid, since, pidNamespace } = holder;
   const isKnown = typeof pid === 'number' && typeof since === 'string';
   const time = isKnown ? since.replace('T', ' ').slice(0, 19) : '';
   const isElsewhere = isKnown && pidNamespace !== self.pidNamespace;
   return {
-    what: `${words.who}${isKnown ? ` (pid ${pid}, since ${time} UTC)` : ''} ${words.does}`,
+    what: `${text.who}${isKnown ? ` (pid ${pid}, since ${time} UTC)` : ''} ${text.does}`,
     why: `it holds the lock of ${path}${isElsewhere ? '; its pid is that of another PID namespace' : ''}`,
-    todo: words.todo,
+    todo: text.todo,
   };
 }
 

@@ -18,10 +18,10 @@ import { replaceableBy } from './trusted-path.ts';
 export async function prepareFolder(folder: string): Promise<void> {
   // Before anything is made: what is made below a folder of somebody else is theirs to move.
   refuseReplaceable(folder);
-  const made = makeFolder(folder);
-  if (made !== undefined) await syncFolder(dirname(made));
+  const created = makeFolder(folder);
+  if (created !== undefined) await syncFolder(dirname(created));
   // Somebody else may have been faster in a folder that all can write to.
-  if (made !== undefined) refuseReplaceable(folder);
+  if (created !== undefined) refuseReplaceable(folder);
   await requireOurs(folder);
 }
 
@@ -81,14 +81,14 @@ function refuseReplaceable(folder: string): void {
  */
 export function makeFolder(folder: string): string | undefined {
   if (existsSync(folder)) return undefined;
-  const made = makeFolder(dirname(folder));
+  const created = makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     // Somebody else was faster.
     if (!hasCode(error, 'EEXIST')) throw error;
   }
-  return made ?? folder;
+  return created ?? folder;
 }
 
 /** On disk when it resolves. A line that an earlier crash left unfinished stays a line of its own. */

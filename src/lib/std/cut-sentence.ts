@@ -8,6 +8,6 @@ export function cutSentence(text: string, most: number): string {
   // "Nothing hurts now (kubediag recover ...); the pod waits. It has ..."
   const ends = [...head.matchAll(/[.;](?=\s)/g)].map(({ index }) => index);
   const end = ends.findLast((at) => at > most / 2) ?? head.lastIndexOf(' ');
-  const kept = (end > 0 ? head.slice(0, end) : head).toWellFormed();
-  return `${kept} ... (${text.length - kept.length} more characters)`;
+  const stored = (end > 0 ? head.slice(0, end) : head).toWellFormed();
+  return `${stored} ... (${text.length - stored.length} more characters)`;
 }

@@ -32,9 +32,9 @@ test('too many open files are not a matter of room', () => {
 });
 
 test('what is no error of the disk, or none that we know, gets no advice', () => {
-  const asker = { isRoot: true, instead: INSTEAD };
-  expect(diskAdvice(new TypeError('a bug'), asker)).toBeUndefined();
-  expect(diskAdvice(errorOf('EWHAT'), asker)).toBeUndefined();
+  const requester = { isRoot: true, instead: INSTEAD };
+  expect(diskAdvice(new TypeError('a bug'), requester)).toBeUndefined();
+  expect(diskAdvice(errorOf('EWHAT'), requester)).toBeUndefined();
   const ours = Object.assign(new Error('the file exists'), { code: 'EEXIST' });
-  expect(diskAdvice(ours, asker)).toBeUndefined();
+  expect(diskAdvice(ours, requester)).toBeUndefined();
 });

@@ -5,7 +5,7 @@ export interface DiskAdvice {
   readonly todo: string;
 }
 
-interface Asker {
+interface Requester {
   readonly isRoot: boolean;
   /** What helps against most of it: "choose another --state-dir". */
   readonly instead: string;
@@ -13,14 +13,14 @@ interface Asker {
 
 interface Row {
   readonly reason: string;
-  readonly todo: (asker: Asker) => string;
+  readonly todo: (requester: Requester) => string;
 }
 
-const denied = ({ isRoot, instead }: Asker) =>
+const denied = ({ isRoot, instead }: Requester) =>
   isRoot
     ? `root is denied as well: see its attributes (lsattr), SELinux or AppArmor, or ${instead}`
     : 'run it as root (sudo)';
-const openFiles = ({ isRoot }: Asker) =>
+const openFiles = ({ isRoot }: Requester) =>
   `close some${isRoot ? ', or raise the limit (ulimit -n, sysctl fs.file-max)' : ''}, and try again`;
 
 /** By the code of the error, as libc calls it. */
@@ -57,11 +57,11 @@ const ROWS: Readonly<Record<string, Row>> = {
 };
 
 /** Undefined when it is no error of the disk that we know. */
-export function diskAdvice(error: unknown, asker: Asker): DiskAdvice | undefined {
+export function diskAdvice(error: unknown, requester: Requester): DiskAdvice | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const row = typeof error.code === 'string' ? ROWS[error.code] : undefined;
   // An error of our own that borrows such a code says more than the code does.
   if (!row || !('syscall' in error)) return undefined;
   const path = 'path' in error && typeof error.path === 'string' ? `${error.path}: ` : '';
-  return { why: `${path}${row.reason}`, todo: row.todo(asker) };
+  return { why: `${path}${row.reason}`, todo: row.todo(requester) };
 }

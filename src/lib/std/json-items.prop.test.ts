@@ -12,8 +12,8 @@ describe('the items of a list in an object', () => {
       after: fc.jsonValue(),
     });
     fc.assert(
-      fc.property(list, fc.constantFrom(0, 1, 3), (made, indent) => {
-        const text = JSON.stringify(made, null, indent);
+      fc.property(list, fc.constantFrom(0, 1, 3), (fixture, indent) => {
+        const text = JSON.stringify(fixture, null, indent);
         const parsed = JSON.parse(text) as { readonly items: readonly unknown[] };
         expect(itemsIn(text)).toEqual(parsed.items);
       }),

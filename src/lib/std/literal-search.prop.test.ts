@@ -52,8 +52,12 @@ test('picks the lines that hold a literal, however the text is cut into pieces',
         all.flatMap((line, index) => (line.includes(literal) ? [index + 1] : [])),
       );
       expect(counts).toEqual(holding.map(({ length }) => length));
-      const kept = new Set(holding.flatMap((at) => [...at.slice(0, 2), ...at.slice(2).slice(-3)]));
-      expect(picked.map(({ at }) => at)).toEqual([...kept].toSorted((left, right) => left - right));
+      const stored = new Set(
+        holding.flatMap((at) => [...at.slice(0, 2), ...at.slice(2).slice(-3)]),
+      );
+      expect(picked.map(({ at }) => at)).toEqual(
+        [...stored].toSorted((left, right) => left - right),
+      );
       for (const { at, text: line } of picked) expect(line).toBe(all[at - 1]);
     }),
   );

@@ -1,6 +1,6 @@
 /** Words as a person can paste them into a shell, and get exactly these words. */
-export function shellCommand(words: readonly string[]): string {
-  return words.map(quoted).join(' ');
+export function shellCommand(args: readonly string[]): string {
+  return args.map(quoted).join(' ');
 }
 
 function quoted(word: string): string {

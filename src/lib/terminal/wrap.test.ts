@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { printable } from '../std/printable.ts';
-import { wrapQuote, wrapWords } from './wrap.ts';
+import { wrapQuote, wrapText } from './wrap.ts';
 
 test('a sentence breaks between words, and fits', () => {
-  const lines = wrapWords('one two three four', 9);
+  const lines = wrapText('one two three four', 9);
   expect(lines).toEqual(['one two', 'three', 'four']);
 });
 
 const PATH = '/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/a/b/1';
 
-test.each([wrapQuote, wrapWords])('%o never breaks a path or an id', (wrap) => {
+test.each([wrapQuote, wrapText])('%o never breaks a path or an id', (wrap) => {
   const text = `mount 216 of ${PATH} is of container 1ca1a8b5, which is gone by now`;
   const lines = wrap(text, 30);
   expect(lines.join(' ')).toBe(text);

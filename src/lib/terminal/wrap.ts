@@ -1,7 +1,7 @@
 import { printable } from '../std/printable.ts';
 
 /** Breaks a sentence between its words, whatever stands between them. */
-export function wrapWords(text: string, width: number): readonly string[] {
+export function wrapText(text: string, width: number): readonly string[] {
   return wrapQuote(printable(text).split(/\s+/).join(' '), width);
 }
 

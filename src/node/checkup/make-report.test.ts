@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { AnyFault, Precedence } from '../model/fault.ts';
 import type { Finding, FindingState } from '../model/finding.ts';
 import { verdictOf } from '../model/verdict.ts';
-import { findingId, type Judged } from './check-up.ts';
+import { findingId, type Judged } from './judge-faults.ts';
 import { makeReport } from './make-report.ts';
 
 const NODE = { name: 'worker-7', time: '', kubelet: { presence: 'running' }, tookMs: 1 } as const;
@@ -16,7 +16,7 @@ function finding(state: FindingState, podUid?: string): Finding {
     proof: [],
     blastRadius: '',
     excluded: [],
-    otherCures: [],
+    alternatives: [],
     pins: { state, podUid },
   };
 }
@@ -36,9 +36,9 @@ function fault(id: string, more: Partial<AnyFault> = {}): AnyFault {
   };
 }
 
-function judged(made: AnyFault, findings: readonly Finding[], doubt?: string): Judged {
-  const doubts = doubt === undefined ? [] : [{ why: doubt }];
-  return { fault: made, verdict: verdictOf({ findings, doubts }) };
+function judged(fixture: AnyFault, findings: readonly Finding[], unknown?: string): Judged {
+  const unknowns = unknown === undefined ? [] : [{ why: unknown }];
+  return { fault: fixture, verdict: verdictOf({ findings, unknowns }) };
 }
 
 test('what hurts most comes first, whatever order it was judged in', () => {

@@ -1,5 +1,5 @@
 import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
-import { findingId, type Judged } from './check-up.ts';
+import { findingId, type Judged } from './judge-faults.ts';
 import type { FaultReport, FindingReport, NodeSummary, Report, WaitsFor } from './report.ts';
 
 export function makeReport(node: NodeSummary, judged: readonly Judged[]): Report {
@@ -31,13 +31,13 @@ function harmRank({ verdict }: Judged): number {
 }
 
 function faultReport({ fault, verdict }: Judged, all: readonly Judged[]): FaultReport {
-  const doubts = 'doubts' in verdict ? verdict.doubts : [];
+  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
   return {
     name: fault.id,
     title: fault.title,
     references: fault.references,
     verdict: verdict.state,
-    ...(doubts.length > 0 ? { reason: doubts.map(({ why }) => why).join('; ') } : {}),
+    ...(unknowns.length > 0 ? { reason: unknowns.map(({ why }) => why).join('; ') } : {}),
     findings: verdict.findings.map((finding) => findingReport(fault, finding, all)),
   };
 }
@@ -47,12 +47,12 @@ function findingReport(
   finding: Finding,
   all: readonly Judged[],
 ): FindingReport {
-  const { pins: _pins, contents: _contents, mustName: _mustName, ...told } = finding;
+  const { pins: _pins, contents: _contents, mustName: _mustName, ...reported } = finding;
   const isOurs = finding.state !== 'benign';
   const waiting = waitsFor(fault, finding, all);
   return {
     id: findingId(fault, finding),
-    ...told,
+    ...reported,
     actions: isOurs ? (fault.recover?.(finding).actions ?? []) : [],
     ...(waiting.length > 0 ? { waitsFor: waiting } : {}),
   };

@@ -22,7 +22,7 @@ export interface Examined {
 export interface ExaminedFile {
   readonly name: string;
   /** Each kind of thing that stands in it; empty when nothing was recognised. */
-  readonly takenFor: readonly string[];
+  readonly detectedAs: readonly string[];
   /** Why it could not be read. */
   readonly failure?: string;
 }
@@ -87,7 +87,7 @@ export interface FindingReport {
   readonly proof: readonly Proof[];
   readonly blastRadius: string;
   readonly excluded: readonly string[];
-  readonly otherCures: readonly string[];
+  readonly alternatives: readonly string[];
   /** Why we have no action for it: then only a person can cure it. */
   readonly refusal?: string;
   /** What keeps it from happening again, once it is cured. */

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { checkUp } from '../checkup/check-up.ts';
+import { checkUp } from '../checkup/judge-faults.ts';
 import { faults } from '../faults/index.ts';
 import { caseFileOf } from './case-file.ts';
-import { givenLook } from './given-look.ts';
+import { givenSnapshot } from './given-snapshot.ts';
 import { textKinds } from './text-kinds.ts';
 
 const FOLDER = join(import.meta.dirname, '../../../test/loose-texts');
@@ -13,7 +13,7 @@ const TEXTS = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name),
 
 async function judged(...texts: readonly string[]) {
   const files = texts.map((text, at) => ({ name: `text-${at}`, text }));
-  return checkUp(faults, givenLook(await caseFileOf(files, new Date(0))));
+  return checkUp(faults, givenSnapshot(await caseFileOf(files, new Date(0))));
 }
 
 describe('whatever somebody sends', () => {

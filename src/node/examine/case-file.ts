@@ -127,8 +127,8 @@ function givenKubelet(root: string, rootOrigin: string): Kubelet {
     readOnlyPort: 0,
     securePort: 0,
     address: '127.0.0.1',
-    disbelieved: [],
-    doubts: [],
+    rejected: [],
+    unknowns: [],
   };
 }
 

@@ -79,29 +79,29 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
 }
 
 async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
-  const { name, text, takenFor, cut } = file;
-  if (takenFor !== undefined) return { name, takenFor: [takenFor] };
+  const { name, text, detectedAs, cut } = file;
+  if (detectedAs !== undefined) return { name, detectedAs: [detectedAs] };
   const origin: Origin = cut === undefined ? originOf(text) : { text, extent: 'cut' };
   const special = takeCollected(origin, draft);
-  if (special !== undefined) return { name, takenFor: [special] };
+  if (special !== undefined) return { name, detectedAs: [special] };
   const { documents, rest, unread } = documentsIn(origin.text);
-  const words = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
-  if (cut !== undefined) words.add(cut);
-  for (const each of unread) words.add(each);
+  const args = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
+  if (cut !== undefined) args.add(cut);
+  for (const each of unread) args.add(each);
   for (const document of documents) {
     const kind = documentKind(document.value);
     if (!kind) continue;
-    words.add(DOCUMENT_KINDS[kind]);
+    args.add(DOCUMENT_KINDS[kind]);
     await takeDocument(document, kind, name, draft);
   }
   for (const [kind, lines] of textKinds(rest)) {
-    if (kind !== 'other') words.add(TEXT_KINDS[kind]);
+    if (kind !== 'other') args.add(TEXT_KINDS[kind]);
     await takeText({ ...origin, text: lines, whole: text, name }, kind, draft);
   }
   const refusals = quotedRefusals(text, name);
   draft.refusals.push(...refusals);
-  if (refusals.length > 0) words.add('words of a runtime that could not mount a volume');
-  return { name, takenFor: [...words] };
+  if (refusals.length > 0) args.add('words of a runtime that could not mount a volume');
+  return { name, detectedAs: [...args] };
 }
 
 const CUT = 'a part, for the collector could not read it to its end';

@@ -3,7 +3,7 @@ export interface GivenFile {
   readonly name: string;
   readonly text: string;
   /** What it is, where that shows in its bytes and not in any text. */
-  readonly takenFor?: string;
+  readonly detectedAs?: string;
   /** What was left out of it, in words, where only its end was read. */
   readonly cut?: string;
 }
@@ -12,5 +12,5 @@ export interface GivenFile {
 export interface TakenFile {
   readonly name: string;
   /** Empty when nothing in it was recognised. */
-  readonly takenFor: readonly string[];
+  readonly detectedAs: readonly string[];
 }

@@ -17,8 +17,9 @@ export function givenRoot(
   texts: readonly string[],
   commandLine: readonly string[],
 ): { readonly root: string; readonly rootOrigin: string } {
-  const told = flagValue(commandLine, 'root-dir');
-  if (told?.startsWith('/')) return { root: told, rootOrigin: 'the command line of the kubelet' };
+  const reported = flagValue(commandLine, 'root-dir');
+  if (reported?.startsWith('/'))
+    return { root: reported, rootOrigin: 'the command line of the kubelet' };
   const votes = new Map<string, number>();
   const targets = tables.flatMap(({ mounts }) => mounts.map(({ target }) => target));
   for (const text of [targets.join('\n'), ...texts]) {

@@ -57,7 +57,7 @@ export class GivenRuntime {
     const id = textAt(status, 'id') ?? `unnamed-${this.#statuses.size + 1}`;
     const exitCode =
       numberAt(status, 'exitCode') ?? numberAt(status, 'exit_code') ?? numberAt(status, 'exit');
-    const made = {
+    const created = {
       id,
       metadata: fieldAt(status, 'metadata') ?? {},
       state: stateName(fieldAt(status, 'state')),
@@ -73,10 +73,10 @@ export class GivenRuntime {
       // What was left out says nothing of the log path: only a field that is there and empty does.
       ...logPathOf(status),
     };
-    this.#statuses.set(id, made);
-    if ('logPath' in made) this.inspected.add(id);
+    this.#statuses.set(id, created);
+    if ('logPath' in created) this.inspected.add(id);
     const sandbox = textAt(message, 'info', 'sandboxID') ?? '';
-    if (!this.#containers.has(id)) this.#containers.set(id, { ...made, podSandboxId: sandbox });
+    if (!this.#containers.has(id)) this.#containers.set(id, { ...created, podSandboxId: sandbox });
   }
 
   /** The containers of a pod as its status tells them, where the runtime itself was not asked. */
@@ -109,20 +109,20 @@ export class GivenRuntime {
     const isRunning = fieldAt(item, 'state', 'running') !== undefined;
     const ended = fieldAt(item, 'state', 'terminated') ?? fieldAt(item, 'lastState', 'terminated');
     // containerd://1ca1a8b5ea3d05b920cb730751f2917a7fc6322759f43779f9bcfbf3e4d08eba
-    const told = textAt(item, 'containerID') ?? textAt(ended, 'containerID') ?? '';
-    const id = told.replace(/^[\w-]+:\/\//, '');
+    const reported = textAt(item, 'containerID') ?? textAt(ended, 'containerID') ?? '';
+    const id = reported.replace(/^[\w-]+:\/\//, '');
     if (id === '' || this.#containers.has(id) || this.hasContainerList) return;
     const state = isRunning ? 'CONTAINER_RUNNING' : 'CONTAINER_EXITED';
-    const made = {
+    const created = {
       id,
       metadata: { name, attempt: numberAt(item, 'restartCount') ?? 0 },
       state,
       createdAt: nanosecondsIn(fieldAt(item, 'state', 'running') ?? ended, 'startedAt'),
       labels: { ...labels, 'io.kubernetes.container.name': name },
     };
-    this.#containers.set(id, { ...made, podSandboxId: labels['io.kubernetes.pod.uid'] ?? '' });
+    this.#containers.set(id, { ...created, podSandboxId: labels['io.kubernetes.pod.uid'] ?? '' });
     const status = {
-      ...made,
+      ...created,
       exitCode: numberAt(ended, 'exitCode') ?? 0,
       reason: textAt(ended, 'reason') ?? '',
       // These are words of the pod's status, and are quoted from there.

@@ -32,12 +32,12 @@ const COMMANDS: Readonly<Record<string, string>> = {
 };
 
 /** For what only a program can see that survives a path that hangs. */
-const OUR_LOOK = 'kubediag check';
+const OUR_CHECK = 'kubediag check';
 
 export function missingOf({ id, title }: Evidence<unknown>, gap?: string): Missing {
   return {
     short: gap === undefined ? id : `${id} (${gap})`,
     what: gap === undefined ? title : `${title}: ${gap}`,
-    command: COMMANDS[id] ?? OUR_LOOK,
+    command: COMMANDS[id] ?? OUR_CHECK,
   };
 }

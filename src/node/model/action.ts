@@ -82,17 +82,17 @@ export type Action<K extends ActionKind = ActionKind> = {
 /** What became of an action. Only `done` was seen to be so, by looking afterwards. */
 export type Outcome =
   | { readonly state: 'done'; readonly note?: string }
-  | ({ readonly state: 'refused' } & Trouble)
-  | ({ readonly state: 'no-effect' } & Trouble)
-  | ({ readonly state: 'failed' } & Trouble);
+  | ({ readonly state: 'refused' } & Failure)
+  | ({ readonly state: 'no-effect' } & Failure)
+  | ({ readonly state: 'failed' } & Failure);
 
 /** Why an action was not performed, and how to go on without us. */
-export interface Trouble extends Explanation {
-  readonly byHand?: ByHand;
+export interface Failure extends Explanation {
+  readonly manual?: ManualSteps;
 }
 
 /** How a person could do it without us, and what it risks. */
-export interface ByHand {
+export interface ManualSteps {
   readonly commands: readonly string[];
   readonly risk: string;
 }

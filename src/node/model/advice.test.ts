@@ -11,7 +11,7 @@ const goldens = readdirSync(FAULTS, { recursive: true, encoding: 'utf8' })
   .map((path) => readFileSync(join(FAULTS, path), 'utf8'));
 
 const advice = goldens.flatMap((text) => [
-  ...text.matchAll(/"otherCures": (\[(?:\s*"(?:[^"\\]|\\.)*",?)*\s*\])/g),
+  ...text.matchAll(/"alternatives": (\[(?:\s*"(?:[^"\\]|\\.)*",?)*\s*\])/g),
 ]);
 
 test('every advice of a recorded node is a known program, or opens as a sentence does', () => {

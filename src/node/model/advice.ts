@@ -1,5 +1,5 @@
 /**
- * Advice of a finding (`otherCures`) has a command or a sentence in each line. A sentence begins with
+ * Advice of a finding (`alternatives`) has a command or a sentence in each line. A sentence begins with
  * one of these openings, and everything else is a command: a sentence that is taken for a command only
  * makes a long line, but a command that is wrapped like a sentence cannot be copied.
  */

@@ -4,19 +4,19 @@ import type { NodeReader } from './node-reader.ts';
 export interface Evidence<T> {
   readonly id: string;
   readonly title: string;
-  readonly collect: (look: Look) => Promise<T>;
+  readonly collect: (snapshot: Snapshot) => Promise<T>;
 }
 
 /** One look at one node: every kind of evidence is collected at most once in it. */
-export interface Look {
+export interface Snapshot {
   readonly node: NodeReader;
-  readonly settings: LookSettings;
+  readonly settings: SnapshotOptions;
   /** Evidence that stands on other evidence asks for it here. */
   of<T>(evidence: Evidence<T>): Promise<T>;
 }
 
 /** What a person may tell us because the node cannot. */
-export interface LookSettings {
+export interface SnapshotOptions {
   readonly kubeletPid?: number | undefined;
   readonly kubeletRoot?: string | undefined;
   readonly runtimeEndpoint?: string | undefined;

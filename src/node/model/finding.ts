@@ -8,7 +8,7 @@ export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const
 export type FindingState = (typeof FINDING_STATES)[number];
 
 /** What a person wants cured without a further word: the rest is cured only where it is named. */
-export function hurtsNow({ state }: Pick<Finding, 'state'>): boolean {
+export function isActive({ state }: Pick<Finding, 'state'>): boolean {
   return state === 'damaged' || state === 'active';
 }
 
@@ -45,7 +45,7 @@ export interface Finding<P extends object = object> {
   /** The look-alikes that were checked and ruled out. */
   readonly excluded: readonly string[];
   /** Other cures than ours, each a command or a sentence: `advice.ts` tells them apart. */
-  readonly otherCures: readonly string[];
+  readonly alternatives: readonly string[];
   /** Why our hands would refuse it whatever they are told: then only a person can cure it. */
   readonly refusal?: string;
   /** What keeps it from happening again, once it is cured. */

@@ -1,13 +1,13 @@
-import type { ByHand } from './action.ts';
+import type { ManualSteps } from './action.ts';
 import type { Finding, Subject } from './finding.ts';
 
 /** Something that could not be judged, and why. */
-export interface Doubt {
+export interface Unknown {
   readonly why: string;
   /** What it is about; absent when it is about the whole node. */
   readonly subject?: Subject;
   /** What a person could do about it where we must not. */
-  readonly byHand?: ByHand;
+  readonly manual?: ManualSteps;
 }
 
 /** "clear" is a claim about the node. Not knowing is a different answer, and it says why. */
@@ -16,13 +16,13 @@ export type Verdict<P extends object = object> =
       readonly state: 'found';
       readonly findings: readonly Finding<P>[];
       /** What could not be judged beside what was found. */
-      readonly doubts: readonly Doubt[];
+      readonly unknowns: readonly Unknown[];
     }
   | { readonly state: 'clear'; readonly findings: readonly Finding<P>[] }
   | {
       readonly state: 'unknown';
       readonly findings: readonly Finding<P>[];
-      readonly doubts: readonly Doubt[];
+      readonly unknowns: readonly Unknown[];
     };
 
 /**
@@ -30,10 +30,11 @@ export type Verdict<P extends object = object> =
  */
 export function verdictOf<P extends object>(seen: {
   readonly findings: readonly Finding<P>[];
-  readonly doubts: readonly Doubt[];
+  readonly unknowns: readonly Unknown[];
 }): Verdict<P> {
-  const { findings, doubts } = seen;
-  if (findings.some(({ state }) => state !== 'benign')) return { state: 'found', findings, doubts };
-  if (doubts.length > 0) return { state: 'unknown', findings, doubts };
+  const { findings, unknowns } = seen;
+  if (findings.some(({ state }) => state !== 'benign'))
+    return { state: 'found', findings, unknowns };
+  if (unknowns.length > 0) return { state: 'unknown', findings, unknowns };
   return { state: 'clear', findings };
 }

@@ -8,10 +8,10 @@ import {
   type TreeFolder,
 } from '../model/node-reader.ts';
 import { statusUnheld } from './file-status.ts';
+import { IS_GONE, orCode, unlessFailed } from './ignore-failure.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { bytesOf, textOf } from './text-codec.ts';
-import { IS_GONE, orCode, unlessFailed } from './unless-failed.ts';
 
 const SLASH = Buffer.from('/');
 const HERE = Buffer.from('.');

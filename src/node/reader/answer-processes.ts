@@ -5,11 +5,11 @@ import {
   type Question,
   ReadError,
 } from '../model/node-reader.ts';
+import { IS_DENIED, IS_GONE, unlessFailed } from './ignore-failure.ts';
 import { PROCESSES_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
 import { textOf } from './text-codec.ts';
-import { IS_DENIED, IS_GONE, unlessFailed } from './unless-failed.ts';
 
 /** Only what the kernel tells without asking the process: never its command line or its memory. */
 export function allProcesses(hostRoot: string): readonly ProcessEntry[] {

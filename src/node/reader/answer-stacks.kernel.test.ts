@@ -30,8 +30,8 @@ afterEach(async () => {
   rmSync(scratch, { recursive: true, force: true });
 });
 
-function start(program: string, ...words: readonly string[]): number {
-  const child = spawn(program, words, { stdio: ['ignore', 'ignore', 'inherit'] });
+function start(program: string, ...args: readonly string[]): number {
+  const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'inherit'] });
   children.push(child);
   return child.pid ?? 0;
 }
@@ -86,12 +86,12 @@ test('what we may not read is denied, and never looks like a process without blo
   const script = `import(${JSON.stringify(module)})
     .then(({ stacksOf }) => stacksOf(${pid}, '/'))
     .then((stacks) => console.log('answer', stacks.length), ({ code }) => console.log(code))`;
-  const words = ['--bounding-set', '-sys_ptrace', process.execPath, '--no-warnings', '-e', script];
-  expect(execFileSync('setpriv', words, { encoding: 'utf8' }).trim()).toMatch(/^E(PERM|ACCES)$/);
+  const args = ['--bounding-set', '-sys_ptrace', process.execPath, '--no-warnings', '-e', script];
+  expect(execFileSync('setpriv', args, { encoding: 'utf8' }).trim()).toMatch(/^E(PERM|ACCES)$/);
 });
 
 test('memory that is mapped from a file is never read, for its server may be silent', async () => {
-  const [file, said] = [join(scratch, 'mapped'), join(scratch, 'said')];
+  const [file, output] = [join(scratch, 'mapped'), join(scratch, 'said')];
   writeFileSync(file, 'mapped from a file'.padEnd(4096));
   const script = [
     'import ctypes, mmap, sys, time',
@@ -103,10 +103,10 @@ test('memory that is mapped from a file is never read, for its server may be sil
     'open(sys.argv[2], "w").write(f"{at(shared)} {at(own)}\\n")',
     'time.sleep(600)',
   ].join('\n');
-  const pid = start('python3', '-c', script, file, said);
-  const isSaid = () => existsSync(said) && readFileSync(said, 'utf8').endsWith('\n');
-  await expect.poll(isSaid, SOON).toBe(true);
-  const [shared = 0, own = 0] = readFileSync(said, 'utf8').split(' ').map(Number);
+  const pid = start('python3', '-c', script, file, output);
+  const isMentioned = () => existsSync(output) && readFileSync(output, 'utf8').endsWith('\n');
+  await expect.poll(isMentioned, SOON).toBe(true);
+  const [shared = 0, own = 0] = readFileSync(output, 'utf8').split(' ').map(Number);
   const memory = ProcessMemory.open(`/proc/${pid}`);
   expect(memory.pathAt(own)).toBe('of its own');
   expect(memory.pathAt(shared)).toBeNull();

@@ -7,11 +7,11 @@ import { type WalkedStack, walkStack } from '../../lib/go/stack-walk.ts';
 import { ReadError } from '../model/node-reader.ts';
 import type { ThreadStack } from '../model/thread.ts';
 import { fileSource } from './file-source.ts';
+import { IS_GONE, orCode, unlessFailed } from './ignore-failure.ts';
 import { STACKS_APART_MS, STACKS_MS, THREADS_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { isResting, systemCall } from './system-calls.ts';
-import { IS_GONE, orCode, unlessFailed } from './unless-failed.ts';
 
 /**
  * The Go stacks of the threads of a process that are blocked in a system call, from what the kernel

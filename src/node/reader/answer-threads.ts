@@ -1,11 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { ReadError } from '../model/node-reader.ts';
 import type { Thread } from '../model/thread.ts';
+import { orCode } from './ignore-failure.ts';
 import { THREADS_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { ProcessMemory } from './process-memory.ts';
 import { systemCall } from './system-calls.ts';
-import { orCode } from './unless-failed.ts';
 
 /**
  * What each thread of a process waits in. With the path read from the memory of the process this
@@ -36,10 +36,10 @@ function threadOf(folder: string, memory: ProcessMemory | undefined): Thread | u
   const state = /^State:\t(\S)/m.exec(status)?.[1] ?? '?';
   // 262 0xffffffffffffff9c 0xc000d8a120 0xc000b7c0b8 0x0 0x0 0x0 0xc000995298 0x4a1b2e
   const callLine = (textUnlessGone(`${folder}/syscall`) ?? '').trim();
-  const [first = '', ...words] = callLine.split(' ');
+  const [first = '', ...args] = callLine.split(' ');
   const number = /^\d+$/.test(first) ? Number(first) : null;
   const call = number === null ? undefined : systemCall(number);
-  const address = call?.path === undefined ? undefined : words[call.path];
+  const address = call?.path === undefined ? undefined : args[call.path];
   return {
     tid: Number(folder.slice(folder.lastIndexOf('/') + 1)),
     name,

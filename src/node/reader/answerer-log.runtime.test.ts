@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readerCommand } from '../../../test/reader-command.ts';
-import { makeJournal } from '../../../test/rig/made-journal.ts';
+import { makeJournal } from '../../../test/rig/synthetic-journal.ts';
 import { logOfLines } from '../evidence/logs/log-entries.ts';
 import { LOG_LITERALS } from '../evidence/logs/log-signatures.ts';
 import { LiveNode } from './live-node.ts';
@@ -52,7 +52,7 @@ const asked = (journal: readonly string[], more: { folder?: string; lastBytes?: 
   lastBytes: more.lastBytes ?? 64 * 1024 * 1024,
 });
 
-async function said(node: LiveNode, question: ReturnType<typeof asked>) {
+async function output(node: LiveNode, question: ReturnType<typeof asked>) {
   const { entries, sources } = logOfLines(
     await node.ask('log', question),
     'journalctl',
@@ -76,15 +76,17 @@ const EVERYTHING = {
 };
 
 test('a real journal is read: the kubelet, systemd about it, and nobody else', async () => {
-  expect(await said(nodeAt('/'), asked(OF_KUBELET, { folder }))).toEqual(EVERYTHING);
+  expect(await output(nodeAt('/'), asked(OF_KUBELET, { folder }))).toEqual(EVERYTHING);
 });
 
 test('that of a node which we see below another folder is read with our own program', async () => {
-  expect(await said(nodeAt(scratch), asked(OF_KUBELET))).toEqual(EVERYTHING);
+  expect(await output(nodeAt(scratch), asked(OF_KUBELET))).toEqual(EVERYTHING);
 });
 
 test("that of such a node is read with the node's own program where it can be run", async () => {
-  expect(await said(nodeAt('/proc/self/root'), asked(OF_KUBELET, { folder }))).toEqual(EVERYTHING);
+  expect(await output(nodeAt('/proc/self/root'), asked(OF_KUBELET, { folder }))).toEqual(
+    EVERYTHING,
+  );
 });
 
 test('a journal that says nothing of the kubelet has no lines', async () => {

@@ -83,12 +83,12 @@ function pushLines(matching: MatchingLines, file: number, start: number, end: nu
     at += length;
     filled += length;
     const lines = chunk.subarray(0, filled);
-    const wholeEnd = lines.lastIndexOf(NEWLINE) + 1;
+    const completeEnd = lines.lastIndexOf(NEWLINE) + 1;
     // A line that fills the piece is passed on as it is.
-    const to = wholeEnd === 0 && filled === CHUNK_BYTES ? filled : wholeEnd;
-    const from = !isSkipping ? 0 : wholeEnd === 0 ? to : lines.indexOf(NEWLINE) + 1;
+    const to = completeEnd === 0 && filled === CHUNK_BYTES ? filled : completeEnd;
+    const from = !isSkipping ? 0 : completeEnd === 0 ? to : lines.indexOf(NEWLINE) + 1;
     if (to > from) matching.push(chunk.toString('latin1', from, to));
-    isSkipping &&= wholeEnd === 0;
+    isSkipping &&= completeEnd === 0;
     chunk.copyWithin(0, to, filled);
     filled -= to;
   }
@@ -128,12 +128,12 @@ async function linesOfJournal(asked: Question<'log'>, hostRoot: string): Promise
   const named = log.folder === undefined ? [] : [`--directory=${log.folder}`];
   const here = `--directory=${pathInRoot(hostRoot, folder, 'follow').toString('utf8')}`;
   const ways = [
-    ...(hostRoot === '/' ? [] : chrootsInto(hostRoot).map((words) => [...words, ...named])),
+    ...(hostRoot === '/' ? [] : chrootsInto(hostRoot).map((args) => [...args, ...named])),
     ...PROGRAMS.map((program) => [program, ...(hostRoot === '/' ? named : [here])]),
   ];
-  for (const [program = '', ...words] of ways) {
+  for (const [program = '', ...args] of ways) {
     if (!isThere(program)) continue;
-    const printed = await printJournal(asked, [program, ...words, ...PRINTED, ...fields]);
+    const printed = await printJournal(asked, [program, ...args, ...PRINTED, ...fields]);
     if (printed) return printed;
   }
   const detail = 'journalctl is not here; name the file with --kubelet-log';
@@ -162,7 +162,7 @@ function isThere(path: string | Buffer): boolean {
 /** Undefined when the program cannot be run here, so that there may be another way. */
 async function printJournal(
   asked: Question<'log'>,
-  [program = '', ...words]: readonly string[],
+  [program = '', ...args]: readonly string[],
 ): Promise<LogLines | undefined> {
   const { containing, lastBytes } = asked;
   const matching = new MatchingLines(containing, {
@@ -173,7 +173,7 @@ async function printJournal(
   let bytes = 0;
   const result = await runProgram({
     program,
-    arguments: words,
+    arguments: args,
     deadlineMs: JOURNAL_MS,
     outputBytesMax: VERSION_BYTES_MAX,
     onOutput: (chunk) => {

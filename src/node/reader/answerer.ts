@@ -94,7 +94,7 @@ export class Answerer {
     return (await this.#runtimes).ask(asked);
   }
 
-  async #askVersion({ program, arguments: words }: Question<'version'>): Promise<string> {
+  async #askVersion({ program, arguments: args }: Question<'version'>): Promise<string> {
     const here = pathInRoot(this.#settings.hostRoot, program, 'follow');
     // A program on a dead mount hangs while it is started, in a process that nobody counts. So we
     // touch it first, as its start will: then it is the reader that hangs.
@@ -102,12 +102,12 @@ export class Answerer {
     const path = here.toString('utf8');
     const result = await runProgram({
       program: path,
-      arguments: words,
+      arguments: args,
       deadlineMs: SERVICE_MS,
       outputBytesMax: VERSION_BYTES_MAX,
       environment: {},
     });
-    const source = [program, ...words].join(' ');
+    const source = [program, ...args].join(' ');
     if (result.ended === 'deadline') throw new ReadError('timeout', source);
     if (result.ended === 'not-started') throw new ReadError('failed', source, result.why);
     if (result.ended === 'signal' || result.code !== 0) {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { replayLook } from '../../hosts/local-node/take-look.ts';
+import { replayCheck } from '../../hosts/local-node/run-check.ts';
 import { faults } from '../faults/index.ts';
 import { attempt } from '../model/attempt.ts';
 import type { QuestionKind } from '../model/node-reader.ts';
@@ -15,10 +15,10 @@ import { questionOf } from './recording.ts';
 function read(lines: readonly string[], manifest: object = {}): Bundle | undefined {
   const answers = Buffer.from(lines.join('\n'));
   const recording = { clock: new Date(0) };
-  const made = { madeBy: '0.1.0', tookMs: 1, settings: {}, recording };
+  const fixture = { madeBy: '0.1.0', tookMs: 1, settings: {}, recording };
   const files = new Map([['answers.jsonl', answers]]);
-  const sealed = JSON.parse(manifestOf(made, files).toString()) as object;
-  files.set('manifest.json', Buffer.from(JSON.stringify({ ...sealed, ...manifest })));
+  const checksummed = JSON.parse(manifestOf(fixture, files).toString()) as object;
+  files.set('manifest.json', Buffer.from(JSON.stringify({ ...checksummed, ...manifest })));
   try {
     return bundleOfFiles(files);
   } catch (error) {
@@ -110,7 +110,7 @@ test('a recorded node in which anything was replaced is judged, or is no bundle'
       const bundle = read(changed);
       if (!bundle) return;
       await expectRightAnswers(bundle);
-      expect((await replayLook(bundle, faults, undefined)).kind).toBe('Report');
+      expect((await replayCheck(bundle, faults, undefined)).kind).toBe('Report');
     }),
     { numRuns: 300 },
   );
@@ -170,7 +170,7 @@ describe('no bundle', () => {
     async (settings) => {
       const bundle = read(SOUND, { settings });
       expect(bundle).toBeDefined();
-      await expect(replayLook(bundle as Bundle, faults, undefined)).rejects.toThrow(BundleError);
+      await expect(replayCheck(bundle as Bundle, faults, undefined)).rejects.toThrow(BundleError);
     },
   );
 });

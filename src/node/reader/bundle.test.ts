@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { NodeMaker } from '../../../test/made-node.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
 import {
   type Bundle,
   bundleOfFiles,

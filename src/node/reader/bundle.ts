@@ -130,16 +130,17 @@ function lineOf(key: string, recorded: Recorded, files: Map<string, Uint8Array>)
   const { kind, question } = questionOf(key);
   if ('failure' in recorded) return JSON.stringify({ kind, question, ...recorded });
   const { answer } = recorded;
-  if (typeof answer === 'string') return JSON.stringify({ kind, question, ...kept(answer, files) });
+  if (typeof answer === 'string')
+    return JSON.stringify({ kind, question, ...stored(answer, files) });
   if (kind === 'kubelet') {
     const { status, body } = answer as Answer<'kubelet'>;
-    return JSON.stringify({ kind, question, status, ...kept(body, files) });
+    return JSON.stringify({ kind, question, status, ...stored(body, files) });
   }
   return JSON.stringify({ kind, question, value: answer });
 }
 
 /** Short texts stay in the line, where a person can read them; long ones get a file. */
-function kept(text: string, files: Map<string, Uint8Array>): { text: string } | { blob: string } {
+function stored(text: string, files: Map<string, Uint8Array>): { text: string } | { blob: string } {
   if (text.length <= INLINE_CHARACTERS_MAX) return { text };
   const content = bytesOf(text);
   const blob = sha256(content);

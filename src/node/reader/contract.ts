@@ -13,10 +13,10 @@ const PAGES: Readonly<Record<string, string>> = {
   '/profile': 'a profile',
 };
 
-/** What every world promises, whatever is behind it. `makeWorld` may look at the live one first. */
-export function describeWorld(
+/** What every world promises, whatever is behind it. `makeReader` may look at the live one first. */
+export function describeNodeReader(
   name: string,
-  makeWorld: (visit: (node: NodeReader) => Promise<void>) => Promise<NodeReader>,
+  makeReader: (visit: (node: NodeReader) => Promise<void>) => Promise<NodeReader>,
 ): void {
   describe(`the ${name} world`, () => {
     const scratch = mkdtempSync(join(tmpdir(), 'kubediag-world-'));
@@ -41,7 +41,7 @@ export function describeWorld(
       writeFileSync(Buffer.concat([Buffer.from(join(scratch, 'folder/')), Buffer.of(0xfe)]), '');
       await new Promise<void>((resolve) => kubelet.listen(0, '127.0.0.1', resolve));
       port = (kubelet.address() as AddressInfo).port;
-      node = await makeWorld(visitAll);
+      node = await makeReader(visitAll);
     });
 
     afterAll(() => {

@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, describe, expect, test } from 'vitest';
-import { eachDump } from '../../../test/made-dump.ts';
+import { eachDump } from '../../../test/synthetic-dump.ts';
 import { goroutinesOfKubelet, profileOfKubelet } from './kubelet-pprof.ts';
 import { SERVICE_MS } from './limits.ts';
 

@@ -48,15 +48,15 @@ export function profileOfKubelet(
   );
 }
 
-const WORDS_BYTES_MAX = 64 * 1024;
-const WORDS_SHOWN_MAX = 300;
+const OUTPUT_BYTES_MAX = 64 * 1024;
+const TEXT_SHOWN_MAX = 300;
 
 async function requireSuccess(response: IncomingMessage, source: string): Promise<void> {
   const { statusCode = 0 } = response;
   if (statusCode === 200) return;
-  const body = Buffer.concat(await bodyOf(response, source, WORDS_BYTES_MAX)).toString('utf8');
-  const words = body.replace(/\s+/g, ' ').trim().slice(0, WORDS_SHOWN_MAX);
-  const detail = `HTTP ${statusCode}${words ? `: ${words}` : ''}`;
+  const body = Buffer.concat(await bodyOf(response, source, OUTPUT_BYTES_MAX)).toString('utf8');
+  const text = body.replace(/\s+/g, ' ').trim().slice(0, TEXT_SHOWN_MAX);
+  const detail = `HTTP ${statusCode}${text ? `: ${text}` : ''}`;
   const isDenied = statusCode === 401 || statusCode === 403;
   // With its debugging handlers switched off, a kubelet answers 405 or 404.
   const isUnknown = statusCode === 404 || statusCode === 405;

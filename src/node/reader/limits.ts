@@ -57,7 +57,7 @@ export const READERS_ABANDONED_MAX = 8;
 export const READERS_ON_PATHS_MAX = 6;
 
 /** An idle reader is kept for so long, so that the next look of the same run need not start one. */
-export const READER_KEPT_MS = 2_000;
+export const READER_CACHED_MS = 2_000;
 
 /** A reader that is silent for so long is busy; what waits behind its question is asked elsewhere. */
 export const READER_QUIET_MS = 250;

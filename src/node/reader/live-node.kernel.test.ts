@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../../../lab/namespaces.ts';
 import { childOf } from '../../../lab/process-mark.ts';
-import type { Plan, Round } from '../../../test/rig/live-look.ts';
+import type { Plan, Round } from '../../../test/rig/live-check.ts';
 import type { ProcessEntry } from '../model/node-reader.ts';
 import type { Thread } from '../model/thread.ts';
 import { PATIENT_MS, QUESTION_MS, READERS_ABANDONED_MAX, READERS_ON_PATHS_MAX } from './limits.ts';
@@ -39,8 +39,8 @@ afterAll(async () => {
   rmSync(scratch, { recursive: true });
 });
 
-function start(script: string, words: readonly string[]): ChildProcess {
-  const [first = '', ...rest] = [...namespaces.enter, process.execPath, rig(script), ...words];
+function start(script: string, args: readonly string[]): ChildProcess {
+  const [first = '', ...rest] = [...namespaces.enter, process.execPath, rig(script), ...args];
   return spawn(first, rest, { stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
@@ -50,14 +50,14 @@ async function serveHung(targets: readonly string[]): Promise<number> {
   return childOf(server.pid ?? 0);
 }
 
-interface Look {
+interface Snapshot {
   readonly rounds: readonly Round[];
   readonly code: number | null;
   /** From the last answer to the end of the process. */
   readonly lingeredMs: number;
 }
 
-async function look(plan: Plan, onRound?: (round: Round) => void): Promise<Look> {
+async function answerOf(plan: Plan, onRound?: (round: Round) => void): Promise<Snapshot> {
   const child = start('live-look.ts', [JSON.stringify(plan)]);
   const exit = once(child, 'exit').then(([code]) => ({ code: code as number, atMs: Date.now() }));
   const rounds: Round[] = [];
@@ -88,7 +88,7 @@ describe.concurrent('a node with mounts that hang', () => {
   test('a hung path costs a timeout, and no other question notices', async () => {
     const path = hung[0] ?? '';
     const before = [status(at('plain')), file(at('plain'))];
-    const { rounds, code, lingeredMs } = await look({
+    const { rounds, code, lingeredMs } = await answerOf({
       rounds: [
         before,
         [file(at('plain')), status(path), file(at('plain')), ['folder', { path: at('') }]],
@@ -123,9 +123,9 @@ describe.concurrent('a node with mounts that hang', () => {
     const victim = start('live-look.ts', [JSON.stringify({ rounds: [[status(lone)]] })]);
     await once(victim, 'exit');
     // It ended; the reader that it left behind still waits.
-    const { rounds } = await look({ rounds: [[['processes', { all: 'processes' }]]] });
+    const { rounds } = await answerOf({ rounds: [[['processes', { all: 'processes' }]]] });
     const all = rounds[0]?.answers[0]?.answer as readonly ProcessEntry[];
-    const stuck = await look({
+    const stuck = await answerOf({
       rounds: [all.map(({ pid }) => ['threads', { threadsOf: pid }] as const)],
     });
     const threads = stuck.rounds[0]?.answers.flatMap(({ answer = [] }) => answer as Thread[]);
@@ -141,7 +141,7 @@ describe.concurrent('a node with mounts that hang', () => {
       return ['log', { log: place, containing: ['healthy'], lastBytes: 1024 }] as const;
     };
     const [path = '', journal = ''] = hung.slice(-2);
-    const { rounds, code } = await look({
+    const { rounds, code } = await answerOf({
       rounds: [
         [log(`${path}/kubelet.log`), log(journal, true), log(at('plain')), file(at('plain'))],
       ],
@@ -157,7 +157,7 @@ describe.concurrent('a node with mounts that hang', () => {
   test('a second, patient question waits for the first reader, and sends no other after it', async () => {
     const path = hung[6] ?? '';
     const patient = ['status', { path, patience: 'long' }] as const;
-    const { rounds, code } = await look({ rounds: [[status(path)], [[...patient]]] });
+    const { rounds, code } = await answerOf({ rounds: [[status(path)], [[...patient]]] });
     const [first, second] = rounds;
     expect(first?.answers).toMatchObject([{ failure: 'timeout' }]);
     expect(second?.answers).toMatchObject([
@@ -170,7 +170,7 @@ describe.concurrent('a node with mounts that hang', () => {
 
   test('fifty hung paths at once cost a few children, and the program ends by itself', async () => {
     const begunMs = Date.now();
-    const { rounds, code, lingeredMs } = await look({
+    const { rounds, code, lingeredMs } = await answerOf({
       rounds: [
         [...hung.map(status), file('/proc/self/mountinfo'), file('/proc/1/stat')],
         [file('/proc/self/mountinfo'), file('/proc/1/cmdline'), file(at('plain'))],
@@ -199,14 +199,14 @@ describe.concurrent('a node with mounts that hang', () => {
 
   test('the same path asked many times at once is touched once', async () => {
     const path = hung[1] ?? '';
-    const { rounds } = await look({ rounds: [[status(path), file(path), status(path)]] });
+    const { rounds } = await answerOf({ rounds: [[status(path), file(path), status(path)]] });
     expect(rounds[0]?.answers.map(({ failure }) => failure)).toEqual(Array(3).fill('timeout'));
     expect(rounds[0]?.abandoned).toHaveLength(1);
   });
 
   test('the end of the look answers whoever waits, and names the reader that may stay', async () => {
     const endAfterMs = QUESTION_MS.file / 2;
-    const { rounds, code, lingeredMs } = await look({
+    const { rounds, code, lingeredMs } = await answerOf({
       rounds: [
         [file(at('plain'))],
         [file(hung[2] ?? ''), file(hung[3] ?? '')],
@@ -226,7 +226,7 @@ describe.concurrent('a node with mounts that hang', () => {
 
   test('a runtime socket and a program on a hung mount hang alone', async () => {
     const [socket, program] = [`${hung[4]}/crio.sock`, `${hung[5]}/kubelet`];
-    const { rounds } = await look({
+    const { rounds } = await answerOf({
       rounds: [
         [
           ['runtime', { socket, call: 'Version' }],
@@ -256,7 +256,7 @@ describe.concurrent('a node with mounts that hang', () => {
 
   test('a path that answers again can be asked again', async () => {
     const plan = { rounds: [[status(spare)], [status(spare)]], pauseMs: 300 };
-    const { rounds } = await look(plan, ({ abandoned }) => {
+    const { rounds } = await answerOf(plan, ({ abandoned }) => {
       if (abandoned.length > 0) process.kill(spareServer, 'SIGKILL');
     });
     expect(rounds[0]?.answers).toMatchObject([{ failure: 'timeout' }]);
@@ -269,7 +269,7 @@ describe.concurrent('a node with mounts that hang', () => {
 
   test('what is no file, or too large a one, is not read as a file', async () => {
     const others = [file(at('fifo')), file('/dev/zero'), file('/dev/tty'), file(at(''))];
-    const { rounds } = await look({ rounds: [[...others, file(at('huge'))]] });
+    const { rounds } = await answerOf({ rounds: [[...others, file(at('huge'))]] });
     const notAFile = { failure: 'failed', detail: 'it is not a file' };
     expect(rounds[0]?.answers).toMatchObject([
       notAFile,

@@ -12,7 +12,7 @@ import type { ReadError } from '../model/node-reader.ts';
 import {
   PATIENT_MS,
   QUESTION_MS,
-  READER_KEPT_MS,
+  READER_CACHED_MS,
   READERS_DEAD_MAX,
   TABLES_IN_LINE_MAX,
 } from './limits.ts';
@@ -33,9 +33,9 @@ beforeAll(() => {
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** Notes each start of a reader in a file, with its process id. */
-function noted(log: string, { program, arguments: words }: ReaderCommand): ReaderCommand {
+function noted(log: string, { program, arguments: args }: ReaderCommand): ReaderCommand {
   const script = 'echo $$ >> "$1"; shift; exec "$@"';
-  return { program: '/bin/sh', arguments: ['-c', script, 'sh', at(log), program, ...words] };
+  return { program: '/bin/sh', arguments: ['-c', script, 'sh', at(log), program, ...args] };
 }
 
 function startsIn(log: string): readonly number[] {
@@ -48,7 +48,7 @@ function isAlive(pid: number): boolean {
 }
 
 /** A reader that behaves as the test wants; `say(header)` writes a frame, `asked` is each header. */
-function madeReader(body: string): ReaderCommand {
+function syntheticReader(body: string): ReaderCommand {
   const protocol = join(import.meta.dirname, 'reader-protocol.ts');
   const code = `
     import { writeSync } from 'node:fs';
@@ -78,12 +78,12 @@ test.each([
   'what is waited for is known, and how long it may take: %j',
   async (asked, least, limitMs) => {
     const begins = `if (asked.say === 'ask') say({ say: 'begin', id: asked.id }); else say({ say: 'ready' });`;
-    await withNode(madeReader(begins), async (node) => {
+    await withNode(syntheticReader(begins), async (node) => {
       expect(node.longestWait).toBeUndefined();
       const ended = Promise.allSettled([node.ask('status', asked)]);
       await expect.poll(() => node.longestWait).toMatchObject({ source: '/mnt/share', limitMs });
       expect(node.longestWait?.waitedMs).toBeGreaterThanOrEqual(least);
-      node.endLook('the test is over');
+      node.endCheck('the test is over');
       await ended;
       expect(node.longestWait).toBeUndefined();
     });
@@ -134,18 +134,18 @@ describe('a reader that dies', () => {
 describe('a reader without work', () => {
   test('waits a moment for the next who looks at the same node', async () => {
     const command = noted('kept', readerCommand);
-    const look = (hostRoot: string) => {
+    const answerOf = (hostRoot: string) => {
       const node = new LiveNode(command, { hostRoot });
       return node.ask('file', plain).finally(() => node.pause());
     };
-    await look('/');
-    await look('/');
+    await answerOf('/');
+    await answerOf('/');
     expect(startsIn('kept')).toHaveLength(1);
     const [first = 0] = startsIn('kept');
-    await expect.poll(() => isAlive(first), { timeout: READER_KEPT_MS + 10_000 }).toBe(false);
-    await look('/');
+    await expect.poll(() => isAlive(first), { timeout: READER_CACHED_MS + 10_000 }).toBe(false);
+    await answerOf('/');
     expect(startsIn('kept')).toHaveLength(2);
-    await look('/proc/self/root');
+    await answerOf('/proc/self/root');
     expect(startsIn('kept')).toHaveLength(3);
   });
 
@@ -156,7 +156,7 @@ describe('a reader without work', () => {
     const { port } = silent.address() as AddressInfo;
     const page = { scheme: 'https', address: '127.0.0.1', port, path: '/healthz' } as const;
     const command = noted('forgetful', readerCommand);
-    const look = () =>
+    const answerOf = () =>
       withNode(command, async (node) => {
         const why = () =>
           node.ask('kubelet', page).then(
@@ -167,8 +167,8 @@ describe('a reader without work', () => {
         expect(await why()).toContain('a moment ago');
         node.pause();
       });
-    await look();
-    await look();
+    await answerOf();
+    await answerOf();
     expect(startsIn('forgetful')).toHaveLength(1);
     silent.close();
   });
@@ -180,8 +180,8 @@ describe('a reader without work', () => {
       const node = new LiveNode(${JSON.stringify(command)}, { hostRoot: '/' });
       await node.ask('file', ${JSON.stringify(plain)});
       node.pause();`;
-    const words = ['--no-warnings', '--input-type=module', '-e', code];
-    await once(spawn(process.execPath, words, { stdio: 'ignore' }), 'exit');
+    const args = ['--no-warnings', '--input-type=module', '-e', code];
+    await once(spawn(process.execPath, args, { stdio: 'ignore' }), 'exit');
     const [reader = 0] = startsIn('ended');
     expect(reader).toBeGreaterThan(0);
     expect(isAlive(reader) ? readFileSync(`/proc/${reader}/status`, 'utf8') : 'gone').toMatch(
@@ -218,7 +218,7 @@ describe('many mount tables at once', () => {
       expect(tables[0]).toContain(' / ');
     });
     const left = () => startsIn('shared').filter(isAlive);
-    await expect.poll(left, { timeout: READER_KEPT_MS + 10_000 }).toEqual([]);
+    await expect.poll(left, { timeout: READER_CACHED_MS + 10_000 }).toEqual([]);
   });
 
   test('are all answered when the second reader has died since it was asked last', async () => {
@@ -270,8 +270,8 @@ describe('a reader that cannot be', () => {
     const node = [process.execPath, '--input-type=module', '-e', code];
     const child = spawn('/bin/sh', ['-c', script, 'sh', ...node], { stdio: 'pipe' });
     const exit = once(child, 'exit');
-    const [said] = (await once(child.stdout, 'data')) as [Buffer];
-    expect(said.toString()).toBe('failed\n');
+    const [output] = (await once(child.stdout, 'data')) as [Buffer];
+    expect(output.toString()).toBe('failed\n');
     expect(await exit).toEqual([0, null]);
   });
 
@@ -293,7 +293,7 @@ describe('a reader that cannot be', () => {
 
 describe('a question', () => {
   test('is not late because we are', async () => {
-    const reader = madeReader(`
+    const reader = syntheticReader(`
       if (asked.say === 'settings') { say({ say: 'ready' }); continue; }
       say({ say: 'begin', id: asked.id });
       setTimeout(() => say({ say: 'answer', id: asked.id, value: 'in time' }), 500);`);
@@ -307,7 +307,7 @@ describe('a question', () => {
   });
 
   test('behind a slow one is answered by another reader, and the slow one too', async () => {
-    const reader = madeReader(`
+    const reader = syntheticReader(`
       if (asked.say === 'settings') { say({ say: 'ready' }); continue; }
       say({ say: 'begin', id: asked.id });
       if (asked.question.path === '/slow') {
@@ -326,7 +326,7 @@ describe('a question', () => {
   });
 
   test('behind a busy one waits for it, for another reader would make the node busier', async () => {
-    const reader = madeReader(`
+    const reader = syntheticReader(`
       if (asked.say === 'settings') { say({ say: 'ready' }); continue; }
       say({ say: 'begin', id: asked.id });
       const until = performance.now() + (asked.question.path === '/busy' ? 1000 : 0);
@@ -352,8 +352,8 @@ describe('a question', () => {
 
 test('a reader ends with its input, whatever it waits for', async () => {
   const stop = await listenAt(at('silent.sock'), () => {});
-  const { program, arguments: words } = readerCommand;
-  const child = spawn(program, words, { stdio: ['pipe', 'pipe', 'inherit'] });
+  const { program, arguments: args } = readerCommand;
+  const child = spawn(program, args, { stdio: ['pipe', 'pipe', 'inherit'] });
   const question = { socket: at('silent.sock'), call: 'Version' } as const;
   child.stdin.write(frameOf({ say: 'settings', settings: { hostRoot: '/' } }));
   child.stdin.write(frameOf({ say: 'ask', id: 1, kind: 'runtime', question }));

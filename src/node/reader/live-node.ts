@@ -8,8 +8,8 @@ import {
   ReadError,
   sourceOf,
 } from '../model/node-reader.ts';
+import { cacheReader, takeReader } from './cached-reader.ts';
 import { JOURNAL_FOLDER } from './journal-folders.ts';
-import { keepReader, takeReader } from './kept-reader.ts';
 import {
   PATIENT_MS,
   READER_DEATH_MS,
@@ -100,12 +100,12 @@ export class LiveNode implements NodeReader {
   }
 
   /** Begins another look after one that was ended. What still hangs from before is not touched. */
-  beginLook(): void {
+  beginCheck(): void {
     this.#endedWhy = undefined;
   }
 
   /** Ends the look: what waits, and whatever is asked later, is answered `timeout` at once. */
-  endLook(why: string): void {
+  endCheck(why: string): void {
     this.#endedWhy = why;
     for (const { source, reject } of this.#leaveAll()) {
       reject(new ReadError('timeout', source, why));
@@ -115,7 +115,7 @@ export class LiveNode implements NodeReader {
   /** As `close`, before another look of the same run: an idle reader is kept for that, for a moment. */
   pause(): void {
     if (this.#reader?.isIdle) {
-      keepReader(this.#reader, this.#name);
+      cacheReader(this.#reader, this.#name);
       this.#reader = undefined;
     }
     this.close();
@@ -180,10 +180,10 @@ export class LiveNode implements NodeReader {
       onDeath: (reader, why) => this.#bury(reader, why),
       onGone: (reader) => this.#forget(reader),
     };
-    const kept = takeReader(this.#name);
-    if (!kept) return new ReaderProcess(this.#command, this.#settings, events);
-    kept.beginLook(events);
-    return kept;
+    const stored = takeReader(this.#name);
+    if (!stored) return new ReaderProcess(this.#command, this.#settings, events);
+    stored.beginCheck(events);
+    return stored;
   }
 
   /** The same for every reader that answers the same. */

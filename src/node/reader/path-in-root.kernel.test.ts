@@ -33,8 +33,8 @@ beforeAll(async () => {
   await namespaces.run('mount', '--bind', at('other'), join(jail, at('name')));
   const [first = '', ...rest] = namespaces.enter;
   const script = 'cd "$1" && echo ready && exec sleep 1000';
-  const words = ['chroot', jail, 'sh', '-c', script, 'sh', at('work')];
-  const child = spawn(first, [...rest, ...words], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const args = ['chroot', jail, 'sh', '-c', script, 'sh', at('work')];
+  const child = spawn(first, [...rest, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
   await once(child.stdout, 'data');
   pid = await childOf(child.pid ?? 0);
   // NSpid:	2811	14

@@ -65,14 +65,14 @@ function isReachedThroughLink(root: string, here: string): boolean {
   return isReachedThroughLink(root, dirname(here)) || isLink(here);
 }
 
-let made = 0;
+let fixture = 0;
 
 test('whatever links there are, a path ends below the root, and no link is left to the kernel', () => {
   let resolved = 0;
   fc.assert(
     fc.property(fc.array(thing, { maxLength: 12 }), path, (things, asked) => {
-      made += 1;
-      const root = join(scratch, `root${made}`);
+      fixture += 1;
+      const root = join(scratch, `root${fixture}`);
       makeTree(root, things);
       for (const last of ['follow', 'keep'] as const) {
         let found: string;

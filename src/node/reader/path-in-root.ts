@@ -24,7 +24,7 @@ const LINK_OF_PROCESS = /^(.*\d+)\/(?:task\/\d+\/)?(?:root|cwd|exe|(?:fd|map_fil
 
 function resolvedBelow(root: string, path: string, last: 'follow' | 'keep'): string {
   const waiting = path.split('/').filter(isName);
-  let here: Place = { names: [], floor: 0, top: [] };
+  let here: Place = { names: [], base: 0, top: [] };
   let linksLeft = LINKS_MAX;
   while (waiting.length > 0) {
     const name = waiting.shift() as string;
@@ -43,10 +43,10 @@ function resolvedBelow(root: string, path: string, last: 'follow' | 'keep'): str
     const process = LINK_OF_PROCESS.exec(names.join('/'))?.[1];
     if (process !== undefined && isInProc(root, here.names)) {
       // It leads into another filesystem or namespace: only the kernel can follow it.
-      here = { names, floor: names.length, top: [...process.split('/'), 'root'] };
+      here = { names, base: names.length, top: [...process.split('/'), 'root'] };
       continue;
     }
-    if (link.startsWith('/')) here = { ...here, names: here.top, floor: here.top.length };
+    if (link.startsWith('/')) here = { ...here, names: here.top, base: here.top.length };
     waiting.unshift(...link.split('/').filter(isName));
   }
   return `/${here.names.join('/')}`;
@@ -55,16 +55,16 @@ function resolvedBelow(root: string, path: string, last: 'follow' | 'keep'): str
 interface Place {
   readonly names: readonly string[];
   /** So many of the names were reached by a link that only the kernel can follow. */
-  readonly floor: number;
+  readonly base: number;
   /** Where an absolute link begins: at our root, or at that of the process whose link we followed. */
   readonly top: readonly string[];
 }
 
-function above({ names, floor, top }: Place): Place {
-  if (names.length > floor) return { names: names.slice(0, -1), floor, top };
-  if (names.join('/') === top.join('/')) return { names, floor, top };
+function above({ names, base, top }: Place): Place {
+  if (names.length > base) return { names: names.slice(0, -1), base, top };
+  if (names.join('/') === top.join('/')) return { names, base, top };
   // What lies above the end of such a link is not what is written before it.
-  return { names: [...names, '..'], floor: floor + 1, top };
+  return { names: [...names, '..'], base: base + 1, top };
 }
 
 /** Anyone may call a folder "proc"; the links of processes are only in a real one. */

@@ -65,8 +65,8 @@ export class ReaderProcess {
   readonly #settings: ReaderSettings;
   #start: NodeJS.Timeout | undefined;
   #quiet: NodeJS.Timeout | undefined;
-  #chunksHeard = 0;
-  #lastHeardMs = performance.now();
+  #chunksReceived = 0;
+  #lastReceivedMs = performance.now();
   #lastId = 0;
   #filesInLine = 0;
 
@@ -81,11 +81,11 @@ export class ReaderProcess {
         onGone: () => this.#events.onGone(this),
       },
     );
-    this.beginLook(events);
+    this.beginCheck(events);
   }
 
   /** It forgets what it remembers of an earlier look, and tells these listeners from now on. */
-  beginLook(events: ReaderEvents): void {
+  beginCheck(events: ReaderEvents): void {
     this.#events = events;
     this.#start = setTimeout(
       () => this.#events.onDeath(this, 'the reader process did not start within its time limit'),
@@ -115,7 +115,7 @@ export class ReaderProcess {
 
   /** It works on a question and has said nothing for a while. */
   get isQuiet(): boolean {
-    return this.#clocks.size > 0 && performance.now() - this.#lastHeardMs >= READER_QUIET_MS;
+    return this.#clocks.size > 0 && performance.now() - this.#lastReceivedMs >= READER_QUIET_MS;
   }
 
   /** The questions it was in the middle of. */
@@ -167,8 +167,8 @@ export class ReaderProcess {
   }
 
   #hear(chunk: Buffer): void {
-    this.#chunksHeard += 1;
-    this.#lastHeardMs = performance.now();
+    this.#chunksReceived += 1;
+    this.#lastReceivedMs = performance.now();
     for (const { header, payload } of this.#framesIn(chunk)) this.#obey(header, payload);
     this.#listen();
   }
@@ -207,12 +207,12 @@ export class ReaderProcess {
 
   #startClock(id: number, ms: number): void {
     const expire = () => {
-      const before = this.#chunksHeard;
+      const before = this.#chunksReceived;
       // When we were busy ourselves the answer may be in the pipe: one turn of the loop brings it,
       // or the beginning of a long one.
       setImmediate(() => {
         if (!this.#clocks.has(id)) return;
-        if (this.#chunksHeard === before) this.#events.onHang(this);
+        if (this.#chunksReceived === before) this.#events.onHang(this);
         else this.#startClock(id, READER_QUIET_MS);
       });
     };
@@ -235,7 +235,7 @@ export class ReaderProcess {
 
   /** A reader may have much to do, but not for ever. */
   #isAtWork(): boolean {
-    return performance.now() - this.#lastHeardMs < READER_BUSY_MS && isRunning(this.pid);
+    return performance.now() - this.#lastReceivedMs < READER_BUSY_MS && isRunning(this.pid);
   }
 
   /** Services are asked side by side, so waiting for one of them alone keeps nobody else. */

@@ -62,18 +62,18 @@ async function answer(
 ): Promise<void> {
   say({ say: 'begin', id });
   const said = answerer.answer(kind, question).then(
-    ({ value, payload = [] }) => sayAnswer({ say: 'answer', id, value }, payload),
+    ({ value, payload = [] }) => printAnswer({ say: 'answer', id, value }, payload),
     (error: unknown) => say({ say: 'failure', id, ...failureOf(error) }),
   );
   if (isPathKind(kind)) await said;
 }
 
-function sayAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buffer[]): void {
+function printAnswer(header: FromReader & { say: 'answer' }, payload: readonly Buffer[]): void {
   const parts = partsOf(header, payload);
   const bytes = bytesIn(parts);
   if (bytes > LONG_BYTES) saveMemory();
   if (bytes <= FRAME_BYTES_MAX) {
-    sayParts(parts);
+    partsText(parts);
   } else {
     const detail = `the answer has more than ${FRAME_BYTES_MAX} bytes`;
     say({ say: 'failure', id: header.id, failure: 'too-large', detail });
@@ -92,11 +92,11 @@ function saveMemory(): void {
 }
 
 function say(header: FromReader): void {
-  sayParts(partsOf(header, []));
+  partsText(partsOf(header, []));
 }
 
 /** Written at once, not through a stream: a reader that hangs a moment later has said it. */
-function sayParts(parts: readonly Buffer[]): void {
+function partsText(parts: readonly Buffer[]): void {
   for (let left = writevSync(1, parts), at = 0; at < parts.length; at += 1) {
     const part = parts[at] as Buffer;
     for (let from = Math.min(left, part.length); from < part.length; ) {

@@ -30,12 +30,12 @@ function isGroup(value: unknown): boolean {
 
 function isFrame(value: unknown): boolean {
   const [file, line] = [fieldAt(value, 'file'), fieldAt(value, 'line')];
-  const words = fieldAt(value, 'arguments');
+  const text = fieldAt(value, 'arguments');
   return (
     ['function', 'rawFunction'].every((name) => isText(fieldAt(value, name))) &&
     (file === null || isText(file)) &&
     (line === null || isCount(line)) &&
-    (words === undefined || isText(words))
+    (text === undefined || isText(text))
   );
 }
 

@@ -1,7 +1,7 @@
 import { CONFIG_KEYS, KUBELET_FLAGS } from '../evidence/kubelet/kubelet-config.ts';
 import { CONFIG_DEPTH_MAX } from '../evidence/limits.ts';
 import { yamlValue } from '../evidence/text/text-value.ts';
-import { REDACTED, redactWords, withoutPrivateParts } from './redact-words.ts';
+import { REDACTED, redactText, withoutPrivateParts } from './redact-text.ts';
 
 /** A text that no parser of ours accepts, for one that none accepted. */
 const UNREADABLE = '[redacted';
@@ -22,7 +22,7 @@ export function redactConfig(text: string): string {
 function redactArguments(text: string): string {
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('#'));
   const words = lines.flatMap((line) => line.split(/\s+/)).filter((word) => word !== '');
-  return `${redactWords(words).join('\n')}\n`;
+  return `${redactText(words).join('\n')}\n`;
 }
 
 /** `above` are the values that hold this one: an alias of YAML can put a value into itself. */

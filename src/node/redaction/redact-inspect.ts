@@ -1,6 +1,6 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../evidence/text/text-value.ts';
-import { REDACTED } from './redact-words.ts';
+import { REDACTED } from './redact-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -14,10 +14,10 @@ export function redactInspect(info: unknown): Fields {
   const text = textAt(info, 'info');
   if (text === undefined) return {};
   const parsed = jsonValue(text);
-  return { info: parsed ? JSON.stringify(kept(parsed.value)) : REDACTED };
+  return { info: parsed ? JSON.stringify(stored(parsed.value)) : REDACTED };
 }
 
-function kept(value: unknown): Fields {
+function stored(value: unknown): Fields {
   const config = fieldAt(value, 'config');
   return {
     ...known('pid', numberAt(value, 'pid')),

@@ -4,8 +4,8 @@ import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import { UNIT_SIGNATURE_LIST } from '../evidence/logs/log-signatures-of-units.ts';
 import type { LogLine, LogLines } from '../model/node-reader.ts';
 import { redactMessage } from './redact-message.ts';
-import { redactSentence } from './redact-sentence.ts';
-import { REDACTED } from './redact-words.ts';
+import { redactSentence } from './redact-prose.ts';
+import { REDACTED } from './redact-text.ts';
 
 /**
  * Of a log only lines that say something we know leave the node, without what others' words may tell

@@ -92,8 +92,8 @@ test('whatever a message is made of, it says the same of a mount and keeps no se
   );
   const pieces = fc.array(fc.oneof({ weight: 6, arbitrary: piece }, known), { maxLength: 14 });
   fc.assert(
-    fc.property(pieces, (words) => {
-      const message = words.join(' ');
+    fc.property(pieces, (text) => {
+      const message = text.join(' ');
       const safe = redactMessage(message);
       expect(saysSourceIsGone(safe, SRC)).toBe(saysSourceIsGone(message, SRC));
       expect(mentions(safe, SRC)).toBe(mentions(message, SRC));

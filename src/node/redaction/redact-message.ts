@@ -1,4 +1,4 @@
-import { REDACTED } from './redact-words.ts';
+import { REDACTED } from './redact-text.ts';
 
 /**
  * What a runtime or the kubelet says of a container. An application writes its own last words into
@@ -13,10 +13,10 @@ export function redactMessage(message: string): string {
   let safe = '';
   let end = 0;
   for (const sentence of message.matchAll(KEPT)) {
-    safe += redactWordsOf(message.slice(end, sentence.index)) + sentence[0];
+    safe += redactTextOf(message.slice(end, sentence.index)) + sentence[0];
     end = sentence.index + sentence[0].length;
   }
-  return safe + redactWordsOf(message.slice(end));
+  return safe + redactTextOf(message.slice(end));
 }
 
 // /var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volume-subpaths/settings/app/1
@@ -58,7 +58,7 @@ const VOCABULARY: ReadonlySet<string> = new Set(
   ].flatMap((line) => line.split(' ')),
 );
 
-function redactWordsOf(text: string): string {
+function redactTextOf(text: string): string {
   return text.replace(WORD, (word, at: number) => {
     LINE_OF_SOURCE.lastIndex = at;
     if (OF_RUNTIMES.test(word) || LINE_OF_SOURCE.test(text)) return word;

@@ -1,7 +1,7 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../evidence/text/text-value.ts';
 import { redactMessage } from './redact-message.ts';
-import { REDACTED } from './redact-words.ts';
+import { REDACTED } from './redact-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -88,7 +88,7 @@ function redactStatus(status: unknown): Fields {
 }
 
 const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];
-const STATE_NUMBERS = ['exitCode', 'signal'];
+const STATE_VALUES = ['exitCode', 'signal'];
 
 function redactState(state: unknown): Fields {
   const kinds = ['waiting', 'running', 'terminated'].filter(
@@ -96,7 +96,7 @@ function redactState(state: unknown): Fields {
   );
   return Object.fromEntries(
     kinds.map((kind) => {
-      const numbers = STATE_NUMBERS.map((name) => [name, numberAt(state, kind, name)] as const);
+      const numbers = STATE_VALUES.map((name) => [name, numberAt(state, kind, name)] as const);
       const known = numbers.filter(([, value]) => value !== undefined);
       const message = textAt(state, kind, 'message');
       return [

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { makeFolder, makeProc, makeProcess } from '../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../test/made-node.ts';
-import { lookAt } from '../checkup/look.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import { containers } from '../evidence/containers/containers.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
@@ -192,8 +192,8 @@ describe('a redacted node', () => {
   });
 
   test.each([kubelet, kubeletVersion, pods, containers])('gives the same $id', async (evidence) => {
-    const original = await lookAt(maker.build()).of<unknown>(evidence);
-    expect(await lookAt(copy.build()).of<unknown>(evidence)).toEqual(original);
+    const original = await takeSnapshot(maker.build()).of<unknown>(evidence);
+    expect(await takeSnapshot(copy.build()).of<unknown>(evidence)).toEqual(original);
   });
 
   test('is the same when it is redacted again', () => {

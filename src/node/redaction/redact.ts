@@ -11,9 +11,9 @@ import type {
 import { redactConfig } from './redact-config.ts';
 import { redactLog } from './redact-log.ts';
 import { redactPods } from './redact-pods.ts';
+import { redactSentence } from './redact-prose.ts';
 import { redactRuntime } from './redact-runtime.ts';
-import { redactSentence } from './redact-sentence.ts';
-import { REDACTED, redactWords } from './redact-words.ts';
+import { REDACTED, redactText } from './redact-text.ts';
 
 /**
  * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
@@ -80,7 +80,7 @@ function redactFile(path: string, text: string): string {
   if (CONNECTIONS.test(path)) return listeners(text);
   // 3
   if (FUSE_REQUESTS.test(path) && /^\d+\s*$/.test(text)) return text;
-  if (COMMAND_LINE.test(path)) return redactWords(text.split('\0')).join('\0');
+  if (COMMAND_LINE.test(path)) return redactText(text.split('\0')).join('\0');
   if (SEEN_BY_PROCESS.test(path)) return redactConfig(text);
   // What the kernel itself writes holds no secrets, but for the environment of a process.
   return path.startsWith('/proc/') && !ENVIRONMENT.test(path) ? text : REDACTED;

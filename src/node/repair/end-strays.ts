@@ -1,13 +1,13 @@
 import { sendSignal } from '../../lib/process/send-signal.ts';
 import { strayReaders } from '../evidence/mounts/stray-readers.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 
 /**
  * Kills readers of ours that have lost their parent: they keep mounts busy, and nobody waits for their
  * answer. A failure changes nothing: whatever uses a mount is found again before anything is done to it.
  */
-export async function endStrays(look: Look): Promise<void> {
-  const strays = await attempt(strayReaders(look));
+export async function endStrays(snapshot: Snapshot): Promise<void> {
+  const strays = await attempt(strayReaders(snapshot));
   for (const stray of strays.known ? strays.value : []) sendSignal(stray, 'SIGKILL');
 }

@@ -22,7 +22,7 @@ import {
   OLDER,
   readJournal,
 } from './journal.ts';
-import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, KEPT_FILES_MAX } from './limits.ts';
+import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
 
 /** The folder of what was kept of things that are gone, beside the journal. */
 const KEPT = 'kept';
@@ -68,8 +68,8 @@ export class FileJournal implements Journal {
     await prepareFolder(folder);
     // container-ca80f370dfb53.json
     if (!/^\w[\w.-]*$/.test(name)) throw new DiskError(`${name} is no name of a file`);
-    if (readdirSync(folder).length >= KEPT_FILES_MAX) {
-      throw new DiskError(`${folder} holds ${KEPT_FILES_MAX} files: move them elsewhere`);
+    if (readdirSync(folder).length >= STORED_FILES_MAX) {
+      throw new DiskError(`${folder} holds ${STORED_FILES_MAX} files: move them elsewhere`);
     }
     await writeSynced(join(folder, name), text);
     return join(folder, name);

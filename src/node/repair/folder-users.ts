@@ -2,18 +2,22 @@ import type { MountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { pathsOf, shownAt } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { HOLDER_PROCESSES_MAX, PROCESSES_AT_ONCE_MAX } from './limits.ts';
 
 /** By name: which process works in a folder, or has it open, in whichever mount namespace. */
 export async function usersOf(
   names: readonly string[],
-  sight: { readonly look: Look; readonly folder: string; readonly namespaces: MountNamespaces },
+  sight: {
+    readonly snapshot: Snapshot;
+    readonly folder: string;
+    readonly namespaces: MountNamespaces;
+  },
 ): Promise<ReadonlyMap<string, string>> {
-  const { look, folder, namespaces } = sight;
+  const { snapshot, folder, namespaces } = sight;
   const users = new Map<string, string>();
-  const place = shownAt(folder, await look.of(mountTable));
+  const place = shownAt(folder, await snapshot.of(mountTable));
   if (!place || names.length === 0) return users;
   const wanted = new Set(names);
   const asked = namespaces.namespaces.flatMap(({ pids, table }) => {
@@ -28,7 +32,7 @@ export async function usersOf(
     await Promise.all(
       some.map(async ({ pid, under }) => {
         const question = { filesOf: pid, under, mountIds: [] };
-        const answer = await attempt(look.node.ask('openFiles', question));
+        const answer = await attempt(snapshot.node.ask('openFiles', question));
         // A process that has ended holds nothing.
         if (!answer.known && answer.error.failure === 'missing') return;
         if (!answer.known) throw answer.error;

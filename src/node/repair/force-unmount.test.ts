@@ -4,40 +4,40 @@ import {
   filesOf,
   halfForced as halfDone,
   holds,
-  deadNode as madeNode,
+  deadNode as syntheticNode,
   DEAD_TARGET as TARGET,
   withMounts,
-} from '../../../test/made-dead-volume.ts';
-import { MadeHands } from '../../../test/made-hands.ts';
-import type { NodeMaker } from '../../../test/made-node.ts';
+} from '../../../test/synthetic-dead-volume.ts';
+import type { NodeMaker } from '../../../test/synthetic-node.ts';
+import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
 import { ORPHAN } from '../../../tools/fixtures/dead-volume-mount.ts';
-import { lookAt } from '../checkup/look.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Outcome } from '../model/action.ts';
 import type { ProcessEntry } from '../model/node-reader.ts';
 import { keyOf } from '../reader/recording.ts';
 import { forceUnmount } from './force-unmount.ts';
-import type { Deed } from './node-writer.ts';
+import type { WriteResult } from './node-writer.ts';
 import { perform } from './perform.ts';
 
-const { writer } = new MadeHands().hands;
+const { writer } = new SyntheticRepair().repair;
 
 function refusalOf(maker: NodeMaker, action = ACTION): Promise<Outcome | undefined> {
-  return forceUnmount.refuse(action, lookAt(maker.build()), writer);
+  return forceUnmount.refuse(action, takeSnapshot(maker.build()), writer);
 }
 
 test('nothing stands against a dead mount of an orphan that nobody uses', async () => {
-  expect(await refusalOf(madeNode())).toBeUndefined();
+  expect(await refusalOf(syntheticNode())).toBeUndefined();
 });
 
 test('nor do files of the kernel, nor a namespace in which somebody lives', async () => {
   const memory = { by: 'fd/3', path: '/memfd:x (deleted)', mount: 4 };
   const own = { by: 'fd/5', path: 'mnt:[4026531841]' };
   const late = { by: 'fd/4', path: '/etc/hosts', mount: 27 };
-  expect(await refusalOf(holds(madeNode(), 1, memory, late, own))).toBeUndefined();
+  expect(await refusalOf(holds(syntheticNode(), 1, memory, late, own))).toBeUndefined();
 });
 
 test('a mount that is gone is done', async () => {
-  const maker = withMounts(madeNode(), (text) => text.replace(/^210 .*\n/m, ''));
+  const maker = withMounts(syntheticNode(), (text) => text.replace(/^210 .*\n/m, ''));
   expect(await refusalOf(maker)).toMatchObject({ state: 'done' });
 });
 
@@ -71,64 +71,68 @@ describe('it is refused', () => {
   const cases: readonly (readonly [string, () => NodeMaker, string])[] = [
     [
       'when the mount was made anew since',
-      () => withMounts(madeNode(), (text) => text.replace(/^210 27 0:57/m, '210 27 0:58')),
+      () => withMounts(syntheticNode(), (text) => text.replace(/^210 27 0:57/m, '210 27 0:58')),
       'the mount changed since it was diagnosed',
     ],
     [
       'when another mount stands on it',
       () =>
         withMounts(
-          madeNode(),
+          syntheticNode(),
           (text) => `${text}300 210 0:60 / ${TARGET}/inner rw - tmpfs tmpfs rw\n`,
         ),
       'another mount lies over this one',
     ],
-    ['when the pod lives', () => madeNode('pod-lives-in-its-cgroup'), `pod ${ORPHAN} lives`],
+    ['when the pod lives', () => syntheticNode('pod-lives-in-its-cgroup'), `pod ${ORPHAN} lives`],
     [
       'when nobody can tell whether the pod lives',
-      () => madeNode('stopped-sandbox-and-no-list'),
+      () => syntheticNode('stopped-sandbox-and-no-list'),
       `whether pod ${ORPHAN} lives is not known`,
     ],
     [
       'without the uid, where the list of pods cannot be had',
-      () => madeNode('active-without-any-credential'),
+      () => syntheticNode('active-without-any-credential'),
       'a person must name the pod',
     ],
-    ['when it answers again', () => madeNode('answers-though-orphaned'), 'the mount answers again'],
+    [
+      'when it answers again',
+      () => syntheticNode('answers-though-orphaned'),
+      'the mount answers again',
+    ],
     [
       'when a process holds a file on it',
-      () => holds(madeNode(), 1, { by: 'fd/7', path: '/data/db', mount: 210 }),
+      () => holds(syntheticNode(), 1, { by: 'fd/7', path: '/data/db', mount: 210 }),
       'a process uses this filesystem',
     ],
     [
       'when a process works in a folder of it',
-      () => holds(madeNode(), 1, { by: 'cwd', path: `${TARGET}/db` }),
+      () => holds(syntheticNode(), 1, { by: 'cwd', path: `${TARGET}/db` }),
       'a process uses this filesystem',
     ],
     [
       'when a process has a file of it mapped, through a mount that is gone',
-      () => holds(madeNode(), 1, { by: 'maps', path: '/db', device: '0:57' }),
+      () => holds(syntheticNode(), 1, { by: 'maps', path: '/db', device: '0:57' }),
       'a process uses this filesystem',
     ],
     [
       'when a process holds a file on a mount that is in no table',
-      () => holds(madeNode(), 1, { by: 'fd/7', path: '/db', mount: 999 }),
+      () => holds(syntheticNode(), 1, { by: 'fd/7', path: '/db', mount: 999 }),
       'a filesystem that no table shows',
     ],
     [
       'when a namespace is kept by an open file alone',
-      () => holds(madeNode(), 1, { by: 'fd/9', path: 'mnt:[4026539999]' }),
+      () => holds(syntheticNode(), 1, { by: 'fd/9', path: 'mnt:[4026539999]' }),
       'not every mount of the node can be seen',
     ],
     [
       'when what a process holds cannot be seen',
-      () => madeNode().set('openFiles', filesOf(1), { failure: 'timeout' }),
+      () => syntheticNode().set('openFiles', filesOf(1), { failure: 'timeout' }),
       'not every mount of the node can be seen',
     ],
     [
       'when an unmount that was left behind is still at it',
       () =>
-        madeNode()
+        syntheticNode()
           .file('/proc/1/comm', 'umount\n')
           .file('/proc/1/status', 'Uid:\t0\t0\t0\t0\n')
           .file('/proc/1/cmdline', `umount\0-f\0${TARGET}\0`),
@@ -138,7 +142,7 @@ describe('it is refused', () => {
       'when there are more loop devices than we look at',
       () => {
         const names = Array.from({ length: 1_025 }, (_, index) => `loop${index}`);
-        return madeNode().folder('/sys/block', names);
+        return syntheticNode().folder('/sys/block', names);
       },
       'not every loop device can be looked at',
     ],
@@ -146,7 +150,7 @@ describe('it is refused', () => {
       'when an overlay has a layer on it',
       () =>
         withMounts(
-          madeNode(),
+          syntheticNode(),
           (text) =>
             `${text}300 27 0:60 / /merged rw - overlay overlay rw,lowerdir=/a:${TARGET}/l\n`,
         ),
@@ -154,19 +158,19 @@ describe('it is refused', () => {
     ],
     [
       'when the kernel swaps to it',
-      () => madeNode().file('/proc/swaps', `Filename Type\n${TARGET}/swap file 1 0 -2\n`),
+      () => syntheticNode().file('/proc/swaps', `Filename Type\n${TARGET}/swap file 1 0 -2\n`),
       'the kernel swaps to this filesystem',
     ],
     [
       'when a loop device is made from it',
-      () => madeNode().file('/sys/block/loop1/loop/backing_file', `${TARGET}/disk.img\n`),
+      () => syntheticNode().file('/sys/block/loop1/loop/backing_file', `${TARGET}/disk.img\n`),
       'a loop device is made from a file on it',
     ],
     [
       'when somebody else has it mounted elsewhere',
       () => {
         const other = '300 27 0:57 / /mnt/backup rw - ceph 10.0.0.7:6789:/volumes/data rw\n';
-        return withMounts(madeNode(), (text) => `${text}${other}`);
+        return withMounts(syntheticNode(), (text) => `${text}${other}`);
       },
       'somebody else has this filesystem mounted',
     ],
@@ -174,20 +178,20 @@ describe('it is refused', () => {
       'when a namespace is kept by a mount alone',
       () => {
         const pinned = '300 27 0:4 mnt:[4026539999] /run/snapd/ns/x.mnt rw - nsfs nsfs rw\n';
-        return withMounts(madeNode(), (text) => `${text}${pinned}`);
+        return withMounts(syntheticNode(), (text) => `${text}${pinned}`);
       },
       'not every mount of the node can be seen',
     ],
   ];
 
-  test.each(cases)('%s', async (_name, made, what) => {
-    const outcome = await refusalOf(made());
+  test.each(cases)('%s', async (_name, fixture, what) => {
+    const outcome = await refusalOf(fixture());
     expect(outcome).toMatchObject({ state: 'refused', what: expect.stringContaining(what) });
   });
 
   test('for any other path, and for a pod that the path is not of', async () => {
     for (const change of [{ target: '/var/lib/kubelet/pods' }, { podUid: 'another' }]) {
-      const outcome = await refusalOf(madeNode(), { ...ACTION, ...change });
+      const outcome = await refusalOf(syntheticNode(), { ...ACTION, ...change });
       expect(outcome).toMatchObject({ what: expect.stringContaining('is not a volume of pod') });
     }
   });
@@ -196,7 +200,7 @@ describe('it is refused', () => {
     const other = ORPHAN.replace(/11$/, '12');
     const line = (uid: string) => TARGET.replace(ORPHAN, uid);
     const copy = `300 27 0:57 / ${line(other)} rw - ceph 10.0.0.7:6789:/volumes/data rw\n`;
-    const maker = withMounts(madeNode('active-without-any-credential'), (text) => text + copy);
+    const maker = withMounts(syntheticNode('active-without-any-credential'), (text) => text + copy);
     const one = await refusalOf(maker, { ...ACTION, confirmed: ORPHAN });
     expect(one).toMatchObject({
       state: 'refused',
@@ -208,26 +212,26 @@ describe('it is refused', () => {
   });
 
   test('not once an earlier action has seen the pod to be gone: the first one frees the kubelet, whose wait had shown it', async () => {
-    const made = new MadeHands();
-    const maker = madeNode('active-without-any-credential');
-    const hands = {
-      ...made.hands,
-      look: () => lookAt(maker.build()),
+    const fixture = new SyntheticRepair();
+    const maker = syntheticNode('active-without-any-credential');
+    const repair = {
+      ...fixture.repair,
+      snapshot: () => takeSnapshot(maker.build()),
       permitted: new Set(['force-unmount'] as const),
     };
     const intent = { action: ACTION, fault: 'dead-volume-mount', finding: '3f9a1c' };
     const what = { what: expect.stringContaining('a person must name the pod') };
-    expect((await perform(intent, hands)).outcome).toMatchObject({ state: 'refused', ...what });
-    expect(made.log).toEqual([]);
-    made.seenGone.add(`${ORPHAN} another`);
-    expect((await perform(intent, hands)).outcome).toMatchObject({ state: 'refused', ...what });
-    made.seenGone.add(`${ORPHAN} 3f9a1c`);
-    await perform(intent, hands);
-    expect(made.log[0]).toBe('intend');
+    expect((await perform(intent, repair)).outcome).toMatchObject({ state: 'refused', ...what });
+    expect(fixture.log).toEqual([]);
+    fixture.seenGone.add(`${ORPHAN} another`);
+    expect((await perform(intent, repair)).outcome).toMatchObject({ state: 'refused', ...what });
+    fixture.seenGone.add(`${ORPHAN} 3f9a1c`);
+    await perform(intent, repair);
+    expect(fixture.log[0]).toBe('intend');
   });
 
   test('not with the right uid from a person', async () => {
-    const maker = madeNode('active-without-any-credential');
+    const maker = syntheticNode('active-without-any-credential');
     expect(await refusalOf(maker, { ...ACTION, confirmed: ORPHAN })).toBeUndefined();
     const wrong = await refusalOf(maker, { ...ACTION, confirmed: 'yes' });
     expect(wrong).toMatchObject({ state: 'refused' });
@@ -235,9 +239,9 @@ describe('it is refused', () => {
 });
 
 /** A hand that writes down what it is told to do, and says what it is told to say. */
-function loggingHand(deeds: readonly Deed[] = [], onForce: () => void = () => {}) {
+function loggingHand(actions: readonly WriteResult[] = [], onForce: () => void = () => {}) {
   const log: string[] = [];
-  const left = [...deeds];
+  const left = [...actions];
   const hand = {
     ...writer,
     forceUnmount: async () => {
@@ -261,84 +265,84 @@ function loggingHand(deeds: readonly Deed[] = [], onForce: () => void = () => {}
   return { log, hand };
 }
 
-const busy: Deed = { state: 'busy', why: 'target is busy' };
+const busy: WriteResult = { state: 'busy', why: 'target is busy' };
 const withoutMount = (maker: NodeMaker) =>
   withMounts(maker, (text) => text.replace(/^210 .*\n/m, ''));
 
 describe('the deed', () => {
   async function actWith(
-    deeds: readonly Deed[],
-    { maker = madeNode(), action = ACTION, onForce = () => {} } = {},
+    actions: readonly WriteResult[],
+    { maker = syntheticNode(), action = ACTION, onForce = () => {} } = {},
   ) {
-    const { log, hand } = loggingHand(deeds, onForce);
-    const freshLook = () => lookAt(maker.build());
-    const mishap = await forceUnmount.act(action, hand, freshLook(), { freshLook });
-    return { log, mishap };
+    const { log, hand } = loggingHand(actions, onForce);
+    const freshSnapshot = () => takeSnapshot(maker.build());
+    const actionFailure = await forceUnmount.act(action, hand, freshSnapshot(), { freshSnapshot });
+    return { log, actionFailure };
   }
 
   test('is repeated once when the target is busy; a folder that is still mounted stays', async () => {
-    const { log, mishap } = await actWith([busy]);
-    expect(mishap).toBeUndefined();
+    const { log, actionFailure } = await actWith([busy]);
+    expect(actionFailure).toBeUndefined();
     expect(log).toEqual(['force', 'force']);
   });
 
   test('ends with the removal of the folder, where this kubelet would leave it', async () => {
-    const maker = madeNode();
+    const maker = syntheticNode();
     const onForce = () => void withoutMount(maker);
     const { log } = await actWith([], { maker, onForce });
     expect(log).toEqual(['force', `rmdir ${TARGET}`]);
   });
 
   test('leaves a folder on which another namespace, that sees it elsewhere, has a mount', async () => {
-    const maker = withContainer(madeNode());
+    const maker = withContainer(syntheticNode());
     const onForce = () => void withoutMount(maker);
     expect((await actWith([], { maker, onForce })).log).toEqual(['force']);
   });
 
   test('is not repeated on a mount that changed meanwhile, and is refused', async () => {
-    const changed: Deed = { state: 'changed', what: 'the mount changed', why: 'the table' };
+    const changed: WriteResult = { state: 'changed', what: 'the mount changed', why: 'the table' };
     const stays = { what: 'the mount changed', why: 'the table', stays: 'refused' };
-    expect(await actWith([changed])).toMatchObject({ log: ['force'], mishap: stays });
+    expect(await actWith([changed])).toMatchObject({ log: ['force'], actionFailure: stays });
     expect(await actWith([busy, changed])).toMatchObject({
       log: ['force', 'force'],
-      mishap: stays,
+      actionFailure: stays,
     });
   });
 
   test('gives up after the second, for what is no FUSE', async () => {
-    const { log, mishap } = await actWith([busy, busy]);
+    const { log, actionFailure } = await actWith([busy, busy]);
     expect(log).toEqual(['force', 'force']);
-    expect(mishap).toMatchObject({ what: 'the unmount failed', why: 'target is busy' });
+    expect(actionFailure).toMatchObject({ what: 'the unmount failed', why: 'target is busy' });
   });
 
   test('cuts off the server of a FUSE mount where its control files are to be seen', async () => {
     const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';
-    const maker = withMounts(madeNode(), (text) => fuse(`${text}${control}`));
+    const maker = withMounts(syntheticNode(), (text) => fuse(`${text}${control}`));
     const action = { ...ACTION, fsType: 'fuse.x' };
-    const { log, mishap } = await actWith([busy, busy], { maker, action });
-    expect(mishap).toBeUndefined();
+    const { log, actionFailure } = await actWith([busy, busy], { maker, action });
+    expect(actionFailure).toBeUndefined();
     expect(log).toEqual(['force', 'force', 'abort /sys/fs/fuse/connections/57', 'unmount']);
   });
 
   test('names the connection of a block device by its whole number', async () => {
     const control = '31 21 0:30 / /sys/fs/fuse/connections rw - fusectl fusectl rw\n';
     const change = (text: string) => fuse(`${text}${control}`).replace('0:57', '8:16');
-    const maker = withMounts(madeNode(), change);
+    const maker = withMounts(syntheticNode(), change);
     const action = { ...ACTION, fsType: 'fuse.x', device: '8:16' };
     const { log } = await actWith([busy, busy], { maker, action });
     expect(log).toContain('abort /sys/fs/fuse/connections/8388624');
   });
 
   test('that does not come to an end is told as that', async () => {
-    const { mishap } = await actWith([{ state: 'unending', why: 'process 99' }]);
-    expect(mishap).toMatchObject({ isUnending: true });
+    const { actionFailure } = await actWith([{ state: 'unending', why: 'process 99' }]);
+    expect(actionFailure).toMatchObject({ isUnending: true });
   });
 });
 
 describe('an act that was killed in its middle', () => {
   async function resumeOn(maker: NodeMaker, onForce: () => void = () => {}) {
     const { log, hand } = loggingHand([], onForce);
-    const said = await forceUnmount.resume?.(ACTION, hand, () => lookAt(maker.build()));
+    const said = await forceUnmount.resume?.(ACTION, hand, () => takeSnapshot(maker.build()));
     return { log, said };
   }
 
@@ -350,7 +354,7 @@ describe('an act that was killed in its middle', () => {
   });
 
   test('is not, when it had not begun, or somebody uses the filesystem now', async () => {
-    expect(await resumeOn(madeNode())).toEqual({ log: [], said: undefined });
+    expect(await resumeOn(syntheticNode())).toEqual({ log: [], said: undefined });
     const used = holds(halfDone(), 1, { by: 'fd/7', path: '/db', mount: 210 });
     const { log, said } = await resumeOn(used);
     expect(log).toEqual([]);
@@ -361,7 +365,7 @@ describe('an act that was killed in its middle', () => {
   });
 
   test('still removes the folder, when the mount was gone already', async () => {
-    const { log, said } = await resumeOn(withoutMount(madeNode()));
+    const { log, said } = await resumeOn(withoutMount(syntheticNode()));
     expect(log).toEqual([`rmdir ${TARGET}`]);
     expect(said).toEqual({ said: 'its folder is removed now' });
   });
@@ -371,7 +375,7 @@ test('a folder that is left though it should be removed is told', async () => {
   const answer = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
   const status = { ...answer, links: 2, sizeBytes: 0, modifiedMs: 0 };
   const asked = { path: `/proc/812/root${TARGET}`, patience: 'long' } as const;
-  const maker = withoutMount(madeNode()).set('status', asked, { answer: status });
-  const sight = await forceUnmount.isDone(ACTION, lookAt(maker.build()));
+  const maker = withoutMount(syntheticNode()).set('status', asked, { answer: status });
+  const sight = await forceUnmount.isDone(ACTION, takeSnapshot(maker.build()));
   expect(sight).toMatchObject({ isDone: true, beside: expect.stringContaining(`rmdir ${TARGET}`) });
 });

@@ -8,70 +8,76 @@ import { mountProbes } from '../evidence/mounts/mount-probes.ts';
 import { type MountTable, mountTable } from '../evidence/mounts/mount-table.ts';
 import type { ProbeResult } from '../evidence/mounts/probe-result.ts';
 import { isFuseType } from '../evidence/mounts/suspect-mounts.ts';
+import { naming } from '../evidence/pods/orphan-messages.ts';
 import { isStaticPodUid } from '../evidence/pods/orphan-pods.ts';
-import { naming } from '../evidence/pods/orphan-words.ts';
 import { podPathOf } from '../evidence/pods/pod-path.ts';
-import type { Action, ByHand, Outcome } from '../model/action.ts';
+import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { ownMounts } from '../reader/own-mounts.ts';
 import { CHECK_AGAIN, type Handler } from './handler.ts';
-import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
+import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { forceAgainMs } from './limits.ts';
 import { livingPod } from './living-pod.ts';
-import { type Deed, FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
-import { isPinned, objectionTo, unmountMishap } from './pinned-mount.ts';
-import { unmountUnderWay } from './under-way.ts';
+import {
+  FIRST_PROCESS,
+  type NodeWriter,
+  type ProcessPins,
+  type WriteResult,
+} from './node-writer.ts';
+import { isPinned, objectionTo, unmountFailure } from './pinned-mount.ts';
 import { otherPath, underWay } from './unmount.ts';
+import { unmountUnderWay } from './unmount-in-progress.ts';
 
 type Force = Action<'force-unmount'>;
 
 /** Unmounts the dead mount of an orphan by force, which frees everyone who waits on it. */
 export const forceUnmount: Handler<'force-unmount'> = {
-  async refuse(action, look, writer) {
-    const sight = await sightOf(look);
+  async refuse(action, snapshot, writer) {
+    const sight = await sightOf(snapshot);
     return (
       foreignTarget(action, sight) ??
       objectionTo(action, sight.table) ??
-      (await livingPod(action, look)) ??
-      (await answeringMount(action, look)) ??
-      (await usedElsewhere(action, look)) ??
+      (await livingPod(action, snapshot)) ??
+      (await answeringMount(action, snapshot)) ??
+      (await usedElsewhere(action, snapshot)) ??
       (await otherPath(action, sight)) ??
-      (await underWay(action, look)) ??
-      (await tiedHands(action, sight, writer))
+      (await underWay(action, snapshot)) ??
+      (await cannotAct(action, sight, writer))
     );
   },
 
-  async act(action, writer, look, { freshLook, note }) {
-    const { pid, process } = await sightOf(look);
-    const deed = await force(action, process, writer, freshLook);
-    if (deed.state !== 'did') return unmountMishap(deed, byHand(action.target, pid));
-    if (deed.note !== undefined) note?.(deed.note);
-    await removeFolder(action, writer, freshLook());
+  async act(action, writer, snapshot, { freshSnapshot, note }) {
+    const { pid, process } = await sightOf(snapshot);
+    const description = await force(action, process, writer, freshSnapshot);
+    if (description.state !== 'did') return unmountFailure(description, manual(action.target, pid));
+    if (description.note !== undefined) note?.(description.note);
+    await removeFolder(action, writer, freshSnapshot());
     return undefined;
   },
 
-  async resume(action, writer, freshLook) {
-    const look = freshLook();
-    const { table } = await sightOf(look);
+  async resume(action, writer, freshSnapshot) {
+    const snapshot = freshSnapshot();
+    const { table } = await sightOf(snapshot);
     if (!table.mounts.some((mount) => isPinned(mount, action))) {
-      const isRemoved = await removeFolder(action, writer, look);
+      const isRemoved = await removeFolder(action, writer, snapshot);
       return isRemoved ? { said: 'its folder is removed now' } : undefined;
     }
     // The first call ends all requests, so what it left behind answers, with errors.
-    if ((await probed(action, look))?.state !== 'corrupted') return undefined;
-    const refused = await forceUnmount.refuse(begun(action), look, writer);
-    const trouble = refused ?? (await forceUnmount.act(action, writer, look, { freshLook }));
+    if ((await probed(action, snapshot))?.state !== 'corrupted') return undefined;
+    const refused = await forceUnmount.refuse(begun(action), snapshot, writer);
+    const trouble =
+      refused ?? (await forceUnmount.act(action, writer, snapshot, { freshSnapshot }));
     if (!trouble) return { said: 'its requests had been ended; it is unmounted now' };
     const said =
       'its requests were ended by us, and it must go still (umount it by hand, or recover again)';
     return 'why' in trouble ? { said: `${said}: ${trouble.why}`, isOpen: true } : undefined;
   },
 
-  async isDone(action, look) {
+  async isDone(action, snapshot) {
     // Before the table is read: one that ends in between has done it, and the table shows that.
-    const at = await unmountUnderWay(action.target, look);
-    const { table, pid, root } = await sightOf(look);
+    const at = await unmountUnderWay(action.target, snapshot);
+    const { table, pid, root } = await sightOf(snapshot);
     if (table.mounts.some((mount) => isPinned(mount, action))) {
       const seen = 'the mount is still there';
       return at === undefined
@@ -80,7 +86,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     }
     const path = `/proc/${pid}/root${action.target}`;
     // Whoever of ours still waits there comes back now, and is awaited.
-    const probe = await attempt(look.node.ask('status', { path, patience: 'long' }));
+    const probe = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
     if (!probe.known && probe.error.failure === 'timeout') {
       return {
         isDone: false,
@@ -88,12 +94,12 @@ export const forceUnmount: Handler<'force-unmount'> = {
       };
     }
     // Its number is free again, and the pods that the kubelet starts now may have got it.
-    const left = copiesOf(action.device, await look.of(mountNamespaces))
+    const left = copiesOf(action.device, await snapshot.of(mountNamespaces))
       .filter(({ mount }) => mount.fsType === action.fsType)
       .map(whereIs);
     const beside = [
       ...(left.length === 0 ? [] : [`its filesystem is mounted still, and broken: ${left.join()}`]),
-      ...(probe.known && isVolumeFolder(action, root) && (await kubeletLeavesFolders(look))
+      ...(probe.known && isVolumeFolder(action, root) && (await kubeletLeavesFolders(snapshot))
         ? [`its folder is left, and this kubelet does not remove it: rmdir ${action.target}`]
         : []),
     ];
@@ -102,24 +108,24 @@ export const forceUnmount: Handler<'force-unmount'> = {
   },
 };
 
-interface Sight {
-  readonly node: Look['node'];
+interface Observation {
+  readonly node: Snapshot['node'];
   readonly root: string;
-  readonly toldRoot?: string | undefined;
+  readonly configuredRoot?: string | undefined;
   readonly pid: number;
   readonly process: ProcessPins;
   readonly table: MountTable;
 }
 
-async function sightOf(look: Look): Promise<Sight> {
-  const [{ root, toldRoot, process = FIRST_PROCESS }, table] = await Promise.all([
-    look.of(kubelet),
-    look.of(mountTable),
+async function sightOf(snapshot: Snapshot): Promise<Observation> {
+  const [{ root, configuredRoot, process = FIRST_PROCESS }, table] = await Promise.all([
+    snapshot.of(kubelet),
+    snapshot.of(mountTable),
   ]);
-  return { node: look.node, root, toldRoot, pid: process.pid, process, table };
+  return { node: snapshot.node, root, configuredRoot, pid: process.pid, process, table };
 }
 
-function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | undefined {
+function foreignTarget({ target, podUid }: Force, { root }: Observation): Outcome | undefined {
   const place = podPathOf(target, { root });
   if (target.isWellFormed() && place?.podUid === podUid && place.volume !== undefined) {
     return undefined;
@@ -130,8 +136,8 @@ function foreignTarget({ target, podUid }: Force, { root }: Sight): Outcome | un
 }
 
 /** What has come back to life since is not forced. */
-async function answeringMount(action: Force, look: Look): Promise<Outcome | undefined> {
-  const probe = await probed(action, look);
+async function answeringMount(action: Force, snapshot: Snapshot): Promise<Outcome | undefined> {
+  const probe = await probed(action, snapshot);
   const state = probe?.state ?? 'not-probed';
   // Once one mount of a filesystem was forced, the others of it answer with errors.
   if (state === 'dead' || state === 'corrupted') return undefined;
@@ -148,13 +154,13 @@ async function answeringMount(action: Force, look: Look): Promise<Outcome | unde
   };
 }
 
-async function probed(action: Force, look: Look): Promise<ProbeResult | undefined> {
-  const { probes } = await look.of(mountProbes);
+async function probed(action: Force, snapshot: Snapshot): Promise<ProbeResult | undefined> {
+  const { probes } = await snapshot.of(mountProbes);
   return probes.find(({ suspect }) => isPinned(suspect.mount, action))?.result;
 }
 
-async function usedElsewhere(action: Force, look: Look): Promise<Outcome | undefined> {
-  const user = await filesystemUser(action, look, ownMounts());
+async function usedElsewhere(action: Force, snapshot: Snapshot): Promise<Outcome | undefined> {
+  const user = await filesystemUser(action, snapshot, ownMounts());
   if (!user) return undefined;
   const { what, why, mustName } = user;
   if (mustName !== undefined) {
@@ -170,16 +176,16 @@ async function usedElsewhere(action: Force, look: Look): Promise<Outcome | undef
   };
 }
 
-async function tiedHands(
+async function cannotAct(
   { target }: Force,
-  { pid, process }: Sight,
+  { pid, process }: Observation,
   writer: NodeWriter,
 ): Promise<Outcome | undefined> {
   const why = await writer.cannotUnmount(process);
   if (why === undefined) return undefined;
   const todo = 'see to it, or do it by hand';
-  const hand = byHand(target, pid);
-  return { state: 'refused', what: 'we cannot unmount here', why, todo, byHand: hand };
+  const hand = manual(target, pid);
+  return { state: 'refused', what: 'we cannot unmount here', why, todo, manual: hand };
 }
 
 /**
@@ -191,14 +197,14 @@ async function force(
   action: Force,
   process: ProcessPins,
   writer: NodeWriter,
-  freshLook: () => Look,
-): Promise<Deed> {
+  freshSnapshot: () => Snapshot,
+): Promise<WriteResult> {
   const first = await writer.forceUnmount(action, process);
   if (first.state !== 'busy') return first;
   await sleep(forceAgainMs);
   const second = await writer.forceUnmount(action, process);
   if (second.state !== 'busy' || !isFuseType(action.fsType)) return second;
-  const { table } = await sightOf(freshLook());
+  const { table } = await sightOf(freshSnapshot());
   const connection = fuseConnection(action.device, table);
   if (connection === undefined) return second;
   const aborted = await writer.abortFuse(connection, action, process);
@@ -207,10 +213,14 @@ async function force(
   return writer.unmount(action, process);
 }
 
-async function removeFolder(action: Force, writer: NodeWriter, look: Look): Promise<boolean> {
-  const { root, process } = await sightOf(look);
+async function removeFolder(
+  action: Force,
+  writer: NodeWriter,
+  snapshot: Snapshot,
+): Promise<boolean> {
+  const { root, process } = await sightOf(snapshot);
   if (!isVolumeFolder(action, root)) return false;
-  return removeLeftFolders([action.target], { ...begun(action), process }, writer, look);
+  return removeLeftFolders([action.target], { ...begun(action), process }, writer, snapshot);
 }
 
 /**
@@ -225,7 +235,7 @@ function isVolumeFolder({ target }: Force, root: string): boolean {
   return podPathOf(target, { root })?.plugin !== undefined;
 }
 
-function byHand(target: string, pid: number): ByHand {
+function manual(target: string, pid: number): ManualSteps {
   return {
     commands: [inNamespace(pid, 'umount', '-f', '-i', '--no-canonicalize', target)],
     risk:
@@ -234,6 +244,6 @@ function byHand(target: string, pid: number): ByHand {
   };
 }
 
-function inNamespace(pid: number, ...words: readonly string[]): string {
-  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...words]);
+function inNamespace(pid: number, ...args: readonly string[]): string {
+  return shellCommand(['nsenter', '--target', String(pid), '--mount', '--', ...args]);
 }

@@ -1,6 +1,6 @@
 import type { Tried } from '../../lib/state/state-folder.ts';
-import type { Action, ActionKind, Outcome, Trouble } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Action, ActionKind, Failure, Outcome } from '../model/action.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import type { NodeWriter } from './node-writer.ts';
 
 /** What is to be done where the node is no longer as it was diagnosed. */
@@ -12,16 +12,16 @@ export interface Handler<K extends ActionKind> {
    * Looks again now, in full: what becomes of the action if we leave the node alone, or undefined
    * when nothing stands against it. Already done is no objection, it is `done`.
    */
-  refuse(action: Action<K>, look: Look, writer: NodeWriter): Promise<Outcome | undefined>;
+  refuse(action: Action<K>, snapshot: Snapshot, writer: NodeWriter): Promise<Outcome | undefined>;
   /** What would stay undone although nothing stands against the rest; only a dry run asks. */
-  shortfall?(action: Action<K>, look: Look): Promise<Trouble | undefined>;
+  shortfall?(action: Action<K>, snapshot: Snapshot): Promise<Failure | undefined>;
   /** The same look as in `refuse`; what went wrong, as far as the deed itself can tell. */
   act(
     action: Action<K>,
     writer: NodeWriter,
-    look: Look,
-    course: Course,
-  ): Promise<Mishap | undefined>;
+    snapshot: Snapshot,
+    course: ActionContext,
+  ): Promise<ActionFailure | undefined>;
   /**
    * After a crash in the middle of an act: finishes what it had begun, with all that `refuse` asks,
    * and nothing that it had not begun. Undefined when there was nothing to finish.
@@ -29,16 +29,16 @@ export interface Handler<K extends ActionKind> {
   resume?(
     action: Action<K>,
     writer: NodeWriter,
-    freshLook: () => Look,
+    freshSnapshot: () => Snapshot,
   ): Promise<Resumed | undefined>;
   /** A look of its own; `before` is the one of `refuse`, unknown when a crash lies between. */
-  isDone(action: Action<K>, look: Look, before?: Look): Promise<Sight>;
+  isDone(action: Action<K>, snapshot: Snapshot, before?: Snapshot): Promise<Observation>;
 }
 
 /** What a deed of many steps needs on its way. */
-export interface Course {
+export interface ActionContext {
   /** Begins a new look: what was seen before the first step may not hold at the last. */
-  readonly freshLook: () => Look;
+  readonly freshSnapshot: () => Snapshot;
   readonly onProgress?: ((progress: Progress) => void) | undefined;
   /** Heeded between two steps: what was done stays done, and is told. */
   readonly stop?: AbortSignal | undefined;
@@ -53,7 +53,7 @@ export interface Progress {
   readonly total: number;
 }
 
-export interface Mishap extends Trouble {
+export interface ActionFailure extends Failure {
   /** The deed may still come about, so what is seen right after it proves nothing. */
   readonly isUnending?: boolean;
   /** The outcome, whatever is seen afterwards: the pinned thing may be gone, and not through us. */
@@ -67,7 +67,7 @@ export interface Resumed {
   readonly isOpen?: boolean;
 }
 
-export interface Sight {
+export interface Observation {
   readonly isDone: boolean;
   /** What was seen, as a clause: "the mount is gone". */
   readonly seen: string;

@@ -1,5 +1,5 @@
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { HOLDER_LINKS_MAX, HOLDER_PROCESSES_MAX, HOLDERS_MAX, holdersMs } from './limits.ts';
 
 export interface Holders {
@@ -10,13 +10,17 @@ export interface Holders {
 }
 
 /** The processes in the mount namespace of `namespaceOf` that use the target or what lies on it. */
-export async function holdersOf(target: string, namespaceOf: number, look: Look): Promise<Holders> {
+export async function holdersOf(
+  target: string,
+  namespaceOf: number,
+  snapshot: Snapshot,
+): Promise<Holders> {
   const until = performance.now() + holdersMs;
   let linksLeft = HOLDER_LINKS_MAX;
   // A question that fails means a process that ended meanwhile, and holds nothing.
   const ask = async <K extends 'link' | 'folder' | 'file'>(kind: K, path: string) => {
     linksLeft -= 1;
-    const answer = await attempt(look.node.ask(kind, { path }));
+    const answer = await attempt(snapshot.node.ask(kind, { path }));
     return answer.known ? answer.value : undefined;
   };
   const isOnTarget = (path = '') => {

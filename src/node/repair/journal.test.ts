@@ -15,7 +15,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ACTION, INTENT } from '../../../test/made-hands.ts';
+import { ACTION, INTENT } from '../../../test/synthetic-repair.ts';
 import { thisProcess } from '../../lib/state/this-process.ts';
 import { FileJournal } from './file-journal.ts';
 import { readJournal } from './journal.ts';
@@ -56,7 +56,7 @@ test('an entry has its intent and its outcome, by whom, when and why', async () 
       { ...shared, event: 'concluded', outcome: { state: 'done' } },
     ],
     unfinished: [],
-    troubles: [],
+    errors: [],
   });
   expect(await journal().intend(INTENT)).toBe(2);
 });
@@ -68,10 +68,10 @@ test('nobody else may read it', async () => {
 });
 
 test('what is kept beside it is for root alone, and follows no link', async () => {
-  const kept = await journal().keep('container-ca80.json', 'hunter2');
-  expect(kept).toBe(join(folder, 'kept/container-ca80.json'));
-  expect(readFileSync(kept, 'utf8')).toBe('hunter2');
-  expect(statSync(kept).mode & 0o777).toBe(0o600);
+  const stored = await journal().keep('container-ca80.json', 'hunter2');
+  expect(stored).toBe(join(folder, 'kept/container-ca80.json'));
+  expect(readFileSync(stored, 'utf8')).toBe('hunter2');
+  expect(statSync(stored).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, 'kept')).mode & 0o777).toBe(0o700);
   symlinkSync(join(scratch, 'elsewhere'), join(folder, 'kept/container-f1.json'));
   const instead = await journal().keep('container-f1.json', 'x');
@@ -81,7 +81,7 @@ test('what is kept beside it is for root alone, and follows no link', async () =
 });
 
 test('a node where nothing was ever done has an empty journal', () => {
-  expect(readJournal(folder)).toEqual({ records: [], unfinished: [], troubles: [] });
+  expect(readJournal(folder)).toEqual({ records: [], unfinished: [], errors: [] });
 });
 
 test('a line torn by a crash is told, and hides neither what was before nor what comes', async () => {
@@ -90,9 +90,9 @@ test('a line torn by a crash is told, and hides neither what was before nor what
   appendFileSync(path(), whole.slice(0, 40));
   expect(readJournal(folder).unfinished).toHaveLength(1);
   expect(await journal().intend(INTENT)).toBe(2);
-  const { records, troubles } = readJournal(folder);
+  const { records, errors } = readJournal(folder);
   expect(records.map(({ entry }) => entry)).toEqual([1, 2]);
-  expect(troubles).toEqual([`journal.jsonl:2 is not a record: ${whole.slice(0, 40)}`]);
+  expect(errors).toEqual([`journal.jsonl:2 is not a record: ${whole.slice(0, 40)}`]);
 });
 
 test('every prefix of a journal can be read and written on', async () => {
@@ -117,9 +117,9 @@ test.each([
 ])('a foreign line is told, and is not fatal: %s', async (line) => {
   await journal().intend(INTENT);
   appendFileSync(path(), `${line}\n`);
-  const { records, troubles } = readJournal(folder);
+  const { records, errors } = readJournal(folder);
   expect(records).toHaveLength(1);
-  expect(troubles).toEqual([`journal.jsonl:2 is not a record: ${line}`]);
+  expect(errors).toEqual([`journal.jsonl:2 is not a record: ${line}`]);
 });
 
 test.each([
@@ -131,16 +131,16 @@ test.each([
   await journal().intend(INTENT);
   const [record] = readJournal(folder).records;
   appendFileSync(path(), `${JSON.stringify({ ...record, entry: 2, ...part })}\n`);
-  const { records, troubles } = readJournal(folder);
+  const { records, errors } = readJournal(folder);
   expect(records).toHaveLength(1);
-  expect(troubles).toEqual([expect.stringContaining('journal.jsonl:2 is not a record: ')]);
+  expect(errors).toEqual([expect.stringContaining('journal.jsonl:2 is not a record: ')]);
 });
 
 test('an action of a kind that this version does not know is read as it is', async () => {
   await journal().intend(INTENT);
   const [record] = readJournal(folder).records;
   appendFileSync(path(), `${JSON.stringify({ ...record, entry: 2, action: { kind: 'new' } })}\n`);
-  expect(readJournal(folder)).toMatchObject({ records: { length: 2 }, troubles: [] });
+  expect(readJournal(folder)).toMatchObject({ records: { length: 2 }, errors: [] });
 });
 
 test('a full journal begins anew, and no unfinished intent is ever lost', async () => {
@@ -177,9 +177,9 @@ test('a turn that was killed before it began is begun again', async () => {
   await small.intend(INTENT);
   writeFileSync(join(folder, 'journal.next.jsonl'), 'half');
   expect(await small.intend(INTENT)).toBe(2);
-  const { unfinished, troubles } = readJournal(folder);
+  const { unfinished, errors } = readJournal(folder);
   expect(unfinished.map(({ entry }) => entry)).toEqual([1, 2]);
-  expect(troubles).toEqual([]);
+  expect(errors).toEqual([]);
 });
 
 test('a folder that others can write to is not used', async () => {

@@ -49,7 +49,7 @@ export interface JournalReading {
   /** Intents whose outcome nobody wrote. */
   readonly unfinished: readonly JournalRecord[];
   /** Lines that are not records, in words. */
-  readonly troubles: readonly string[];
+  readonly errors: readonly string[];
 }
 
 /** The files of a journal: a crash in the middle of a turn leaves the next one beside the older. */
@@ -60,7 +60,7 @@ export const NEXT = 'journal.next.jsonl';
 /** What was done on this node. A torn or foreign line is told, and hides none of the others. */
 export function readJournal(folder: string): JournalReading {
   const records = new Map<string, JournalRecord>();
-  const troubles: string[] = [];
+  const errors: string[] = [];
   // Without the newest file, a crash came between its two names: the next one is the newest.
   for (const name of [OLDER, existsSync(join(folder, NEWEST)) ? NEWEST : NEXT]) {
     const text = textIfThere(join(folder, name), JOURNAL_READ_BYTES_MAX) ?? '';
@@ -69,13 +69,13 @@ export function readJournal(folder: string): JournalReading {
       const fields = fieldsIn(line);
       // An intent that was carried over into a new file is in both.
       if (isRecord(fields)) records.set(`${fields.entry} ${fields.event}`, fields);
-      else troubles.push(`${name}:${at + 1} is not a record: ${line.slice(0, 60)}`);
+      else errors.push(`${name}:${at + 1} is not a record: ${line.slice(0, 60)}`);
     }
   }
   const all = [...records.values()].toSorted((left, right) => left.entry - right.entry);
   const isOpen = ({ entry, event }: JournalRecord) =>
     event === 'intended' && !records.has(`${entry} concluded`);
-  return { records: all, unfinished: all.filter(isOpen), troubles };
+  return { records: all, unfinished: all.filter(isOpen), errors };
 }
 
 type Fields = ReturnType<typeof fieldsIn>;

@@ -19,7 +19,7 @@ export const JOURNAL_BYTES_MAX = 1024 * 1024;
 export const JOURNAL_READ_BYTES_MAX = 8 * JOURNAL_BYTES_MAX;
 
 /** What was kept of removed things; a node with more of them has another illness. */
-export const KEPT_FILES_MAX = 1_000;
+export const STORED_FILES_MAX = 1_000;
 
 /** Looking for who holds a busy mount, on a node with many processes. */
 export const HOLDER_PROCESSES_MAX = 20_000;

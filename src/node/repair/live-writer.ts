@@ -22,9 +22,9 @@ import {
   removeFoldersMs,
   unmountMs,
 } from './limits.ts';
-import type { Deed, MountPins, NodeWriter, ProcessPins } from './node-writer.ts';
+import type { MountPins, NodeWriter, ProcessPins, WriteResult } from './node-writer.ts';
 import { type Removal, type RemovalJob, removedIn } from './removal.ts';
-import { changeOf, unmountDeed, watchMount } from './watched-unmount.ts';
+import { changeOf, unmountResult, watchMount } from './watched-unmount.ts';
 
 type Words = readonly string[];
 
@@ -63,16 +63,20 @@ export class LiveWriter implements NodeWriter {
     this.#umount = undefined;
   }
 
-  async unmount(mount: MountPins, process: ProcessPins): Promise<Deed> {
+  async unmount(mount: MountPins, process: ProcessPins): Promise<WriteResult> {
     return this.#unmount(mount, process, ['--no-canonicalize']);
   }
 
-  async forceUnmount(mount: MountPins, process: ProcessPins): Promise<Deed> {
+  async forceUnmount(mount: MountPins, process: ProcessPins): Promise<WriteResult> {
     // Without -i it would first ask the filesystem's own helper, which may ask the dead server.
     return this.#unmount(mount, process, ['-f', '-i', '--no-canonicalize']);
   }
 
-  async abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<Deed> {
+  async abortFuse(
+    connection: string,
+    mount: MountPins,
+    process: ProcessPins,
+  ): Promise<WriteResult> {
     const held = this.#hold(process);
     if (!held.ok) return { state: 'failed', why: held.why };
     const file = `/proc/self/fd/${held.value.root}${connection}/abort`;
@@ -107,46 +111,46 @@ export class LiveWriter implements NodeWriter {
     return { removed, broken: `the remover broke off: ${said.trim() || result.ended}` };
   }
 
-  async removeEmptyFolder(path: string, process: ProcessPins): Promise<Deed> {
+  async removeEmptyFolder(path: string, process: ProcessPins): Promise<WriteResult> {
     return this.#change(process, 'rmdir', ['--'], path);
   }
 
-  async linkFile(from: string, to: string, process: ProcessPins): Promise<Deed> {
-    const made = await this.#change(process, 'mkdir', ['-p', '-m', '700', '--'], dirname(to));
-    return made.state === 'did' ? this.#change(process, 'ln', ['-T', '--'], from, to) : made;
+  async linkFile(from: string, to: string, process: ProcessPins): Promise<WriteResult> {
+    const created = await this.#change(process, 'mkdir', ['-p', '-m', '700', '--'], dirname(to));
+    return created.state === 'did' ? this.#change(process, 'ln', ['-T', '--'], from, to) : created;
   }
 
-  async unlinkFile(path: string, process: ProcessPins): Promise<Deed> {
+  async unlinkFile(path: string, process: ProcessPins): Promise<WriteResult> {
     return this.#change(process, 'unlink', ['--'], path);
   }
 
   async #change(
     process: ProcessPins,
     name: string,
-    words: readonly string[],
+    args: readonly string[],
     ...paths: readonly string[]
-  ): Promise<Deed> {
+  ): Promise<WriteResult> {
     const held = this.#hold(process);
     if (!held.ok) return { state: 'failed', why: held.why };
-    const [enter, program] = [enterWords(held.value), packagedProgram(name)];
+    const [enter, program] = [enterArguments(held.value), packagedProgram(name)];
     if (!enter.ok) return { state: 'failed', why: enter.why };
     if (!program.ok) return { state: 'failed', why: program.why };
     const why = whyNotSame(held.value);
     if (why !== undefined) return { state: 'failed', why };
     const theirs = paths.map((path) => pathIn(held.value, path));
-    const all = [...enter.value, program.value, ...words, ...theirs];
-    return deedOf(await run(all, held.value), name);
+    const all = [...enter.value, program.value, ...args, ...theirs];
+    return actionTextOf(await run(all, held.value), name);
   }
 
   cannotCommand(): string | undefined {
     return process.geteuid?.() === 0 ? undefined : 'only root may do that: run it with sudo';
   }
 
-  async removeContainer(socket: string, id: string): Promise<Deed> {
+  async removeContainer(socket: string, id: string): Promise<WriteResult> {
     return this.#command(socket, (runtime) => runtime.removeContainer(id));
   }
 
-  async removeSandbox(socket: string, id: string): Promise<Deed> {
+  async removeSandbox(socket: string, id: string): Promise<WriteResult> {
     return this.#command(
       socket,
       (runtime) => runtime.stopPodSandbox(id),
@@ -154,7 +158,7 @@ export class LiveWriter implements NodeWriter {
     );
   }
 
-  async makeLink(path: '/bin', target: 'usr/bin'): Promise<Deed> {
+  async makeLink(path: '/bin', target: 'usr/bin'): Promise<WriteResult> {
     // No program and no shell: those that are usual for it are behind the link that is gone.
     return didOrFailed(() => symlinkSync(target, join(this.#hostRoot, path)));
   }
@@ -163,7 +167,7 @@ export class LiveWriter implements NodeWriter {
   async #command(
     socket: string,
     ...calls: readonly ((runtime: RuntimeCommands) => Promise<void>)[]
-  ): Promise<Deed> {
+  ): Promise<WriteResult> {
     // Loaded when it is needed: gRPC takes a while, and most repairs do without.
     const { commandRuntime } = await import('../../lib/cri/commands.ts');
     let runtime: RuntimeCommands | undefined;
@@ -185,7 +189,11 @@ export class LiveWriter implements NodeWriter {
    * found before, and were run once. The table is watched while umount starts, and compared when it
    * has ended, for the kernel unmounts whatever is at the path by then.
    */
-  async #unmount(mount: MountPins, process: ProcessPins, words: readonly string[]): Promise<Deed> {
+  async #unmount(
+    mount: MountPins,
+    process: ProcessPins,
+    args: readonly string[],
+  ): Promise<WriteResult> {
     const why = await this.cannotUnmount(process);
     const [held, umount] = [this.#held, this.#umount];
     if (why !== undefined || !held || !umount?.ok) {
@@ -195,9 +203,9 @@ export class LiveWriter implements NodeWriter {
     if (changed) return changed;
     const stop = new AbortController();
     const limits = { deadlineMs: unmountMs, stop: stop.signal };
-    const running = run([...umount.value, ...words, pathIn(held, mount.target)], held, limits);
+    const running = run([...umount.value, ...args, pathIn(held, mount.target)], held, limits);
     const seen = await watchMount(mount, held, running, () => stop.abort());
-    return unmountDeed(mount, held, deedOf(await running), seen);
+    return unmountResult(mount, held, actionTextOf(await running), seen);
   }
 
   /** Held from its first use on, until it is released. */
@@ -211,7 +219,7 @@ export class LiveWriter implements NodeWriter {
   }
 }
 
-function didOrFailed(act: () => void): Deed {
+function didOrFailed(act: () => void): WriteResult {
   try {
     act();
     return { state: 'did' };
@@ -236,7 +244,7 @@ function closed(why: string): { readonly ok: false; readonly why: string } {
  * No words when its paths are ours, else those of nsenter: into its mount namespace, but with our
  * own root directory, so that the program, its linker and its libraries are ours.
  */
-function enterWords({ pid, isOurView }: HeldProcess): Tried<Words> {
+function enterArguments({ pid, isOurView }: HeldProcess): Tried<Words> {
   if (isOurView) return { ok: true, value: [] };
   const nsenter = packagedProgram('nsenter');
   if (!nsenter.ok) return closed(`process ${pid} has mounts of its own: ${nsenter.why}`);
@@ -245,18 +253,18 @@ function enterWords({ pid, isOurView }: HeldProcess): Tried<Words> {
 
 /** Finds an umount that takes a path as it is, and runs it once, before anything is changed. */
 async function umountBehind(held: HeldProcess): Promise<Tried<Words>> {
-  const enter = enterWords(held);
+  const enter = enterArguments(held);
   if (!enter.ok) return enter;
   let why = '';
   for (const program of packagedPrograms('umount')) {
     if (!program.ok) return program;
     const umount = program.value;
-    const words = [...enter.value, umount];
-    const help = await run([...words, '--help'], held, { deadlineMs: helpMs });
+    const args = [...enter.value, umount];
+    const help = await run([...args, '--help'], held, { deadlineMs: helpMs });
     const text = help.ended === 'not-started' ? '' : help.stdout + help.stderr;
     if (text.includes('--no-canonicalize')) {
       // What it may have to write down of its mounts is not in a file of ours.
-      return { ok: true, value: held.isOurView ? words : [...words, '--no-mtab'] };
+      return { ok: true, value: held.isOurView ? args : [...args, '--no-mtab'] };
     }
     // BusyBox v1.35.0 (Debian 1:1.35.0-4+b3) multi-call binary.
     if (text.includes('BusyBox')) why = `${umount} is BusyBox's, which has no --no-canonicalize`;
@@ -267,20 +275,20 @@ async function umountBehind(held: HeldProcess): Promise<Tried<Words>> {
 }
 
 function run(
-  [program = '', ...words]: Words,
+  [program = '', ...args]: Words,
   { isOurView, namespace, root }: HeldProcess,
   limits: Pick<Program, 'deadlineMs' | 'stop'> = { deadlineMs: unmountMs },
 ) {
   const files = isOurView ? [] : [namespace, root];
   const outputBytesMax = PROGRAM_OUTPUT_BYTES_MAX;
-  return runProgram({ program, arguments: words, files, outputBytesMax, ...limits });
+  return runProgram({ program, arguments: args, files, outputBytesMax, ...limits });
 }
 
 // umount: /var/lib/kubelet/pods/6f1c/volume-subpaths/settings/web/1: target is busy.
 // umount: /mnt: device is busy. (util-linux before 2.23)
 const BUSY = /: (?:target|device) is busy/;
 
-function deedOf(result: ProgramResult, name = 'umount'): Deed {
+function actionTextOf(result: ProgramResult, name = 'umount'): WriteResult {
   if (result.ended === 'not-started') return { state: 'failed', why: result.why };
   const said = result.stderr.replaceAll(THEIR_ROOT, '').trim() || 'it said nothing';
   if (result.ended === 'exit' && result.code === 0) return { state: 'did' };

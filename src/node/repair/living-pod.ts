@@ -1,7 +1,7 @@
+import { isNamed, naming } from '../evidence/pods/orphan-messages.ts';
 import { orphanPods } from '../evidence/pods/orphan-pods.ts';
-import { isNamed, naming } from '../evidence/pods/orphan-words.ts';
 import type { Outcome } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 
 /** Nothing of a pod is taken away unless all agree that it is gone, and where one cannot be asked, a person. */
 export async function livingPod(
@@ -10,9 +10,9 @@ export async function livingPod(
     confirmed,
     seenGone,
   }: { readonly podUid: string; readonly confirmed?: string; readonly seenGone?: string },
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
-  const { lifeOf } = await look.of(orphanPods);
+  const { lifeOf } = await snapshot.of(orphanPods);
   const life = await lifeOf(podUid);
   if (life.state === 'live') {
     const why = `${life.by} (${life.origin})`;
@@ -25,9 +25,9 @@ export async function livingPod(
     return { state: 'refused', what, why: life.why, todo };
   }
   const isSettled = isNamed(podUid, confirmed) || seenGone === podUid;
-  if (life.needsWord === undefined || isSettled) return undefined;
+  if (life.needsConfirmation === undefined || isSettled) return undefined;
   const what = 'a person must name the pod of which something is taken away';
   const word = naming(podUid, confirmed);
   const todo = `make sure that no pod has the uid ${podUid}, then add --confirm ${word}`;
-  return { state: 'refused', what, why: life.needsWord, todo };
+  return { state: 'refused', what, why: life.needsConfirmation, todo };
 }

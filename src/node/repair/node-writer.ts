@@ -34,17 +34,17 @@ export interface NodeWriter {
   /** Closes what it holds of a process. */
   release(): void;
   /** One plain unmount of this very mount: never forced, never lazy. */
-  unmount(mount: MountPins, process: ProcessPins): Promise<Deed>;
+  unmount(mount: MountPins, process: ProcessPins): Promise<WriteResult>;
   /** One forced unmount: it ends all requests to that filesystem, and may then be "busy". */
-  forceUnmount(mount: MountPins, process: ProcessPins): Promise<Deed>;
+  forceUnmount(mount: MountPins, process: ProcessPins): Promise<WriteResult>;
   /** Ends all requests to the server of a FUSE mount, through the kernel's control filesystem. */
-  abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<Deed>;
+  abortFuse(connection: string, mount: MountPins, process: ProcessPins): Promise<WriteResult>;
   /** Removes one empty folder there, and never what is in one. */
-  removeEmptyFolder(path: string, process: ProcessPins): Promise<Deed>;
+  removeEmptyFolder(path: string, process: ProcessPins): Promise<WriteResult>;
   /** Gives a file a second name, in a folder of root's alone; never replaces anything. */
-  linkFile(from: string, to: string, process: ProcessPins): Promise<Deed>;
+  linkFile(from: string, to: string, process: ProcessPins): Promise<WriteResult>;
   /** Takes a name of a file away. */
-  unlinkFile(path: string, process: ProcessPins): Promise<Deed>;
+  unlinkFile(path: string, process: ProcessPins): Promise<WriteResult>;
   /** Why it could not remove left-over folders; undefined when it could. */
   cannotRemoveFolders(): string | undefined;
   /** Removes empty folders, each pinned by its inode, in a child that can be left behind. */
@@ -52,15 +52,15 @@ export interface NodeWriter {
   /** Why it could neither command the runtime nor write at the root; undefined when it could. */
   cannotCommand(): string | undefined;
   /** Removes a container by force, in one call to the runtime; one that is gone is no failure. */
-  removeContainer(socket: string, id: string): Promise<Deed>;
+  removeContainer(socket: string, id: string): Promise<WriteResult>;
   /** Stops and removes a sandbox, and whatever is in it: look first. */
-  removeSandbox(socket: string, id: string): Promise<Deed>;
+  removeSandbox(socket: string, id: string): Promise<WriteResult>;
   /** Makes a link at the root of the node; what is there already is never replaced. */
-  makeLink(path: '/bin', target: 'usr/bin'): Promise<Deed>;
+  makeLink(path: '/bin', target: 'usr/bin'): Promise<WriteResult>;
 }
 
 /** What a deed says of itself. It is believed only after looking. */
-export type Deed =
+export type WriteResult =
   | { readonly state: 'did'; readonly note?: string }
   | { readonly state: 'busy' | 'failed'; readonly why: string }
   | { readonly state: 'unending'; readonly why: string }

@@ -1,13 +1,13 @@
 import { heldNodeLock } from '../../lib/state/node-lock.ts';
 import { checkFolder, tried } from '../../lib/state/state-folder.ts';
 import { thisProcess } from '../../lib/state/this-process.ts';
-import { lookAfter } from '../evidence/look-after.ts';
-import type { Action, Outcome, Trouble } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
+import { snapshotAfter } from '../evidence/check-after.ts';
+import type { Action, Failure, Outcome } from '../model/action.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { FileJournal } from './file-journal.ts';
 import { type Intent, readJournal } from './journal.ts';
 import { LiveWriter } from './live-writer.ts';
-import { type HandsOptions, unusableFolder } from './open-hands.ts';
+import { type RepairOptions, unusableFolder } from './open-repair.ts';
 import { notPermitted, objectionTo, withEarlierProof } from './perform.ts';
 
 /** Every check that comes before an action, on a node that stays as it is. */
@@ -20,15 +20,15 @@ export type OpenDryRun =
        */
       readonly check: (intent: Intent) => Promise<Outcome | undefined>;
       /** A look as it would be after the actions that passed. */
-      readonly after: (look: Look) => Look;
+      readonly after: (snapshot: Snapshot) => Snapshot;
       /** Journal entries that a crash left open, and a real run would settle first. */
       readonly unfinished: readonly number[];
     }
-  | ({ readonly isOpen: false } & Trouble);
+  | ({ readonly isOpen: false } & Failure);
 
-/** The counterpart of `openHands`: takes no lock, and writes nothing. */
-export async function openDryRun(options: HandsOptions): Promise<OpenDryRun> {
-  const { stateFolder, look, permitted } = options;
+/** The counterpart of `openRepair`: takes no lock, and writes nothing. */
+export async function openDryRun(options: RepairOptions): Promise<OpenDryRun> {
+  const { stateFolder, snapshot, permitted } = options;
   const actor = thisProcess();
   const opened = await tried(
     (async () => {
@@ -43,12 +43,12 @@ export async function openDryRun(options: HandsOptions): Promise<OpenDryRun> {
   const writer = new LiveWriter(options);
   const journal = new FileJournal({ folder: stateFolder, actor });
   const passed: Action[] = [];
-  const after = (now: Look) => lookAfter(passed, now);
+  const after = (now: Snapshot) => snapshotAfter(passed, now);
   const check = async (intent: Intent) => {
     const { action } = withEarlierProof(intent, journal);
     const objection =
       notPermitted(action, permitted) ??
-      (await objectionTo(action, after(look()), writer, { isDryRun: true }));
+      (await objectionTo(action, after(snapshot()), writer, { isDryRun: true }));
     if (!objection) passed.push(action);
     return objection;
   };

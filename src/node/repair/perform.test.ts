@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { INTENT, KUBELET_PID, MadeHands, TARGET } from '../../../test/made-hands.ts';
+import { INTENT, KUBELET_PID, SyntheticRepair, TARGET } from '../../../test/synthetic-repair.ts';
 import { DiskError } from '../../lib/state/state-folder.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { perform } from './perform.ts';
@@ -7,9 +7,9 @@ import { perform } from './perform.ts';
 const UNMOUNTED = `unmount ${TARGET} in ${KUBELET_PID}`;
 
 test('the intent comes before the deed, the outcome after it, and each step is told', async () => {
-  const made = new MadeHands();
-  await perform(INTENT, { ...made.hands, onStep: ({ name }) => made.log.push(`[${name}]`) });
-  expect(made.log).toEqual([
+  const fixture = new SyntheticRepair();
+  await perform(INTENT, { ...fixture.repair, onStep: ({ name }) => fixture.log.push(`[${name}]`) });
+  expect(fixture.log).toEqual([
     '[looked again]',
     'intend',
     '[intent written]',
@@ -21,68 +21,72 @@ test('the intent comes before the deed, the outcome after it, and each step is t
 });
 
 test('what the policy does not permit is refused before the node is even looked at', async () => {
-  const made = new MadeHands();
-  const hands = { ...made.hands, permitted: new Set<never>(), look: () => expect.unreachable() };
-  const { outcome } = await perform(INTENT, hands);
+  const fixture = new SyntheticRepair();
+  const repair = {
+    ...fixture.repair,
+    permitted: new Set<never>(),
+    snapshot: () => expect.unreachable(),
+  };
+  const { outcome } = await perform(INTENT, repair);
   expect(outcome).toMatchObject({ state: 'refused', what: expect.stringContaining('permitted') });
-  expect(made.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
 });
 
 test('a node that cannot be looked at again is left alone', async () => {
-  const made = new MadeHands();
-  made.node.set('link', { path: `/proc/${KUBELET_PID}/root` }, { failure: 'timeout' });
-  const { outcome } = await perform(INTENT, made.hands);
+  const fixture = new SyntheticRepair();
+  fixture.node.set('link', { path: `/proc/${KUBELET_PID}/root` }, { failure: 'timeout' });
+  const { outcome } = await perform(INTENT, fixture.repair);
   expect(outcome).toMatchObject({
     state: 'refused',
     what: 'the node could not be looked at again',
     why: `/proc/${KUBELET_PID}/root: no answer within the time limit`,
   });
-  expect(made.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
 });
 
 test('every read that fails before the act leaves the node alone', async () => {
-  const keys = [...new MadeHands().node.answers.keys()];
+  const keys = [...new SyntheticRepair().node.answers.keys()];
   for (const key of keys) {
-    const made = new MadeHands();
-    const hands = made.hands;
-    made.node.answers.set(key, { failure: 'denied' });
-    const { outcome } = await perform(INTENT, hands);
+    const fixture = new SyntheticRepair();
+    const repair = fixture.repair;
+    fixture.node.answers.set(key, { failure: 'denied' });
+    const { outcome } = await perform(INTENT, repair);
     // What the judgement does not need may fail; the deed itself is then the same as ever.
-    if (outcome.state === 'done') expect(made.log).toEqual(['intend', UNMOUNTED, 'done']);
-    else expect([outcome.state, made.log], key).toEqual(['refused', []]);
+    if (outcome.state === 'done') expect(fixture.log).toEqual(['intend', UNMOUNTED, 'done']);
+    else expect([outcome.state, fixture.log], key).toEqual(['refused', []]);
   }
 });
 
 test('a mistake of ours is not dressed up as a refusal', async () => {
-  const made = new MadeHands();
-  const look = () => {
+  const fixture = new SyntheticRepair();
+  const snapshot = () => {
     throw new TypeError('a bug');
   };
-  await expect(perform(INTENT, { ...made.hands, look })).rejects.toThrow('a bug');
+  await expect(perform(INTENT, { ...fixture.repair, snapshot })).rejects.toThrow('a bug');
 });
 
 test('without a journal there is no act', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const intend = async () => {
     throw new DiskError('no space left on device');
   };
   const { outcome, entry } = await perform(INTENT, {
-    ...made.hands,
-    journal: { ...made.hands.journal, intend },
+    ...fixture.repair,
+    journal: { ...fixture.repair.journal, intend },
   });
   expect(entry).toBeUndefined();
   expect(outcome).toMatchObject({ state: 'refused', why: 'no space left on device' });
-  expect(made.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
 });
 
 test('an outcome that cannot be journaled is told with what was done', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const conclude = async () => {
     throw new DiskError('no space left on device');
   };
   const { outcome, entry } = await perform(INTENT, {
-    ...made.hands,
-    journal: { ...made.hands.journal, conclude },
+    ...fixture.repair,
+    journal: { ...fixture.repair.journal, conclude },
   });
   expect(entry).toBe(1);
   expect(outcome).toEqual({
@@ -92,24 +96,24 @@ test('an outcome that cannot be journaled is told with what was done', async () 
 });
 
 test('an act that throws has failed, and is journaled', async () => {
-  const made = new MadeHands();
-  made.inAct = () => {
+  const fixture = new SyntheticRepair();
+  fixture.inAct = () => {
     throw new Error('spawn EAGAIN');
   };
-  const { outcome } = await perform(INTENT, made.hands);
+  const { outcome } = await perform(INTENT, fixture.repair);
   expect(outcome).toMatchObject({ state: 'failed', why: 'spawn EAGAIN' });
-  expect(made.log).toEqual(['intend', UNMOUNTED, 'failed']);
+  expect(fixture.log).toEqual(['intend', UNMOUNTED, 'failed']);
 });
 
 test('a deed that cannot be looked at afterwards is not called done', async () => {
-  const made = new MadeHands();
-  const { look } = made.hands;
+  const fixture = new SyntheticRepair();
+  const { snapshot } = fixture.repair;
   let looks = 0;
   const { outcome } = await perform(INTENT, {
-    ...made.hands,
-    look: () => {
+    ...fixture.repair,
+    snapshot: () => {
       looks += 1;
-      if (looks === 1) return look();
+      if (looks === 1) return snapshot();
       throw new ReadError('timeout', '/proc/812/mountinfo');
     },
   });
@@ -118,37 +122,37 @@ test('a deed that cannot be looked at afterwards is not called done', async () =
     what: 'it was done, but could not be looked at afterwards',
     why: '/proc/812/mountinfo: no answer within the time limit',
   });
-  expect(made.log.at(-1)).toBe('failed');
+  expect(fixture.log.at(-1)).toBe('failed');
 });
 
 test('a stop before the intent changes nothing', async () => {
-  const made = new MadeHands();
-  const { outcome } = await perform(INTENT, { ...made.hands, stop: AbortSignal.abort() });
+  const fixture = new SyntheticRepair();
+  const { outcome } = await perform(INTENT, { ...fixture.repair, stop: AbortSignal.abort() });
   expect(outcome).toMatchObject({ state: 'refused', what: 'stopped' });
-  expect(made.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
 });
 
 test('a stop after the intent lets the deed go through to its end', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const stopping = new AbortController();
   const { outcome } = await perform(INTENT, {
-    ...made.hands,
+    ...fixture.repair,
     stop: stopping.signal,
     onStep: ({ name }) => name === 'intent written' && stopping.abort(),
   });
   expect(outcome).toEqual({ state: 'done' });
-  expect(made.log).toEqual(['intend', UNMOUNTED, 'done']);
+  expect(fixture.log).toEqual(['intend', UNMOUNTED, 'done']);
 });
 
 test('one action at a time', async () => {
-  const made = new MadeHands();
-  const hands = made.hands;
-  const [first, second] = await Promise.all([perform(INTENT, hands), perform(INTENT, hands)]);
+  const fixture = new SyntheticRepair();
+  const repair = fixture.repair;
+  const [first, second] = await Promise.all([perform(INTENT, repair), perform(INTENT, repair)]);
   expect(first.outcome).toEqual({ state: 'done' });
   expect(second.outcome).toMatchObject({
     state: 'refused',
     what: 'another action is being performed',
   });
-  expect(made.log).toEqual(['intend', UNMOUNTED, 'done']);
-  expect((await perform(INTENT, hands)).outcome).toMatchObject({ state: 'done' });
+  expect(fixture.log).toEqual(['intend', UNMOUNTED, 'done']);
+  expect((await perform(INTENT, repair)).outcome).toMatchObject({ state: 'done' });
 });

@@ -3,17 +3,17 @@ import { tried } from '../../lib/state/state-folder.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import { isStaticPodUid } from '../evidence/pods/orphan-pods.ts';
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
-import type { Handler, Mishap, Progress } from './handler.ts';
+import type { ActionFailure, Handler, Progress } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type Intent, isOfGonePod, type Journal } from './journal.ts';
 import type { NodeWriter } from './node-writer.ts';
 
 /** All that is needed to change a node. */
-export interface Hands {
+export interface RepairContext {
   /** Begins a new look at the node, in which nothing is known yet. */
-  readonly look: () => Look;
+  readonly snapshot: () => Snapshot;
   readonly writer: NodeWriter;
   readonly journal: Journal;
   readonly lock: NodeLock;
@@ -38,19 +38,19 @@ export interface Performed {
 }
 
 /** The one door through which a node is changed. */
-export async function perform(intent: Intent, hands: Hands): Promise<Performed> {
-  const forbidden = notPermitted(intent.action, hands.permitted);
+export async function perform(intent: Intent, repair: RepairContext): Promise<Performed> {
+  const forbidden = notPermitted(intent.action, repair.permitted);
   if (forbidden) return { outcome: forbidden };
-  if (hands.lock.isActing) {
+  if (repair.lock.isActing) {
     const what = 'another action is being performed';
     return { outcome: refused(what, 'one at a time on a node', 'wait for it') };
   }
-  hands.lock.isActing = true;
+  repair.lock.isActing = true;
   try {
-    return await performAlone(intent, hands);
+    return await performAlone(intent, repair);
   } finally {
-    hands.writer.release();
-    hands.lock.isActing = false;
+    repair.writer.release();
+    repair.lock.isActing = false;
   }
 }
 
@@ -66,15 +66,15 @@ export function notPermitted(
 /** What becomes of an action if the node is left alone; undefined when nothing stands against it. */
 export async function objectionTo(
   action: Action,
-  look: Look,
+  snapshot: Snapshot,
   writer: NodeWriter,
   { isDryRun = false } = {},
 ): Promise<Outcome | undefined> {
   const handler: Handler<ActionKind> = handlers[action.kind];
   try {
-    const objection = await handler.refuse(action, look, writer);
+    const objection = await handler.refuse(action, snapshot, writer);
     if (objection || !isDryRun) return objection;
-    const shortfall = await handler.shortfall?.(action, look);
+    const shortfall = await handler.shortfall?.(action, snapshot);
     return shortfall && { state: 'failed', ...shortfall };
   } catch (error) {
     if (!(error instanceof ReadError)) throw error;
@@ -84,22 +84,22 @@ export async function objectionTo(
   }
 }
 
-async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
-  const intent = withEarlierProof(asked, hands.journal);
+async function performAlone(asked: Intent, repair: RepairContext): Promise<Performed> {
+  const intent = withEarlierProof(asked, repair.journal);
   const { action } = intent;
   const handler: Handler<ActionKind> = handlers[action.kind];
-  const step = stepTeller(hands);
-  const before = hands.look();
-  const objection = await objectionTo(action, before, hands.writer);
+  const step = stepReporter(repair);
+  const before = repair.snapshot();
+  const objection = await objectionTo(action, before, repair.writer);
   if (objection) return { outcome: objection };
   step('looked again');
-  if (hands.stop?.aborted) {
+  if (repair.stop?.aborted) {
     const todo = 'nothing was changed by this action';
     return { outcome: refused('stopped', 'you asked to stop', todo) };
   }
 
   // On disk before we act: a crash leaves a trace.
-  const intended = await tried(hands.journal.intend(intent));
+  const intended = await tried(repair.journal.intend(intent));
   if (!intended.ok) {
     const todo = `nothing was changed by this action; ${intended.todo}, then recover again`;
     return { outcome: refused('the journal cannot be written', intended.why, todo) };
@@ -107,18 +107,20 @@ async function performAlone(asked: Intent, hands: Hands): Promise<Performed> {
   const entry = intended.value;
   step('intent written');
 
-  const { look: freshLook, onProgress, stop } = hands;
+  const { snapshot: freshSnapshot, onProgress, stop } = repair;
   const notes: string[] = [];
-  const keep = (name: string, text: string) => tried(hands.journal.keep(name, text));
-  const tell = (text: string) => void notes.push(text);
-  const course = { freshLook, onProgress, stop, keep, note: tell };
-  const mishap = await mishapOf(() => handler.act(action, hands.writer, before, course));
+  const keep = (name: string, text: string) => tried(repair.journal.keep(name, text));
+  const report = (text: string) => void notes.push(text);
+  const course = { freshSnapshot, onProgress, stop, keep, note: report };
+  const actionFailure = await failureOf(() => handler.act(action, repair.writer, before, course));
   step('acted');
-  const seen = await outcomeOf(mishap, () => handler.isDone(action, hands.look(), before));
+  const seen = await outcomeOf(actionFailure, () =>
+    handler.isDone(action, repair.snapshot(), before),
+  );
   const outcome = notes.reduce<Outcome>(withNote, seen);
   step('looked afterwards');
 
-  const concluded = await tried(hands.journal.conclude(entry, intent, outcome));
+  const concluded = await tried(repair.journal.conclude(entry, intent, outcome));
   if (concluded.ok) return { outcome, entry };
   const note = `the journal does not tell this yet, the next start will: ${concluded.why}`;
   return { outcome: withNote(outcome, note), entry };
@@ -137,7 +139,9 @@ export function withEarlierProof(intent: Intent, journal: Pick<Journal, 'hasSeen
   return { ...intent, action: { ...action, seenGone: podUid } };
 }
 
-async function mishapOf(act: () => Promise<Mishap | undefined>): Promise<Mishap | undefined> {
+async function failureOf(
+  act: () => Promise<ActionFailure | undefined>,
+): Promise<ActionFailure | undefined> {
   try {
     return await act();
   } catch (error) {
@@ -149,25 +153,25 @@ async function mishapOf(act: () => Promise<Mishap | undefined>): Promise<Mishap 
 
 /** The eyes decide: what the deed said of itself counts only where they see no success. */
 async function outcomeOf(
-  mishap: Mishap | undefined,
+  actionFailure: ActionFailure | undefined,
   looked: () => ReturnType<Handler<ActionKind>['isDone']>,
 ): Promise<Outcome> {
-  if (mishap?.stays) {
-    const { stays, isUnending: _, ...trouble } = mishap;
-    return { state: stays, ...trouble };
+  if (actionFailure?.stays) {
+    const { stays, isUnending: _, ...failure } = actionFailure;
+    return { state: stays, ...failure };
   }
-  const { isUnending, ...trouble } = mishap ?? {};
+  const { isUnending, ...failure } = actionFailure ?? {};
   const todo = 'run kubediag check again';
   try {
     const { isDone, seen, beside } = await looked();
     const unseen = { what: seen, why: 'the act said that it worked', todo };
-    if (mishap && (isUnending || !isDone)) return { state: 'failed', ...unseen, ...trouble };
+    if (actionFailure && (isUnending || !isDone)) return { state: 'failed', ...unseen, ...failure };
     if (!isDone) return { state: 'no-effect', ...unseen };
-    const said = mishap && `the act itself said: ${mishap.why}`;
+    const said = actionFailure && `the act itself said: ${actionFailure.why}`;
     return [beside, said].reduce<Outcome>(withNote, { state: 'done' });
   } catch (error) {
     const what = 'it was done, but could not be looked at afterwards';
-    return { state: 'failed', what, why: messageOf(error), todo, ...trouble };
+    return { state: 'failed', what, why: messageOf(error), todo, ...failure };
   }
 }
 
@@ -181,7 +185,7 @@ function refused(what: string, why: string, todo: string): Outcome {
   return { state: 'refused', what, why, todo };
 }
 
-function stepTeller({ onStep }: Hands): (name: Step['name']) => void {
+function stepReporter({ onStep }: RepairContext): (name: Step['name']) => void {
   let begun = performance.now();
   return (name) => {
     const now = performance.now();

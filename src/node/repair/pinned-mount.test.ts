@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEAD_TARGET, FORCE } from '../../../test/made-dead-volume.ts';
+import { DEAD_TARGET, FORCE } from '../../../test/synthetic-dead-volume.ts';
 import { parseMountTable } from '../evidence/mounts/mount-table.ts';
 import { objectionTo } from './pinned-mount.ts';
 

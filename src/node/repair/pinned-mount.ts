@@ -1,8 +1,8 @@
 import { mountShowing } from '../evidence/mounts/mount-places.ts';
 import type { Mount, MountTable } from '../evidence/mounts/mount-table.ts';
-import type { ByHand, Outcome } from '../model/action.ts';
-import { CHECK_AGAIN, type Mishap } from './handler.ts';
-import type { Deed, MountPins } from './node-writer.ts';
+import type { ManualSteps, Outcome } from '../model/action.ts';
+import { type ActionFailure, CHECK_AGAIN } from './handler.ts';
+import type { MountPins, WriteResult } from './node-writer.ts';
 
 const PINS = ['id', 'parent', 'device', 'root', 'target', 'fsType', 'isDeleted'] as const;
 
@@ -42,11 +42,14 @@ export function objectionTo(pins: MountPins, table: MountTable): Outcome | undef
 }
 
 /** What an unmount that did not succeed means for the outcome of its action. */
-export function unmountMishap(deed: Exclude<Deed, { state: 'did' }>, byHand: ByHand): Mishap {
-  const { why } = deed;
-  switch (deed.state) {
+export function unmountFailure(
+  action: Exclude<WriteResult, { state: 'did' }>,
+  manual: ManualSteps,
+): ActionFailure {
+  const { why } = action;
+  switch (action.state) {
     case 'changed':
-      return { what: deed.what, why, todo: CHECK_AGAIN, stays: 'refused' };
+      return { what: action.what, why, todo: CHECK_AGAIN, stays: 'refused' };
     case 'hit-another': {
       const what = 'another mount was unmounted than the one that was diagnosed';
       const todo = 'restart the container that uses this path: the kubelet then mounts it again';
@@ -54,9 +57,9 @@ export function unmountMishap(deed: Exclude<Deed, { state: 'did' }>, byHand: ByH
     }
     case 'unending': {
       const what = 'the unmount does not come to an end';
-      return { what, why, todo: CHECK_AGAIN, byHand, isUnending: true };
+      return { what, why, todo: CHECK_AGAIN, manual, isUnending: true };
     }
     default:
-      return { what: 'the unmount failed', why, todo: CHECK_AGAIN, byHand };
+      return { what: 'the unmount failed', why, todo: CHECK_AGAIN, manual };
   }
 }

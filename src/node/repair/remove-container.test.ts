@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
-import { MadeHands } from '../../../test/made-hands.ts';
+import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
 import {
-  type MadeContainer,
-  type MadeWorker,
-  madeWorker,
   POD_UID,
-} from '../../../test/made-worker.ts';
-import { lookAt } from '../checkup/look.ts';
+  type SyntheticContainer,
+  type SyntheticWorker,
+  syntheticWorker,
+} from '../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import { staticPods } from '../evidence/pods/static-pods.ts';
 import type { Action } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { perform, type Step } from './perform.ts';
 import { removeContainer } from './remove-container.ts';
@@ -24,18 +24,18 @@ const ACTION: Action<'remove-container'> = {
   ...{ socket: SOCKET, container: ID, sandbox: SANDBOX },
   ...{ createdAt: '1779990000000000000', name: 'mqtt' },
 };
-const broker: MadeContainer = {
-  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+const broker: SyntheticContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isUnmanaged: true, logPath: '' },
   ...{ sandboxId: SANDBOX, labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt' } },
 };
-const ours: MadeContainer = { id: 'a1', name: 'app', state: 'CONTAINER_RUNNING' };
+const ours: SyntheticContainer = { id: 'a1', name: 'app', state: 'CONTAINER_RUNNING' };
 const POD = {
   metadata: { name: 'web-0', namespace: 'default', uid: POD_UID },
   spec: {},
   status: {},
 };
 
-interface Change extends Partial<MadeWorker> {
+interface Change extends Partial<SyntheticWorker> {
   readonly hasPodFolder?: boolean;
   /** The kubelet asks for credentials. */
   readonly isSilent?: boolean;
@@ -44,10 +44,10 @@ interface Change extends Partial<MadeWorker> {
 /** Hands on a runtime that obeys; `change` makes the node another one than was diagnosed. */
 function made(change: Change = {}) {
   const { hasPodFolder, isSilent, ...worker } = change;
-  const hands = new MadeHands();
+  const repair = new SyntheticRepair();
   const isGone = (id: string) =>
-    hands.deed.state === 'did' && hands.log.includes(`remove container ${id}`);
-  const look = () => {
+    repair.result.state === 'did' && repair.log.includes(`remove container ${id}`);
+  const snapshot = () => {
     const whole = {
       ...{ mounts: [], containers: [ours, broker], version: 'v1.34.1' },
       ...(isSilent ? {} : { pods: [POD] }),
@@ -55,20 +55,20 @@ function made(change: Change = {}) {
       ...worker,
     };
     const containers = whole.containers.filter(({ id }) => !isGone(id.padEnd(64, 'c')));
-    const maker = madeWorker({ ...whole, containers }).folder('/proc/812/cwd', []);
+    const maker = syntheticWorker({ ...whole, containers }).folder('/proc/812/cwd', []);
     const folder = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
     const answer = { ...folder, links: 2, sizeBytes: 0, modifiedMs: 0 };
     if (hasPodFolder) maker.set('status', { path: POD_FOLDER }, { answer });
     else maker.missing('status', POD_FOLDER);
-    return lookAt(maker.build());
+    return takeSnapshot(maker.build());
   };
   const permitted = new Set(['remove-container'] as const);
-  return { made: hands, hands: { ...hands.hands, look, permitted } };
+  return { made: repair, repair: { ...repair.repair, snapshot, permitted } };
 }
 
 async function outcomeOf(around: ReturnType<typeof made>, action: Action = ACTION) {
   const intent = { action, fault: 'container-without-log-path', finding: '3f9a1c' };
-  return (await perform(intent, around.hands)).outcome;
+  return (await perform(intent, around.repair)).outcome;
 }
 
 async function objectionTo(around: ReturnType<typeof made>, action: Action = ACTION) {
@@ -86,9 +86,9 @@ test('removes the container in one call, then its sandbox', async () => {
     state: 'done',
     note: `what the runtime knew of it is kept in ${path}, with what is secret in it`,
   });
-  const deeds = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
+  const actions = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
   const kept = 'keep container-f1ccccccccccc.json';
-  expect(around.made.log).toEqual(['intend', kept, ...deeds, 'done']);
+  expect(around.made.log).toEqual(['intend', kept, ...actions, 'done']);
 });
 
 test.each([
@@ -96,25 +96,25 @@ test.each([
   ['is another one', { name: 'web' }, 'the container is another one than was diagnosed'],
 ] as const)('a container that %s since the second look stays', async (_, change, what) => {
   const around = made();
-  const { look } = made({ containers: [ours, { ...broker, ...change }] }).hands;
+  const { snapshot } = made({ containers: [ours, { ...broker, ...change }] }).repair;
   const onStep = ({ name }: Step) => {
-    if (name === 'intent written') around.hands.look = look;
+    if (name === 'intent written') around.repair.snapshot = snapshot;
   };
-  const hands = { ...around.hands, look: () => around.hands.look(), onStep };
+  const repair = { ...around.repair, snapshot: () => around.repair.snapshot(), onStep };
   const intent = { action: ACTION, fault: 'container-without-log-path', finding: '3f9a1c' };
-  const { outcome } = await perform(intent, hands);
+  const { outcome } = await perform(intent, repair);
   expect(outcome).toMatchObject({ state: 'refused', what: expect.stringContaining(what) });
   expect(around.made.log).toEqual(['intend', 'keep container-f1ccccccccccc.json', 'refused']);
 });
 
 test('keeps all that the runtime knows of it before it removes anything, or removes nothing', async () => {
   const around = made();
-  const { look } = around.hands;
+  const { snapshot } = around.repair;
   const asked = { socket: SOCKET, call: 'ContainerStatus', id: ID, verbose: true } as const;
   const told = { envs: [{ key: 'PASSWORD', value: 'hunter2' }], args: ['-phunter2'] };
   const message = { status: { id: ID, logPath: '' }, info: { info: JSON.stringify({ told }) } };
   const answered = (answer: 'told' | 'silent') => () => {
-    const { node, ...rest } = look();
+    const { node, ...rest } = snapshot();
     const ask: typeof node.ask = async (kind, question) => {
       if (JSON.stringify(question) !== JSON.stringify(asked)) return node.ask(kind, question);
       if (answer === 'silent') throw new ReadError('timeout', 'CRI ContainerStatus');
@@ -123,11 +123,11 @@ test('keeps all that the runtime knows of it before it removes anything, or remo
     return { ...rest, node: { ...node, now: () => node.now(), ask } };
   };
   const intent = { action: ACTION, fault: 'container-without-log-path', finding: '3f9a1c' };
-  const silent = await perform(intent, { ...around.hands, look: answered('silent') });
+  const silent = await perform(intent, { ...around.repair, snapshot: answered('silent') });
   expect(silent.outcome).toMatchObject({ state: 'failed' });
   expect(JSON.stringify(silent.outcome)).toContain('could not be kept, so it was not removed');
   expect(around.made.log.join()).not.toContain('remove');
-  await perform(intent, { ...around.hands, look: answered('told') });
+  await perform(intent, { ...around.repair, snapshot: answered('told') });
   const [text = ''] = around.made.kept;
   expect(JSON.parse(text)).toMatchObject({
     container: { status: message.status, info: { info: { told } } },
@@ -167,11 +167,11 @@ test('refuses at another runtime, and a container that has a log path now', asyn
 
 test('refuses what belongs to a pod that the kubelet lists', async () => {
   const containers = [ours, { ...broker, labels: { 'io.kubernetes.pod.uid': POD_UID } }];
-  const { what, why, byHand } = await objectionTo(made({ containers }));
+  const { what, why, manual } = await objectionTo(made({ containers }));
   expect(what).toBe('the container belongs to a pod of the kubelet');
   expect(why).toContain(`lists pod ${POD_UID}`);
   // To do by hand what is refused would do the same harm.
-  expect(byHand).toBeUndefined();
+  expect(manual).toBeUndefined();
 });
 
 test('believes a silent kubelet by the folders of its pods', async () => {
@@ -194,15 +194,18 @@ test('trusts no list that is not whole, and knows a static pod by its file', asy
   expect(await outcomeOf(whole)).toMatchObject({ state: 'done' });
 
   const around = made({ containers, pods: [other] });
-  const { look } = around.hands;
+  const { snapshot } = around.repair;
   const files = { uids: new Set([POD_UID]), isNone: false, claim: '', origin: '/etc/manifests' };
   const withFiles = () => {
-    const seen = look();
-    const of: Look['of'] = (evidence) =>
+    const seen = snapshot();
+    const of: Snapshot['of'] = (evidence) =>
       (evidence as unknown) === staticPods ? (Promise.resolve(files) as never) : seen.of(evidence);
     return { ...seen, of };
   };
-  const refused = await objectionTo({ ...around, hands: { ...around.hands, look: withFiles } });
+  const refused = await objectionTo({
+    ...around,
+    repair: { ...around.repair, snapshot: withFiles },
+  });
   expect(refused.why).toContain('a file of a static pod');
 });
 
@@ -215,7 +218,7 @@ test('one of which nobody knows whether it runs is treated as one that does', as
 });
 
 test('refuses what the kubelet itself made', async () => {
-  const theirs = { ...broker, isStranger: false, labels: {} };
+  const theirs = { ...broker, isUnmanaged: false, labels: {} };
   const { why } = await objectionTo(made({ containers: [theirs] }));
   expect(why).toContain('carries the marks of the kubelet');
 });
@@ -236,17 +239,17 @@ test('one that runs is removed only with its own word, and never when nobody kno
 });
 
 test('tells what stands in the way: no root, a runtime that fails or does not end', async () => {
-  const tied = made();
-  tied.made.tied = 'only root may do that: run it with sudo';
-  expect((await objectionTo(tied)).why).toContain('only root');
+  const blocked = made();
+  blocked.made.blocked = 'only root may do that: run it with sudo';
+  expect((await objectionTo(blocked)).why).toContain('only root');
   const failing = made();
-  failing.made.deed = { state: 'failed', why: 'CRI RemoveContainer: no' };
+  failing.made.result = { state: 'failed', why: 'CRI RemoveContainer: no' };
   expect(await outcomeOf(failing)).toMatchObject({
     state: 'failed',
     why: expect.stringContaining('CRI RemoveContainer: no'),
   });
   const unending = made();
-  unending.made.deed = { state: 'unending', why: 'CRI RemoveContainer: no answer' };
+  unending.made.result = { state: 'unending', why: 'CRI RemoveContainer: no answer' };
   expect(await outcomeOf(unending)).toMatchObject({ state: 'failed' });
   expect(unending.made.log).not.toContain(`remove sandbox ${SANDBOX}`);
 });
@@ -254,8 +257,8 @@ test('tells what stands in the way: no root, a runtime that fails or does not en
 test('killed before the sandbox was removed: the next run removes it, once it is empty', async () => {
   const resumeOn = async (change: Change) => {
     const around = made(change);
-    const { writer, look } = around.hands;
-    const said = await removeContainer.resume?.(ACTION, writer, look);
+    const { writer, snapshot } = around.repair;
+    const said = await removeContainer.resume?.(ACTION, writer, snapshot);
     return { log: around.made.log, said };
   };
   expect(await resumeOn({ containers: [ours] })).toEqual({
@@ -276,13 +279,13 @@ test('killed before the sandbox was removed: the next run removes it, once it is
 });
 
 test('what a person is told to do without us stops the kubelet first, in one line', async () => {
-  const hands = made();
-  hands.made.tied = 'no way to the runtime';
-  const { byHand } = await objectionTo(hands);
-  const [kept = '', removed = ''] = byHand?.commands ?? [];
+  const repair = made();
+  repair.made.blocked = 'no way to the runtime';
+  const { manual } = await objectionTo(repair);
+  const [kept = '', removed = ''] = manual?.commands ?? [];
   expect(kept).toContain(`inspect ${ID} > `);
   expect(removed).toMatch(
     /^systemctl stop kubelet && crictl .* rm --force \S+ && systemctl start kubelet$/,
   );
-  expect(byHand?.commands).toHaveLength(2);
+  expect(manual?.commands).toHaveLength(2);
 });

@@ -7,14 +7,14 @@ import {
   unloggedContainers,
 } from '../evidence/containers/unlogged-containers.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
-import { isNamed } from '../evidence/pods/orphan-words.ts';
+import { isNamed } from '../evidence/pods/orphan-messages.ts';
 import { pods } from '../evidence/pods/pods.ts';
 import { staticPods } from '../evidence/pods/static-pods.ts';
-import type { Action, ByHand, Outcome } from '../model/action.ts';
+import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
-import { CHECK_AGAIN, type Handler, type Mishap } from './handler.ts';
-import { keepInspected } from './keep-inspected.ts';
+import type { Snapshot } from '../model/evidence.ts';
+import { type ActionFailure, CHECK_AGAIN, type Handler } from './handler.ts';
+import { saveInspection } from './save-inspection.ts';
 
 type RemoveContainer = Action<'remove-container'>;
 
@@ -26,57 +26,57 @@ const SHORT_ID = 13;
  * what the kubelet collects, and its collection is what we are here to prevent.
  */
 export const removeContainer: Handler<'remove-container'> = {
-  async refuse(action, look, writer) {
+  async refuse(action, snapshot, writer) {
     const [{ socket }, { containers: all }] = await Promise.all([
-      look.of(runtime),
-      look.of(containers),
+      snapshot.of(runtime),
+      snapshot.of(containers),
     ]);
     if (socket !== action.socket) return otherRuntime(action, socket);
     if (!all.some(({ id }) => id === action.container)) {
       return { state: 'done', note: 'nothing to do: the container is gone already' };
     }
-    const { containers: unlogged } = await look.of(unloggedContainers);
+    const { containers: unlogged } = await snapshot.of(unloggedContainers);
     const here = unlogged.find(({ id }) => id === action.container);
     if (!here || here.kind === 'folder') return hasLogPath(here);
     return (
       otherContainer(action, here) ??
-      (await knownPod(here, look)) ??
+      (await knownPod(here, snapshot)) ??
       running(action, here) ??
-      (await tiedHands(action, writer.cannotCommand(), look))
+      (await cannotAct(action, writer.cannotCommand(), snapshot))
     );
   },
 
-  async act(action, writer, look, course) {
+  async act(action, writer, snapshot, course) {
     const { socket, container, sandbox } = action;
-    const unkept = await keepInspected(action, look, course);
-    if (unkept) return unkept;
-    const changed = await changedMeanwhile(action, look, course.freshLook());
+    const unstored = await saveInspection(action, snapshot, course);
+    if (unstored) return unstored;
+    const changed = await changedMeanwhile(action, snapshot, course.freshSnapshot());
     if (changed) return changed;
     const removed = await writer.removeContainer(socket, container);
     if (removed.state !== 'did') {
       const what = 'the container could not be removed';
       const isUnending = removed.state === 'unending';
-      const hand = await byHand(action, look);
-      return { what, why: removed.why, todo: CHECK_AGAIN, byHand: hand, isUnending };
+      const hand = await manual(action, snapshot);
+      return { what, why: removed.why, todo: CHECK_AGAIN, manual: hand, isUnending };
     }
-    if (sandbox === '' || (await hasOthers(look, action))) return undefined;
+    if (sandbox === '' || (await hasOthers(snapshot, action))) return undefined;
     const emptied = await writer.removeSandbox(socket, sandbox);
     if (emptied.state === 'did') return undefined;
     const todo = 'nothing: an empty sandbox does no harm, and the kubelet collects it';
     return { what: 'its sandbox could not be removed', why: emptied.why, todo };
   },
 
-  async resume({ socket, container, sandbox }, writer, freshLook) {
-    const look = freshLook();
+  async resume({ socket, container, sandbox }, writer, freshSnapshot) {
+    const snapshot = freshSnapshot();
     const [{ socket: now }, { containers: all, sandboxes }] = await Promise.all([
-      look.of(runtime),
-      look.of(containers),
+      snapshot.of(runtime),
+      snapshot.of(containers),
     ]);
     const left = sandboxes.find(({ id }) => id === sandbox);
     const isInUse = all.some(({ id, sandboxId }) => id === container || sandboxId === sandbox);
     if (now !== socket || !left || isInUse) return undefined;
     // A kubelet that knows the pod may be about to start something in it.
-    const listed = await attempt(look.of(pods));
+    const listed = await attempt(snapshot.of(pods));
     const isKnown = !listed.known || listed.value.pods.some(({ uid }) => uid === left.podUid);
     if (left.podUid !== '' && isKnown) {
       return {
@@ -91,10 +91,10 @@ export const removeContainer: Handler<'remove-container'> = {
       : { said: `${said} could not be removed: ${emptied.why}` };
   },
 
-  async isDone(action, look) {
-    const { containers: all } = await look.of(containers);
+  async isDone(action, snapshot) {
+    const { containers: all } = await snapshot.of(containers);
     const isDone = !all.some(({ id }) => id === action.container);
-    const { containers: left } = await look.of(unloggedContainers);
+    const { containers: left } = await snapshot.of(unloggedContainers);
     const others = left.filter(({ id, kind }) => id !== action.container && kind !== 'folder');
     return {
       isDone,
@@ -113,11 +113,11 @@ function stillArmed(others: readonly UnloggedContainer[]): string {
 /** Asked directly before it is removed: to keep what is known of it took a while. */
 async function changedMeanwhile(
   action: RemoveContainer,
-  before: Look,
-  look: Look,
-): Promise<Mishap | undefined> {
+  before: Snapshot,
+  snapshot: Snapshot,
+): Promise<ActionFailure | undefined> {
   const { containers: unlogged } = await before.of(unloggedContainers);
-  const { containers: all } = await look.of(containers);
+  const { containers: all } = await snapshot.of(containers);
   const was = unlogged.find(({ id }) => id === action.container);
   const is = all.find(({ id }) => id === action.container);
   if (!was || !is) return undefined;
@@ -130,8 +130,8 @@ async function changedMeanwhile(
 }
 
 /** Asked anew: whatever came into the sandbox since the last look must not go with it. */
-async function hasOthers(look: Look, { socket, sandbox, container }: RemoveContainer) {
-  const { message } = await look.node.ask('runtime', { socket, call: 'ListContainers' });
+async function hasOthers(snapshot: Snapshot, { socket, sandbox, container }: RemoveContainer) {
+  const { message } = await snapshot.node.ask('runtime', { socket, call: 'ListContainers' });
   const list = listAt(message, 'containers');
   if (!list) return true;
   return list.some(
@@ -167,7 +167,7 @@ function otherContainer(action: RemoveContainer, here: UnloggedContainer): Outco
  */
 async function knownPod(
   { podUid, hasPodFolder, isKubelets }: UnloggedContainer,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   const refused = (why: string): Outcome => ({
     state: 'refused',
@@ -179,12 +179,12 @@ async function knownPod(
   });
   if (isKubelets) return refused('it carries the marks of the kubelet that made it');
   if (podUid === '') return undefined;
-  const listed = await attempt(look.of(pods));
+  const listed = await attempt(snapshot.of(pods));
   const list = listed.known ? listed.value.pods : [];
   if (listed.known && list.some(({ uid }) => uid === podUid)) {
     return refused(`${listed.value.origin} lists pod ${podUid}`);
   }
-  const { uids, origin } = await look.of(staticPods);
+  const { uids, origin } = await snapshot.of(staticPods);
   if (uids.has(podUid)) return refused(`a file of a static pod in ${origin} has its uid ${podUid}`);
   // Until the API server was heard, the list holds static pods alone, or nothing.
   if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
@@ -216,27 +216,30 @@ function running(action: RemoveContainer, here: UnloggedContainer): Outcome | un
   };
 }
 
-async function tiedHands(
+async function cannotAct(
   action: RemoveContainer,
   why: string | undefined,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
   const [what, todo] = ['we cannot remove a container here', 'do it by hand'];
-  return { state: 'refused', what, why, todo, byHand: await byHand(action, look) };
+  return { state: 'refused', what, why, todo, manual: await manual(action, snapshot) };
 }
 
 /** In one line: whoever goes on although the kubelet did not stop has it delete files of the node. */
-async function byHand({ socket, container }: RemoveContainer, look: Look): Promise<ByHand> {
-  const crictl = (...words: string[]) =>
-    shellCommand(['crictl', '--runtime-endpoint', `unix://${socket}`, ...words]);
-  const here = await attempt(look.of(kubelet));
+async function manual(
+  { socket, container }: RemoveContainer,
+  snapshot: Snapshot,
+): Promise<ManualSteps> {
+  const crictl = (...args: string[]) =>
+    shellCommand(['crictl', '--runtime-endpoint', `unix://${socket}`, ...args]);
+  const here = await attempt(snapshot.of(kubelet));
   const unit = here.known ? here.value.program : 'kubelet';
   const [stop, start] = ['stop', 'start'].map((word) => shellCommand(['systemctl', word, unit]));
-  const kept = `kubediag-container-${container.slice(0, SHORT_ID)}.json`;
+  const stored = `kubediag-container-${container.slice(0, SHORT_ID)}.json`;
   return {
     commands: [
-      `${crictl('inspect', container)} > ${kept}`,
+      `${crictl('inspect', container)} > ${stored}`,
       `${stop} && ${crictl('rm', '--force', container)} && ${start}`,
     ],
     risk:

@@ -19,9 +19,9 @@ function inNamespaces(scenario: string): unknown {
   const program = [process.execPath, '--no-warnings', PROGRAM, scenario, scratch];
   // All on one processor: each of them numbers namespaces for itself, and the kernel lets one with a
   // lower number than the namespace it lies in be kept by no mount.
-  const words = ['--cpu-list', '0', 'unshare', ...apart, ...program];
+  const text = ['--cpu-list', '0', 'unshare', ...apart, ...program];
   const limits = { timeout: 40_000, killSignal: 'SIGKILL' } as const;
-  const { stdout, stderr } = spawnSync('taskset', words, { encoding: 'utf8', ...limits });
+  const { stdout, stderr } = spawnSync('taskset', text, { encoding: 'utf8', ...limits });
   expect(stderr).toBe('');
   return JSON.parse(stdout);
 }

@@ -4,51 +4,52 @@ import { LEFTOVER_AGE_MS } from '../evidence/limits.ts';
 import { type MountNamespaces, mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { mountsOnPaths } from '../evidence/mounts/mount-places.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
-import { keptNamespaces } from '../evidence/mounts/open-mounts.ts';
+import { storedNamespaces } from '../evidence/mounts/open-mounts.ts';
 import { leftoverName } from '../evidence/volumes/leftover-names.ts';
-import type { Action, Outcome, Trouble } from '../model/action.ts';
+import type { Action, Failure, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import type { Entry } from '../model/node-reader.ts';
 import { usersOf } from './folder-users.ts';
 import type { Handler } from './handler.ts';
 import { FOLDERS_AT_ONCE_MAX, FOLDERS_PER_SECOND_MAX } from './limits.ts';
 import { FIRST_PROCESS, type ProcessPins } from './node-writer.ts';
 import { type PinnedFolder, pinnedFolder } from './removal.ts';
-import { reasonsTold } from './removal-words.ts';
+import { removalReasons } from './removal-messages.ts';
 
 type RemoveFolders = Action<'remove-empty-directory'>;
 
 /** Removes what failed teardowns left behind: empty folders beside a volume, never the volume's own. */
 export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
-  async refuse(action, look, writer) {
+  async refuse(action, snapshot, writer) {
     const foreign = foreignName(action);
     if (foreign) return foreign;
-    const sight = await sightOf(action, look);
+    const sight = await sightOf(action, snapshot);
     const way = (await otherPath(sight)) ?? (await unseenNamespaces(sight));
     if (way) return way;
-    const kept = await objections(action, sight);
-    if (kept.size < action.leftovers.length) return tiedHands(sight, writer.cannotRemoveFolders());
-    if ([...kept.values()].every((why) => why === null)) {
+    const stored = await objections(action, sight);
+    if (stored.size < action.leftovers.length)
+      return cannotAct(sight, writer.cannotRemoveFolders());
+    if ([...stored.values()].every((why) => why === null)) {
       return { state: 'done', note: 'nothing to do: they are gone already' };
     }
     return {
       state: 'refused',
       what: 'none of the left-over folders may be removed',
-      why: reasonsTold(kept),
+      why: removalReasons(stored),
       todo: 'see to what keeps them; then run kubediag check again',
     };
   },
 
-  async shortfall(action, look) {
-    const sight = await sightOf(action, look);
+  async shortfall(action, snapshot) {
+    const sight = await sightOf(action, snapshot);
     return shortfallOf(await objections(action, sight));
   },
 
-  async act(action, writer, look, { freshLook, onProgress, stop }) {
-    const sight = await sightOf(action, look);
-    const kept = new Map(await objections(action, sight));
-    const pinned = foldersOf(action).filter(({ name }) => !kept.has(name));
+  async act(action, writer, snapshot, { freshSnapshot, onProgress, stop }) {
+    const sight = await sightOf(action, snapshot);
+    const stored = new Map(await objections(action, sight));
+    const pinned = foldersOf(action).filter(({ name }) => !stored.has(name));
     let isUnending = false;
     let broken: string | undefined;
     for (let start = 0; start < pinned.length && broken === undefined; ) {
@@ -56,32 +57,32 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
       if (broken !== undefined) break;
       const some = pinned.slice(start, start + FOLDERS_AT_ONCE_MAX);
       // Anybody may have mounted something meanwhile, and rmdir would take it away elsewhere.
-      const mounts = await attempt(mountedOf(await sightOf(action, freshLook()), some));
+      const mounts = await attempt(mountedOf(await sightOf(action, freshSnapshot()), some));
       if (!mounts.known) broken = `the mount tables could not be read again: ${mounts.why}`;
       else {
-        for (const [name, why] of mounts.value) kept.set(name, why);
+        for (const [name, why] of mounts.value) stored.set(name, why);
         const removal = await writer.removeFolders(
           {
             folder: sight.folder,
-            leftovers: some.filter(({ name }) => !kept.has(name)),
+            leftovers: some.filter(({ name }) => !stored.has(name)),
             changedUntilMs: sight.changedUntilMs,
             perSecond: FOLDERS_PER_SECOND_MAX,
           },
           sight.process,
         );
-        for (const [name, why] of removal.removed) if (why !== null) kept.set(name, why);
+        for (const [name, why] of removal.removed) if (why !== null) stored.set(name, why);
         ({ broken } = removal);
         isUnending = removal.isUnending ?? false;
         start += some.length;
         onProgress?.({ done: start, total: pinned.length });
       }
     }
-    const shortfall = shortfallOf(kept, broken);
+    const shortfall = shortfallOf(stored, broken);
     return shortfall && { ...shortfall, isUnending };
   },
 
-  async isDone(action, look, before) {
-    const sight = await sightOf(action, look);
+  async isDone(action, snapshot, before) {
+    const sight = await sightOf(action, snapshot);
     const entries = await entriesOf(action, sight);
     // What is not among them is mounted on, and there; made anew it is there too, and has to be told.
     const left = foldersOf(action).filter(({ name }) => entries.get(name)?.status !== null);
@@ -97,8 +98,8 @@ export const removeEmptyDirectory: Handler<'remove-empty-directory'> = {
 };
 
 /** What every step stands on. */
-interface Sight {
-  readonly look: Look;
+interface Observation {
+  readonly snapshot: Snapshot;
   readonly process: ProcessPins;
   readonly view: string;
   readonly folder: string;
@@ -106,16 +107,19 @@ interface Sight {
   readonly changedUntilMs: number;
 }
 
-async function sightOf({ podUid, plugin }: RemoveFolders, look: Look): Promise<Sight> {
-  const { root, process } = await look.of(kubelet);
-  const age = look.settings.minimumAgeMs ?? LEFTOVER_AGE_MS;
+async function sightOf(
+  { podUid, plugin }: RemoveFolders,
+  snapshot: Snapshot,
+): Promise<Observation> {
+  const { root, process } = await snapshot.of(kubelet);
+  const age = snapshot.settings.minimumAgeMs ?? LEFTOVER_AGE_MS;
   return {
-    look,
+    snapshot,
     process: process ?? FIRST_PROCESS,
     view: process ? `/proc/${process.pid}/root` : '',
     folder: `${root}/pods/${podUid}/volumes/${plugin}`,
-    namespaces: await look.of(mountNamespaces),
-    changedUntilMs: look.node.now().getTime() - age,
+    namespaces: await snapshot.of(mountNamespaces),
+    changedUntilMs: snapshot.node.now().getTime() - age,
   };
 }
 
@@ -139,11 +143,11 @@ function foreignName({ podUid, plugin, leftovers }: RemoveFolders): Outcome | un
 }
 
 /** The remover follows no link, so neither may the path that is looked at. */
-async function otherPath({ look, view, folder }: Sight): Promise<Outcome | undefined> {
+async function otherPath({ snapshot, view, folder }: Observation): Promise<Outcome | undefined> {
   const names = folder.split('/').slice(1);
   for (const depth of names.keys()) {
     const path = `/${names.slice(0, depth + 1).join('/')}`;
-    const status = await attempt(look.node.ask('status', { path: `${view}${path}` }));
+    const status = await attempt(snapshot.node.ask('status', { path: `${view}${path}` }));
     if (!status.known && status.error.failure === 'missing') {
       return { state: 'done', note: `nothing to do: ${path} is gone already` };
     }
@@ -156,8 +160,8 @@ async function otherPath({ look, view, folder }: Sight): Promise<Outcome | undef
   return undefined;
 }
 
-async function unseenNamespaces(sight: Sight): Promise<Outcome | undefined> {
-  const notSeen = [...sight.namespaces.notSeen, ...(await keptNamespaces(sight.look))];
+async function unseenNamespaces(sight: Observation): Promise<Outcome | undefined> {
+  const notSeen = [...sight.namespaces.notSeen, ...(await storedNamespaces(sight.snapshot))];
   if (notSeen.length === 0) return undefined;
   return {
     state: 'refused',
@@ -169,15 +173,15 @@ async function unseenNamespaces(sight: Sight): Promise<Outcome | undefined> {
 
 async function entriesOf(
   action: RemoveFolders,
-  { look, view, folder }: Sight,
+  { snapshot, view, folder }: Observation,
 ): Promise<ReadonlyMap<string, Entry>> {
   // What is mounted in the kubelet's view may be dead, and is not touched.
-  const { mounts } = await look.of(mountTable);
+  const { mounts } = await snapshot.of(mountTable);
   const targets = new Set(mounts.map(({ target }) => target));
   const names = foldersOf(action).map(({ name }) => name);
   const asked = names.filter((name) => !targets.has(`${folder}/${name}`));
   const answer = await attempt(
-    look.node.ask('entries', { path: `${view}${folder}`, names: asked }),
+    snapshot.node.ask('entries', { path: `${view}${folder}`, names: asked }),
   );
   // With its folder everything in it is gone.
   if (!answer.known && answer.error.failure === 'missing') {
@@ -190,24 +194,24 @@ async function entriesOf(
 /** By name: why a folder must stay; null when it is gone. What is not named may be removed. */
 async function objections(
   action: RemoveFolders,
-  sight: Sight,
+  sight: Observation,
 ): Promise<ReadonlyMap<string, string | null>> {
   const pinned = foldersOf(action);
   const entries = await entriesOf(action, sight);
-  const kept = new Map<string, string | null>(await mountedOf(sight, pinned));
+  const stored = new Map<string, string | null>(await mountedOf(sight, pinned));
   for (const folder of pinned) {
     const why = objectionTo(folder, entries.get(folder.name), sight);
-    if (why !== undefined && !kept.has(folder.name)) kept.set(folder.name, why);
+    if (why !== undefined && !stored.has(folder.name)) stored.set(folder.name, why);
   }
-  const rest = pinned.filter(({ name }) => !kept.has(name)).map(({ name }) => name);
-  for (const [name, why] of await usersOf(rest, sight)) kept.set(name, why);
-  return kept;
+  const rest = pinned.filter(({ name }) => !stored.has(name)).map(({ name }) => name);
+  for (const [name, why] of await usersOf(rest, sight)) stored.set(name, why);
+  return stored;
 }
 
 function objectionTo(
   { inode }: PinnedFolder,
   entry: Entry | undefined,
-  { changedUntilMs }: Sight,
+  { changedUntilMs }: Observation,
 ): string | null | undefined {
   if (!entry) return 'something is mounted on it';
   const { status, isEmpty } = entry;
@@ -219,10 +223,10 @@ function objectionTo(
 }
 
 async function mountedOf(
-  { look, folder, namespaces }: Sight,
+  { snapshot, folder, namespaces }: Observation,
   pinned: readonly PinnedFolder[],
 ): Promise<ReadonlyMap<string, string>> {
-  const mountsOn = mountsOnPaths(namespaces.namespaces, await look.of(mountTable));
+  const mountsOn = mountsOnPaths(namespaces.namespaces, await snapshot.of(mountTable));
   const mounted = new Map<string, string>();
   for (const { name } of pinned) {
     const [first] = mountsOn(`${folder}/${name}`);
@@ -233,28 +237,31 @@ async function mountedOf(
   return mounted;
 }
 
-async function tiedHands(sight: Sight, why: string | undefined): Promise<Outcome | undefined> {
+async function cannotAct(
+  sight: Observation,
+  why: string | undefined,
+): Promise<Outcome | undefined> {
   if (why === undefined) return undefined;
   const [what, todo] = ['we cannot remove folders here', 'do it by hand'];
-  return { state: 'refused', what, why, todo, byHand: byHand(sight) };
+  return { state: 'refused', what, why, todo, manual: manual(sight) };
 }
 
 function shortfallOf(
-  kept: ReadonlyMap<string, string | null>,
+  stored: ReadonlyMap<string, string | null>,
   broken?: string,
-): Trouble | undefined {
-  const told = reasonsTold(kept);
-  if (broken === undefined && told === '') return undefined;
+): Failure | undefined {
+  const reported = removalReasons(stored);
+  if (broken === undefined && reported === '') return undefined;
   return {
     what: 'not all of the left-over folders could be removed',
-    why: [broken, told].filter(Boolean).join('; '),
+    why: [broken, reported].filter(Boolean).join('; '),
     todo: 'see to what keeps them; then run kubediag check again',
   };
 }
 
 /** Mounts in the pod's folder of this plugin, in any namespace, that were there and are not now. */
-async function lostMounts(before: Sight, after: Sight): Promise<readonly string[]> {
-  const linesOf = ({ namespaces, folder }: Sight) => {
+async function lostMounts(before: Observation, after: Observation): Promise<readonly string[]> {
+  const linesOf = ({ namespaces, folder }: Observation) => {
     const end = `${folder.slice(folder.lastIndexOf('/pods/'))}/`;
     return namespaces.namespaces.flatMap(({ namespace, table }) =>
       table.mounts
@@ -266,7 +273,7 @@ async function lostMounts(before: Sight, after: Sight): Promise<readonly string[
   return linesOf(before).filter((line) => !now.has(line));
 }
 
-function byHand({ folder }: Sight) {
+function manual({ folder }: Observation) {
   return {
     commands: [shellCommand(['rmdir', '--', `${folder}/NAME.deleting~NUMBER`])],
     risk:

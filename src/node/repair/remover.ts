@@ -7,8 +7,8 @@ import {
   rmdirSync,
   writeSync,
 } from 'node:fs';
+import { orCode } from '../reader/ignore-failure.ts';
 import { bytesOf } from '../reader/text-codec.ts';
-import { orCode } from '../reader/unless-failed.ts';
 import type { PinnedFolder, RemovalJob } from './removal.ts';
 
 /**

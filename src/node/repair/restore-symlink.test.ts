@@ -1,36 +1,42 @@
 import { expect, test } from 'vitest';
-import { MadeHands } from '../../../test/made-hands.ts';
-import { makeFolder, makeLink } from '../../../test/made-kubelet.ts';
-import type { NodeMaker } from '../../../test/made-node.ts';
-import { type MadeContainer, madeWorker } from '../../../test/made-worker.ts';
-import { lookAt } from '../checkup/look.ts';
+import { makeFolder, makeLink } from '../../../test/synthetic-kubelet.ts';
+import type { NodeMaker } from '../../../test/synthetic-node.ts';
+import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
+import { type SyntheticContainer, syntheticWorker } from '../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Action } from '../model/action.ts';
 import { perform } from './perform.ts';
 
 const ACTION: Action = { kind: 'restore-symlink', path: '/bin', target: 'usr/bin' };
-const bare: MadeContainer = {
-  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+const bare: SyntheticContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isUnmanaged: true, logPath: '' },
 };
 
 /** A node without /bin; `change` makes it another one than it should be. */
-function made(change: (maker: NodeMaker) => void = () => {}, containers: MadeContainer[] = []) {
-  const hands = new MadeHands();
-  const look = () => {
-    const maker = madeWorker({ mounts: [], containers }).folder('/proc/812/cwd', []);
+function made(
+  change: (maker: NodeMaker) => void = () => {},
+  containers: SyntheticContainer[] = [],
+) {
+  const repair = new SyntheticRepair();
+  const snapshot = () => {
+    const maker = syntheticWorker({ mounts: [], containers }).folder('/proc/812/cwd', []);
     makeFolder(maker, '', '/usr/bin/sh', { type: 'link' });
     makeLink(maker, '', '/sbin', 'usr/sbin');
     makeLink(maker, '', '/lib', 'usr/lib');
-    const isMade = hands.deed.state === 'did' && hands.log.includes('link /bin -> usr/bin');
-    if (!isMade) maker.missing('status', '/bin');
+    const isCreated = repair.result.state === 'did' && repair.log.includes('link /bin -> usr/bin');
+    if (!isCreated) maker.missing('status', '/bin');
     change(maker);
-    return lookAt(maker.build());
+    return takeSnapshot(maker.build());
   };
-  return { made: hands, hands: { ...hands.hands, look, permitted: new Set([ACTION.kind]) } };
+  return {
+    made: repair,
+    repair: { ...repair.repair, snapshot, permitted: new Set([ACTION.kind]) },
+  };
 }
 
 async function outcomeOf(around: ReturnType<typeof made>, action = ACTION) {
   const intent = { action, fault: 'container-without-log-path', finding: '3f9a1c' };
-  return (await perform(intent, around.hands)).outcome;
+  return (await perform(intent, around.repair)).outcome;
 }
 
 async function objectionTo(around: ReturnType<typeof made>, action = ACTION) {
@@ -120,7 +126,7 @@ test('says which label the link lacks where SELinux enforces', async () => {
 
 test('a root that cannot be written is told in the words of the kernel', async () => {
   const around = made();
-  around.made.deed = { state: 'failed', why: 'EROFS: read-only file system, symlink' };
+  around.made.result = { state: 'failed', why: 'EROFS: read-only file system, symlink' };
   expect(await outcomeOf(around)).toMatchObject({
     state: 'failed',
     why: expect.stringContaining('EROFS'),

@@ -1,8 +1,8 @@
 import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
 import { type MergedUsr, mergedUsr } from '../evidence/deletions/merged-usr.ts';
-import type { ByHand, Outcome } from '../model/action.ts';
+import type { ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Look } from '../model/evidence.ts';
+import type { Snapshot } from '../model/evidence.ts';
 import type { Handler } from './handler.ts';
 
 const PATH = '/bin';
@@ -10,36 +10,36 @@ const TARGET = 'usr/bin';
 
 /** Makes the link /bin again, on a node whose kubelet can no longer delete it. */
 export const restoreSymlink: Handler<'restore-symlink'> = {
-  async refuse({ path, target }, look, writer) {
+  async refuse({ path, target }, snapshot, writer) {
     // The type says so; but an action may come from a file.
     if (path !== PATH || target !== TARGET) {
       const what = `${path} -> ${target} is not a link that we restore`;
       return refusal(what, `only ${PATH} -> ${TARGET} is`, 'nothing: this is not ours to make');
     }
-    const usr = await look.of(mergedUsr);
+    const usr = await snapshot.of(mergedUsr);
     return (
       isThere(usr) ??
       notMerged(usr) ??
-      (await stillArmed(look)) ??
-      tiedHands(writer.cannotCommand())
+      (await stillArmed(snapshot)) ??
+      cannotAct(writer.cannotCommand())
     );
   },
 
   async act({ path, target }, writer) {
-    const deed = await writer.makeLink(path, target);
-    if (deed.state === 'did') return undefined;
+    const action = await writer.makeLink(path, target);
+    if (action.state === 'did') return undefined;
     return {
       what: `${path} could not be made`,
-      why: deed.why,
+      why: action.why,
       todo: 'see whether the root of the node can be written',
-      byHand: BY_HAND,
+      manual: MANUAL,
     };
   },
 
-  async isDone(_, look) {
-    const usr = await look.of(mergedUsr);
+  async isDone(_, snapshot) {
+    const usr = await snapshot.of(mergedUsr);
     const isDone = usr.bin === 'link' && usr.binTarget === TARGET;
-    const label = isDone ? await labelNote(look) : undefined;
+    const label = isDone ? await labelNote(snapshot) : undefined;
     return {
       isDone,
       seen: isDone ? `${PATH} leads to ${TARGET} again` : `${PATH} is ${usr.bin}`,
@@ -48,11 +48,11 @@ export const restoreSymlink: Handler<'restore-symlink'> = {
   },
 };
 
-function refusal(what: string, why: string, todo: string, byHand?: ByHand): Outcome {
-  return { state: 'refused', what, why, todo, ...(byHand ? { byHand } : {}) };
+function refusal(what: string, why: string, todo: string, manual?: ManualSteps): Outcome {
+  return { state: 'refused', what, why, todo, ...(manual ? { manual } : {}) };
 }
 
-const BY_HAND: ByHand = {
+const MANUAL: ManualSteps = {
   commands: ['/usr/bin/ln -s usr/bin /bin'],
   risk: 'as long as a container without a log path is there, the kubelet deletes it again',
 };
@@ -77,8 +77,8 @@ function notMerged({ hasUsrBin, siblings, shell }: MergedUsr): Outcome | undefin
     : undefined;
 }
 
-async function stillArmed(look: Look): Promise<Outcome | undefined> {
-  const { containers } = await look.of(unloggedContainers);
+async function stillArmed(snapshot: Snapshot): Promise<Outcome | undefined> {
+  const { containers } = await snapshot.of(unloggedContainers);
   const armed = containers.filter(({ kind }) => kind !== 'folder');
   if (armed.length === 0) return undefined;
   const names = armed.map(({ id, name }) => `"${name}" (${id.slice(0, 13)})`).join(', ');
@@ -87,14 +87,14 @@ async function stillArmed(look: Look): Promise<Outcome | undefined> {
   return refusal(what, why, 'recover those first: kubediag check container-without-log-path');
 }
 
-function tiedHands(why: string | undefined): Outcome | undefined {
+function cannotAct(why: string | undefined): Outcome | undefined {
   if (why === undefined) return undefined;
-  return refusal(`we cannot make ${PATH} here`, why, 'do it by hand', BY_HAND);
+  return refusal(`we cannot make ${PATH} here`, why, 'do it by hand', MANUAL);
 }
 
 /** The kernel gives the link the label of its folder, which is not the one it had. */
-async function labelNote(look: Look): Promise<string | undefined> {
-  const enforce = await attempt(look.node.ask('file', { path: '/sys/fs/selinux/enforce' }));
+async function labelNote(snapshot: Snapshot): Promise<string | undefined> {
+  const enforce = await attempt(snapshot.node.ask('file', { path: '/sys/fs/selinux/enforce' }));
   if (!enforce.known || enforce.value.trim() !== '1') return undefined;
   return 'SELinux enforces here, and the new link lacks its label (bin_t): restorecon -h /bin';
 }

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MadeHands } from '../../../test/made-hands.ts';
-import type { NodeMaker } from '../../../test/made-node.ts';
+import type { NodeMaker } from '../../../test/synthetic-node.ts';
+import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
 import { madeNodes, ORPHAN } from '../../../tools/fixtures/orphaned-volume-metadata.ts';
-import { lookAt } from '../checkup/look.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Action } from '../model/action.ts';
 import type { FileStatus } from '../model/node-reader.ts';
 import { keyOf, type Recorded } from '../reader/recording.ts';
@@ -31,7 +31,7 @@ function gone(maker: NodeMaker, path: string): NodeMaker {
 }
 
 /** The recorded node of the fault, with what only a repair asks for; nothing is kept yet. */
-function madeNode(): NodeMaker {
+function syntheticNode(): NodeMaker {
   const maker = madeNodes().get('latent-silent');
   if (!maker) throw new Error('no such node');
   const names = FOLDER.split('/').slice(1);
@@ -51,58 +51,60 @@ function madeNode(): NodeMaker {
   return maker;
 }
 
-function kept(maker: NodeMaker, inode: string): NodeMaker {
+function stored(maker: NodeMaker, inode: string): NodeMaker {
   for (const path of [KEPT, `${KEPT}/${ORPHAN}`, `${KEPT}/${ORPHAN}/pvc-7`]) {
     put(maker, path, 'folder');
   }
   return put(maker, TO, 'file', inode);
 }
 
-const lookOf = (maker: NodeMaker) => lookAt(maker.build());
+const snapshotOf = (maker: NodeMaker) => takeSnapshot(maker.build());
 const refusalOf = (maker: NodeMaker) =>
-  setAside.refuse(ACTION, lookOf(maker), new MadeHands().hands.writer);
+  setAside.refuse(ACTION, snapshotOf(maker), new SyntheticRepair().repair.writer);
 
-async function actOn(maker: NodeMaker, inAct = () => void kept(maker, '70')) {
-  const made = new MadeHands();
-  made.inAct = inAct;
-  const freshLook = () => lookOf(maker);
-  const mishap = await setAside.act(ACTION, made.hands.writer, freshLook(), { freshLook });
-  return { log: made.log, mishap };
+async function actOn(maker: NodeMaker, inAct = () => void stored(maker, '70')) {
+  const fixture = new SyntheticRepair();
+  fixture.inAct = inAct;
+  const freshSnapshot = () => snapshotOf(maker);
+  const failure = await setAside.act(ACTION, fixture.repair.writer, freshSnapshot(), {
+    freshSnapshot,
+  });
+  return { log: fixture.log, failure };
 }
 
 async function resumeOn(maker: NodeMaker) {
-  const made = new MadeHands();
-  const said = await setAside.resume?.(ACTION, made.hands.writer, () => lookOf(maker));
-  return { log: made.log, said };
+  const fixture = new SyntheticRepair();
+  const said = await setAside.resume?.(ACTION, fixture.repair.writer, () => snapshotOf(maker));
+  return { log: fixture.log, said };
 }
 
 test('nothing stands against the last file of an orphan', async () => {
-  expect(await refusalOf(madeNode())).toBeUndefined();
-  expect(await actOn(madeNode())).toEqual({
+  expect(await refusalOf(syntheticNode())).toBeUndefined();
+  expect(await actOn(syntheticNode())).toEqual({
     log: [`link ${FROM} as ${TO}`, `unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`],
-    mishap: undefined,
+    failure: undefined,
   });
 });
 
 test('a file that was replaced since the second look keeps its name', async () => {
   const replaced = { what: 'the volume changed since it was diagnosed', stays: 'refused' };
-  const early = await actOn(put(madeNode(), FROM, 'file', '71'));
-  expect(early).toMatchObject({ log: [], mishap: replaced });
-  const maker = madeNode();
-  const late = await actOn(maker, () => void put(kept(maker, '70'), FROM, 'file', '71'));
-  expect(late).toMatchObject({ log: [`link ${FROM} as ${TO}`], mishap: replaced });
+  const early = await actOn(put(syntheticNode(), FROM, 'file', '71'));
+  expect(early).toMatchObject({ log: [], failure: replaced });
+  const maker = syntheticNode();
+  const late = await actOn(maker, () => void put(stored(maker, '70'), FROM, 'file', '71'));
+  expect(late).toMatchObject({ log: [`link ${FROM} as ${TO}`], failure: replaced });
 });
 
 test('what is kept from an earlier time is never replaced, and the reason is told', async () => {
-  expect(await refusalOf(kept(madeNode(), '7777'))).toMatchObject({
+  expect(await refusalOf(stored(syntheticNode(), '7777'))).toMatchObject({
     state: 'refused',
     what: 'another file is kept from an earlier time',
-    byHand: { commands: [expect.stringContaining(`${TO}.earlier`)] },
+    manual: { commands: [expect.stringContaining(`${TO}.earlier`)] },
   });
 });
 
 test('a link in the way to where it is kept is not followed', async () => {
-  const maker = put(kept(madeNode(), '7777'), `${KEPT}/${ORPHAN}`, 'link');
+  const maker = put(stored(syntheticNode(), '7777'), `${KEPT}/${ORPHAN}`, 'link');
   expect(await refusalOf(maker)).toMatchObject({
     state: 'refused',
     what: 'the place to keep it leads elsewhere',
@@ -111,7 +113,7 @@ test('a link in the way to where it is kept is not followed', async () => {
 });
 
 test('a file on another disk is not moved, for that would copy and delete', async () => {
-  const maker = madeNode();
+  const maker = syntheticNode();
   const table = maker.answers.get(keyOf('file', { path: '/proc/812/mountinfo' }));
   const text = table && 'answer' in table ? (table.answer as string) : '';
   maker.file('/proc/812/mountinfo', `${text}28 27 254:2 / ${ROOT}/pods rw - ext4 /dev/vdb rw\n`);
@@ -122,31 +124,31 @@ test('a file on another disk is not moved, for that would copy and delete', asyn
 });
 
 test('killed between the two names: the first is taken away, and nothing is copied', async () => {
-  expect(await refusalOf(kept(madeNode(), '70'))).toBeUndefined();
-  const { log, said } = await resumeOn(kept(madeNode(), '70'));
+  expect(await refusalOf(stored(syntheticNode(), '70'))).toBeUndefined();
+  const { log, said } = await resumeOn(stored(syntheticNode(), '70'));
   expect(log).toEqual([`unlink ${FROM}`, `rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
   expect(said?.said).toContain('that alone now');
 });
 
 test('killed before the folders: they are removed, where this kubelet would leave them', async () => {
-  const { log, said } = await resumeOn(gone(kept(madeNode(), '70'), FROM));
+  const { log, said } = await resumeOn(gone(stored(syntheticNode(), '70'), FROM));
   expect(log).toEqual([`rmdir ${FOLDER}/mount`, `rmdir ${FOLDER}`]);
   expect(said).toEqual({ said: 'its folder is removed now' });
 });
 
 test('killed before anything: nothing is done', async () => {
-  expect(await resumeOn(madeNode())).toEqual({ log: [], said: undefined });
+  expect(await resumeOn(syntheticNode())).toEqual({ log: [], said: undefined });
 });
 
 test('afterwards it is told whether it is kept, and what is left', async () => {
-  const sight = async (maker: NodeMaker) => setAside.isDone(ACTION, lookOf(maker));
-  expect(await sight(madeNode())).toEqual({ isDone: false, seen: 'the file is still there' });
-  expect(await sight(gone(kept(madeNode(), '70'), FROM))).toMatchObject({
+  const sight = async (maker: NodeMaker) => setAside.isDone(ACTION, snapshotOf(maker));
+  expect(await sight(syntheticNode())).toEqual({ isDone: false, seen: 'the file is still there' });
+  expect(await sight(gone(stored(syntheticNode(), '70'), FROM))).toMatchObject({
     isDone: true,
     seen: `the file is kept as ${TO}`,
     beside: expect.stringContaining(`rmdir ${FOLDER}`),
   });
-  expect(await sight(gone(gone(madeNode(), FROM), FOLDER))).toMatchObject({
+  expect(await sight(gone(gone(syntheticNode(), FROM), FOLDER))).toMatchObject({
     beside: 'the file is gone, and not kept by us',
   });
 });

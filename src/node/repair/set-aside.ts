@@ -9,43 +9,48 @@ import {
   VOLUME_FILE,
   volumeMetadata,
 } from '../evidence/volumes/volume-metadata.ts';
-import type { Action, ByHand, Outcome } from '../model/action.ts';
-import type { Look } from '../model/evidence.ts';
-import { CHECK_AGAIN, type Handler, type Mishap } from './handler.ts';
-import { kubeletLeavesFolders, removeLeftFolders } from './left-folders.ts';
+import type { Action, ManualSteps, Outcome } from '../model/action.ts';
+import type { Snapshot } from '../model/evidence.ts';
+import { type ActionFailure, CHECK_AGAIN, type Handler } from './handler.ts';
+import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
 import { livingPod } from './living-pod.ts';
-import { type Deed, FIRST_PROCESS, type NodeWriter, type ProcessPins } from './node-writer.ts';
+import {
+  FIRST_PROCESS,
+  type NodeWriter,
+  type ProcessPins,
+  type WriteResult,
+} from './node-writer.ts';
 import { otherPath } from './unmount.ts';
 
 type SetAside = Action<'set-aside'>;
 
 /** Moves the last file of an orphan's CSI volume out of the kubelet's way, and deletes nothing. */
 export const setAside: Handler<'set-aside'> = {
-  async refuse(action, look, writer) {
-    const paths = await pathsOf(action, look);
+  async refuse(action, snapshot, writer) {
+    const paths = await pathsOf(action, snapshot);
     if (!paths) {
       const what = 'this names no volume of a pod';
       const why = 'a name of a folder holds no slash, and no byte that is not UTF-8';
       return { state: 'refused', what, why, todo: CHECK_AGAIN };
     }
-    const { left } = await look.of(volumeMetadata);
+    const { left } = await snapshot.of(volumeMetadata);
     const here = left.find(({ folder }) => folder === paths.folder);
     return (
-      (await alreadyDone(action, look)) ??
-      (await livingPod(action, look)) ??
+      (await alreadyDone(action, snapshot)) ??
+      (await livingPod(action, snapshot)) ??
       changedFile(action, here, paths) ??
-      (await otherPath({ target: paths.from }, { node: look.node, pid: paths.pid })) ??
-      (await otherDisk(paths, look)) ??
-      (await takenPlace(action, paths, look)) ??
-      tiedHands(await writer.cannotUnmount(paths.process))
+      (await otherPath({ target: paths.from }, { node: snapshot.node, pid: paths.pid })) ??
+      (await otherDisk(paths, snapshot)) ??
+      (await takenPlace(action, paths, snapshot)) ??
+      cannotAct(await writer.cannotUnmount(paths.process))
     );
   },
 
-  async act(action, writer, look, { freshLook }) {
-    const paths = await pathsOf(action, look);
+  async act(action, writer, snapshot, { freshSnapshot }) {
+    const paths = await pathsOf(action, snapshot);
     if (!paths) return undefined;
     const { from, to, process } = paths;
-    const isAt = async (path: string) => (await inodeAt(path, paths, look)) === action.inode;
+    const isAt = async (path: string) => (await inodeAt(path, paths, snapshot)) === action.inode;
     // Asked directly before each step: a file that somebody put there meanwhile is not ours to take.
     if (!(await isAt(from))) return replacedFile(from);
     const linked = (await isAt(to)) ? DID : await writer.linkFile(from, to, process);
@@ -53,58 +58,58 @@ export const setAside: Handler<'set-aside'> = {
     if (!(await isAt(to)) || !(await isAt(from))) return replacedFile(from);
     const unlinked = await writer.unlinkFile(from, process);
     if (unlinked.state !== 'did') return failedToSetAside(unlinked, paths);
-    await removeFolders(action, writer, freshLook());
+    await removeFolders(action, writer, freshSnapshot());
     return undefined;
   },
 
-  async resume(action, writer, freshLook) {
-    const look = freshLook();
-    const paths = await pathsOf(action, look);
-    if (!paths || (await inodeAt(paths.to, paths, look)) !== action.inode) return undefined;
-    if ((await inodeAt(paths.from, paths, look)) === undefined) {
-      const isRemoved = await removeFolders(action, writer, look);
+  async resume(action, writer, freshSnapshot) {
+    const snapshot = freshSnapshot();
+    const paths = await pathsOf(action, snapshot);
+    if (!paths || (await inodeAt(paths.to, paths, snapshot)) !== action.inode) return undefined;
+    if ((await inodeAt(paths.from, paths, snapshot)) === undefined) {
+      const isRemoved = await removeFolders(action, writer, snapshot);
       return isRemoved ? { said: 'its folder is removed now' } : undefined;
     }
-    const refused = await setAside.refuse(action, look, writer);
-    const trouble = refused ?? (await setAside.act(action, writer, look, { freshLook }));
-    if (!trouble) return { said: 'it had a second name where it is kept, and has that alone now' };
+    const refused = await setAside.refuse(action, snapshot, writer);
+    const failure = refused ?? (await setAside.act(action, writer, snapshot, { freshSnapshot }));
+    if (!failure) return { said: 'it had a second name where it is kept, and has that alone now' };
     const said = `it has a second name at ${paths.to}`;
-    return 'why' in trouble ? { said: `${said}, but ${trouble.why}` } : undefined;
+    return 'why' in failure ? { said: `${said}, but ${failure.why}` } : undefined;
   },
 
-  async isDone(action, look) {
-    const paths = await pathsOf(action, look);
-    if (!paths || (await alreadyDone(action, look)) === undefined) {
+  async isDone(action, snapshot) {
+    const paths = await pathsOf(action, snapshot);
+    if (!paths || (await alreadyDone(action, snapshot)) === undefined) {
       return { isDone: false, seen: 'the file is still there' };
     }
-    const isKept = (await inodeAt(paths.to, paths, look)) === action.inode;
-    const seen = isKept
+    const isStored = (await inodeAt(paths.to, paths, snapshot)) === action.inode;
+    const seen = isStored
       ? `the file is kept as ${paths.to}`
       : 'the file is gone, and not kept by us';
-    const isLeft = (await inodeAt(paths.folder, paths, look)) !== undefined;
-    const isForUs = isLeft && (await kubeletLeavesFolders(look));
+    const isLeft = (await inodeAt(paths.folder, paths, snapshot)) !== undefined;
+    const isForUs = isLeft && (await kubeletLeavesFolders(snapshot));
     const beside = `this kubelet does not remove what is left: rmdir ${paths.folder}`;
-    return { isDone: true, seen, ...(isForUs ? { beside } : isKept ? {} : { beside: seen }) };
+    return { isDone: true, seen, ...(isForUs ? { beside } : isStored ? {} : { beside: seen }) };
   },
 };
 
-const DID: Deed = { state: 'did' };
+const DID: WriteResult = { state: 'did' };
 
 function failedToSetAside(
-  { state, why }: Exclude<Deed, { state: 'did' }>,
+  { state, why }: Exclude<WriteResult, { state: 'did' }>,
   { from, to }: Paths,
-): Mishap {
+): ActionFailure {
   const what = 'the file could not be set aside';
   return {
     what,
     why,
     todo: CHECK_AGAIN,
-    byHand: byHand(from, to),
+    manual: manual(from, to),
     isUnending: state === 'unending',
   };
 }
 
-function replacedFile(from: string): Mishap {
+function replacedFile(from: string): ActionFailure {
   const what = 'the volume changed since it was diagnosed';
   return { what, why: `${from} is another file now`, todo: CHECK_AGAIN, stays: 'refused' };
 }
@@ -118,11 +123,14 @@ interface Paths {
   readonly process: ProcessPins;
 }
 
-async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths | undefined> {
+async function pathsOf(
+  { podUid, volume }: SetAside,
+  snapshot: Snapshot,
+): Promise<Paths | undefined> {
   const isName = (name: string) =>
     name !== '' && !name.includes('/') && !name.startsWith('.') && name.isWellFormed();
   if (!isName(podUid) || !isName(volume)) return undefined;
-  const { root, process = FIRST_PROCESS } = await look.of(kubelet);
+  const { root, process = FIRST_PROCESS } = await snapshot.of(kubelet);
   const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}/${volume}`;
   return {
     root,
@@ -136,39 +144,43 @@ async function pathsOf({ podUid, volume }: SetAside, look: Look): Promise<Paths 
 }
 
 /** Gone from where it was, and kept where it should be. */
-async function alreadyDone(action: SetAside, look: Look): Promise<Outcome | undefined> {
-  const paths = await pathsOf(action, look);
-  if (!paths || (await inodeAt(paths.from, paths, look)) !== undefined) return undefined;
-  if ((await inodeAt(paths.to, paths, look)) === action.inode) {
+async function alreadyDone(action: SetAside, snapshot: Snapshot): Promise<Outcome | undefined> {
+  const paths = await pathsOf(action, snapshot);
+  if (!paths || (await inodeAt(paths.from, paths, snapshot)) !== undefined) return undefined;
+  if ((await inodeAt(paths.to, paths, snapshot)) === action.inode) {
     return { state: 'done', note: `it is kept as ${paths.to}` };
   }
   return { state: 'done', note: 'nothing to do: the file is gone already, not by us' };
 }
 
 /** Undefined when there is nothing at this path. */
-async function inodeAt(path: string, { pid }: Paths, look: Look): Promise<string | undefined> {
-  const status = look.node.ask('status', { path: `/proc/${pid}/root${path}` });
+async function inodeAt(
+  path: string,
+  { pid }: Paths,
+  snapshot: Snapshot,
+): Promise<string | undefined> {
+  const status = snapshot.node.ask('status', { path: `/proc/${pid}/root${path}` });
   return (await unlessMissing(status))?.inode;
 }
 
 /** A second name is only possible on the same mount; whatever copies could lose it half-way. */
-async function otherDisk({ from, to }: Paths, look: Look): Promise<Outcome | undefined> {
-  const table = await look.of(mountTable);
-  const [its, kept] = [mountShowing(from, table), mountShowing(to, table)];
-  if (its?.id === kept?.id) return undefined;
+async function otherDisk({ from, to }: Paths, snapshot: Snapshot): Promise<Outcome | undefined> {
+  const table = await snapshot.of(mountTable);
+  const [its, stored] = [mountShowing(from, table), mountShowing(to, table)];
+  if (its?.id === stored?.id) return undefined;
   return {
     state: 'refused',
     what: 'the pods lie on another disk than the folder where the file would be kept',
-    why: `${from} is on ${its?.target}, and ${to} would be on ${kept?.target} (${table.origin})`,
+    why: `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin})`,
     todo: 'move it by hand: that copies it, and then deletes it here',
-    byHand: byHand(from, to),
+    manual: manual(from, to),
   };
 }
 
 async function takenPlace(
   { inode }: SetAside,
   paths: Paths,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<Outcome | undefined> {
   const { to, root, pid } = paths;
   const names = to
@@ -177,14 +189,14 @@ async function takenPlace(
     .slice(0, -1);
   for (const depth of names.keys()) {
     const path = `${root}/${names.slice(0, depth + 1).join('/')}`;
-    const asked = look.node.ask('status', { path: `/proc/${pid}/root${path}` });
+    const asked = snapshot.node.ask('status', { path: `/proc/${pid}/root${path}` });
     const status = await unlessMissing(asked);
     if (!status) return undefined;
     if (status.type === 'folder') continue;
     const [what, todo] = ['the place to keep it leads elsewhere', 'find out who made it so'];
     return { state: 'refused', what, why: `${path} is a ${status.type}, and no folder`, todo };
   }
-  const there = await inodeAt(to, paths, look);
+  const there = await inodeAt(to, paths, snapshot);
   // The same one: we were killed before we took its first name away.
   if (there === undefined || there === inode) return undefined;
   return {
@@ -192,18 +204,22 @@ async function takenPlace(
     what: 'another file is kept from an earlier time',
     why: `${to} is there already, and nothing is ever written over it`,
     todo: 'look whether it is still needed, and rename it; then recover again',
-    byHand: {
+    manual: {
       commands: [shellCommand(['mv', '--no-clobber', '-T', to, `${to}.earlier`])],
       risk: 'none for the node; the kept file has another name then',
     },
   };
 }
 
-async function removeFolders(action: SetAside, writer: NodeWriter, look: Look): Promise<boolean> {
-  const paths = await pathsOf(action, look);
+async function removeFolders(
+  action: SetAside,
+  writer: NodeWriter,
+  snapshot: Snapshot,
+): Promise<boolean> {
+  const paths = await pathsOf(action, snapshot);
   if (!paths) return false;
   const folders = [`${paths.folder}/mount`, paths.folder];
-  return removeLeftFolders(folders, { ...action, process: paths.process }, writer, look);
+  return removeLeftFolders(folders, { ...action, process: paths.process }, writer, snapshot);
 }
 
 function changedFile(
@@ -225,12 +241,12 @@ function changedFile(
   };
 }
 
-function tiedHands(why: string | undefined): Outcome | undefined {
+function cannotAct(why: string | undefined): Outcome | undefined {
   if (why === undefined) return undefined;
   return { state: 'refused', what: 'we cannot act here', why, todo: 'see to it, or do it by hand' };
 }
 
-function byHand(from: string, to: string): ByHand {
+function manual(from: string, to: string): ManualSteps {
   return {
     commands: [
       shellCommand(['mkdir', '-p', to.slice(0, to.lastIndexOf('/'))]),

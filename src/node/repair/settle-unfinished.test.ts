@@ -8,10 +8,16 @@ import {
   halfForced,
   holds,
   withMounts,
-} from '../../../test/made-dead-volume.ts';
-import { INTENT, KUBELET_PID, MadeHands, STALE_LINE, TARGET } from '../../../test/made-hands.ts';
+} from '../../../test/synthetic-dead-volume.ts';
+import {
+  INTENT,
+  KUBELET_PID,
+  STALE_LINE,
+  SyntheticRepair,
+  TARGET,
+} from '../../../test/synthetic-repair.ts';
 import { thisProcess } from '../../lib/state/this-process.ts';
-import { lookAt } from '../checkup/look.ts';
+import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { ActionKind } from '../model/action.ts';
 import type { NodeReader, OpenFile } from '../model/node-reader.ts';
 import { FileJournal } from './file-journal.ts';
@@ -31,93 +37,93 @@ const fileJournal = () =>
   new FileJournal({ folder, actor, now: () => new Date('2026-01-02T03:04:05Z') });
 
 /** Performs until a step, and ends there as a crash would: nothing after it happens. */
-async function crashAfter(made: MadeHands, name: Step['name']): Promise<void> {
+async function crashAfter(fixture: SyntheticRepair, name: Step['name']): Promise<void> {
   const onStep = (step: Step) => {
     if (step.name === name) throw new Error('crash');
   };
-  const hands = { ...made.hands, journal: fileJournal(), onStep };
-  await expect(perform(INTENT, hands)).rejects.toThrow('crash');
+  const repair = { ...fixture.repair, journal: fileJournal(), onStep };
+  await expect(perform(INTENT, repair)).rejects.toThrow('crash');
 }
 
-function settle(made: MadeHands) {
-  return settleUnfinished(folder, { ...made.hands, journal: fileJournal() });
+function settle(fixture: SyntheticRepair) {
+  return settleUnfinished(folder, { ...fixture.repair, journal: fileJournal() });
 }
 
 const BEGUN = 'begun at 2026-01-02T03:04:05.000Z by pid 812, its end was not seen; looked now:';
 
 test('a crash before the intent leaves no trace, for nothing was done', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'looked again');
-  expect(await settle(made)).toEqual([]);
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'looked again');
+  expect(await settle(fixture)).toEqual([]);
   expect(readJournal(folder).records).toEqual([]);
 });
 
 test('a crash between intent and deed is concluded as without effect', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'intent written');
-  expect(await settle(made)).toMatchObject([
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'intent written');
+  expect(await settle(fixture)).toMatchObject([
     { outcome: { state: 'no-effect', why: `${BEGUN} the mount is still there` } },
   ]);
-  expect(made.log).toEqual([]);
+  expect(fixture.log).toEqual([]);
 });
 
 test.each(['acted', 'looked afterwards'] as const)(
   'a crash after "%s" is concluded as done',
   async (step) => {
-    const made = new MadeHands();
-    await crashAfter(made, step);
-    expect(await settle(made)).toMatchObject([
+    const fixture = new SyntheticRepair();
+    await crashAfter(fixture, step);
+    expect(await settle(fixture)).toMatchObject([
       { record: { entry: 1 }, outcome: { state: 'done', note: `${BEGUN} the mount is gone` } },
     ]);
-    expect(made.log).toEqual([`unmount ${TARGET} in ${KUBELET_PID}`]);
+    expect(fixture.log).toEqual([`unmount ${TARGET} in ${KUBELET_PID}`]);
   },
 );
 
 test('an unmount that comes through while it is looked at is concluded as done', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'intent written');
-  made.node
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'intent written');
+  fixture.node
     .folder('/proc', ['1', String(KUBELET_PID), '900', 'sys'])
     .set('file', { path: '/proc/900/comm' }, { failure: 'missing' })
     .set('file', { path: '/proc/900/status' }, { failure: 'missing' });
-  const { hands } = made;
+  const { repair } = fixture;
   const ask: NodeReader['ask'] = async (kind, question) => {
     // The umount that was left behind is listed, and has ended when it is looked at.
     if ('path' in question && question.path === '/proc/900/comm') {
-      made.lines = made.lines.filter((line) => line !== STALE_LINE);
+      fixture.lines = fixture.lines.filter((line) => line !== STALE_LINE);
     }
-    return hands.look().node.ask(kind, question);
+    return repair.snapshot().node.ask(kind, question);
   };
-  const look = () => lookAt({ ask, now: () => new Date() }, { kubeletPid: KUBELET_PID });
-  expect(await settleUnfinished(folder, { ...hands, look, journal: fileJournal() })).toMatchObject([
-    { outcome: { state: 'done', note: `${BEGUN} the mount is gone` } },
-  ]);
+  const snapshot = () => takeSnapshot({ ask, now: () => new Date() }, { kubeletPid: KUBELET_PID });
+  expect(
+    await settleUnfinished(folder, { ...repair, snapshot, journal: fileJournal() }),
+  ).toMatchObject([{ outcome: { state: 'done', note: `${BEGUN} the mount is gone` } }]);
 });
 
 test('a line that does not say who wrote it is settled like any other', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'acted');
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'acted');
   const path = join(folder, 'journal.jsonl');
   const { by: _, ...record } = JSON.parse(readFileSync(path, 'utf8')) as JournalRecord;
   writeFileSync(path, `${JSON.stringify(record)}\n`);
-  const [settled] = await settle(made);
+  const [settled] = await settle(fixture);
   expect(settled).toMatchObject({
     outcome: { state: 'done', note: expect.stringContaining('a process that the journal') },
   });
 });
 
 test('what was settled once is settled for good', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'acted');
-  await settle(made);
-  expect(await settle(made)).toEqual([]);
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'acted');
+  await settle(fixture);
+  expect(await settle(fixture)).toEqual([]);
   expect(readJournal(folder).records).toHaveLength(2);
 });
 
 test('a node that cannot be looked at leaves the entry open', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'acted');
-  const failing = new MadeHands();
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'acted');
+  const failing = new SyntheticRepair();
   failing.node.set('file', { path: '/proc/sys/kernel/osrelease' }, { failure: 'timeout' });
   expect(await settle(failing)).toMatchObject([
     { unsettled: expect.stringContaining('no answer within the time limit') },
@@ -126,12 +132,12 @@ test('a node that cannot be looked at leaves the entry open', async () => {
 });
 
 test('an action of a version that is not ours is left to that version', async () => {
-  const made = new MadeHands();
-  await crashAfter(made, 'intent written');
+  const fixture = new SyntheticRepair();
+  await crashAfter(fixture, 'intent written');
   const [record] = readJournal(folder).unfinished;
   const foreign = { ...record, entry: 2, action: { kind: 'restart-unit', unit: 'kubelet' } };
   appendFileSync(join(folder, 'journal.jsonl'), `${JSON.stringify(foreign)}\n`);
-  const settled = await settle(made);
+  const settled = await settle(fixture);
   expect(settled).toMatchObject([
     { record: { entry: 1 } },
     { record: { entry: 2 }, unsettled: 'this version does not know the action restart-unit' },
@@ -143,11 +149,11 @@ describe('an act that was killed in its middle', () => {
   async function settleForce(permitted: readonly ActionKind[], ...held: readonly OpenFile[]) {
     const maker = halfForced();
     if (held.length > 0) holds(maker, 1, ...held);
-    const made = new MadeHands();
-    const { writer } = made.hands;
-    const hands = {
+    const fixture = new SyntheticRepair();
+    const { writer } = fixture.repair;
+    const repair = {
       journal: fileJournal(),
-      look: () => lookAt(maker.build()),
+      snapshot: () => takeSnapshot(maker.build()),
       permitted: new Set(permitted),
       writer: {
         ...writer,
@@ -159,8 +165,8 @@ describe('an act that was killed in its middle', () => {
         },
       },
     };
-    await hands.journal.intend({ action: FORCE, fault: 'dead-volume-mount', finding: '1' });
-    return { settled: await settleUnfinished(folder, hands), log: made.log };
+    await repair.journal.intend({ action: FORCE, fault: 'dead-volume-mount', finding: '1' });
+    return { settled: await settleUnfinished(folder, repair), log: fixture.log };
   }
 
   test('is finished', async () => {

@@ -1,11 +1,11 @@
 import { numberAt } from '../../lib/std/json.ts';
 import type { Action, ActionKind, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
-import type { Handler, Sight } from './handler.ts';
+import type { Handler, Observation } from './handler.ts';
 import { handlers } from './handlers.ts';
 import { type JournalRecord, readJournal } from './journal.ts';
 import { resumeMs } from './limits.ts';
-import type { Hands } from './perform.ts';
+import type { RepairContext } from './perform.ts';
 
 /** What became of a deed whose end nobody saw. */
 export type Settled = { readonly record: JournalRecord } & (
@@ -20,7 +20,7 @@ export type Settled = { readonly record: JournalRecord } & (
  */
 export async function settleUnfinished(
   folder: string,
-  hands: Pick<Hands, 'look' | 'journal' | 'writer' | 'permitted'>,
+  repair: Pick<RepairContext, 'snapshot' | 'journal' | 'writer' | 'permitted'>,
 ): Promise<readonly Settled[]> {
   const settled: Settled[] = [];
   const until = performance.now() + resumeMs;
@@ -30,15 +30,15 @@ export async function settleUnfinished(
       settled.push({ record, unsettled: `this version does not know the action ${action.kind}` });
       continue;
     }
-    const sight = await attempt(sightOf(action, hands, until));
-    hands.writer.release();
+    const sight = await attempt(sightOf(action, repair, until));
+    repair.writer.release();
     if (sight.known) {
       if (sight.value.underWay) {
         settled.push({ record, unsettled: sight.value.underWay });
         continue;
       }
       const outcome = outcomeOf(record, sight.value);
-      await hands.journal.conclude(entry, record, outcome);
+      await repair.journal.conclude(entry, record, outcome);
       settled.push({ record, outcome });
     } else {
       settled.push({ record, unsettled: `the node could not be looked at: ${sight.why}` });
@@ -49,21 +49,21 @@ export async function settleUnfinished(
 
 async function sightOf(
   action: Action,
-  { look, writer, permitted }: Pick<Hands, 'look' | 'writer' | 'permitted'>,
+  { snapshot, writer, permitted }: Pick<RepairContext, 'snapshot' | 'writer' | 'permitted'>,
   until: number,
-): Promise<Sight> {
+): Promise<Observation> {
   const handler: Handler<ActionKind> = handlers[action.kind];
-  const sight = await handler.isDone(action, look());
+  const sight = await handler.isDone(action, snapshot());
   const mayResume = permitted.has(action.kind) && performance.now() < until;
   if (sight.underWay || !handler.resume || !mayResume) return sight;
-  const resumed = await handler.resume(action, writer, look);
+  const resumed = await handler.resume(action, writer, snapshot);
   if (resumed === undefined) return sight;
-  const now = await handler.isDone(action, look());
+  const now = await handler.isDone(action, snapshot());
   const seen = `${now.seen}; ${resumed.said}`;
   return { ...now, seen, ...(resumed.isOpen && !now.isDone ? { underWay: seen } : {}) };
 }
 
-function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Sight): Outcome {
+function outcomeOf({ at, by }: JournalRecord, { isDone, seen, beside }: Observation): Outcome {
   const all = beside === undefined ? seen : `${seen}; ${beside}`;
   const pid = numberAt(by, 'pid');
   const who = pid === undefined ? 'a process that the journal does not name' : `pid ${pid}`;

@@ -3,27 +3,27 @@ import {
   ACTION,
   INTENT,
   KUBELET_PID,
-  MadeHands,
   OTHER_LINE,
   PAYLOAD,
   ROOT_LINE,
   STALE_LINE,
+  SyntheticRepair,
   statusOf,
   TARGET,
-} from '../../../test/made-hands.ts';
+} from '../../../test/synthetic-repair.ts';
 import { perform } from './perform.ts';
 
 const umount = `nsenter --target ${KUBELET_PID} --mount -- umount --no-canonicalize ${TARGET}`;
 
-async function outcomeOf(made: MadeHands, action = ACTION) {
-  const { outcome, entry } = await perform({ ...INTENT, action }, made.hands);
+async function outcomeOf(fixture: SyntheticRepair, action = ACTION) {
+  const { outcome, entry } = await perform({ ...INTENT, action }, fixture.repair);
   return { outcome, entry };
 }
 
 /** Refused, and nothing was journaled or done. */
-async function objectionTo(made: MadeHands, action = ACTION) {
-  const { outcome, entry } = await outcomeOf(made, action);
-  expect(made.log).toEqual([]);
+async function objectionTo(fixture: SyntheticRepair, action = ACTION) {
+  const { outcome, entry } = await outcomeOf(fixture, action);
+  expect(fixture.log).toEqual([]);
   expect(entry).toBeUndefined();
   expect(outcome.state).toBe('refused');
   if (outcome.state !== 'refused') throw new Error('unreachable');
@@ -32,24 +32,24 @@ async function objectionTo(made: MadeHands, action = ACTION) {
 }
 
 test('unmounts the stale mount in the namespace of the kubelet', async () => {
-  const made = new MadeHands();
-  expect(await outcomeOf(made)).toEqual({ outcome: { state: 'done' }, entry: 1 });
-  expect(made.log).toEqual(['intend', `unmount ${TARGET} in ${KUBELET_PID}`, 'done']);
-  expect(made.lines).toEqual([ROOT_LINE, OTHER_LINE]);
+  const fixture = new SyntheticRepair();
+  expect(await outcomeOf(fixture)).toEqual({ outcome: { state: 'done' }, entry: 1 });
+  expect(fixture.log).toEqual(['intend', `unmount ${TARGET} in ${KUBELET_PID}`, 'done']);
+  expect(fixture.lines).toEqual([ROOT_LINE, OTHER_LINE]);
 });
 
 test('a mount that is gone already needs nothing, and is no error', async () => {
-  const made = new MadeHands();
-  made.lines = [ROOT_LINE, OTHER_LINE];
+  const fixture = new SyntheticRepair();
+  fixture.lines = [ROOT_LINE, OTHER_LINE];
   const note = 'nothing to do: the mount is gone already';
-  expect(await outcomeOf(made)).toEqual({ outcome: { state: 'done', note } });
-  expect(made.log).toEqual([]);
+  expect(await outcomeOf(fixture)).toEqual({ outcome: { state: 'done', note } });
+  expect(fixture.log).toEqual([]);
 });
 
 test('refuses while root unmounts this very mount already, and only then', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const others = [`${TARGET}0`, '/mnt'].map((path) => `umount\0--no-canonicalize\0${path}\0`);
-  made.node
+  fixture.node
     .folder('/proc', ['70', '71', '72', '73', '74'])
     .file('/proc/70/comm', 'umount\n')
     .file('/proc/70/cmdline', others[0] ?? '')
@@ -62,9 +62,9 @@ test('refuses while root unmounts this very mount already, and only then', async
     .file('/proc/74/status', 'Uid:\t65534\t65534\t65534\t65534\n')
     .file('/proc/74/cmdline', `umount\0${TARGET}\0`)
     .missing('file', '/proc/73/comm');
-  expect((await outcomeOf(made)).outcome.state).toBe('done');
+  expect((await outcomeOf(fixture)).outcome.state).toBe('done');
 
-  const late = new MadeHands();
+  const late = new SyntheticRepair();
   late.node
     .folder('/proc', ['70'])
     .file('/proc/70/comm', 'umount\n')
@@ -81,27 +81,31 @@ test('refuses while root unmounts this very mount already, and only then', async
 });
 
 test('a mount that changed between the second look and the unmount is left alone', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'changed', what: 'the mount changed since it was diagnosed', why: 'table' };
-  made.inAct = () => {
-    made.lines = [ROOT_LINE, STALE_LINE.replace('//deleted', '')];
+  const fixture = new SyntheticRepair();
+  fixture.result = {
+    state: 'changed',
+    what: 'the mount changed since it was diagnosed',
+    why: 'table',
   };
-  const { outcome } = await outcomeOf(made);
-  expect(outcome).toMatchObject({ state: 'refused', what: made.deed.what, why: 'table' });
-  expect(made.log.at(-1)).toBe('refused');
+  fixture.inAct = () => {
+    fixture.lines = [ROOT_LINE, STALE_LINE.replace('//deleted', '')];
+  };
+  const { outcome } = await outcomeOf(fixture);
+  expect(outcome).toMatchObject({ state: 'refused', what: fixture.result.what, why: 'table' });
+  expect(fixture.log.at(-1)).toBe('refused');
 });
 
 test('an unmount that took another mount has failed, though the pinned one is gone', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'hit-another', why: 'mount 216 was seen, and is gone' };
-  made.inAct = () => {
-    made.lines = [ROOT_LINE, OTHER_LINE];
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'hit-another', why: 'mount 216 was seen, and is gone' };
+  fixture.inAct = () => {
+    fixture.lines = [ROOT_LINE, OTHER_LINE];
   };
-  const { outcome } = await outcomeOf(made);
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toEqual({
     state: 'failed',
     what: 'another mount was unmounted than the one that was diagnosed',
-    why: made.deed.why,
+    why: fixture.result.why,
     todo: expect.stringContaining('restart the container'),
   });
 });
@@ -113,9 +117,9 @@ test.each([
   ['without an index', '/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/settings/web/x'],
   ['not in UTF-8', `/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths/set\udcfftings/web/1`],
 ])('refuses a target that is %s', async (_, target) => {
-  const made = new MadeHands();
-  made.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target)];
-  const { what } = await objectionTo(made, { ...ACTION, target });
+  const fixture = new SyntheticRepair();
+  fixture.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target)];
+  const { what } = await objectionTo(fixture, { ...ACTION, target });
   expect(what).toContain('is not a subPath mount of the kubelet');
 });
 
@@ -126,9 +130,9 @@ test.each([
   ['root', STALE_LINE.replace('nginx.log//', 'other.log//')],
   ['source that exists again', STALE_LINE.replace('//deleted', '')],
 ])('refuses a mount with another %s than the one diagnosed', async (_, line) => {
-  const made = new MadeHands();
-  made.lines = [ROOT_LINE, line];
-  const { what, why } = await objectionTo(made);
+  const fixture = new SyntheticRepair();
+  fixture.lines = [ROOT_LINE, line];
+  const { what, why } = await objectionTo(fixture);
   expect(what).toBe('the mount changed since it was diagnosed');
   expect(why).toBe(`/proc/${KUBELET_PID}/mountinfo now shows ${line}`);
 });
@@ -139,82 +143,82 @@ test.each([
   ['inside it', `300 216 0:40 / ${TARGET}/inside rw - tmpfs tmpfs rw`],
   ['over its parent folder', '300 22 0:40 / /var/lib/kubelet/pods rw - tmpfs tmpfs rw'],
 ])('refuses when another mount lies %s', async (_, line) => {
-  const made = new MadeHands();
-  made.lines.push(line);
-  const { what, why, byHand } = await objectionTo(made);
+  const fixture = new SyntheticRepair();
+  fixture.lines.push(line);
+  const { what, why, manual } = await objectionTo(fixture);
   expect(what).toBe('another mount lies over this one');
   expect(why).toContain(line);
   // Whose it is we cannot know, so nobody is told to take it away.
-  expect(byHand).toBeUndefined();
+  expect(manual).toBeUndefined();
 });
 
 test('a mount that ours stands on does not hide it', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const kubeletLine = '40 22 254:9 / /var/lib/kubelet rw - xfs /dev/vdb rw';
   const root = `${PAYLOAD}/nginx.log`.replace('/var/lib/kubelet', '');
-  made.lines = [
+  fixture.lines = [
     ROOT_LINE,
     kubeletLine,
     `216 40 254:9 ${root}//deleted ${TARGET} rw - xfs /dev/vdb rw`,
   ];
   const action = { ...ACTION, parent: 40, device: '254:9', root };
-  expect(await outcomeOf(made, action)).toMatchObject({ outcome: { state: 'done' } });
+  expect(await outcomeOf(fixture, action)).toMatchObject({ outcome: { state: 'done' } });
 });
 
 test.each(['kubernetes.io~empty-dir', 'kubernetes.io~csi', 'kubernetes.io~local-volume'])(
   'refuses what may be the last copy of the data: %s',
   async (plugin) => {
-    const made = new MadeHands();
+    const fixture = new SyntheticRepair();
     const root = ACTION.root.replace('kubernetes.io~configmap', plugin);
-    made.lines = [ROOT_LINE, STALE_LINE.replace('kubernetes.io~configmap', plugin)];
-    const { what, why, byHand } = await objectionTo(made, { ...ACTION, root });
+    fixture.lines = [ROOT_LINE, STALE_LINE.replace('kubernetes.io~configmap', plugin)];
+    const { what, why, manual } = await objectionTo(fixture, { ...ACTION, root });
     expect(what).toBe('the mount may hold the last copy of its data');
     expect(why).toContain(plugin.split('~')[1]);
-    expect(byHand?.commands).toEqual([
+    expect(manual?.commands).toEqual([
       `nsenter --target ${KUBELET_PID} --mount -- cp --archive --sparse=always ${TARGET} ` +
         '/root/kubediag-rescue-settings-web-1',
     ]);
-    expect(byHand?.risk).toContain('lost for ever');
+    expect(manual?.risk).toContain('lost for ever');
   },
 );
 
 test('refuses a path that leads through a symbolic link', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const path = `/proc/${KUBELET_PID}/root/var/lib/kubelet/pods/6f1c2a9e/volume-subpaths`;
-  made.node.set('status', { path }, { answer: statusOf('link') });
-  const { what, why } = await objectionTo(made);
+  fixture.node.set('status', { path }, { answer: statusOf('link') });
+  const { what, why } = await objectionTo(fixture);
   expect(what).toBe('the path of the mount leads elsewhere');
   expect(why).toContain('volume-subpaths is a link');
 });
 
 test('refuses when the kubelet lives in a root folder of its own', async () => {
-  const made = new MadeHands();
-  made.node.link(`/proc/${KUBELET_PID}/root`, '/rootfs');
-  const { why } = await objectionTo(made);
+  const fixture = new SyntheticRepair();
+  fixture.node.link(`/proc/${KUBELET_PID}/root`, '/rootfs');
+  const { why } = await objectionTo(fixture);
   expect(why).toContain('/rootfs');
 });
 
 test('refuses when the hands cannot do it, with the way by hand', async () => {
-  const made = new MadeHands();
-  made.tied = "/bin/umount is BusyBox's, which has no --no-canonicalize";
-  const { why, byHand } = await objectionTo(made);
+  const fixture = new SyntheticRepair();
+  fixture.blocked = "/bin/umount is BusyBox's, which has no --no-canonicalize";
+  const { why, manual } = await objectionTo(fixture);
   expect(why).toContain('BusyBox');
-  expect(byHand?.commands).toEqual([umount]);
-  expect(byHand?.risk).toContain('never add -f or -l');
+  expect(manual?.commands).toEqual([umount]);
+  expect(manual?.risk).toContain('never add -f or -l');
 });
 
 test('quotes a path that a shell would take apart', async () => {
-  const made = new MadeHands();
+  const fixture = new SyntheticRepair();
   const target = TARGET.replace('settings', "it's $(here)");
-  made.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target.replaceAll(' ', '\\040'))];
-  const { byHand } = await objectionTo(made, { ...ACTION, target });
-  expect(byHand?.commands.at(-1)).toContain("volume-subpaths/it'\\''s $(here)/web/1'");
+  fixture.lines = [ROOT_LINE, STALE_LINE.replace(TARGET, target.replaceAll(' ', '\\040'))];
+  const { manual } = await objectionTo(fixture, { ...ACTION, target });
+  expect(manual?.commands.at(-1)).toContain("volume-subpaths/it'\\''s $(here)/web/1'");
 });
 
 test('a busy mount is a failure that names who holds it, and is never forced', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'busy', why: `umount: ${TARGET}: target is busy.` };
-  made.node
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'busy', why: `umount: ${TARGET}: target is busy.` };
+  fixture.node
     .folder('/proc', ['1', '812', '77', '78', '79', '80', 'self', 'meminfo'])
     .link('/proc/77/ns/mnt', 'mnt:[4026531841]')
     .link('/proc/77/cwd', '/')
@@ -232,20 +236,20 @@ test('a busy mount is a failure that names who holds it, and is never forced', a
     .file('/proc/80/comm', 'java\n')
     .link('/proc/80/ns/mnt', 'mnt:[4026531841]')
     .file('/proc/80/maps', `7f1c-7f1d r--s 0 fe:01 131 ${TARGET} (deleted)\n`);
-  const { outcome } = await outcomeOf(made);
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toMatchObject({
     state: 'failed',
     what: 'the mount is in use, and is not taken away by force',
     why: 'the kernel calls it busy; held by tail (pid 77, fd/5), java (pid 80, maps)',
   });
-  expect(outcome).not.toHaveProperty('byHand');
-  expect(made.log.at(-1)).toBe('failed');
+  expect(outcome).not.toHaveProperty('manual');
+  expect(fixture.log.at(-1)).toBe('failed');
 });
 
 test('a busy mount that no process is seen to hold says so', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'busy', why: 'target is busy' };
-  const { outcome } = await outcomeOf(made);
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'busy', why: 'target is busy' };
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toMatchObject({
     state: 'failed',
     why: expect.stringMatching(/^the kernel calls it busy; no process was seen that holds it/),
@@ -253,12 +257,12 @@ test('a busy mount that no process is seen to hold says so', async () => {
 });
 
 test('an unmount that failed because the mount had just gone is done', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'failed', why: 'umount ended with code 32: not mounted.' };
-  made.inAct = () => {
-    made.lines = [ROOT_LINE, OTHER_LINE];
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'failed', why: 'umount ended with code 32: not mounted.' };
+  fixture.inAct = () => {
+    fixture.lines = [ROOT_LINE, OTHER_LINE];
   };
-  const { outcome } = await outcomeOf(made);
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toEqual({
     state: 'done',
     note: 'the act itself said: umount ended with code 32: not mounted.',
@@ -266,29 +270,29 @@ test('an unmount that failed because the mount had just gone is done', async () 
 });
 
 test('an unmount that does not end has failed, whatever is seen meanwhile', async () => {
-  const made = new MadeHands();
-  made.deed = { state: 'unending', why: 'umount cannot be ended: process 4711' };
-  made.inAct = () => {
-    made.lines = [ROOT_LINE, OTHER_LINE];
+  const fixture = new SyntheticRepair();
+  fixture.result = { state: 'unending', why: 'umount cannot be ended: process 4711' };
+  fixture.inAct = () => {
+    fixture.lines = [ROOT_LINE, OTHER_LINE];
   };
-  const { outcome } = await outcomeOf(made);
-  expect(outcome).toMatchObject({ state: 'failed', why: made.deed.why });
+  const { outcome } = await outcomeOf(fixture);
+  expect(outcome).toMatchObject({ state: 'failed', why: fixture.result.why });
 });
 
 test('an unmount that says it worked, and did not, has no effect', async () => {
-  const made = new MadeHands();
-  made.inAct = () => made.lines.push(STALE_LINE);
-  made.lines = [ROOT_LINE, STALE_LINE];
-  const { outcome } = await outcomeOf(made);
+  const fixture = new SyntheticRepair();
+  fixture.inAct = () => fixture.lines.push(STALE_LINE);
+  fixture.lines = [ROOT_LINE, STALE_LINE];
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toMatchObject({ state: 'no-effect', what: 'the mount is still there' });
 });
 
 test('another subPath mount that vanished meanwhile is told', async () => {
-  const made = new MadeHands();
-  made.inAct = () => {
-    made.lines = [ROOT_LINE, STALE_LINE];
+  const fixture = new SyntheticRepair();
+  fixture.inAct = () => {
+    fixture.lines = [ROOT_LINE, STALE_LINE];
   };
-  const { outcome } = await outcomeOf(made);
+  const { outcome } = await outcomeOf(fixture);
   expect(outcome).toMatchObject({ state: 'done' });
   expect(outcome).toHaveProperty('note', expect.stringContaining('volume-subpaths/settings/web/2'));
 });

@@ -3,10 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ACTION, OTHER_LINE, ROOT_LINE, STALE_LINE, TARGET } from '../../../test/made-hands.ts';
+import {
+  ACTION,
+  OTHER_LINE,
+  ROOT_LINE,
+  STALE_LINE,
+  TARGET,
+} from '../../../test/synthetic-repair.ts';
 import { type Mount, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import type { HeldProcess } from './held-process.ts';
-import { changeOf, unmountDeed, watchMount } from './watched-unmount.ts';
+import { changeOf, unmountResult, watchMount } from './watched-unmount.ts';
 
 /** As the kubelet mounts it anew. */
 const NEW_LINE = `231 22 254:1 /new/nginx.log ${TARGET} rw - ext4 /dev/vda1 rw`;
@@ -142,5 +148,5 @@ test.each([
   { after: 'umount has not ended', said: UNENDING, seen: SEEN, lines: [], is: UNENDING },
 ])('what was really unmounted is read from the table: $after', async (ended) => {
   shows(ROOT_LINE, ...ended.lines);
-  expect(await unmountDeed(ACTION, held(), ended.said, ended.seen)).toMatchObject(ended.is);
+  expect(await unmountResult(ACTION, held(), ended.said, ended.seen)).toMatchObject(ended.is);
 });

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Mount, type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import { attempt } from '../model/attempt.ts';
+import { orCode } from '../reader/ignore-failure.ts';
 import { tableText } from '../reader/read-to-end.ts';
-import { orCode } from '../reader/unless-failed.ts';
 import { type HeldProcess, whyNotSame } from './held-process.ts';
 import { TABLE_READS_MAX, watchMs } from './limits.ts';
-import type { Deed, MountPins } from './node-writer.ts';
+import type { MountPins, WriteResult } from './node-writer.ts';
 import { isPinned, objectionTo, otherMount } from './pinned-mount.ts';
 
 /*
@@ -15,7 +15,10 @@ import { isPinned, objectionTo, otherMount } from './pinned-mount.ts';
  */
 
 /** Read directly before the act: why not to begin, or that there is nothing left to do. */
-export async function changeOf(pins: MountPins, held: HeldProcess): Promise<Deed | undefined> {
+export async function changeOf(
+  pins: MountPins,
+  held: HeldProcess,
+): Promise<WriteResult | undefined> {
   let judged: string | undefined;
   for (let reads = 0; reads < TABLE_READS_MAX; reads += 1) {
     const { value: text, code } = textOf(held);
@@ -55,12 +58,12 @@ export async function watchMount(
 }
 
 /** What was really unmounted, by the table as it is now. */
-export async function unmountDeed(
+export async function unmountResult(
   pins: MountPins,
   held: HeldProcess,
-  said: Deed,
+  said: WriteResult,
   seen: Mount | undefined,
-): Promise<Deed> {
+): Promise<WriteResult> {
   const table = await tableOf(held);
   if (!table || said.state === 'unending') return said;
   const { origin, mounts } = table;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readTracerLine } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
-import { CALL_WHOLE_MS, CALLS_OPEN_MAX, TEXT_BYTES } from './limits.ts';
+import { CALL_COMPLETE_MS, CALLS_OPEN_MAX, TEXT_BYTES } from './limits.ts';
 import type { TracedCall } from './traced-call.ts';
 
 function assembled(lines: readonly string[]) {
@@ -69,10 +69,10 @@ test('a renaming has two names, each with its folder', () => {
 
 test('a long name is put together, and one that is longer still is called cut', () => {
   const full = 'x'.repeat(TEXT_BYTES - 1);
-  const told = (second: string) =>
+  const reported = (second: string) =>
     assembled([ENTER, `N 7 100 ${full}`, `N 7 100 ${second}`, 'Z 7 100 0 0', 'X 7 100 0']).calls[0];
-  expect(told('tail')?.from).toMatchObject({ name: `${full}tail`, isCut: false });
-  expect(told(full)?.from).toMatchObject({ name: `${full}${full}`, isCut: true });
+  expect(reported('tail')?.from).toMatchObject({ name: `${full}tail`, isCut: false });
+  expect(reported(full)?.from).toMatchObject({ name: `${full}${full}`, isCut: true });
 });
 
 test('without types, with a path that is too deep or a name that is cut, the folder is not known', () => {
@@ -87,9 +87,9 @@ test('without types, with a path that is too deep or a name that is cut, the fol
 
 test('a call that never returns is told without a result, one without a beginning is lost', () => {
   const { calls, assembler } = assembled([ENTER, 'N 7 100 bin', 'Z 7 100 0 0', 'N 9 200 cut']);
-  assembler.expire(CALL_WHOLE_MS - 1);
+  assembler.expire(CALL_COMPLETE_MS - 1);
   expect(calls).toEqual([]);
-  assembler.expire(CALL_WHOLE_MS);
+  assembler.expire(CALL_COMPLETE_MS);
   expect(calls).toMatchObject([{ returned: undefined }]);
   expect(assembler.lost).toBe(1);
 });
@@ -115,6 +115,6 @@ test.each([
   ['{"type": "lost_events", "data": {"events": 41}}', { says: 'lost', events: 41 }],
   ['', { says: 'nothing' }],
   ['WARNING: something', { says: 'nothing' }],
-])('bpftrace says %s', (line, said) => {
-  expect(readTracerLine(Buffer.from(line))).toEqual(said);
+])('bpftrace says %s', (line, output) => {
+  expect(readTracerLine(Buffer.from(line))).toEqual(output);
 });

@@ -1,4 +1,4 @@
-import { CALL_WHOLE_MS, CALLS_OPEN_MAX, TEXT_BYTES } from './limits.ts';
+import { CALL_COMPLETE_MS, CALLS_OPEN_MAX, TEXT_BYTES } from './limits.ts';
 import type { CallerView, TracedCall, TracedName } from './traced-call.ts';
 
 /** Joins the lines of `program-text.ts` to calls. Lines of several threads come in any mixture. */
@@ -19,7 +19,7 @@ export class EventAssembler {
     const key = `${tid} ${at}`;
     const parts = this.#parts.get(key) ?? this.#begin(key, Number(tid), Number(at), nowMs);
     note(parts, letter, rest);
-    if (!parts.isTold || parts.returned === undefined) return;
+    if (!parts.isReported || parts.returned === undefined) return;
     this.#parts.delete(key);
     this.#finish(parts);
   }
@@ -27,7 +27,7 @@ export class EventAssembler {
   /** Gives up on what is not whole by now: a call whose end is missing is still told. */
   expire(nowMs: number): void {
     for (const [key, parts] of this.#parts) {
-      if (nowMs - parts.heardMs < CALL_WHOLE_MS) return; // The map is in the order of time.
+      if (nowMs - parts.receivedMs < CALL_COMPLETE_MS) return; // The map is in the order of time.
       this.#parts.delete(key);
       this.#finish(parts);
     }
@@ -35,23 +35,32 @@ export class EventAssembler {
 
   /** The watch is over: what has not come by now was cut off by its end, and is not lost. */
   close(): void {
-    for (const parts of this.#parts.values()) if (parts.isTold) this.#finish(parts);
+    for (const parts of this.#parts.values()) if (parts.isReported) this.#finish(parts);
     this.#parts.clear();
   }
 
-  #begin(key: string, tid: number, atNs: number, heardMs: number): Parts {
+  #begin(key: string, tid: number, atNs: number, receivedMs: number): Parts {
     const [oldest] = this.#parts.keys();
     if (this.#parts.size >= CALLS_OPEN_MAX && oldest !== undefined) {
       this.#parts.delete(oldest);
       this.lost += 1;
     }
-    const parts: Parts = { ...EMPTY, tid, atNs, heardMs, old: [], oldUp: [], made: [], madeUp: [] };
+    const parts: Parts = {
+      ...EMPTY,
+      tid,
+      atNs,
+      receivedMs,
+      old: [],
+      oldUp: [],
+      made: [],
+      madeUp: [],
+    };
     this.#parts.set(key, parts);
     return parts;
   }
 
   #finish(parts: Parts): void {
-    const call = parts.isTold ? callOf(parts) : undefined;
+    const call = parts.isReported ? callOf(parts) : undefined;
     if (call) this.#onCall(call);
     else this.lost += 1;
   }
@@ -69,14 +78,14 @@ const ADDRESS = /^\s*([0-9a-f]{3,16})(?= |$)/gm;
 interface Parts {
   readonly tid: number;
   readonly atNs: number;
-  readonly heardMs: number;
+  readonly receivedMs: number;
   enter: string | undefined;
   comm: string;
   view: CallerView | undefined;
   returned: number | undefined;
   newDescriptor: number | undefined;
   /** All that belongs to the beginning of the call has come. */
-  isTold: boolean;
+  isReported: boolean;
   isOldCut: boolean;
   isNewCut: boolean;
   readonly old: string[];
@@ -91,7 +100,7 @@ const EMPTY = {
   view: undefined,
   returned: undefined,
   newDescriptor: undefined,
-  isTold: false,
+  isReported: false,
   isOldCut: false,
   isNewCut: false,
 };
@@ -123,7 +132,7 @@ function note(parts: Parts, letter: string, rest: string): void {
       parts.madeUp.push(rest);
       break;
     case 'Z':
-      parts.isTold = true;
+      parts.isReported = true;
       [parts.isOldCut = false, parts.isNewCut = false] = rest.split(' ').map((one) => one === '1');
       break;
     case 'X':

@@ -18,7 +18,7 @@ export const MOUNT_MS = 5_000;
 export const SECONDS_MAX = 3_600;
 
 /** Deletions that are told at most, however many are asked for. */
-export const DELETIONS_TOLD_MAX = 10_000;
+export const DELETIONS_REPORTED_MAX = 10_000;
 
 /** Bytes of one text that the kernel copies for us: bpftrace has 512 bytes of memory for all. */
 export const TEXT_BYTES = 180;
@@ -36,7 +36,7 @@ export const STACK_DEPTH_MAX = 48;
 export const CALLS_OPEN_MAX = 4_096;
 
 /** A call that is not whole by then never will be: a part of it was lost. */
-export const CALL_WHOLE_MS = 2_000;
+export const CALL_COMPLETE_MS = 2_000;
 
 /** A line of bpftrace: a stack with its addresses is the longest. */
 export const LINE_BYTES_MAX = 64 * 1024;
@@ -49,11 +49,11 @@ export const SYMBOLS_MS = 8_000;
 export const SYMBOLS_ANSWER_BYTES_MAX = 1024 * 1024;
 
 /** Functions whose names are kept, so that the same stack costs nothing the next time. */
-export const NAMES_KEPT_MAX = 20_000;
+export const NAMES_CACHED_MAX = 20_000;
 
 /** Mount tables that are kept, and for how long one is believed. */
-export const TABLES_KEPT_MAX = 64;
-export const TABLE_KEPT_MS = 5_000;
+export const TABLES_CACHED_MAX = 64;
+export const TABLE_CACHED_MS = 5_000;
 
 /** Deletions that wait to be resolved; more are counted as lost, so that memory stays bounded. */
 export const WAITING_MAX = 1_000;

@@ -1,5 +1,5 @@
 import { runProgram } from '../../lib/process/run.ts';
-import { NAMES_KEPT_MAX, SYMBOLS_ANSWER_BYTES_MAX, SYMBOLS_MS } from './limits.ts';
+import { NAMES_CACHED_MAX, SYMBOLS_ANSWER_BYTES_MAX, SYMBOLS_MS } from './limits.ts';
 import type { SymbolAnswer, SymbolQuestion } from './symbol-reader.ts';
 
 /** One function on the way from the program to the kernel. */
@@ -72,7 +72,7 @@ export class StackNamer {
       }),
     );
     const answer = await this.#ask(asked);
-    if (this.#names.size > NAMES_KEPT_MAX) this.#names.clear();
+    if (this.#names.size > NAMES_CACHED_MAX) this.#names.clear();
     for (const [index, wanted] of [...questions.values()].entries()) {
       for (const [at, place] of wanted.entries()) {
         const name = answer?.[index]?.[at];

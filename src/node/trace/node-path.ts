@@ -2,7 +2,7 @@ import { placeOf } from '../evidence/mounts/mount-places.ts';
 import { type MountTable, parseMountTable } from '../evidence/mounts/mount-table.ts';
 import { attempt } from '../model/attempt.ts';
 import type { NodeReader } from '../model/node-reader.ts';
-import { TABLE_KEPT_MS, TABLES_KEPT_MAX } from './limits.ts';
+import { TABLE_CACHED_MS, TABLES_CACHED_MAX } from './limits.ts';
 import { type TracedCall, type TracedName, WORKING_FOLDER } from './traced-call.ts';
 
 /** Which path of the node a caller meant. Nothing of that path is touched. */
@@ -112,8 +112,8 @@ export class NodePaths {
   /** The caller is gone, but whoever started it is in the same namespace as a rule. */
   async #tableOfOthers(namespace: number): Promise<MountTable | undefined> {
     const nowMs = performance.now();
-    if (nowMs - this.#othersMs < TABLE_KEPT_MS && this.#gone.has(namespace)) return undefined;
-    if (nowMs - this.#othersMs >= TABLE_KEPT_MS) this.#gone.clear();
+    if (nowMs - this.#othersMs < TABLE_CACHED_MS && this.#gone.has(namespace)) return undefined;
+    if (nowMs - this.#othersMs >= TABLE_CACHED_MS) this.#gone.clear();
     this.#othersMs = nowMs;
     const all = await attempt(this.#node.ask('processes', { all: 'processes' }));
     const name = `mnt:[${namespace}]`;
@@ -126,14 +126,14 @@ export class NodePaths {
 
   async #table(key: string, path: string): Promise<MountTable | undefined> {
     const nowMs = performance.now();
-    const kept = this.#tables.get(key);
-    if (kept && nowMs - kept.readMs < TABLE_KEPT_MS) return kept.table;
+    const stored = this.#tables.get(key);
+    if (stored && nowMs - stored.readMs < TABLE_CACHED_MS) return stored.table;
     const read = await attempt(this.#node.ask('file', { path }));
     // Without a process there is no table; the one that was read last is better than none.
-    if (!read.known) return kept?.table;
+    if (!read.known) return stored?.table;
     const parsed = await attempt((async () => parseMountTable(read.value, path))());
-    if (!parsed.known) return kept?.table;
-    if (this.#tables.size >= TABLES_KEPT_MAX) this.#tables.clear();
+    if (!parsed.known) return stored?.table;
+    if (this.#tables.size >= TABLES_CACHED_MAX) this.#tables.clear();
     this.#tables.set(key, { table: parsed.value, readMs: nowMs });
     return parsed.value;
   }

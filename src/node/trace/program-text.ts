@@ -1,6 +1,6 @@
 import { FOLDER_DEPTH_MAX, STACK_DEPTH_MAX, TEXT_BYTES } from './limits.ts';
 
-export interface ProgramWish {
+export interface ProgramOptions {
   /** bpftrace ends by itself after so many, whoever has forgotten it. */
   readonly seconds: number;
   /** Tracepoints that this kernel has; arm64 has no unlink and no rename. */
@@ -32,28 +32,28 @@ export const CALLS: readonly string[] = Object.keys(ARGUMENTS);
  * a BPF program does not hold two texts; each line begins with a letter, the thread and the time of
  * the call, by which they are joined again (`event-assembler.ts`).
  */
-export function programText(wish: ProgramWish): string {
-  const probes = wish.calls.map((call) => probesOf(call, ARGUMENTS[call] ?? [], wish));
-  return `${probes.join('')}interval:s:${wish.seconds} { exit(); }\nEND { clear(@call); }\n`;
+export function programText(options: ProgramOptions): string {
+  const probes = options.calls.map((call) => probesOf(call, ARGUMENTS[call] ?? [], options));
+  return `${probes.join('')}interval:s:${options.seconds} { exit(); }\nEND { clear(@call); }\n`;
 }
 
 const TASK = '((struct task_struct *)curtask)';
 
-function probesOf(call: string, words: readonly string[], wish: ProgramWish): string {
-  const [oldFolder = '', oldName = '', newFolder = '', newName = ''] = words;
+function probesOf(call: string, args: readonly string[], options: ProgramOptions): string {
+  const [oldFolder = '', oldName = '', newFolder = '', newName = ''] = args;
   const flags = call === 'unlinkat' ? 'args->flag' : '0';
   return `tracepoint:syscalls:sys_enter_${call} {
   $k = nsecs;
   @call[tid] = $k;
   $b = (uint64)0;
   $c = (uint64)0;
-${wish.hasTypes ? callerLines(wish.pidNamespace) : PLAIN_CALLER}
+${options.hasTypes ? callerLines(options.pidNamespace) : PLAIN_CALLER}
   printf("E %d %llu ${call} %d %d %d%s", tid, $k, $i, (int32)${oldFolder}, ${flags}, ustack(perf, ${STACK_DEPTH_MAX}));
   printf("C %d %llu %s", tid, $k, comm);
-${nameLines('N', oldName)}${wish.hasTypes ? folderLines('P', '$b', oldFolder, oldName) : ''}${
+${nameLines('N', oldName)}${options.hasTypes ? folderLines('P', '$b', oldFolder, oldName) : ''}${
   newName
     ? `  printf("D %d %llu %d", tid, $k, (int32)${newFolder});\n${nameLines('M', newName)}${
-        wish.hasTypes ? folderLines('Q', '$c', newFolder, newName) : ''
+        options.hasTypes ? folderLines('Q', '$c', newFolder, newName) : ''
       }`
     : ''
 }  printf("Z %d %llu %d %d", tid, $k, $b, $c);

@@ -6,7 +6,7 @@ import { readTracerLine, type TracerFailure } from './bpftrace-line.ts';
 import { EventAssembler } from './event-assembler.ts';
 import {
   ATTACH_MS,
-  CALL_WHOLE_MS,
+  CALL_COMPLETE_MS,
   LINE_BYTES_MAX,
   QUIET_DELAYS,
   QUIET_MS,
@@ -31,7 +31,7 @@ export type TracerEnd =
     }
   | { readonly failure: TracerFailure; readonly detail: string };
 
-interface TracerWish {
+interface TracerOptions {
   readonly seconds: number;
   readonly bpftrace: string | undefined;
   readonly own: (subcommand: 'symbols' | 'tracer') => OwnCommand;
@@ -52,7 +52,7 @@ function giveSign(name: string): void {
 
 /** Runs the tracer for as long as it is wished, and never rejects. */
 export function startTracer(
-  wish: TracerWish,
+  wish: TracerOptions,
   events: TracerEvents,
   stop: AbortSignal,
 ): Promise<TracerEnd> {
@@ -65,7 +65,7 @@ export function startTracer(
 
 /** From the start of the tracer to its end, whichever of the two sides comes to it first. */
 class Watch {
-  readonly #wish: TracerWish;
+  readonly #wish: TracerOptions;
   readonly #events: TracerEvents;
   readonly #resolve: (end: TracerEnd) => void;
   readonly #assembler = new EventAssembler((call) => this.#note(call));
@@ -79,7 +79,7 @@ class Watch {
   #isSettled = false;
   #lost = 0;
 
-  constructor(wish: TracerWish, events: TracerEvents, resolve: (end: TracerEnd) => void) {
+  constructor(wish: TracerOptions, events: TracerEvents, resolve: (end: TracerEnd) => void) {
     this.#wish = wish;
     this.#events = events;
     this.#resolve = resolve;
@@ -94,7 +94,7 @@ class Watch {
     });
     const late = { failure: 'bpftrace-failed', detail: LATE } as const;
     this.#timers.push(
-      setInterval(() => this.#assembler.expire(performance.now()), CALL_WHOLE_MS / 4),
+      setInterval(() => this.#assembler.expire(performance.now()), CALL_COMPLETE_MS / 4),
       setInterval(() => this.#isAttached || giveSign(SIGN), SIGN_MS),
       setTimeout(() => this.#isAttached || this.#settle(late), ATTACH_MS),
     );
@@ -161,14 +161,14 @@ class Watch {
 const LATE = 'bpftrace did not begin within its time limit';
 
 /** In a mount namespace of its own: what is mounted there nobody else sees, and it goes with it. */
-function commandOf({ seconds, bpftrace, own }: TracerWish) {
+function commandOf({ seconds, bpftrace, own }: TracerOptions) {
   const settings: TracerSettings = { seconds: seconds + GRACE_SECONDS, bpftrace };
-  const { program, arguments: words } = own('tracer');
+  const { program, arguments: args } = own('tracer');
   // "/proc/self/exe" would be unshare by then.
   const ours = program === '/proc/self/exe' ? `/proc/${ownPid}/exe` : program;
   return {
     program: systemProgram('unshare') ?? '/usr/bin/unshare',
-    arguments: ['--mount', '--propagation', 'private', ours, ...words, JSON.stringify(settings)],
+    arguments: ['--mount', '--propagation', 'private', ours, ...args, JSON.stringify(settings)],
   };
 }
 

@@ -10,7 +10,7 @@ import { startTracer } from './start-tracer.ts';
 import type { TracedCall } from './traced-call.ts';
 import { isWatched, type Watched } from './watched.ts';
 
-export interface TraceWish {
+export interface DeletionTraceOptions {
   readonly watched: readonly Watched[];
   readonly seconds: number;
   /** Deletions that are told; then it ends. */
@@ -75,18 +75,18 @@ export interface TraceCounts {
 /** Watches for a while who deletes. Rejects only with a ReadError: the node has no root for us. */
 export async function traceDeletions(
   node: NodeReader,
-  wish: TraceWish,
+  options: DeletionTraceOptions,
   events: TraceEvents,
   stop: AbortSignal,
 ): Promise<TraceEnd> {
-  const paths = new NodePaths(node, await nodeViewOf(node, wish.hostRoot));
-  const namer = new StackNamer(wish.own('symbols'), wish.hostRoot);
+  const paths = new NodePaths(node, await nodeViewOf(node, options.hostRoot));
+  const namer = new StackNamer(options.own('symbols'), options.hostRoot);
   const counts = { calls: 0, lost: 0, unresolved: 0 };
   const lines = new AbortController();
-  let told = 0;
+  let reported = 0;
   let waiting = 0;
   let turn = Promise.resolve();
-  const tellInTurn = async (
+  const reportInOrder = async (
     before: Promise<void>,
     job: Promise<Found>,
     { pid, addresses }: TracedCall,
@@ -96,18 +96,18 @@ export async function traceDeletions(
     const found = await job;
     waiting -= 1;
     if (found === 'unresolved') counts.unresolved += 1;
-    if (typeof found === 'string' || told >= wish.linesMax) return;
-    told += 1;
+    if (typeof found === 'string' || reported >= options.linesMax) return;
+    reported += 1;
     events.onDeletion({
       ...found.deletion,
       time,
       stack: await namer.name(pid, addresses, found.maps),
     });
-    if (told >= wish.linesMax) lines.abort();
+    if (reported >= options.linesMax) lines.abort();
   };
   const onCall = (call: TracedCall) => {
     counts.calls += 1;
-    if (told >= wish.linesMax || isElsewhere(paths, call, wish.watched)) return;
+    if (reported >= options.linesMax || isElsewhere(paths, call, options.watched)) return;
     if (waiting >= WAITING_MAX) {
       counts.lost += 1;
       return;
@@ -115,11 +115,11 @@ export async function traceDeletions(
     waiting += 1;
     const time = new Date();
     // Asked at once, for the process may end in a moment; told in the order in which they came.
-    const job = deletionOf({ node, paths, watched: wish.watched }, call);
-    turn = tellInTurn(turn, job, call, time);
+    const job = deletionOf({ node, paths, watched: options.watched }, call);
+    turn = reportInOrder(turn, job, call, time);
   };
   const ended = await startTracer(
-    wish,
+    options,
     { ...events, onCall },
     AbortSignal.any([stop, lines.signal]),
   );

@@ -36,29 +36,29 @@ export async function runTracer(settingsText: string): Promise<void> {
 
   const program = settings.bpftrace ?? systemProgram('bpftrace');
   if (program === undefined || !isExecutable(program)) {
-    sayFailure('no-bpftrace', settings.bpftrace ?? '');
+    reportFailure('no-bpftrace', settings.bpftrace ?? '');
     end();
     return;
   }
   const events = await findTracepoints();
   if ('failure' in events) {
-    sayFailure(events.failure, events.detail);
+    reportFailure(events.failure, events.detail);
     end();
     return;
   }
   if (isOver) return;
   const start = (hasTypes: boolean) => {
-    const wish = {
+    const options = {
       seconds: settings.seconds,
       calls: events.calls,
       hasTypes,
       pidNamespace: ownPids(),
     };
-    bpftrace = startBpftrace(program, programText(wish), {
+    bpftrace = startBpftrace(program, programText(options), {
       onFailure: (why) => {
         if (isOver) return;
         if (!hasTypes) {
-          sayFailure('bpftrace-failed', why);
+          reportFailure('bpftrace-failed', why);
           end();
           return;
         }
@@ -102,7 +102,7 @@ function startBpftrace(
         // It announces its probes before the kernel has taken the program.
         hasBegun ||= chunk.includes('"printf"');
         // At once and waited for: what nobody reads yet stays in the kernel, not in our memory.
-        sayBytes(chunk);
+        bytesText(chunk);
       },
       onErrorOutput: (chunk) => {
         errors = (errors + chunk.toString('utf8')).slice(-ERRORS_BYTES_MAX);
@@ -174,15 +174,15 @@ function ownPids(): number {
   return Number(/\d+/.exec(readlinkSync('/proc/self/ns/pid'))?.[0]);
 }
 
-function sayFailure(failure: string, detail: string): void {
+function reportFailure(failure: string, detail: string): void {
   say({ type: 'tracer-failure', failure, detail });
 }
 
 function say(line: object): void {
-  sayBytes(Buffer.from(`${JSON.stringify(line)}\n`));
+  bytesText(Buffer.from(`${JSON.stringify(line)}\n`));
 }
 
-function sayBytes(bytes: Buffer): void {
+function bytesText(bytes: Buffer): void {
   try {
     for (let at = 0; at < bytes.length; ) at += writeSync(1, bytes, at);
   } catch {

@@ -4,17 +4,17 @@ import { placeIn, placeText } from './problem.ts';
 import type { FieldValidation } from './unknown-fields.ts';
 
 const apiVersion = 'diagnosis.kubediag.org/v1';
-const made = (kind: string, spec: object, name = 'one') => ({
+const fixture = (kind: string, spec: object, name = 'one') => ({
   apiVersion,
   kind,
   metadata: { name },
   spec,
 });
-const operation = (processor: object) => made('Operation', { processor });
-const diagnosis = (spec: object) => made('Diagnosis', { operationSet: 'set', ...spec });
-const trigger = (spec: object) => made('Trigger', { operationSet: 'set', ...spec });
+const operation = (processor: object) => fixture('Operation', { processor });
+const diagnosis = (spec: object) => fixture('Diagnosis', { operationSet: 'set', ...spec });
+const trigger = (spec: object) => fixture('Trigger', { operationSet: 'set', ...spec });
 
-function told(value: unknown, validation?: FieldValidation): readonly string[] {
+function reported(value: unknown, validation?: FieldValidation): readonly string[] {
   return checkResource(value, validation).problems.map(
     ({ severity, place, what, fix }) => `${severity} ${placeText(place)}: ${what}: ${fix}`,
   );
@@ -40,7 +40,7 @@ describe('manifests that exist are taken as they are', () => {
     ],
     [
       'dead fields',
-      made('Operation', {
+      fixture('Operation', {
         processor: { path: '/' },
         dependences: ['x'],
         storage: { hostPath: { path: '/x' } },
@@ -48,13 +48,13 @@ describe('manifests that exist are taken as they are', () => {
     ],
     [
       'the start node with an empty operation',
-      made('OperationSet', {
+      fixture('OperationSet', {
         adjacencyList: [{ id: 0, to: [1], operation: '' }, { operation: 'a' }],
       }),
     ],
     [
       'fields without a value',
-      made('OperationSet', {
+      fixture('OperationSet', {
         adjacencyList: [
           { to: [1], operation: null },
           { operation: 'a', to: null },
@@ -90,7 +90,7 @@ describe('manifests that exist are taken as they are', () => {
     ],
     [
       'a common event',
-      made('CommonEvent', {
+      fixture('CommonEvent', {
         summary: 'a',
         source: 'b',
         severity: 'c',
@@ -98,7 +98,7 @@ describe('manifests that exist are taken as they are', () => {
       }),
     ],
   ])('%s', (_, value) => {
-    expect(told(value)).toEqual([]);
+    expect(reported(value)).toEqual([]);
     expect(checkResource(value).resource).toBeDefined();
   });
 
@@ -111,7 +111,7 @@ describe('manifests that exist are taken as they are', () => {
       suspend: false,
       cancel: false,
     };
-    expect(told(diagnosis({ nodeName: 'a', ...additions }))).toEqual([]);
+    expect(reported(diagnosis({ nodeName: 'a', ...additions }))).toEqual([]);
   });
 
   test('what is somebody else’s is left alone', () => {
@@ -125,7 +125,7 @@ describe('an unknown field', () => {
   const mistyped = diagnosis({ nodeName: 'a', Recovery: 'Approval' });
 
   test('is refused, with the name that was meant in any case', () => {
-    expect(told(mistyped)).toEqual([
+    expect(reported(mistyped)).toEqual([
       'problem spec.Recovery: unknown field: did you mean "recovery"?',
     ]);
     expect(checkResource(mistyped).resource).toBeUndefined();
@@ -142,16 +142,16 @@ describe('an unknown field', () => {
       'spec.processor.constructor',
     ],
   ])('is refused %s', (_, more, place) => {
-    expect(told({ ...operation({ path: '/' }), ...more })).toEqual([
+    expect(reported({ ...operation({ path: '/' }), ...more })).toEqual([
       expect.stringContaining(`problem ${place}: unknown field: `),
     ]);
   });
 
   test('is dropped with a warning, or without one, where that is asked for', () => {
-    expect(told(mistyped, 'Warn')).toEqual([
+    expect(reported(mistyped, 'Warn')).toEqual([
       'note spec.Recovery: unknown field, dropped: did you mean "recovery"?',
     ]);
-    expect(told(mistyped, 'Ignore')).toEqual([]);
+    expect(reported(mistyped, 'Ignore')).toEqual([]);
     for (const validation of ['Warn', 'Ignore'] as const) {
       const { resource } = checkResource(mistyped, validation);
       expect(resource?.spec).toEqual({ operationSet: 'set', nodeName: 'a' });
@@ -161,7 +161,7 @@ describe('an unknown field', () => {
   test('is none in what an API server or a controller has written', () => {
     const metadata = { name: 'one', uid: 'u', resourceVersion: '7', managedFields: [{}] };
     const read = { ...diagnosis({ nodeName: 'a' }), metadata, status: { ofOurOwn: 1 } };
-    expect(told(read)).toEqual([]);
+    expect(reported(read)).toEqual([]);
   });
 });
 
@@ -187,10 +187,14 @@ describe('what is wrong is told with its place and the way out', () => {
     ['no kind', { apiVersion }, ': it does not say its kind'],
     [
       'a mistyped kind',
-      made('Operations', {}),
+      fixture('Operations', {}),
       'kind: there is no kind "Operations": did you mean "Operation"?',
     ],
-    ['a kind that is none', made('Pod', {}), 'kind: there is no kind "Pod": use one of Operation,'],
+    [
+      'a kind that is none',
+      fixture('Pod', {}),
+      'kind: there is no kind "Pod": use one of Operation,',
+    ],
     [
       'another ending of the group',
       { ...operation(script), apiVersion: 'diagnosis.kubediag.io/v1' },
@@ -267,7 +271,7 @@ describe('what is wrong is told with its place and the way out', () => {
     ],
     [
       'a short graph',
-      made('OperationSet', { adjacencyList: [{}] }),
+      fixture('OperationSet', { adjacencyList: [{}] }),
       'spec.adjacencyList: it has 1 entries: let it have at least 2',
     ],
     [
@@ -277,7 +281,7 @@ describe('what is wrong is told with its place and the way out', () => {
     ],
     [
       'no set',
-      made('Diagnosis', { nodeName: 'a' }),
+      fixture('Diagnosis', { nodeName: 'a' }),
       'spec.operationSet: it is missing: give it a text',
     ],
     [
@@ -308,43 +312,45 @@ describe('what is wrong is told with its place and the way out', () => {
     ],
     [
       'an event without a severity',
-      made('CommonEvent', { summary: 'a', source: 'b' }),
+      fixture('CommonEvent', { summary: 'a', source: 'b' }),
       'spec.severity: it is missing',
     ],
   ])('%s', (_, value, expected) => {
     const { resource, problems } = checkResource(value);
     expect(resource).toBeUndefined();
     expect(problems).toHaveLength(1);
-    expect(told(value)[0]).toContain(expected);
+    expect(reported(value)[0]).toContain(expected);
   });
 
   test('all at once', () => {
-    expect(told(operation({ httpServer: { port: 0, scheme: 'x', path: 'y' } }))).toHaveLength(3);
+    expect(reported(operation({ httpServer: { port: 0, scheme: 'x', path: 'y' } }))).toHaveLength(
+      3,
+    );
   });
 
   test('a manifest that is nested without end', () => {
     let deep: object = {};
     for (let level = 0; level < 100; level += 1) deep = { deep };
-    expect(told(made('Operation', deep))[0]).toContain('nested more than 64 levels deep');
+    expect(reported(fixture('Operation', deep))[0]).toContain('nested more than 64 levels deep');
   });
 });
 
 test('resources that are not read are noted, not refused', () => {
-  expect(told({ apiVersion, kind: 'Task' })[0]).toContain('note kind: a Task is not read');
+  expect(reported({ apiVersion, kind: 'Task' })[0]).toContain('note kind: a Task is not read');
   const old = { apiVersion: 'diagnosis.netease.com/v1', kind: 'Abnormal' };
-  expect(told(old)[0]).toContain('note apiVersion: resources of KubeDiag v0.1 are not read');
+  expect(reported(old)[0]).toContain('note apiVersion: resources of KubeDiag v0.1 are not read');
 });
 
 describe('an object has a limit, and so has what is said of it', () => {
   test('values, pairs of labels and annotations', () => {
     const names = Array.from({ length: 50_000 }, () => 'my-node');
-    expect(told(diagnosis({ targetSelector: { nodeNames: names } }))).toEqual([
+    expect(reported(diagnosis({ targetSelector: { nodeNames: names } }))).toEqual([
       'problem : it holds 50007 values, of at most 50000: leave out what is not needed, or split it',
     ]);
     const pairs = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`a${at}`, '']));
     for (const field of ['labels', 'annotations']) {
       const metadata = { name: 'one', [field]: pairs };
-      expect(told({ ...diagnosis({ nodeName: 'my-node' }), metadata })).toEqual([
+      expect(reported({ ...diagnosis({ nodeName: 'my-node' }), metadata })).toEqual([
         `problem metadata.${field}: more than 1000 pairs: leave out what is not needed`,
       ]);
     }
@@ -352,7 +358,7 @@ describe('an object has a limit, and so has what is said of it', () => {
 
   test('notes that nobody reads do not hide the problem behind them', () => {
     const unknown = Object.fromEntries(Array.from({ length: 150 }, (_, at) => [`a${at}`, 1]));
-    const all = told(diagnosis({ ...unknown, nodeName: 'A B' }), 'Warn');
+    const all = reported(diagnosis({ ...unknown, nodeName: 'A B' }), 'Warn');
     expect(all).toHaveLength(102);
     expect(all[0]).toContain('problem spec.nodeName');
     expect(all.at(-1)).toBe(

@@ -52,7 +52,7 @@ export function checkResource(
     const fix = `write, for example, "apiVersion: ${API_VERSION}" and "kind: Operation"`;
     return refused([], `it does not say its ${missing}`, fix);
   }
-  if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_WORDS);
+  if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_TEXT);
   if (!isMeantForUs(apiVersion)) return { problems: [] };
   if (apiVersion !== API_VERSION) {
     const part = apiVersion.startsWith(`${GROUP}/`) ? 'version' : 'API group';
@@ -85,7 +85,7 @@ export function isMeantForUs(apiVersion: string): boolean {
 }
 
 const OLD_GROUP = 'diagnosis.netease.com/v1';
-const OLD_GROUP_WORDS = [
+const OLD_GROUP_TEXT = [
   'resources of KubeDiag v0.1 are not read',
   `write Operations, an OperationSet and a Diagnosis of ${API_VERSION} instead`,
 ] as const;
@@ -169,6 +169,6 @@ function sizeOf(value: unknown): number {
 function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item)) as T;
   if (!isObject(value)) return value;
-  const kept = Object.entries(value).filter(([, inner]) => inner !== null);
-  return Object.fromEntries(kept.map(([key, inner]) => [key, withoutNulls(inner)])) as T;
+  const stored = Object.entries(value).filter(([, inner]) => inner !== null);
+  return Object.fromEntries(stored.map(([key, inner]) => [key, withoutNulls(inner)])) as T;
 }

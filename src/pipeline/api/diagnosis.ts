@@ -12,7 +12,7 @@ import {
   textMap,
   time,
 } from './fields.ts';
-import { KEPT_SECONDS_MAX, PLAN_CHARACTERS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
+import { PLAN_CHARACTERS_MAX, RETENTION_SECONDS_MAX, TIMEOUT_SECONDS_MAX } from './limits.ts';
 import { observedGeneration } from './operation.ts';
 import { graphNode, graphPaths } from './operation-set.ts';
 import { type DiagnosisResult, meaningsOf, RESULTS, STEP_REASONS } from './results.ts';
@@ -45,7 +45,7 @@ export const diagnosisSpec = ruled(
     ttlSecondsAfterFinished: z
       .int()
       .min(0)
-      .max(KEPT_SECONDS_MAX)
+      .max(RETENTION_SECONDS_MAX)
       .describe('How long it is kept when it has ended.')
       .exactOptional(),
     approvedPlan: text
@@ -139,7 +139,7 @@ const action = z.object({
   fault: text.exactOptional(),
   finding: text.exactOptional(),
   summary: text.describe('Of the finding that it is for.').exactOptional(),
-  deed: text.describe('What is done, and to what.').exactOptional(),
+  description: text.describe('What is done, and to what.').exactOptional(),
   details: z.array(text).describe('What tells the thing from others.').exactOptional(),
   state: text.exactOptional(),
   endTime: time.exactOptional(),

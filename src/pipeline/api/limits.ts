@@ -6,7 +6,7 @@ export const TIMEOUT_SECONDS_MAX = 604_800;
 export const TIMEOUT_SECONDS_DEFAULT = 30;
 
 /** A year: a Diagnosis that is kept longer wants no time at all. */
-export const KEPT_SECONDS_MAX = 31_536_000;
+export const RETENTION_SECONDS_MAX = 31_536_000;
 
 /** Pairs in a map of strings. All of an object must fit into 1.5 MB of etcd in any case. */
 export const PAIRS_MAX = 1_000;

@@ -6,17 +6,17 @@ import { ruled } from './rules.ts';
 
 // Negative ones are for the graph's check to name, together with those that are too large.
 const nodeNumber = z.int().min(-2_147_483_648).max(2_147_483_647);
-const nodeNumbers = z.array(nodeNumber).max(NODES_MAX);
+const nodeMetrics = z.array(nodeNumber).max(NODES_MAX);
 
 export const graphNode = z.object({
   id: nodeNumber
     .describe('The position in the list; what is written here is not read.')
     .exactOptional(),
-  to: nodeNumbers
+  to: nodeMetrics
     .describe('Positions of the nodes that may come next, the first tried first.')
     .exactOptional(),
   operation: objectName('The Operation of this step; the start node has none.').exactOptional(),
-  dependences: nodeNumbers
+  dependences: nodeMetrics
     .describe('No effect. Accepted because manifests of KubeDiag v0.2 and v0.3 have it.')
     .exactOptional(),
 });

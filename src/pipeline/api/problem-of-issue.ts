@@ -15,13 +15,13 @@ type Words = Pick<Problem, 'what' | 'fix'>;
 function wordsOf(issue: Issue, value: unknown): Words {
   switch (issue.code) {
     case 'invalid_type':
-      return typeWords(issue.expected, value);
+      return typeText(issue.expected, value);
     case 'invalid_value':
-      return choiceWords(issue.values, value);
+      return choiceText(issue.values, value);
     case 'too_small':
-      return boundWords('at least', issue.origin, issue.minimum, value);
+      return bounded('at least', issue.origin, issue.minimum, value);
     case 'too_big':
-      return boundWords('at most', issue.origin, issue.maximum, value);
+      return bounded('at most', issue.origin, issue.maximum, value);
     case 'custom':
       return { what: issue.message, fix: String(issue.params?.fix) };
     default:
@@ -29,14 +29,14 @@ function wordsOf(issue: Issue, value: unknown): Words {
   }
 }
 
-function choiceWords(values: readonly unknown[], value: unknown): Words {
+function choiceText(values: readonly unknown[], value: unknown): Words {
   const what = `${JSON.stringify(value)} is none of the words that are known here`;
   const near = values.find((word) => isNearly(String(word), String(value)));
   if (near !== undefined) return { what, fix: `did you mean ${JSON.stringify(near)}?` };
   return { what, fix: `use ${values.map((word) => JSON.stringify(word)).join(' or ')}` };
 }
 
-function typeWords(expected: string, value: unknown): Words {
+function typeText(expected: string, value: unknown): Words {
   if (value === undefined) return { what: 'it is missing', fix: `give it ${NOUNS[expected]}` };
   const isQuotable = expected === 'string' && typeof value !== 'object';
   return {
@@ -64,7 +64,7 @@ function nounOf(value: unknown): string {
 
 const COUNTED: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
 
-function boundWords(word: string, origin: string, bound: number | bigint, value: unknown): Words {
+function bounded(word: string, origin: string, bound: number | bigint, value: unknown): Words {
   const counted = COUNTED[origin];
   if (counted === undefined) {
     return { what: `${String(value)} is out of bounds`, fix: `write a number of ${word} ${bound}` };

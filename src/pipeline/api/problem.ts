@@ -35,17 +35,17 @@ export function placeIn(text: string): Place {
 
 /** The first of them; of the others how many there are, so that a large object has no larger answer. */
 export function listed(problems: Iterable<Problem>): readonly Problem[] {
-  const kept: Problem[] = [];
+  const stored: Problem[] = [];
   const counts = { problem: 0, note: 0 };
   for (const each of problems) {
     counts[each.severity] += 1;
-    if (counts[each.severity] <= PROBLEMS_LISTED_MAX) kept.push(each);
+    if (counts[each.severity] <= PROBLEMS_LISTED_MAX) stored.push(each);
   }
   for (const severity of ['problem', 'note'] as const) {
     const more = counts[severity] - PROBLEMS_LISTED_MAX;
     if (more <= 0) continue;
     const what = `there are ${more} more ${severity}s than are listed`;
-    kept.push({ severity, place: [], what, fix: 'see to those that are listed first' });
+    stored.push({ severity, place: [], what, fix: 'see to those that are listed first' });
   }
-  return kept;
+  return stored;
 }

@@ -26,8 +26,8 @@ export const STEP_REASONS = {
 export type StepReason = keyof typeof STEP_REASONS;
 
 /** "Repaired: every action ...; Found: something ...", for the description of a field. */
-export function meaningsOf(words: Readonly<Record<string, string>>): string {
-  return Object.entries(words)
+export function meaningsOf(text: Readonly<Record<string, string>>): string {
+  return Object.entries(text)
     .map(([word, meaning]) => `${word}: ${meaning}`)
     .join('. ');
 }

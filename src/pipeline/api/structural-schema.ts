@@ -14,12 +14,12 @@ const INT32_MAX = 2_147_483_647;
 
 export function structuralSchema(schema: z.ZodType): StructuralSchema {
   // As input: what has a default need not be written.
-  const made = z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0', reused: 'inline' });
-  return structural(made as StructuralSchema);
+  const created = z.toJSONSchema(schema, { io: 'input', target: 'openapi-3.0', reused: 'inline' });
+  return structural(created as StructuralSchema);
 }
 
-function structural(made: StructuralSchema): StructuralSchema {
-  const { $schema: _, properties, additionalProperties, items, pattern, ...rest } = made;
+function structural(created: StructuralSchema): StructuralSchema {
+  const { $schema: _, properties, additionalProperties, items, pattern, ...rest } = created;
   const isTime = rest.format === 'date-time';
   const { maximum } = rest;
   const isInt32 = typeof maximum === 'number' && maximum <= INT32_MAX;

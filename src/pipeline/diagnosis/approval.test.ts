@@ -43,7 +43,7 @@ test('a plan says what would be done, to what, and for which finding', () => {
       fault: 'a-fault',
       finding: '3f9a1c',
       summary: 'it hurts',
-      deed: 'unmount /a',
+      description: 'unmount /a',
       details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
       digest: expect.stringMatching(/^[\da-f]{16}$/),
       plan,
@@ -71,7 +71,10 @@ test('only the plan on record can be approved, and only what it holds', () => {
   const forged = { ...status, plannedActions: plannedActions.map((each) => ({ ...each, plan })) };
   expect(approvedIn({ ...SPEC, approvedPlan: plan }, forged)(ELSEWHERE)).toBe(false);
   const [planned] = status.plannedActions ?? [];
-  const reworded = { ...status, plannedActions: [{ kind: '', ...planned, deed: 'nothing' }] };
+  const reworded = {
+    ...status,
+    plannedActions: [{ kind: '', ...planned, description: 'nothing' }],
+  };
   expect(approvedIn({ ...SPEC, approvedPlan: plan }, reworded)(WANTED)).toBe(false);
 });
 

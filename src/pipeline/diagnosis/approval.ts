@@ -28,7 +28,12 @@ type Planned = NonNullable<DiagnosisStatus['plannedActions']>;
 /** The same things, to be changed in the same way by the same step, have the same name. */
 function planName({ checkpoint }: DiagnosisStatus, planned: Planned): string {
   const { pathIndex = 0, nodeIndex = 0 } = checkpoint ?? {};
-  const seen = planned.map(({ kind, deed, details, digest }) => [kind, deed, details, digest]);
+  const seen = planned.map(({ kind, description, details, digest }) => [
+    kind,
+    description,
+    details,
+    digest,
+  ]);
   return hashOf([pathIndex, nodeIndex, seen]);
 }
 
@@ -54,9 +59,9 @@ export function waitingFor(
   });
   const plan = planName(status, planned);
   const others = (status.plannedActions ?? []).filter((each) => each.plan === undefined);
-  const told = withReason(withRecord(status, record), 'ApprovalNeeded', now, plan);
+  const reported = withReason(withRecord(status, record), 'ApprovalNeeded', now, plan);
   const plannedActions = [...others, ...planned.map((each) => ({ ...each, plan }))];
-  return { ...told, plan, plannedActions };
+  return { ...reported, plan, plannedActions };
 }
 
 /** Why it waits, when nobody has approved of its plan yet. */

@@ -2,8 +2,8 @@ import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { fileOf } from './large-results.ts';
 import {
   RESULT_SHOWN_BYTES_MAX,
+  RESULTS_COMPLETE_BYTES_MAX,
   RESULTS_SHOWN_BYTES_MAX,
-  RESULTS_WHOLE_BYTES_MAX,
 } from './limits.ts';
 
 type Results = Readonly<Record<string, string>>;
@@ -23,15 +23,15 @@ export type BoundedResults =
  * as a file, and a sentence stands for it; so are the largest of many that are too much together.
  */
 export function boundedResults(uid: string, before: Shown, more: Results): BoundedResults {
-  const kept = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
-  const isKept = new Set(kept.map(({ key }) => key));
+  const stored = (before.largeResults ?? []).filter(({ key }) => !Object.hasOwn(more, key));
+  const isStored = new Set(stored.map(({ key }) => key));
   const all: Results = { ...before.operationResults, ...more };
   const small = Object.entries(all)
-    .filter(([key]) => !isKept.has(key))
+    .filter(([key]) => !isStored.has(key))
     .map(([key, text]) => ({ key, text, bytes: jsonBytes(text) }))
     .toSorted((left, right) => left.bytes - right.bytes);
   const shown: Record<string, string> = { ...all };
-  const large: Large[] = [...kept];
+  const large: Large[] = [...stored];
   const files: { file: string; text: string }[] = [];
   let total = Object.entries(all).reduce((sum, pair) => sum + jsonBytes(pair), 0);
   for (let last = small.pop(); last; last = small.pop()) {
@@ -48,8 +48,8 @@ export function boundedResults(uid: string, before: Shown, more: Results): Bound
   if (total > RESULTS_SHOWN_BYTES_MAX) {
     return { trouble: `there are so many results that not even their names fit into a status` };
   }
-  if (whole > RESULTS_WHOLE_BYTES_MAX) {
-    const most = RESULTS_WHOLE_BYTES_MAX;
+  if (whole > RESULTS_COMPLETE_BYTES_MAX) {
+    const most = RESULTS_COMPLETE_BYTES_MAX;
     return {
       trouble: `with its results there are more than ${most} bytes of them, which is the limit`,
     };

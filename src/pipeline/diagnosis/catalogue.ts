@@ -33,11 +33,11 @@ export function storeCatalogue(store: Store, isHere: IsHere = () => false): Cata
   const graphs = new Map<string, SeenSet>();
   return {
     set: async (name) => {
-      const kept = await store.get({ kind: 'OperationSet', name });
+      const stored = await store.get({ kind: 'OperationSet', name });
       const own = ownOperationSets.find((each) => each.name === name);
-      const list = (kept?.spec.adjacencyList as readonly GraphNode[]) ?? own?.adjacencyList;
+      const list = (stored?.spec.adjacencyList as readonly GraphNode[]) ?? own?.adjacencyList;
       if (!list) return { state: 'missing' };
-      const { uid = 'own', generation = 0 } = kept?.metadata ?? {};
+      const { uid = 'own', generation = 0 } = stored?.metadata ?? {};
       const key = `${name} ${uid} ${generation}`;
       const seen = graphs.get(key) ?? seenSet(list);
       graphs.delete(key);
@@ -47,9 +47,9 @@ export function storeCatalogue(store: Store, isHere: IsHere = () => false): Cata
       return seen;
     },
     operation: async (name) => {
-      const kept = await store.get({ kind: 'Operation', name });
-      if (!kept) return ownOperations.get(name);
-      return withoutOwnAddress(processorOf(kept.spec as OperationSpec), isHere);
+      const stored = await store.get({ kind: 'Operation', name });
+      if (!stored) return ownOperations.get(name);
+      return withoutOwnAddress(processorOf(stored.spec as OperationSpec), isHere);
     },
   };
 }

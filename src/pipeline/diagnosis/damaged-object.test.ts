@@ -22,29 +22,29 @@ const DAMAGES = [
 async function damagedStore(text: string) {
   const path = join(mkdtempSync(join(scratch, 'state-')), 'store.sqlite');
   const before = await openSqliteStore(path);
-  const made = ['one', 'two', 'six'].map((name) => before.create(newDiagnosis(name)));
-  const [one, two] = await Promise.all(made);
+  const fixture = ['one', 'two', 'six'].map((name) => before.create(newDiagnosis(name)));
+  const [one, two] = await Promise.all(fixture);
   before.close();
   const database = new DatabaseSync(path);
   database.exec(`UPDATE objects SET text = ${text} WHERE name = 'two'`);
   database.close();
   if (!one || !two) throw new Error('nothing was made');
-  const troubles: string[] = [];
-  const store = await openSqliteStore(path, { onTrouble: (words) => troubles.push(words) });
+  const errors: string[] = [];
+  const store = await openSqliteStore(path, { onError: (words) => errors.push(words) });
   onTestFinished(() => store.close());
-  return { store, one, two, troubles };
+  return { store, one, two, errors };
 }
 
 test.each(DAMAGES)('a row that is %s keeps nobody from the others', async (_, text) => {
-  const { store, one, two, troubles } = await damagedStore(text);
+  const { store, one, two, errors } = await damagedStore(text);
   const names = async () =>
     (await store.list('Diagnosis')).items.map(({ metadata }) => metadata.name);
   expect(await names()).toEqual(['one', 'six']);
   expect(await names()).toEqual(['one', 'six']);
   // Told once, by name, with what to do.
-  expect(troubles).toHaveLength(1);
-  expect(troubles[0]).toMatch(/^Diagnosis default\/two .*damaged.*delete it.*apply it again$/);
-  const damaged = { trouble: 'Damaged', message: troubles[0] };
+  expect(errors).toHaveLength(1);
+  expect(errors[0]).toMatch(/^Diagnosis default\/two .*damaged.*delete it.*apply it again$/);
+  const damaged = { trouble: 'Damaged', message: errors[0] };
   await expect(store.get(keyOf('two'))).rejects.toMatchObject(damaged);
   // In the same commit.
   const written = [
@@ -70,6 +70,6 @@ test('what is damaged can be deleted, and made anew', async () => {
   await store.delete(keyOf('two'));
   const { value } = await events[Symbol.asyncIterator]().next();
   expect(value).toMatchObject({ type: 'DELETED', object: { metadata: { name: 'two' } } });
-  const made = await store.create(newDiagnosis('two'));
-  expect(await store.get(keyOf('two'))).toEqual(made);
+  const fixture = await store.create(newDiagnosis('two'));
+  expect(await store.get(keyOf('two'))).toEqual(fixture);
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { walkOf } from '../../../test/made-walk.ts';
+import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { StoredObject } from '../store/store.ts';
 import { StoreError } from '../store/store.ts';
 import type { Wanted } from './approval.ts';
@@ -60,7 +60,7 @@ test.each([
 test('an agent that is started again goes on from what waits', async () => {
   const walk = await asking();
   const ended: StoredObject[] = [];
-  const runner = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) });
+  const runner = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) });
   const running = runner.run();
   await expect.poll(() => runner.counts.waiting).toBe(1);
   expect((await walk.status()).result).toBe('WaitingForApproval');
@@ -112,7 +112,7 @@ test('one for which there is no room ends as an error', async () => {
 
 test('one whose object makes no sense to us ends as an error', async () => {
   const walk = await walkOf('a', { operationSet: undefined });
-  const running = new Runner(walk.world).run();
+  const running = new Runner(walk.context).run();
   await expect.poll(async () => (await walk.status()).result).toBe('Error');
   walk.shutdown.abort();
   await running;

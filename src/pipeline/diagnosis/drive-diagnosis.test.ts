@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { MadeWalk, walkOf } from '../../../test/made-walk.ts';
+import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
 import { stopWithin } from './run-step.ts';
 
-const reasonOf = async (walk: MadeWalk) => (await walk.status()).conditions?.at(-1)?.reason;
+const reasonOf = async (walk: SyntheticWalk) => (await walk.status()).conditions?.at(-1)?.reason;
 
 test('goes from the start to the end, one step after another', async () => {
   const walk = await walkOf('abc', { parameters: { p: '1' } });
@@ -24,8 +24,10 @@ test('goes from the start to the end, one step after another', async () => {
   });
   expect(status).not.toHaveProperty('largeResults');
   const { uid } = metadata;
-  const told = { p: '1', a: 'done', b: 'done', 'diagnosis.uid': uid, node: 'node-1' };
-  expect(inputs).toEqual([expect.objectContaining({ ...told, purpose: `${uid}/3/default/walk` })]);
+  const reported = { p: '1', a: 'done', b: 'done', 'diagnosis.uid': uid, node: 'node-1' };
+  expect(inputs).toEqual([
+    expect.objectContaining({ ...reported, purpose: `${uid}/3/default/walk` }),
+  ]);
   // An end is an end.
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toHaveLength(3);
@@ -214,7 +216,7 @@ test('a process that ends keeps nothing of a step that it cut short; the next on
     phase: 'Running',
     checkpoint: { pathIndex: 0, nodeIndex: 1 },
   });
-  const next = new MadeWalk();
+  const next = new SyntheticWalk();
   next.store = walk.store;
   expect(await next.drive()).toMatchObject({ state: 'ended' });
   expect(next.ran).toEqual(['b', 'c']);
@@ -222,7 +224,7 @@ test('a process that ends keeps nothing of a step that it cut short; the next on
 });
 
 test('an OperationSet that comes after its Diagnosis is waited for', async () => {
-  const walk = new MadeWalk();
+  const walk = new SyntheticWalk();
   await walk.diagnosis();
   expect(await walk.drive()).toMatchObject({ state: 'waits' });
   await walk.graph('a');
@@ -231,7 +233,7 @@ test('an OperationSet that comes after its Diagnosis is waited for', async () =>
 });
 
 test('one that never comes is told, and so is one that cannot be walked', async () => {
-  const missing = new MadeWalk();
+  const missing = new SyntheticWalk();
   await missing.diagnosis();
   await missing.drive();
   missing.now = () => new Date(Date.now() + 61_000);
@@ -299,7 +301,7 @@ test('a path that fails is followed by the next one, from its first step', async
 });
 
 test('a step that two paths share is run in each, under one purpose', async () => {
-  const walk = new MadeWalk();
+  const walk = new SyntheticWalk();
   await walk.graph('a');
   const set = await walk.store.get({ kind: 'OperationSet', name: 'some' });
   if (!set) throw new Error('no set');
@@ -337,7 +339,7 @@ test('an Operation that is missing fails its path, not the Diagnosis', async () 
 });
 
 test('the node of a pod is written down, and a node that nobody serves is told', async () => {
-  const pod = new MadeWalk();
+  const pod = new SyntheticWalk();
   await pod.graph('a');
   const podReference = { namespace: 'shop', name: 'web-0' };
   const { spec } = await pod.diagnosis({ nodeName: undefined, podReference });

@@ -5,18 +5,18 @@ import type { GraphNode } from '../api/operation-set.ts';
 import type { Processor } from '../api/processor-of.ts';
 import { decideNext, type SeenSet } from '../graph/decide-next.ts';
 import { withResult } from '../graph/result-of.ts';
-import { type DiagnosisInHand, stepInput } from '../operations/step-input.ts';
+import { type CurrentDiagnosis, stepInput } from '../operations/step-input.ts';
 import type { ObjectKey, StoredObject, StoreError } from '../store/store.ts';
 import { patiently } from '../store/store-answer.ts';
 import { type Asking, waitingFor, waitsForApproval } from './approval.ts';
-import { type DriveWorld, patienceOf } from './drive-world.ts';
-import { bareFailure, keepResult } from './keep-result.ts';
-import { wholeResults } from './large-results.ts';
+import { type DriverContext, patienceOf } from './driver-environment.ts';
+import { completeResults } from './large-results.ts';
+import { withMissingActions } from './missing-actions.ts';
 import { purposeOf } from './purpose.ts';
+import { reportRetry } from './report-retry.ts';
 import { type StepOutcome, stopWithin, unbroken } from './run-step.ts';
-import { tellRetry } from './tell-retry.ts';
+import { bareFailure, storeResult } from './store-result.ts';
 import { askAgainAt, restMs } from './time-left.ts';
-import { withUntoldDeeds } from './untold-deeds.ts';
 
 export type Driven =
   /** It was deleted. */
@@ -40,44 +40,44 @@ export type Driven =
  */
 export async function driveDiagnosis(
   { uid, ...key }: ObjectKey & { readonly uid: string },
-  world: DriveWorld,
+  context: DriverContext,
   stop: AbortSignal,
 ): Promise<Driven> {
   for (;;) {
-    const found = await patiently(() => world.store.get(key), patienceOf(world));
-    if (!found.ok) return { state: interrupted(found.error, world) };
+    const found = await patiently(() => context.store.get(key), patienceOf(context));
+    if (!found.ok) return { state: interrupted(found.error, context) };
     // Another one of the same name is not ours to drive.
     if (found.value?.metadata.uid !== uid) return { state: 'gone' };
-    const driven = await driveFrom(found.value, world, stop);
+    const driven = await driveFrom(found.value, context, stop);
     if (driven !== 'changed') return driven;
   }
 }
 
 async function driveFrom(
   object: StoredObject,
-  world: DriveWorld,
+  context: DriverContext,
   stop: AbortSignal,
 ): Promise<Driven | 'changed'> {
   let current = object;
-  while (!world.shutdown.aborted) {
-    const next = await nextOf(current, world, stop);
+  while (!context.shutdown.aborted) {
+    const next = await nextOf(current, context, stop);
     if (next === 'interrupted') return { state: next };
-    const saved = await save(current, next, world);
+    const saved = await save(current, next, context);
     if (typeof saved === 'string') return saved === 'changed' ? saved : { state: saved };
     current = saved;
     if (next.kind === 'ended') return { state: 'ended', object: current };
     if (next.kind === 'waits') {
       return { state: 'waits', object: current, why: next.why, againAt: next.againAt };
     }
-    const outcome = await outcomeOf(current, next, world, stop);
+    const outcome = await outcomeOf(current, next, context, stop);
     const isCut = !('succeeded' in outcome && outcome.succeeded);
-    if (world.shutdown.aborted && isCut) break;
-    const kept =
+    if (context.shutdown.aborted && isCut) break;
+    const stored =
       'wanted' in outcome
-        ? await save(current, planned(current, next, outcome, world), world)
-        : await keepResult(current, outcome, next.set.paths, world, stop);
-    if (typeof kept === 'string') return kept === 'changed' ? kept : { state: kept };
-    current = kept;
+        ? await save(current, planned(current, next, outcome, context), context)
+        : await storeResult(current, outcome, next.set.paths, context, stop);
+    if (typeof stored === 'string') return stored === 'changed' ? stored : { state: stored };
+    current = stored;
   }
   return { state: 'interrupted' };
 }
@@ -104,24 +104,24 @@ const HASH_LABEL = 'adjacency-list-hash';
 
 /** Several small decisions become one write. */
 async function nextOf(
-  { spec: kept, status: before = {}, metadata }: StoredObject,
-  world: DriveWorld,
+  { spec: stored, status: before = {}, metadata }: StoredObject,
+  context: DriverContext,
   stop: AbortSignal,
 ): Promise<Next | 'interrupted'> {
-  const { targetOf, now = () => new Date(), arrivalMs } = world;
-  const given = kept as DiagnosisSpec;
+  const { targetOf, now = () => new Date(), arrivalMs } = context;
+  const given = stored as DiagnosisSpec;
   const nodeName = targetOf(given);
   // The node of a pod is written down once it is known.
   const isNamed = given.nodeName || given.targetSelector || nodeName === undefined;
   const spec = isNamed ? given : { ...given, nodeName };
-  const asked = stop.aborted && !world.shutdown.aborted ? { ...spec, cancel: true } : spec;
+  const asked = stop.aborted && !context.shutdown.aborted ? { ...spec, cancel: true } : spec;
   let status: DiagnosisStatus = { ...before };
   let hash = metadata.labels?.[HASH_LABEL];
   let pod: SeenPod | undefined;
   for (;;) {
-    const ask = stepAt.bind(undefined, world, spec, status);
-    const step = await patiently(ask, patienceOf(world));
-    if (!step.ok) return interrupted(step.error, world);
+    const ask = stepAt.bind(undefined, context, spec, status);
+    const step = await patiently(ask, patienceOf(context));
+    if (!step.ok) return interrupted(step.error, context);
     const { set, processor } = step.value;
     const decided = now();
     const decision = decideNext({
@@ -140,16 +140,16 @@ async function nextOf(
       hash = decision.hash ?? hash;
       continue;
     }
-    if (decision.kind === 'look') {
-      pod = await seenPod(decision.pod, restMs(spec, status, decided), world, stop);
-      if (world.shutdown.aborted) return 'interrupted';
+    if (decision.kind === 'find-pod') {
+      pod = await seenPod(decision.pod, restMs(spec, status, decided), context, stop);
+      if (context.shutdown.aborted) return 'interrupted';
       continue;
     }
     const isOver = decision.kind === 'ended';
     // What had ended before is left as it was.
     const isNews = !isOver || status.phase !== (before as DiagnosisStatus).phase;
     if (isNews) status = { ...status, observedGeneration: metadata.generation };
-    if (isOver && isNews) status = await withUntoldDeeds(status, metadata, set, world);
+    if (isOver && isNews) status = await withMissingActions(status, metadata, set, context);
     if (isOver) return { kind: 'ended', spec, status, hash };
     const why = decision.kind === 'wait' ? decision.why : waitsForApproval(spec, status);
     if (why !== undefined) {
@@ -166,12 +166,12 @@ async function nextOf(
 async function seenPod(
   pod: PodReference,
   leftMs: number,
-  { lookForPod }: DriveWorld,
+  { findPod }: DriverContext,
   stop: AbortSignal,
 ): Promise<SeenPod> {
-  if (!lookForPod) return { state: 'found' };
+  if (!findPod) return { state: 'found' };
   const ending = stopWithin(leftMs, stop);
-  const [seen] = await Promise.allSettled([lookForPod(pod, leftMs, ending)]);
+  const [seen] = await Promise.allSettled([findPod(pod, leftMs, ending)]);
   if (seen.status === 'fulfilled') return seen.value;
   // It was stopped while it waited for its turn; what stopped it is decided next.
   if (ending.aborted)
@@ -181,7 +181,7 @@ async function seenPod(
 
 /** The graph, and who runs the step that the checkpoint names in it. */
 async function stepAt(
-  { catalogue }: DriveWorld,
+  { catalogue }: DriverContext,
   { operationSet }: DiagnosisSpec,
   { checkpoint }: DiagnosisStatus,
 ): Promise<{ readonly set: SeenSet; readonly processor: Processor | undefined }> {
@@ -192,8 +192,8 @@ async function stepAt(
 }
 
 /** A store that cannot be waited for is told of, unless it is us who end. */
-function interrupted(error: StoreError, { shutdown, onTrouble }: DriveWorld): 'interrupted' {
-  if (!shutdown.aborted) onTrouble?.(error.message);
+function interrupted(error: StoreError, { shutdown, onError }: DriverContext): 'interrupted' {
+  if (!shutdown.aborted) onError?.(error.message);
   return 'interrupted';
 }
 
@@ -201,7 +201,7 @@ function interrupted(error: StoreError, { shutdown, onTrouble }: DriveWorld): 'i
 async function save(
   object: StoredObject,
   { spec, status: decided, hash }: Pick<Next, 'spec' | 'status' | 'hash'>,
-  world: DriveWorld,
+  context: DriverContext,
 ): Promise<StoredObject | 'changed' | 'gone' | 'interrupted'> {
   const status = withResult(spec, decided);
   const { labels } = object.metadata;
@@ -210,26 +210,26 @@ async function save(
     const hashed = hash === undefined ? labels : { ...labels, [HASH_LABEL]: hash };
     writes.push((current) => {
       const metadata = { ...current.metadata, ...(hashed ? { labels: hashed } : {}) };
-      return world.store.update({ ...current, metadata, spec });
+      return context.store.update({ ...current, metadata, spec });
     });
   }
   if (!isDeepStrictEqual(status, object.status ?? {})) {
-    writes.push((current) => world.store.updateStatus({ ...current, status }));
+    writes.push((current) => context.store.updateStatus({ ...current, status }));
   }
   let current = object;
   for (const write of writes) {
     const last = current;
-    const answer = await patiently(() => write(last), patienceOf(world));
+    const answer = await patiently(() => write(last), patienceOf(context));
     if (answer.ok) {
       current = answer.value;
-      world.onSaved?.(current);
+      context.onSaved?.(current);
       continue;
     }
     const { trouble } = answer.error;
     if (trouble === 'Conflict') return 'changed';
     if (trouble === 'NotFound') return 'gone';
-    if (trouble === 'TooLarge') return saveBare(current, world);
-    return interrupted(answer.error, world);
+    if (trouble === 'TooLarge') return saveBare(current, context);
+    return interrupted(answer.error, context);
   }
   return current;
 }
@@ -237,29 +237,29 @@ async function save(
 /** With a spec that fills the whole object, there is room for the end at most. */
 async function saveBare(
   object: StoredObject,
-  world: DriveWorld,
+  context: DriverContext,
 ): Promise<'changed' | 'interrupted'> {
-  const { store, now = () => new Date() } = world;
+  const { store, now = () => new Date() } = context;
   const bare = { ...object, status: bareFailure(object, now()) };
-  const answer = await patiently(() => store.updateStatus(bare), patienceOf(world));
+  const answer = await patiently(() => store.updateStatus(bare), patienceOf(context));
   if (answer.ok || answer.error.trouble === 'Conflict') return 'changed';
-  return interrupted(answer.error, world);
+  return interrupted(answer.error, context);
 }
 
 async function outcomeOf(
   object: StoredObject,
   { node, processor, spec, status }: Next & { readonly kind: 'run' },
-  world: DriveWorld,
+  context: DriverContext,
   stop: AbortSignal,
 ): Promise<StepOutcome> {
-  const { runStep, largeResults, targetOf, now = () => new Date(), holdLarge } = world;
+  const { runStep, largeResults, targetOf, now = () => new Date(), holdLarge } = context;
   const { namespace = '', name, uid } = object.metadata;
   const nodeName = targetOf(spec) ?? '';
-  const diagnosis: DiagnosisInHand = { namespace, name, uid, nodeName, spec, status };
+  const diagnosis: CurrentDiagnosis = { namespace, name, uid, nodeName, spec, status };
   // Timers may be a moment early, and what they end must be late.
   const leftMs = () => restMs(spec, status, now()) + 1;
   const run = async (): Promise<StepOutcome> => {
-    const whole = await wholeResults(uid, status, largeResults);
+    const whole = await completeResults(uid, status, largeResults);
     if (!whole.ok) return { succeeded: false, message: whole.why };
     return runStep({
       name: node.operation ?? '',
@@ -269,7 +269,7 @@ async function outcomeOf(
       restMs: leftMs(),
       purpose: purposeOf(object.metadata, node),
       stop,
-      onRetry: (retry) => void tellRetry(object, retry, world),
+      onRetry: (retry) => void reportRetry(object, retry, context),
     });
   };
   if (!status.largeResults || !holdLarge) return run();
@@ -281,7 +281,7 @@ function planned(
   { metadata: { generation } }: StoredObject,
   next: Next & { readonly kind: 'run' },
   asking: Asking,
-  { now = () => new Date() }: DriveWorld,
+  { now = () => new Date() }: DriverContext,
 ): Next {
   const status = waitingFor(asking, next.status, now());
   return { ...next, status: { ...status, observedGeneration: generation } };

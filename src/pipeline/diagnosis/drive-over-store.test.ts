@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { MadeWalk, walkOf } from '../../../test/made-walk.ts';
+import { SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
 import { StoreError } from '../store/store.ts';
 
 test('a store that fails for a while is waited for, and no step is run again for it', async () => {
@@ -18,7 +18,7 @@ test('a store that fails for a while is waited for, and no step is run again for
   };
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b']);
-  expect(walk.troubles).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
+  expect(walk.errors).toEqual(['the disk is full', 'the disk is full', 'the disk is full']);
 });
 
 test('a catalogue or a last word that the store fails for a while is waited for', async () => {
@@ -41,7 +41,7 @@ test('a catalogue or a last word that the store fails for a while is waited for'
     },
   };
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
-  expect(walk.troubles).toEqual(['no OperationSet', 'no Operation', 'no bare']);
+  expect(walk.errors).toEqual(['no OperationSet', 'no Operation', 'no bare']);
   expect((await walk.status()).conditions?.at(-1)?.reason).toBe('SyncDiagnosisFailed');
   expect(walk.ran).toEqual([]);
 });
@@ -57,16 +57,16 @@ test('a store that refuses for good what is damaged ends nothing, and says why',
     },
   };
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
-  expect(walk.troubles).toEqual(['its row is damaged']);
+  expect(walk.errors).toEqual(['its row is damaged']);
   expect((await walk.kept()).status).toBeUndefined();
   const updateStatus = () => Promise.reject(new StoreError('Damaged', 'this one too'));
   walk.store = { ...bound(store), updateStatus };
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
-  expect(walk.troubles.at(-1)).toBe('this one too');
+  expect(walk.errors.at(-1)).toBe('this one too');
 });
 
 test('what passes while it is saved that it waits is asked for at once', async () => {
-  const walk = new MadeWalk();
+  const walk = new SyntheticWalk();
   await walk.diagnosis({ deadlineSeconds: 10 });
   const { store } = walk;
   const begun = Date.now();
@@ -84,7 +84,7 @@ test('what passes while it is saved that it waits is asked for at once', async (
   expect(driven.againAt).toBeGreaterThan(begun + 8_000);
 });
 
-function bound(store: MadeWalk['store']): MadeWalk['store'] {
+function bound(store: SyntheticWalk['store']): SyntheticWalk['store'] {
   return {
     create: (object) => store.create(object),
     get: (key) => store.get(key),

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import {
+  completeResults,
   fileOf,
   type LargeResults,
   largeResultsIn,
   largeResultsInMemory,
-  wholeResults,
 } from './large-results.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-results-'));
@@ -81,9 +81,9 @@ test('what is no longer whole is not handed on', async () => {
   const file = fileOf(key, text);
   const status = { largeResults: [{ key, bytes: text.length, file }] };
   await results.keep(ONE, file, text);
-  expect(await wholeResults(ONE, status, results)).toEqual({ ok: true, value: { [key]: text } });
+  expect(await completeResults(ONE, status, results)).toEqual({ ok: true, value: { [key]: text } });
   writeFileSync(join(folder, ONE, file), text.slice(0, 500));
-  expect(await wholeResults(ONE, status, results)).toEqual({
+  expect(await completeResults(ONE, status, results)).toEqual({
     ok: false,
     why: `some.key cannot be handed on: ${file} is not what was kept; see to the disk, and begin a new Diagnosis`,
   });

@@ -11,7 +11,7 @@ import {
   writeSynced,
 } from '../../lib/state/state-folder.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import { RESULTS_WHOLE_BYTES_MAX } from './limits.ts';
+import { RESULTS_COMPLETE_BYTES_MAX } from './limits.ts';
 
 /** Where results are kept that are too large for a status, by the uid of their Diagnosis. */
 export interface LargeResults {
@@ -66,14 +66,14 @@ export function fileOf(key: string, text: string): string {
 }
 
 /** All results of a Diagnosis, as its steps found them. */
-export async function wholeResults(
+export async function completeResults(
   uid: string,
   { operationResults, largeResults = [] }: DiagnosisStatus,
-  kept: Pick<LargeResults, 'read'>,
+  stored: Pick<LargeResults, 'read'>,
 ): Promise<Tried<Readonly<Record<string, string>>>> {
   const whole: Record<string, string> = { ...operationResults };
   for (const { key, file } of largeResults) {
-    const text = await kept.read(uid, file);
+    const text = await stored.read(uid, file);
     if (!text.ok) return { ok: false, why: `${key} cannot be handed on: ${text.why}` };
     if (fileOf(key, text.value) !== file) {
       const why = `${file} is not what was kept; see to the disk, and begin a new Diagnosis`;
@@ -91,7 +91,7 @@ async function keep(folder: string, file: string, text: string): Promise<void> {
 
 async function read(folder: string, file: string): Promise<string> {
   const path = join(folder, named(file));
-  const text = textIfThere(path, RESULTS_WHOLE_BYTES_MAX);
+  const text = textIfThere(path, RESULTS_COMPLETE_BYTES_MAX);
   if (text === undefined) throw new DiskError(`${path} is gone`);
   return text;
 }

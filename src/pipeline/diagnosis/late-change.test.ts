@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { walkOf } from '../../../test/made-walk.ts';
+import { walkOf } from '../../../test/synthetic-walk.ts';
 import type { StoredObject } from '../store/store.ts';
 import { Runner } from './runner.ts';
 
 test('a change of one that has ended is seen, and nothing is run again or told again', async () => {
   const walk = await walkOf('ab');
   const ended: StoredObject[] = [];
-  const running = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) }).run();
+  const running = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) }).run();
   const isObserved = async () => {
     const { metadata, status } = await walk.kept();
     return status?.phase === 'Succeeded' && status.observedGeneration === metadata.generation;

@@ -14,7 +14,7 @@ export const PROOF_SHOWN_BYTES_MAX = 24 * 1024;
 export const ACTIONS_SHOWN_BYTES_MAX = 24 * 1024;
 
 /** All results of a Diagnosis, those beside the store among them: every later step is told all. */
-export const RESULTS_WHOLE_BYTES_MAX = 16 * 1024 * 1024;
+export const RESULTS_COMPLETE_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
  * Diagnoses that are driven at once. Most of them wait: for a turn, or for a server that is asked
@@ -29,7 +29,7 @@ export const LARGE_STEPS_MAX = 100;
 export const OVER_MAX = 100;
 
 /** Steps of ours that look at the node at once: each starts children of its own. */
-export const LOOKING_STEPS_MAX = 8;
+export const READING_STEPS_MAX = 8;
 
 /** How long the kubelet and the runtime may take to say whether a pod is there. */
 export const POD_LOOKUP_MS = 30_000;

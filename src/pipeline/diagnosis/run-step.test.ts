@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { MadeWalk } from '../../../test/made-walk.ts';
-import { checkUp, findingId } from '../../node/checkup/check-up.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import { checkUp, findingId } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { bundleOfFiles } from '../../node/reader/bundle.ts';
 import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
 import { RecordedNode } from '../../node/reader/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import { type Lending, stepsOn } from './run-step.ts';
+import { type HostRequest, stepsOn } from './run-step.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../node/faults/stale-subpath-mount/fixtures');
 const BROKEN = 'broken-configmap';
@@ -34,14 +34,17 @@ class Patient {
     this.fixture = fixture;
   }
 
-  lend = async <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>): Promise<T> => {
+  withHost = async <T>(
+    request: HostRequest,
+    use: (host: ProcessorHost) => Promise<T>,
+  ): Promise<T> => {
     const { recording, settings } = bundleOfFiles(bundleFilesIn(join(FIXTURES, this.fixture)));
-    const look = () => lookAt(new RecordedNode(recording), settings);
+    const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
     return use({
-      ...lending,
-      look,
+      ...request,
+      snapshot,
       judge: async (fault, only) => {
-        const [judged] = await checkUp([fault], look(), only);
+        const [judged] = await checkUp([fault], snapshot(), only);
         if (!judged) throw new Error('no verdict');
         const left = judged.verdict.findings.filter(
           (each) => !this.cured.has(findingId(fault, each)),
@@ -50,9 +53,9 @@ class Patient {
           left.length === 0
             ? ({ state: 'clear', findings: [] } as const)
             : { ...judged.verdict, findings: left };
-        return { verdict, keepEvidence: async () => ({ path: '/kept' }) };
+        return { verdict, storeEvidence: async () => ({ path: '/kept' }) };
       },
-      openHands: async () => ({
+      openRepair: async () => ({
         isOpen: true,
         settled: [],
         close: () => {},
@@ -62,7 +65,7 @@ class Patient {
           return { outcome: { state: 'done' }, entry };
         },
       }),
-      deedsBefore: async () => ({ isKnown: true, done: this.done }),
+      earlierActions: async () => ({ isKnown: true, done: this.done }),
       stateFolder: '/nowhere',
       hostRoot: '/',
     });
@@ -77,9 +80,9 @@ class Patient {
 }
 
 /** The graph of the fault: our own OperationSet and Operations, which nobody has to apply. */
-async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
-  const walk = new MadeWalk();
-  const run = stepsOn({ lend: patient.lend });
+async function diagnosed(patient: Patient, spec: object): Promise<SyntheticWalk> {
+  const walk = new SyntheticWalk();
+  const run = stepsOn({ withHost: patient.withHost });
   const both = ['stale-subpath-mount-diagnoser', 'stale-subpath-mount-recover'];
   for (const name of both) walk.acts.set(name, (step) => run(step));
   await walk.diagnosis({ operationSet: 'stale-subpath-mount', ...spec });
@@ -87,11 +90,11 @@ async function diagnosed(patient: Patient, spec: object): Promise<MadeWalk> {
 }
 
 const active = activeIn(BROKEN);
-const deedFor = ({ id, subject }: (typeof active)[number]) => ({
+const actionTextFor = ({ id, subject }: (typeof active)[number]) => ({
   kind: 'unmount',
   fault: 'stale-subpath-mount',
   finding: id,
-  deed: `unmount ${subject.mount}`,
+  description: `unmount ${subject.mount}`,
 });
 const results = 'recover.kubernetes.stale_subpath_mount.result';
 
@@ -101,7 +104,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   await walk.drive();
   const { phase, actions, operationResults } = await walk.status();
   expect(phase).toBe('Succeeded');
-  expect(actions).toMatchObject(active.map((each) => ({ ...deedFor(each), state: 'done' })));
+  expect(actions).toMatchObject(active.map((each) => ({ ...actionTextFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
   const { uid } = (await walk.kept()).metadata;
   expect(patient.intents.map(({ purpose }) => purpose)).toEqual(
@@ -115,7 +118,7 @@ test('with a dry run, or with recovery "Never", nothing is changed', async () =>
   await dry.drive();
   expect(await dry.status()).toMatchObject({
     phase: 'Succeeded',
-    plannedActions: active.map(deedFor),
+    plannedActions: active.map(actionTextFor),
     operationResults: { [results]: expect.stringMatching(/^would recover /) },
   });
   const never = await diagnosed(patient, { recovery: 'Never' });
@@ -140,7 +143,7 @@ test('with recovery "Approval" it waits, and says what for', async () => {
   });
   expect(plannedActions).toEqual(
     active.map((each) => ({
-      ...deedFor(each),
+      ...actionTextFor(each),
       summary: each.summary,
       details: [expect.stringMatching(/^mount \d+ of the kubelet, on device /) as string],
       digest: expect.stringMatching(/^[\da-f]{16}$/) as string,
@@ -242,7 +245,7 @@ test('one that is cancelled while it waits ends, and one whose time is over too'
 });
 
 /** Nor does it say that anybody has approved. */
-async function nothingWaits(walk: MadeWalk): Promise<void> {
+async function nothingWaits(walk: SyntheticWalk): Promise<void> {
   const { plan, conditions } = await walk.status();
   expect(plan).toBeUndefined();
   const approval = conditions?.find(({ type }) => type === 'WaitingForApproval');
@@ -281,14 +284,14 @@ test('an approved step that was cut short after its act is not asked for again, 
 test('a step is stopped when the time for the whole is over, and one that is stopped does not begin', async () => {
   const heard: boolean[] = [];
   const run = stepsOn({
-    lend: async ({ stop }) => {
+    withHost: async ({ stop }) => {
       await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }));
       heard.push(stop.aborted);
       throw new Error('stopped');
     },
   });
   const walk = await diagnosed(new Patient(), {});
-  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -306,14 +309,14 @@ test('a cancel and a deadline are heeded while a step waits for its turn', async
   const begun: string[] = [];
   const gate = Promise.withResolvers<void>();
   const run = stepsOn({
-    lend: async ({ purpose }, use) => {
+    withHost: async ({ purpose }, use) => {
       begun.push(purpose);
       await gate.promise;
       return use({} as ProcessorHost);
     },
   });
   const walk = await diagnosed(new Patient(), {});
-  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };
@@ -337,7 +340,7 @@ test('steps that repair take turns, and one that breaks off fails alone', async 
   let now = 0;
   let most = 0;
   const run = stepsOn({
-    lend: async () => {
+    withHost: async () => {
       now += 1;
       most = Math.max(most, now);
       await new Promise((resolve) => setTimeout(resolve, 5));
@@ -346,7 +349,7 @@ test('steps that repair take turns, and one that breaks off fails alone', async 
     },
   });
   const walk = await diagnosed(patient, {});
-  const processor = await walk.world.catalogue.operation('stale-subpath-mount-recover');
+  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
   if (!processor) throw new Error('no such Operation');
   const spec = { operationSet: 'some' };
   const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status: {} };

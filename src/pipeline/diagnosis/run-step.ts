@@ -6,19 +6,19 @@ import {
   type StepInput,
 } from '../operations/operation-result.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
-import type { InTurn, Retry } from '../operations/run-http.ts';
+import type { Limited, Retry } from '../operations/run-http.ts';
 import { ownProcessor, runOperation } from '../operations/run-operation.ts';
-import type { DiagnosisInHand } from '../operations/step-input.ts';
+import type { CurrentDiagnosis } from '../operations/step-input.ts';
 import { type Asking, approvedIn, mayAct, type Wanted } from './approval.ts';
-import { EXCHANGES_MAX, LOOKING_STEPS_MAX, PROGRAM_STEPS_MAX } from './limits.ts';
-import { Turns } from './turns.ts';
+import { EXCHANGES_MAX, PROGRAM_STEPS_MAX, READING_STEPS_MAX } from './limits.ts';
+import { Semaphore } from './semaphore.ts';
 
 /** One step of a Diagnosis, whose checkpoint is on disk. */
 export interface StepToRun {
   /** The name of the Operation. */
   readonly name: string;
   readonly processor: Processor;
-  readonly diagnosis: DiagnosisInHand;
+  readonly diagnosis: CurrentDiagnosis;
   readonly input: StepInput;
   /** What is left of the time for the whole. */
   readonly restMs: number;
@@ -35,7 +35,7 @@ export type StepOutcome = OperationResult | Asking;
 export type RunStep = (step: StepToRun) => Promise<StepOutcome>;
 
 /** What a step needs of the node, for as long as it is run. */
-export interface Lending {
+export interface HostRequest {
   readonly timeoutMs: number;
   readonly consent: ProcessorHost['consent'];
   readonly purpose: string;
@@ -43,21 +43,24 @@ export interface Lending {
 }
 
 export interface StepNode {
-  readonly lend: <T>(lending: Lending, use: (host: ProcessorHost) => Promise<T>) => Promise<T>;
+  readonly withHost: <T>(
+    request: HostRequest,
+    use: (host: ProcessorHost) => Promise<T>,
+  ) => Promise<T>;
   /** Who is asked before the node is changed. Absent: the spec of the Diagnosis says it all. */
-  readonly consent?: (diagnosis: DiagnosisInHand) => ProcessorHost['consent'];
+  readonly consent?: (diagnosis: CurrentDiagnosis) => ProcessorHost['consent'];
   /** Nothing may be changed, whatever the spec says. */
   readonly isDryRun?: boolean;
   /** With whom repairs are made in turn, when steps are not the only ones. */
-  readonly repairing?: Turns;
+  readonly repairing?: Semaphore;
 }
 
 /** Runs steps on a node: of each kind as many at once as the node can bear, and one that repairs. */
 export function stepsOn(node: StepNode): RunStep {
-  const { lend, consent, isDryRun: neverAct = false, repairing = new Turns(1) } = node;
-  const looking = new Turns(LOOKING_STEPS_MAX);
-  const programs = new Turns(PROGRAM_STEPS_MAX);
-  const exchanges = new Turns(EXCHANGES_MAX);
+  const { withHost, consent, isDryRun: neverAct = false, repairing = new Semaphore(1) } = node;
+  const looking = new Semaphore(READING_STEPS_MAX);
+  const programs = new Semaphore(PROGRAM_STEPS_MAX);
+  const exchanges = new Semaphore(EXCHANGES_MAX);
   return async (toRun) => {
     const { name, processor, diagnosis, input, restMs, purpose, stop: stopped, onRetry } = toRun;
     // A server that cannot be reached is asked again for minutes; the time for the whole is over first.
@@ -65,7 +68,7 @@ export function stepsOn(node: StepNode): RunStep {
     const isDryRun = neverAct || Boolean(diagnosis.spec.dryRun);
     const timeoutMs = Math.max(Math.min(processor.timeoutSeconds * 1_000, restMs), 1);
     const wanted: Wanted[] = [];
-    const lending = {
+    const request = {
       timeoutMs,
       purpose,
       stop,
@@ -73,17 +76,17 @@ export function stepsOn(node: StepNode): RunStep {
     };
     const run = async () => {
       stop.throwIfAborted();
-      const inTurn: InTurn = (attempt) => exchanges.take(attempt, stop);
+      const limited: Limited = (attempt) => exchanges.take(attempt, stop);
       const retrying = onRetry ? { onRetry } : {};
-      const step = { name, processor, input, timeoutMs, isDryRun, inTurn, ...retrying };
-      return lend(lending, (host) => runOperation({ ...step, host }));
+      const step = { name, processor, input, timeoutMs, isDryRun, limited, ...retrying };
+      return withHost(request, (host) => runOperation({ ...step, host }));
     };
     const own = ownProcessor(processor);
     const isPlan = isDryRun || !(consent || mayAct(diagnosis.spec, diagnosis.status));
     // A plan changes nothing, and so holds up no repair. A server has a turn for each attempt.
-    const ownTurns = own?.repairs && !isPlan ? repairing : looking;
-    const turns = own ? ownTurns : processor.way === 'http' ? undefined : programs;
-    const result = await unbroken(turns ? turns.take(run, stop) : run(), stop);
+    const ownSemaphore = own?.repairs && !isPlan ? repairing : looking;
+    const semaphore = own ? ownSemaphore : processor.way === 'http' ? undefined : programs;
+    const result = await unbroken(semaphore ? semaphore.take(run, stop) : run(), stop);
     return wanted.length > 0
       ? { wanted, record: { actions: result.record?.actions ?? [] } }
       : result;
@@ -95,7 +98,7 @@ export function stopWithin(restMs: number, stop: AbortSignal): AbortSignal {
 }
 
 /** What the spec says of changing the node; what it lets nobody do yet is written down. */
-function policyOf({ spec, status }: DiagnosisInHand, wanted: Wanted[]): ProcessorHost['consent'] {
+function policyOf({ spec, status }: CurrentDiagnosis, wanted: Wanted[]): ProcessorHost['consent'] {
   const isApproved = approvedIn(spec, status);
   return async ({ actions }, { summary }, { fault, id }) => {
     if (spec.dryRun) return { given: 'to-plan' };

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, expect, test, vi } from 'vitest';
-import { MadeWalk } from '../../../test/made-walk.ts';
+import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import { STORE_WAIT_MAX_MS } from '../store/limits.ts';
 import { type Store, type StoredObject, StoreError } from '../store/store.ts';
@@ -8,11 +8,11 @@ import { newDiagnosis } from '../store/store-contract.ts';
 import { IN_FLIGHT_MAX } from './limits.ts';
 import { Runner } from './runner.ts';
 
-const begun: { readonly walk: MadeWalk; readonly running: Promise<void> }[] = [];
+const begun: { readonly walk: SyntheticWalk; readonly running: Promise<void> }[] = [];
 
 /** A runner over the world of a walk, until the test ends. */
-function start(walk: MadeWalk, ended: StoredObject[] = []): Runner {
-  const runner = new Runner({ ...walk.world, onEnded: (object) => ended.push(object) });
+function start(walk: SyntheticWalk, ended: StoredObject[] = []): Runner {
+  const runner = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) });
   begun.push({ walk, running: runner.run() });
   return runner;
 }
@@ -30,13 +30,13 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await holds())) await sleep(5);
 }
 
-async function withGraph(paths = 'ab'): Promise<MadeWalk> {
-  const walk = new MadeWalk();
+async function withGraph(paths = 'ab'): Promise<SyntheticWalk> {
+  const walk = new SyntheticWalk();
   await walk.graph(paths);
   return walk;
 }
 
-const phaseIs = (walk: MadeWalk, phase: string) => async () =>
+const phaseIs = (walk: SyntheticWalk, phase: string) => async () =>
   (await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'walk' }))?.status
     ?.phase === phase;
 
@@ -78,7 +78,7 @@ test('drives so many at once and no more, and forgets none', async () => {
 });
 
 test('one that waits is woken by what it waits for', async () => {
-  const walk = new MadeWalk();
+  const walk = new SyntheticWalk();
   await walk.diagnosis();
   const runner = start(walk);
   await until(() => runner.counts.waiting === 1);
@@ -158,16 +158,16 @@ test('one that is deleted ends its step, and another of its name is driven alone
 
 /** The events of Diagnoses are held back until they may be told. */
 function heldBack(store: Store): { readonly store: Store; readonly tell: () => void } {
-  const told = Promise.withResolvers<void>();
+  const reported = Promise.withResolvers<void>();
   const watch: Store['watch'] = async function* (kind, version, stop) {
-    if (kind === 'Diagnosis') await told.promise;
+    if (kind === 'Diagnosis') await reported.promise;
     yield* store.watch(kind, version, stop);
   };
-  return { store: replaced(store, { watch }), tell: () => told.resolve() };
+  return { store: replaced(store, { watch }), tell: () => reported.resolve() };
 }
 
 /** One that waits is replaced, and driven by its name, before anybody is told of either. */
-async function replacedUnseen(walk: MadeWalk): Promise<string> {
+async function replacedUnseen(walk: SyntheticWalk): Promise<string> {
   await walk.diagnosis({ suspend: true });
   const { store, tell } = heldBack(walk.store);
   walk.store = store;
@@ -273,7 +273,7 @@ test('one that the store interrupted is taken up again', async () => {
   walk.store = replaced(store, { get });
   const runner = start(walk);
   await until(() => runner.counts.waiting === 1);
-  expect(walk.troubles).toEqual(['its row is damaged']);
+  expect(walk.errors).toEqual(['its row is damaged']);
   isDamaged = false;
   vi.advanceTimersByTime(STORE_WAIT_MAX_MS + 1);
   await until(phaseIs(walk, 'Succeeded'));
@@ -299,7 +299,7 @@ test('what a process that ended had begun is gone on with by the next', async ()
   await until(() => walk.ran.filter((name) => name === 'b').length === 3);
   walk.shutdown.abort();
   await begun.pop()?.running;
-  const next = new MadeWalk();
+  const next = new SyntheticWalk();
   next.store = walk.store;
   const ended: StoredObject[] = [];
   start(next, ended);
@@ -322,7 +322,7 @@ test('a store that cannot be read for a while ends nothing', async () => {
   walk.store = replaced(store, { each });
   start(walk);
   await until(phaseIs(walk, 'Succeeded'));
-  expect(walk.troubles).toEqual(['the disk does not answer', 'the disk does not answer']);
+  expect(walk.errors).toEqual(['the disk does not answer', 'the disk does not answer']);
 });
 
 function* unreadable(): Generator<StoredObject> {
@@ -358,5 +358,5 @@ test('a mistake of ours ends the Diagnosis that it was made with, and no other',
   await until(phaseIs(walk, 'Failed'));
   await until(() => ended.length === 2);
   expect((await walk.status()).conditions?.at(-1)?.message).toContain('a mistake in kubediag');
-  expect(walk.troubles.join()).toContain('Diagnosis default/walk broke off');
+  expect(walk.errors.join()).toContain('Diagnosis default/walk broke off');
 });

@@ -6,14 +6,14 @@ import type { ObjectKey, StoredObject, StoreEvent } from '../store/store.ts';
 import { answerOf, longer, patiently } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
 import { type Driven, driveDiagnosis } from './drive-diagnosis.ts';
-import { type DriveWorld, patienceOf } from './drive-world.ts';
-import { endBroken } from './end-broken.ts';
+import { type DriverContext, patienceOf } from './driver-environment.ts';
+import { failInvalid } from './fail-invalid.ts';
 import { isUnobserved, observe } from './late-change.ts';
 import { IN_FLIGHT_MAX, LARGE_STEPS_MAX, OVER_MAX } from './limits.ts';
-import { hasEnded, keptMs, overAt, timerMs } from './time-left.ts';
-import { Turns } from './turns.ts';
+import { Semaphore } from './semaphore.ts';
+import { hasEnded, overAt, retentionMs, timerMs } from './time-left.ts';
 
-interface RunnerWorld extends DriveWorld {
+interface RunnerContext extends DriverContext {
   /** Told of each that has come to its end here. */
   readonly onEnded?: (object: StoredObject) => void;
 }
@@ -43,7 +43,7 @@ const FOLLOWED: readonly KindName[] = ['Diagnosis', 'OperationSet', 'Operation']
  * an earlier process left unfinished; afterwards changes wake it, and nothing else but their own times.
  */
 export class Runner {
-  readonly #world: RunnerWorld;
+  readonly #context: RunnerContext;
   readonly #entries = new Map<string, Entry>();
   readonly #queue = new Set<Entry>();
   readonly #over = new Set<Entry>();
@@ -51,8 +51,8 @@ export class Runner {
   #hasBegun = false;
   readonly #idle = Promise.withResolvers<void>();
 
-  constructor(world: RunnerWorld) {
-    this.#world = { holdLarge: new Turns(LARGE_STEPS_MAX), ...world };
+  constructor(context: RunnerContext) {
+    this.#context = { holdLarge: new Semaphore(LARGE_STEPS_MAX), ...context };
   }
 
   get counts(): { readonly inFlight: number; readonly queued: number; readonly waiting: number } {
@@ -63,7 +63,7 @@ export class Runner {
 
   /** Until the process is to end and no step is under way any more. */
   async run(): Promise<void> {
-    const { shutdown } = this.#world;
+    const { shutdown } = this.#context;
     const onEnd = () => {
       for (const { driving, timer } of this.#entries.values()) {
         driving?.abort();
@@ -79,18 +79,18 @@ export class Runner {
 
   /** Lists a kind and watches it; again whenever the watch has missed something, ever more seldom. */
   async #follow(kind: KindName): Promise<void> {
-    const { shutdown, onTrouble } = this.#world;
+    const { shutdown, onError } = this.#context;
     for (let waitMs = STORE_WAIT_FIRST_MS; !shutdown.aborted; waitMs = longer(waitMs)) {
       const begun = performance.now();
       const answer = await answerOf(this.#listAndWatch(kind));
-      if (!answer.ok && answer.error.trouble !== 'Gone') onTrouble?.(answer.error.message);
+      if (!answer.ok && answer.error.trouble !== 'Gone') onError?.(answer.error.message);
       if (performance.now() - begun > STORE_WAIT_MAX_MS) waitMs = STORE_WAIT_FIRST_MS;
       await Promise.allSettled([sleep(waitMs, undefined, { signal: shutdown })]);
     }
   }
 
   async #listAndWatch(kind: KindName): Promise<void> {
-    const { store, shutdown } = this.#world;
+    const { store, shutdown } = this.#context;
     const { objects, resourceVersion } = await store.each(kind);
     if (kind === 'Diagnosis') await this.#begin(objects);
     else this.#wakeWaiting();
@@ -109,7 +109,7 @@ export class Runner {
       if (!there.has(entry.uid)) this.#forget(entry);
     }
     // Only while nothing is driven: what is kept for one that is newer than the list must stay.
-    if (!this.#hasBegun) await this.#world.largeResults.retain(there);
+    if (!this.#hasBegun) await this.#context.largeResults.retain(there);
     this.#hasBegun = true;
     for (const object of concerning) this.#see(object);
   }
@@ -117,7 +117,7 @@ export class Runner {
   #isConcerning(object: StoredObject): boolean {
     const isKnown = this.#entries.has(idOf(keyOf(object)));
     if (isKnown || !hasEnded(object) || isUnobserved(object)) return true;
-    return keptMs(object, new Date()) !== undefined;
+    return retentionMs(object, new Date()) !== undefined;
   }
 
   #tell({ type, object }: StoreEvent): void {
@@ -126,7 +126,7 @@ export class Runner {
     else {
       const entry = this.#entries.get(idOf(keyOf(object)));
       if (entry?.uid === object.metadata.uid) this.#forget(entry);
-      void this.#world.largeResults.remove(object.metadata.uid);
+      void this.#context.largeResults.remove(object.metadata.uid);
     }
   }
 
@@ -143,7 +143,7 @@ export class Runner {
     entry.uid = uid;
     entry.overAt = overAt(object);
     if (entry.driving || (entry.newest <= entry.seen && !this.#queue.has(entry))) return;
-    if (hasEnded(object)) this.#keepEnded(entry, object);
+    if (hasEnded(object)) this.#retainEnded(entry, object);
     else this.#enqueue(entry);
   }
 
@@ -157,7 +157,7 @@ export class Runner {
 
   #enqueue(entry: Entry): void {
     const isForgotten = this.#entries.get(idOf(entry.key)) !== entry;
-    if (isForgotten || this.#world.shutdown.aborted) return;
+    if (isForgotten || this.#context.shutdown.aborted) return;
     entry.hasEnded = false;
     const isOver = entry.overAt <= Date.now();
     (isOver ? this.#queue : this.#over).delete(entry);
@@ -173,7 +173,7 @@ export class Runner {
 
   #start(queue: Set<Entry>, most: number): void {
     for (const entry of queue) {
-      if (this.#inFlight >= most || this.#world.shutdown.aborted) return;
+      if (this.#inFlight >= most || this.#context.shutdown.aborted) return;
       queue.delete(entry);
       this.#inFlight += 1;
       void this.#drive(entry);
@@ -186,17 +186,17 @@ export class Runner {
     clearTimeout(entry.timer);
     entry.driving = new AbortController();
     entry.isLate = false;
-    const driving = driveDiagnosis(key, this.#world, entry.driving.signal);
+    const driving = driveDiagnosis(key, this.#context, entry.driving.signal);
     const [settled] = await Promise.allSettled([driving]);
     const isBroken = settled.status === 'rejected';
-    const driven = isBroken ? await endBroken(key, settled.reason, this.#world) : settled.value;
+    const driven = isBroken ? await failInvalid(key, settled.reason, this.#context) : settled.value;
     // What its last step found may have been kept after it was deleted.
-    if (driven.state === 'gone') await this.#world.largeResults.remove(uid);
+    if (driven.state === 'gone') await this.#context.largeResults.remove(uid);
     entry.driving = undefined;
     this.#after(entry, driven);
     this.#inFlight -= 1;
     this.#startNext();
-    if (this.#inFlight === 0 && this.#world.shutdown.aborted) this.#idle.resolve();
+    if (this.#inFlight === 0 && this.#context.shutdown.aborted) this.#idle.resolve();
   }
 
   #after(entry: Entry, driven: Driven): void {
@@ -212,15 +212,15 @@ export class Runner {
     else if (driven.state === 'gone') this.#forget(entry);
     else if (driven.state === 'waits') this.#wakeAt(entry, driven.againAt);
     else {
-      this.#world.onEnded?.(driven.object);
-      this.#keepEnded(entry, driven.object);
+      this.#context.onEnded?.(driven.object);
+      this.#retainEnded(entry, driven.object);
     }
   }
 
   /** One that has ended is of no concern, unless it is to be deleted some day. */
-  #keepEnded(entry: Entry, object: StoredObject): void {
-    const ms = keptMs(object, new Date());
-    if (isUnobserved(object)) void observe(object, this.#world.store);
+  #retainEnded(entry: Entry, object: StoredObject): void {
+    const ms = retentionMs(object, new Date());
+    if (isUnobserved(object)) void observe(object, this.#context.store);
     entry.hasEnded = true;
     entry.seen = entry.newest;
     clearTimeout(entry.timer);
@@ -233,21 +233,21 @@ export class Runner {
   }
 
   async #deleteWhenDue(entry: Entry): Promise<void> {
-    const { store, shutdown } = this.#world;
+    const { store, shutdown } = this.#context;
     if (shutdown.aborted) return;
-    const found = await patiently(() => store.get(entry.key), patienceOf(this.#world));
+    const found = await patiently(() => store.get(entry.key), patienceOf(this.#context));
     if (!found.ok || !found.value || !hasEnded(found.value)) return;
-    const ms = keptMs(found.value, new Date());
+    const ms = retentionMs(found.value, new Date());
     // Somebody may want it to be kept for longer by now.
     if (ms === undefined || ms > 1) {
-      this.#keepEnded(entry, found.value);
+      this.#retainEnded(entry, found.value);
       return;
     }
     const { resourceVersion, uid } = found.value.metadata;
     const deleting = () => store.delete(entry.key, resourceVersion);
-    const deleted = await patiently(deleting, patienceOf(this.#world));
+    const deleted = await patiently(deleting, patienceOf(this.#context));
     if (!deleted.ok) return;
-    await this.#world.largeResults.remove(uid);
+    await this.#context.largeResults.remove(uid);
     if (entry.uid === uid) this.#forget(entry);
   }
 

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { failedFor, timeText, withReason } from '../graph/conditions.ts';
-import { bareFailure } from './keep-result.ts';
-import { askAgainAt, keptMs, overAt, restMs } from './time-left.ts';
+import { bareFailure } from './store-result.ts';
+import { askAgainAt, overAt, restMs, retentionMs } from './time-left.ts';
 
 const START = Date.parse('2026-03-01T12:00:00Z');
 const at = (seconds: number) => new Date(START + seconds * 1_000);
@@ -55,8 +55,8 @@ test('one that has ended is kept from its end on, also when it fails as what it 
   const accepted = withReason(status, 'DiagnosisAccepted', at(0), 'node-1');
   const failed = failedFor(accepted, 'SyncDiagnosisFailed', at(600), 'no step');
   expect(failed.conditions).toHaveLength(1);
-  expect(keptMs(stored(spec, failed), at(610))).toBe(50_001);
+  expect(retentionMs(stored(spec, failed), at(610))).toBe(50_001);
   const bare = bareFailure(stored(spec, accepted), at(600));
-  expect(keptMs(stored(spec, bare), at(610))).toBe(50_001);
-  expect(keptMs(stored({}, failed), at(610))).toBeUndefined();
+  expect(retentionMs(stored(spec, bare), at(610))).toBe(50_001);
+  expect(retentionMs(stored({}, failed), at(610))).toBeUndefined();
 });

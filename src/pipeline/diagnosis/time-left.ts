@@ -38,7 +38,7 @@ export function askAgainAt(
 }
 
 /** How long one that has ended is kept; undefined when nobody said. */
-export function keptMs(object: StoredObject, now: Date): number | undefined {
+export function retentionMs(object: StoredObject, now: Date): number | undefined {
   const { ttlSecondsAfterFinished: seconds } = object.spec as DiagnosisSpec;
   const { endTime } = (object.status ?? {}) as DiagnosisStatus;
   if (seconds === undefined || endTime === undefined) return undefined;

@@ -49,11 +49,15 @@ test('proof is listed while there is room for it; a finding without it says how 
 test('a thousand steps that find something new each do not fill the status', () => {
   let status: DiagnosisStatus = {};
   for (let at = 0; at < 1_000; at += 1) {
-    const deed = { kind: 'unmount', state: 'done', deed: `unmount /${'x'.repeat(900)}` };
+    const description = {
+      kind: 'unmount',
+      state: 'done',
+      description: `unmount /${'x'.repeat(900)}`,
+    };
     status = withRecord(status, {
       findings: [finding(`f${at}`, { summary: 'x'.repeat(300) })],
-      actions: [{ ...deed, details: ['mount 216'], journalEntry: at + 1 }],
-      plannedActions: [deed],
+      actions: [{ ...description, details: ['mount 216'], journalEntry: at + 1 }],
+      plannedActions: [description],
     });
   }
   const { findings = [], actions = [], plannedActions = [] } = status;

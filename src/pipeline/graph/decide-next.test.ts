@@ -47,11 +47,11 @@ function driven(
   first: SeenDiagnosis,
   run: (operation: string, count: number) => StepResult,
   before: (seen: SeenDiagnosis, count: number) => SeenDiagnosis = (seen) => seen,
-  turns = 100,
+  semaphore = 100,
 ): { readonly ran: readonly string[]; readonly status: DiagnosisStatus; readonly waits?: string } {
   const ran: string[] = [];
   let seen = first;
-  for (let turn = 0; turn < turns; turn += 1) {
+  for (let turn = 0; turn < semaphore; turn += 1) {
     seen = before(seen, ran.length);
     const decision = decideNext(seen);
     if (decision.kind === 'ended') return { ran, status: seen.status };
@@ -60,7 +60,7 @@ function driven(
       seen = { ...seen, status: decision.status, hash: decision.hash ?? seen.hash };
       continue;
     }
-    if (decision.kind === 'look') throw new Error('no pod is named');
+    if (decision.kind === 'find-pod') throw new Error('no pod is named');
     const { operation = '' } = decision.node;
     ran.push(operation);
     const paths = seen.set.state === 'ready' ? seen.set.paths : [];
@@ -261,12 +261,12 @@ describe('what comes later is waited for, but not for ever', () => {
       'pod default/web is not found',
     ],
     [{ operationSet: 'set', targetSelector: {} }, 'no node fits spec.targetSelector'],
-  ] satisfies readonly (readonly [DiagnosisSpec, string])[])('a node: %o', (spec, words) => {
+  ] satisfies readonly (readonly [DiagnosisSpec, string])[])('a node: %o', (spec, text) => {
     const seen = seenWith({ spec, nodeName: undefined });
-    expect(driven(seen, good)).toMatchObject({ waits: words, status: { phase: 'Pending' } });
+    expect(driven(seen, good)).toMatchObject({ waits: text, status: { phase: 'Pending' } });
     const { status } = driven(seen, good, laterBy(60_000));
     expect(status).toMatchObject({ phase: 'Failed', conditions: [{ reason: 'TargetNotFound' }] });
-    expect(status.conditions?.[0]?.message).toContain(words);
+    expect(status.conditions?.[0]?.message).toContain(text);
   });
 });
 
@@ -391,7 +391,7 @@ describe('a condition', () => {
       status: 'False',
       lastTransitionTime: '2021-06-02T07:28:55Z',
     });
-    const [kept] = withCondition([had], { type: 'X', status: 'True', reason: 'other' }, now);
-    expect(kept).toMatchObject({ reason: 'other', lastTransitionTime: 't' });
+    const [stored] = withCondition([had], { type: 'X', status: 'True', reason: 'other' }, now);
+    expect(stored).toMatchObject({ reason: 'other', lastTransitionTime: 't' });
   });
 });

@@ -36,7 +36,7 @@ export type Decision =
   /** Nothing can be done now; ask again when something changes, or after a while. */
   | { readonly kind: 'wait'; readonly why: string }
   /** Look for this pod, and ask again. */
-  | { readonly kind: 'look'; readonly pod: PodReference }
+  | { readonly kind: 'find-pod'; readonly pod: PodReference }
   /** Save this, and ask again. */
   | { readonly kind: 'save'; readonly status: DiagnosisStatus; readonly hash?: string }
   /** Run this step, then save what `afterStep` makes of its result. */
@@ -76,7 +76,7 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
   const waitOr = (why: string, failed: () => DiagnosisStatus): Decision =>
     waitedMs < arrivalMs ? { kind: 'wait', why } : { kind: 'save', status: failed() };
   if (nodeName === undefined) {
-    const why = targetWords(spec);
+    const why = targetText(spec);
     return waitOr(why, () => failedFor(status, 'TargetNotFound', now, why));
   }
   if (status.phase === 'Pending') return decideStart(seen, nodeName);
@@ -107,7 +107,7 @@ function decideStep(seen: SeenDiagnosis, waitedMs: number): Decision {
 /** Nothing is run for a pod that does not exist: that nothing is found of it would say nothing. */
 function decideStart({ spec, status, pod, now }: SeenDiagnosis, nodeName: string): Decision {
   const named = namedPod(spec);
-  if (named && !pod) return { kind: 'look', pod: named };
+  if (named && !pod) return { kind: 'find-pod', pod: named };
   if (pod?.state === 'absent') {
     return { kind: 'save', status: failedFor(status, pod.reason, now, pod.why) };
   }
@@ -126,19 +126,19 @@ function decideNode(
   const { pathIndex = 0, nodeIndex = 0 } = status.checkpoint ?? {};
   const node = paths[pathIndex]?.[nodeIndex];
   if (!node) {
-    const words = `the checkpoint ${pathIndex}/${nodeIndex} names no step of the graph`;
-    return { kind: 'save', status: failedFor(status, 'SyncDiagnosisFailed', now, words) };
+    const text = `the checkpoint ${pathIndex}/${nodeIndex} names no step of the graph`;
+    return { kind: 'save', status: failedFor(status, 'SyncDiagnosisFailed', now, text) };
   }
   const { operation = '' } = node;
   if (hasOperation(operation)) return { kind: 'run', node };
   const message = `Operation ${operation} is not found`;
   if (mayArrive) return { kind: 'wait', why: message };
   // Another path may do without it.
-  const told = withReason(status, 'OperationNotFound', now, operation);
-  return { kind: 'save', status: afterStep(told, paths, { succeeded: false, message }, now) };
+  const reported = withReason(status, 'OperationNotFound', now, operation);
+  return { kind: 'save', status: afterStep(reported, paths, { succeeded: false, message }, now) };
 }
 
-function targetWords(spec: DiagnosisSpec): string {
+function targetText(spec: DiagnosisSpec): string {
   const { nodeName, podReference, targetSelector } = spec;
   if (nodeName) return `node ${nodeName} is not served here`;
   if (podReference) return `pod ${podReference.namespace}/${podReference.name} is not found`;

@@ -41,9 +41,9 @@ test('where nobody can say whether the pod is there, a condition says so and it 
 });
 
 test('a pod is looked for once, before the first step, and only where one is named', () => {
-  expect(decided({ podReference: POD })).toEqual({ kind: 'look', pod: POD });
+  expect(decided({ podReference: POD })).toEqual({ kind: 'find-pod', pod: POD });
   const targetSelector = { podReferences: [POD] };
-  expect(decided({ targetSelector })).toEqual({ kind: 'look', pod: POD });
+  expect(decided({ targetSelector })).toEqual({ kind: 'find-pod', pod: POD });
   expect(decided({ nodeName: 'my-node' }).kind).toBe('save');
   expect(decided({ podReference: POD }, { state: 'found' }).kind).toBe('save');
   expect(decided({ podReference: POD, suspend: true }).kind).toBe('wait');

@@ -17,11 +17,11 @@ test.each([
     'n-19 and 5 more; ',
     'nodeNames',
   ],
-])('a Diagnosis that names %s', (_, targetSelector, words, field) => {
+])('a Diagnosis that names %s', (_, targetSelector, text, field) => {
   const spec = { operationSet: 'set', targetSelector };
   const left = leftOutOn('here', spec);
-  if (words === undefined) expect(left).toBeUndefined();
-  else expect(left).toContain(words);
+  if (text === undefined) expect(left).toBeUndefined();
+  else expect(left).toContain(text);
   const places = field === undefined ? [] : [['spec', 'targetSelector', field]];
   expect(problemsOfTargets(spec).map(({ place }) => place)).toEqual(places);
   expect(refusedTargets(spec)).toEqual([]);

@@ -75,7 +75,7 @@ function diamonds(k: number) {
 }
 
 describe('what stands against a graph', () => {
-  const told = (list: Parameters<typeof checkGraph>[0]) =>
+  const reported = (list: Parameters<typeof checkGraph>[0]) =>
     checkGraph(list).map(
       ({ severity, place, what }) => `${severity} ${place.slice(2).join('.')}: ${what}`,
     );
@@ -110,11 +110,11 @@ describe('what stands against a graph', () => {
     ['a target named twice', '0:1,1;1:', ['note 0.to.1: node 1 is named twice']],
     ['nothing', '0:1,2;1:2;2:', []],
   ])('%s', (_, text, expected) => {
-    expect(told(graph(text))).toEqual(expected);
+    expect(reported(graph(text))).toEqual(expected);
   });
 
   test('an empty list', () => {
-    expect(told([])).toEqual(['problem : the graph has 0 nodes, and so no step']);
+    expect(reported([])).toEqual(['problem : the graph has 0 nodes, and so no step']);
   });
 
   test('the start node runs nothing, every other one something, and ids are positions', () => {
@@ -122,7 +122,7 @@ describe('what stands against a graph', () => {
       { operation: 'a', dependences: [1], to: [1] },
       { id: 4, operation: '' },
     ];
-    expect(told(list)).toEqual([
+    expect(reported(list)).toEqual([
       'problem 0.operation: the first node is only where the graph starts, and has operation "a"',
       'problem 0.dependences: the first node can depend on nothing: nothing comes before it',
       'problem 1: node 1 has no operation',
@@ -132,7 +132,7 @@ describe('what stands against a graph', () => {
 
   test('more nodes than allowed', () => {
     const list = Array.from({ length: 501 }, () => ({}));
-    expect(told(list)).toEqual(['problem : the graph has 501 nodes, of at most 500']);
+    expect(reported(list)).toEqual(['problem : the graph has 501 nodes, of at most 500']);
   });
 
   test('a graph in which everything is wrong has no larger answer than one', () => {
@@ -140,20 +140,20 @@ describe('what stands against a graph', () => {
     const complete = others.map((own) => {
       return { operation: 'a', to: others.filter((each) => each !== own) };
     });
-    const circles = told([{ to: [1] }, ...complete]);
+    const circles = reported([{ to: [1] }, ...complete]);
     expect(circles).toHaveLength(20);
     expect(circles[0]).toContain('the graph goes round in a circle: 1 → 2 → 1');
 
     const far = others.map(() => ({ operation: 'a', to: others.map((each) => each + 1_000) }));
-    const edges = told([{ to: others }, ...far]);
+    const edges = reported([{ to: others }, ...far]);
     expect(edges).toHaveLength(101);
     expect(edges.at(-1)).toBe('problem : there are 248901 more problems than are listed');
   });
 
   test('more paths than a status holds, however many that are', () => {
-    expect(told(diamonds(8))).toEqual([]);
-    expect(told(diamonds(12))[0]).toContain('the graph has 4,096 paths, which take ');
-    expect(told(diamonds(12))[0]).toContain(' MB of its status, of at most 0.5');
-    expect(told(diamonds(100))[0]).toContain('the graph has 1,267,650,600,228,');
+    expect(reported(diamonds(8))).toEqual([]);
+    expect(reported(diamonds(12))[0]).toContain('the graph has 4,096 paths, which take ');
+    expect(reported(diamonds(12))[0]).toContain(' MB of its status, of at most 0.5');
+    expect(reported(diamonds(100))[0]).toContain('the graph has 1,267,650,600,228,');
   });
 });

@@ -2,8 +2,8 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import type { Action } from '../../node/model/action.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
-import { recordedWords } from './action-words.ts';
-import { DEED_CHARACTERS_MAX } from './limits.ts';
+import { recordedText } from './action-text.ts';
+import { DESCRIPTION_CHARACTERS_MAX } from './limits.ts';
 
 export type ActionRecord = NonNullable<DiagnosisStatus['actions']>[number];
 
@@ -16,16 +16,16 @@ interface Purpose {
 /** An action as the status of a Diagnosis lists it: what is done, to what, and for which finding. */
 export function actionRecord(action: Action, { fault, finding }: Purpose): ActionRecord {
   const { kind } = action;
-  const words = recordedWords(action);
-  if (!words) return { kind, fault, finding };
-  const [deed = '', ...details] = [words.deed, ...words.details].map((each) =>
-    cutSentence(each, DEED_CHARACTERS_MAX),
+  const args = recordedText(action);
+  if (!args) return { kind, fault, finding };
+  const [description = '', ...details] = [args.description, ...args.details].map((each) =>
+    cutSentence(each, DESCRIPTION_CHARACTERS_MAX),
   );
-  return { kind, fault, finding, deed, details };
+  return { kind, fault, finding, description, details };
 }
 
 /** The same of one that was done, with its place in the journal. */
-export function deedRecord(record: JournalRecord): ActionRecord {
+export function attemptedActionRecord(record: JournalRecord): ActionRecord {
   const { action, entry, at } = record;
   const known = actionRecord(action, record);
   return { ...known, state: 'done', endTime: at, journalEntry: entry };

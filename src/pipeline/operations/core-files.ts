@@ -1,5 +1,5 @@
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { CORE_FILES_LISTED_MAX, CORE_NAMES_MAX } from './limits.ts';
 import {
@@ -30,7 +30,7 @@ export const CORE_FOLDERS = [
  */
 export async function collectCoreFiles(
   input: StepInput,
-  { look }: ProcessorHost,
+  { snapshot }: ProcessorHost,
 ): Promise<OperationResult> {
   const { [`${ASKED}.type`]: type, [`${ASKED}.filepath`]: filepath } = input;
   if (!type) return failedWith(needed(`${ASKED}.type`, 'set it to coredump'));
@@ -41,7 +41,7 @@ export async function collectCoreFiles(
   if (type !== 'coredump') return failedWith(`${ASKED}.type is neither coredump nor gcore`);
   const folders = foldersFor(input, filepath);
   if ('refused' in folders) return refusedWith(folders.refused);
-  const here = look();
+  const here = snapshot();
   const listed = await attempt(
     Promise.all(folders.all.map((folder) => coresIn(here, folder, folders.all.length > 1))),
   );
@@ -92,16 +92,16 @@ interface CoreFile {
 }
 
 async function coresIn(
-  look: Look,
+  snapshot: Snapshot,
   folder: string,
   mayBeMissing: boolean,
 ): Promise<readonly CoreFile[]> {
-  const names = await attempt(namesIn(look, folder));
+  const names = await attempt(namesIn(snapshot, folder));
   if (!names.known) {
     if (mayBeMissing && names.error.failure === 'missing') return [];
     throw names.error;
   }
-  const entries = await look.node.ask('entries', { path: folder, names: names.value });
+  const entries = await snapshot.node.ask('entries', { path: folder, names: names.value });
   return entries.flatMap(({ name, status }) =>
     status?.type === 'file'
       ? [
@@ -115,15 +115,15 @@ async function coresIn(
   );
 }
 
-async function namesIn(look: Look, folder: string): Promise<readonly string[]> {
-  await requireNoLink(look, folder);
-  const names = await look.node.ask('folder', { path: folder });
+async function namesIn(snapshot: Snapshot, folder: string): Promise<readonly string[]> {
+  await requireNoLink(snapshot, folder);
+  const names = await snapshot.node.ask('folder', { path: folder });
   if (names.length <= CORE_NAMES_MAX) return names;
   throw new ReadError('too-large', folder, `more than ${CORE_NAMES_MAX} entries`);
 }
 
 /** Anybody may write to /var/crash: a link from there would lead to the names of another folder. */
-async function requireNoLink({ node }: Look, folder: string): Promise<void> {
+async function requireNoLink({ node }: Snapshot, folder: string): Promise<void> {
   const home = CORE_FOLDERS.find((each) => `${folder}/`.startsWith(`${each}/`)) ?? '';
   const parts = folder.slice(home.length).split('/').filter(Boolean);
   for (let count = 0; count <= parts.length; count += 1) {

@@ -1,11 +1,11 @@
-import { findingId } from '../../node/checkup/check-up.ts';
+import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
-import { type Finding, hurtsNow } from '../../node/model/finding.ts';
+import { type Finding, isActive } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import type { StepReason } from '../api/results.ts';
 import { type FaultSteps, stepsOf } from './fault-steps.ts';
 import { findingRecord } from './finding-record.ts';
-import { FINDINGS_KEPT_MAX } from './limits.ts';
+import { FINDINGS_STORED_MAX } from './limits.ts';
 import {
   failedWith,
   type OperationResult,
@@ -29,7 +29,7 @@ export async function diagnoseFault(
   const pod = podOfStep(input);
   const { verdict } = await judge(fault, pod);
   const { seen, record, reason } = seenIn(fault, verdict);
-  const urgent = seen.filter(hurtsNow);
+  const urgent = seen.filter(isActive);
   if (urgent.length > 0) {
     const results = resultsOf(fault, urgent, verdict);
     return { succeeded: true, results, ...(record ? { record } : {}) };
@@ -50,7 +50,7 @@ export function seenIn(
   readonly reason: StepReason;
 } {
   const seen = verdict.findings.filter(({ state }) => state !== 'benign');
-  const findings = seen.slice(0, FINDINGS_KEPT_MAX).map((each) => findingRecord(fault, each));
+  const findings = seen.slice(0, FINDINGS_STORED_MAX).map((each) => findingRecord(fault, each));
   const record = findings.length === 0 ? undefined : { findings };
   const reason = verdict.state === 'clear' ? 'NothingFound' : 'Unknown';
   return { seen, record, reason: record ? 'NotActive' : reason };
@@ -58,14 +58,14 @@ export function seenIn(
 
 function resultsOf(fault: AnyFault, urgent: readonly Finding[], verdict: Verdict) {
   const keys: FaultSteps = stepsOf(fault);
-  const kept = urgent.slice(0, FINDINGS_KEPT_MAX);
-  const told = kept.map((finding) => {
+  const stored = urgent.slice(0, FINDINGS_STORED_MAX);
+  const reported = stored.map((finding) => {
     const { fault: _, proof: __, ...rest } = findingRecord(fault, finding);
     return rest;
   });
   return {
-    [keys.found]: `${summed(urgent)}${doubtWords(verdict)}`,
-    [keys.findings]: JSON.stringify(told),
+    [keys.found]: `${summed(urgent)}${unknownText(verdict)}`,
+    [keys.findings]: JSON.stringify(reported),
     [keys.bugLink]: fault.references[0] ?? '',
   };
 }
@@ -84,14 +84,14 @@ function otherwise(fault: AnyFault, seen: readonly Finding[], verdict: Verdict):
     const id = findingId(fault, first);
     // The command comes first: a status keeps only the beginning of a long message.
     const cure = `kubediag recover ${fault.id} --finding ${id} repairs it all the same`;
-    return `nothing is active now (${cure}); ${summed(seen)}${doubtWords(verdict)}`;
+    return `nothing is active now (${cure}); ${summed(seen)}${unknownText(verdict)}`;
   }
-  if (verdict.state === 'unknown') return `it is not known${doubtWords(verdict, ': ')}`;
+  if (verdict.state === 'unknown') return `it is not known${unknownText(verdict, ': ')}`;
   const harmless = summed(verdict.findings);
   return `it is clear of ${fault.id}${harmless === '' ? '' : `; ${harmless}`}`;
 }
 
-function doubtWords(verdict: Verdict, before = '; not judged: '): string {
-  const doubts = 'doubts' in verdict ? verdict.doubts : [];
-  return doubts.length === 0 ? '' : `${before}${doubts.map(({ why }) => why).join('; ')}`;
+function unknownText(verdict: Verdict, before = '; not judged: '): string {
+  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+  return unknowns.length === 0 ? '' : `${before}${unknowns.map(({ why }) => why).join('; ')}`;
 }

@@ -40,7 +40,7 @@ function run(name: string, timeoutMs = 5_000) {
   } as ProcessorHost);
 }
 
-const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+const saying = (text: string) => ({ succeeded: false, message: expect.stringContaining(text) });
 
 test('what Docker says of itself, without the password of its proxy', async () => {
   let asked = '';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { keepFile } from '../../lib/state/kept-files.ts';
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
-import { withoutPrivateParts } from '../../node/redaction/redact-words.ts';
+import { withoutPrivateParts } from '../../node/redaction/redact-text.ts';
 import { PROFILE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
@@ -74,11 +74,11 @@ function informed(status: number, bytes: Buffer): OperationResult {
     return failedWith(`Docker answered ${status} to /info, and nothing that can be read`);
   }
   const isProxy = (key: string) => key === 'HttpProxy' || key === 'HttpsProxy';
-  const kept = Object.entries(value).map(([key, each]): [string, unknown] => [
+  const stored = Object.entries(value).map(([key, each]): [string, unknown] => [
     key,
     isProxy(key) && typeof each === 'string' ? withoutPrivateParts(each) : each,
   ]);
-  return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(kept)) } };
+  return { succeeded: true, results: { [INFO]: JSON.stringify(Object.fromEntries(stored)) } };
 }
 
 async function dumped(
@@ -88,9 +88,9 @@ async function dumped(
 ): Promise<OperationResult> {
   // goroutine 1 [running]:
   if (status === 200 && bytes.subarray(0, 10).toString() === 'goroutine ') {
-    const kept = await keepFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
-    if (!kept.ok) return failedWith(`the dump cannot be kept: ${kept.why}`);
-    return { succeeded: true, results: { [GOROUTINES]: kept.value } };
+    const stored = await storeFile(stateFolder, { kind: 'goroutines', name: 'dockerd.txt', bytes });
+    if (!stored.ok) return failedWith(`the dump cannot be kept: ${stored.why}`);
+    return { succeeded: true, results: { [GOROUTINES]: stored.value } };
   }
   const why = `Docker does not tell its goroutines (it answered ${status})`;
   const fix = 'set "debug": true in /etc/docker/daemon.json and reload it (kill -HUP)';

@@ -1,19 +1,19 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { checkUp } from '../../node/checkup/check-up.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+import { checkUp } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { faults } from '../../node/faults/index.ts';
 import { bundleOfFiles } from '../../node/reader/bundle.ts';
 import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
 import { RecordedNode } from '../../node/reader/recorded-node.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
-import { wordsOf } from './action-words.ts';
+import { wordsOf } from './action-text.ts';
 import { faultProcessors, ownOperationSets } from './fault-processors.ts';
 import { stepsOf } from './fault-steps.ts';
-import { FINDINGS_KEPT_MAX } from './limits.ts';
+import { FINDINGS_STORED_MAX } from './limits.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
 import type { Consent, ProcessorHost } from './processor-host.ts';
 
@@ -33,18 +33,18 @@ function goldenOf({ home, name }: Recorded): FaultReport {
 /** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
 function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' }): ProcessorHost {
   const { recording, settings } = bundleOfFiles(bundleFilesIn(join(home, name)));
-  const look = () => lookAt(new RecordedNode(recording), settings);
+  const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const forbidden = () => Promise.reject(new Error('it must not come so far'));
   return {
-    look,
+    snapshot,
     judge: async (fault, only) => {
-      const [judged] = await checkUp([fault], look(), only);
+      const [judged] = await checkUp([fault], snapshot(), only);
       if (!judged) throw new Error('no verdict');
-      return { verdict: judged.verdict, keepEvidence: forbidden };
+      return { verdict: judged.verdict, storeEvidence: forbidden };
     },
     consent: () => Promise.resolve(consent),
-    openHands: forbidden,
-    deedsBefore: async () => ({ isKnown: true, done: [] }),
+    openRepair: forbidden,
+    earlierActions: async () => ({ isKnown: true, done: [] }),
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',
@@ -68,11 +68,13 @@ describe.each(recorded)('$fault.id on $name', (each) => {
 
   test('the diagnoser succeeds only where it hurts, and tells what the report tells', async () => {
     const result = await run(steps.diagnoserPath, {}, hostOn(each));
-    const told = golden.findings.filter(({ state }) => state !== 'benign');
+    const reported = golden.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
-      told.slice(0, FINDINGS_KEPT_MAX).map(({ id, state, reason, summary, subject, proof }) => {
-        return { fault: fault.id, id, state, reason, summary, subject, proof };
-      }),
+      reported
+        .slice(0, FINDINGS_STORED_MAX)
+        .map(({ id, state, reason, summary, subject, proof }) => {
+          return { fault: fault.id, id, state, reason, summary, subject, proof };
+        }),
     );
     expect(result.succeeded).toBe(urgent.length > 0);
     if (result.succeeded) {
@@ -107,8 +109,8 @@ describe.each(recorded)('$fault.id on $name', (each) => {
     const result = await run(steps.recoverPath, input, hostOn(each));
     const planned = urgent.flatMap(({ id, actions }) =>
       actions.map((action) => {
-        const { deed, details } = wordsOf(action);
-        return { kind: action.kind, fault: fault.id, finding: id, deed, details };
+        const { description, details } = wordsOf(action);
+        return { kind: action.kind, fault: fault.id, finding: id, description, details };
       }),
     );
     expect(result.record?.plannedActions ?? []).toEqual(planned);
@@ -164,7 +166,7 @@ test('hands that break off are closed: the next recovery needs the lock of the n
   let isOpen = false;
   const host: ProcessorHost = {
     ...hostOn(ACTIVE, { given: 'to-act' }),
-    openHands: async () => {
+    openRepair: async () => {
       isOpen = true;
       const close = () => {
         isOpen = false;
@@ -174,11 +176,11 @@ test('hands that break off are closed: the next recovery needs the lock of the n
     },
   };
   const { judge } = host;
-  const keepEvidence = async () => ({ path: '/kept' });
+  const storeEvidence = async () => ({ path: '/kept' });
   const keeping = {
     judge: async (...asked: Parameters<typeof judge>) => ({
       ...(await judge(...asked)),
-      keepEvidence,
+      storeEvidence,
     }),
   };
   const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));

@@ -1,5 +1,5 @@
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
-import { findingId } from '../../node/checkup/check-up.ts';
+import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import { PROOF_CHARACTERS_MAX } from './limits.ts';

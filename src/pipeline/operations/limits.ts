@@ -40,7 +40,7 @@ export const OWN_TIMEOUT_SECONDS = 60;
 export const OVERTIME_MS = 10_000;
 
 /** Findings of one fault that a step hands on. One that has more is run again after these are cured. */
-export const FINDINGS_KEPT_MAX = 100;
+export const FINDINGS_STORED_MAX = 100;
 
 /** Processes whose files are asked for together; a reader answers one after another all the same. */
 export const PROCESSES_AT_ONCE = 64;
@@ -66,7 +66,7 @@ export const E2E_BYTES_MAX = 2 * 1024 * 1024;
 
 /** How long containerd may take to write down its goroutines, and how often that is looked for. */
 export const DUMP_WAIT_MS = 10_000;
-export const DUMP_LOOK_MS = 200;
+export const DUMP_POLL_MS = 200;
 
 /** Core files that are told, the newest first, and names in one folder of them. */
 export const CORE_FILES_LISTED_MAX = 100;
@@ -83,13 +83,13 @@ export const CAPTURE_SECONDS = 20;
 export const CAPTURE_FILTER_CHARACTERS_MAX = 1_000;
 
 /** What a program has to say about its work. */
-export const WORDS_BYTES_MAX = 64 * 1024;
+export const OUTPUT_BYTES_MAX = 64 * 1024;
 
 /** What comes after the first action of a plan, as the journal keeps it: some hundred of the usual ones. */
 export const REST_CHARACTERS_MAX = 64 * 1024;
 
 /** Of what an action does, in words: no path of a kubelet comes near, and a status lists hundreds. */
-export const DEED_CHARACTERS_MAX = 1_024;
+export const DESCRIPTION_CHARACTERS_MAX = 1_024;
 
 /** Of one line that proves a finding. A line of a log may have as much as its writer likes. */
 export const PROOF_CHARACTERS_MAX = 1_024;

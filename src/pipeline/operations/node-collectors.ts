@@ -2,7 +2,7 @@ import { listAt, textAt } from '../../lib/std/json.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import { podObject, podOnNode } from './pod-on-node.ts';
@@ -11,9 +11,12 @@ import { withRuntimeStates } from './runtime-states.ts';
 import { withoutSecrets } from './without-secrets.ts';
 
 /** All pods of the node, whole, as the kubelet has them. */
-export function collectPodList(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
+export function collectPodList(
+  _: StepInput,
+  { snapshot }: ProcessorHost,
+): Promise<OperationResult> {
   return collected('collector.kubernetes.pod.list', async () => {
-    const { items } = await readPodItems(look(), podObject);
+    const { items } = await readPodItems(snapshot(), podObject);
     return JSON.stringify(withoutSecrets(items));
   });
 }
@@ -26,44 +29,50 @@ const DETAIL = 'collector.kubernetes.pod.detail';
  */
 export async function collectPodDetail(
   input: StepInput,
-  { look }: ProcessorHost,
+  { snapshot }: ProcessorHost,
 ): Promise<OperationResult> {
   const { 'pod.namespace': namespace, 'pod.name': name } = input;
   if (!namespace || !name) {
     return failedWith('no pod is named: give the Diagnosis a podReference');
   }
-  const seen = look();
+  const seen = snapshot();
   const found = await podOnNode(seen, namespace, name);
   if (found.state !== 'found') return failedWith(`pod ${namespace}/${name}: ${found.why}`);
   const merged = await attempt(withRuntimeStates(found.pod, seen));
   const detail = JSON.stringify(withoutSecrets(merged.known ? merged.value : found.pod));
-  const doubts = [
+  const unknowns = [
     ...(found.onlyInRuntime === undefined
       ? []
       : [`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`]),
     ...(merged.known ? [] : [`the states of its containers may be old: ${merged.why}`]),
   ];
-  const doubt = doubts.length === 0 ? {} : { [`${DETAIL}.doubt`]: doubts.join('; ') };
-  return { succeeded: true, results: { [DETAIL]: detail, ...doubt } };
+  const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.doubt`]: unknowns.join('; ') };
+  return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
 }
 
 /** The containers that run, as the runtime has them. */
-export function collectContainers(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
-  return collected('collector.kubernetes.container.list', () => runningContainers(look()));
+export function collectContainers(
+  _: StepInput,
+  { snapshot }: ProcessorHost,
+): Promise<OperationResult> {
+  return collected('collector.kubernetes.container.list', () => runningContainers(snapshot()));
 }
 
-async function runningContainers(look: Look): Promise<string> {
-  const { socket } = await look.of(runtime);
-  const { message } = await look.node.ask('runtime', { socket, call: 'ListContainers' });
+async function runningContainers(snapshot: Snapshot): Promise<string> {
+  const { socket } = await snapshot.of(runtime);
+  const { message } = await snapshot.node.ask('runtime', { socket, call: 'ListContainers' });
   const list = listAt(message, 'containers');
   if (!list) throw new ReadError('malformed', 'CRI ListContainers', 'it has no containers');
   return JSON.stringify(list.filter((each) => textAt(each, 'state') === 'CONTAINER_RUNNING'));
 }
 
 /** The mount table of the node's first process, as it is. */
-export function collectMountTable(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
+export function collectMountTable(
+  _: StepInput,
+  { snapshot }: ProcessorHost,
+): Promise<OperationResult> {
   const path = '/proc/1/mountinfo';
-  return collected('collector.system.mountinfo', () => look().node.ask('file', { path }));
+  return collected('collector.system.mountinfo', () => snapshot().node.ask('file', { path }));
 }
 
 async function collected(key: string, read: () => Promise<string>): Promise<OperationResult> {

@@ -7,14 +7,14 @@ const done = { succeeded: true, results: { 'a.result': 'x' } } as const;
 
 test('a key that means nothing here is told beside the result, or the failure', () => {
   const given = { 'param.pid': '7' };
-  const words = 'param.pid is not used: no process is touched';
+  const text = 'param.pid is not used: no process is touched';
   expect(noteUnused(processor, given, done)).toEqual({
     succeeded: true,
-    results: { 'a.result': 'x', 'a.result.note': words },
+    results: { 'a.result': 'x', 'a.result.note': text },
   });
   expect(noteUnused(processor, given, { succeeded: false, message: 'why' })).toEqual({
     succeeded: false,
-    message: `why; ${words}`,
+    message: `why; ${text}`,
   });
 });
 

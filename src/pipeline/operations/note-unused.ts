@@ -9,7 +9,7 @@ export function noteUnused(
 ): OperationResult {
   const given = Object.entries(unused).filter(([key]) => input[key]);
   if (given.length === 0) return result;
-  const words = given.map(([key, why]) => `${key} is not used: ${why}`).join('; ');
-  if (!result.succeeded) return { ...result, message: `${result.message}; ${words}` };
-  return { ...result, results: { ...result.results, [`${writes[0]}.note`]: words } };
+  const text = given.map(([key, why]) => `${key} is not used: ${why}`).join('; ');
+  if (!result.succeeded) return { ...result, message: `${result.message}; ${text}` };
+  return { ...result, results: { ...result.results, [`${writes[0]}.note`]: text } };
 }

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import {
-  type MadeContainer,
-  type MadeWorker,
-  madeWorker,
   POD_UID,
-} from '../../../test/made-worker.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+  type SyntheticContainer,
+  type SyntheticWorker,
+  syntheticWorker,
+} from '../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { collectPodDetail, collectPodList } from './node-collectors.ts';
 import { podOnNode } from './pod-on-node.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -19,34 +19,43 @@ interface Wish {
   readonly spec?: object;
   readonly metadata?: object;
   readonly statuses?: readonly object[];
-  readonly containers?: readonly MadeContainer[];
+  readonly containers?: readonly SyntheticContainer[];
   readonly isRuntimeSilent?: boolean;
   readonly isListEmpty?: boolean;
 }
 
-function hostOf(wish: Wish) {
-  const { spec = SPEC, metadata, statuses, containers = [], isRuntimeSilent, isListEmpty } = wish;
+function hostOf(options: Wish) {
+  const {
+    spec = SPEC,
+    metadata,
+    statuses,
+    containers = [],
+    isRuntimeSilent,
+    isListEmpty,
+  } = options;
   const status = statuses === undefined ? {} : { status: { containerStatuses: statuses } };
   const pod = { metadata: { name: 'web-0', namespace: 'default', uid: POD_UID, ...metadata } };
   const pods = isListEmpty ? [] : [{ ...pod, spec, ...status }];
-  const maker = madeWorker({ mounts: [], pods, containers });
+  const maker = syntheticWorker({ mounts: [], pods, containers });
   const socket = '/run/containerd/containerd.sock';
   if (isRuntimeSilent) maker.set('runtime', { socket, call: 'Version' }, { failure: 'timeout' });
-  return { look: () => lookAt(maker.build()) } as ProcessorHost;
+  return { snapshot: () => takeSnapshot(maker.build()) } as ProcessorHost;
 }
 
-async function detailOf(wish: Wish): Promise<{ pod: Record<string, unknown>; doubt?: string }> {
+async function detailOf(
+  options: Wish,
+): Promise<{ pod: Record<string, unknown>; unknown?: string }> {
   const input = { 'pod.namespace': 'default', 'pod.name': 'web-0' };
-  const result = await collectPodDetail(input, hostOf(wish));
+  const result = await collectPodDetail(input, hostOf(options));
   expect(result).toMatchObject({ succeeded: true });
   const { 'collector.kubernetes.pod.detail': detail = '', ...rest } = result.results ?? {};
-  const doubt = rest['collector.kubernetes.pod.detail.doubt'];
+  const unknown = rest['collector.kubernetes.pod.detail.doubt'];
   const pod = JSON.parse(detail) as Record<string, unknown>;
-  return doubt === undefined ? { pod } : { pod, doubt };
+  return unknown === undefined ? { pod } : { pod, unknown };
 }
 
-async function statusesOf(wish: Wish): Promise<unknown> {
-  const { pod } = await detailOf(wish);
+async function statusesOf(options: Wish): Promise<unknown> {
+  const { pod } = await detailOf(options);
   return (pod.status as { containerStatuses?: unknown } | undefined)?.containerStatuses;
 }
 
@@ -65,7 +74,7 @@ const terminated = (id: string) => ({
   finishedAt: FINISHED,
   containerID: ID(id),
 });
-const told = (state: object, more: object = {}) => ({
+const reported = (state: object, more: object = {}) => ({
   name: 'app',
   image: 'app:1',
   imageID: 'sha256:1',
@@ -79,10 +88,12 @@ const told = (state: object, more: object = {}) => ({
 const running = { running: { startedAt: '2026-05-28T17:40:00Z' } };
 
 test('the kubelet is believed where it speaks of the same container in the same state', async () => {
-  const same = told(running);
+  const same = reported(running);
   const containers = [{ id: 'b', name: 'app', state: 'CONTAINER_RUNNING', attempt: 2 } as const];
   expect(await statusesOf({ statuses: [same], containers })).toEqual([same]);
-  const atEnd = told({ terminated: { ...terminated('b'), message: 'last words of the program' } });
+  const atEnd = reported({
+    terminated: { ...terminated('b'), message: 'last words of the program' },
+  });
   expect(await statusesOf({ statuses: [atEnd], containers: [{ ...exited, id: 'b' }] })).toEqual([
     atEnd,
   ]);
@@ -90,15 +101,15 @@ test('the kubelet is believed where it speaks of the same container in the same 
 
 test('a container that has ended since is told as ended', async () => {
   const statuses = await statusesOf({
-    statuses: [told(running)],
+    statuses: [reported(running)],
     containers: [{ ...exited, id: 'b', attempt: 2 }],
   });
-  expect(statuses).toEqual([told({ terminated: terminated('b') }, { ready: false })]);
+  expect(statuses).toEqual([reported({ terminated: terminated('b') }, { ready: false })]);
 });
 
 test('a newer container that runs is told, with the one before as the last', async () => {
   const statuses = await statusesOf({
-    statuses: [told({ terminated: terminated('b') })],
+    statuses: [reported({ terminated: terminated('b') })],
     containers: [
       { ...exited, id: 'b', attempt: 2 },
       {
@@ -111,7 +122,7 @@ test('a newer container that runs is told, with the one before as the last', asy
     ],
   });
   expect(statuses).toEqual([
-    told(
+    reported(
       { running: { startedAt: expect.any(String) } },
       {
         containerID: ID('d'),
@@ -126,8 +137,8 @@ test('a newer container that runs is told, with the one before as the last', asy
 test('why a container waits only the kubelet knows, and how it ended the runtime', async () => {
   const waiting = { waiting: { reason: 'CrashLoopBackOff', message: 'back-off 40s' } };
   const newest = { ...exited, id: 'd', attempt: 3, message: 'no such file', exitCode: 128 };
-  expect(await statusesOf({ statuses: [told(waiting)], containers: [newest] })).toEqual([
-    told(waiting, {
+  expect(await statusesOf({ statuses: [reported(waiting)], containers: [newest] })).toEqual([
+    reported(waiting, {
       containerID: ID('d'),
       ready: false,
       restartCount: 3,
@@ -158,16 +169,16 @@ test('a pod without any status has that of the runtime', async () => {
 });
 
 test('with a silent runtime the pod is told as the kubelet has it, and that it is', async () => {
-  const { pod, doubt } = await detailOf({ statuses: [told(running)], isRuntimeSilent: true });
-  expect(pod).toMatchObject({ kind: 'Pod', status: { containerStatuses: [told(running)] } });
-  expect(doubt).toContain('the states of its containers may be old: ');
-  expect((await detailOf({ statuses: [told(running)] })).doubt).toBeUndefined();
+  const { pod, unknown } = await detailOf({ statuses: [reported(running)], isRuntimeSilent: true });
+  expect(pod).toMatchObject({ kind: 'Pod', status: { containerStatuses: [reported(running)] } });
+  expect(unknown).toContain('the states of its containers may be old: ');
+  expect((await detailOf({ statuses: [reported(running)] })).unknown).toBeUndefined();
 });
 
 /** Its ports are closed, so there is no list of pods. */
-function hostWithoutKubelet(worker: Partial<MadeWorker>) {
-  const maker = madeWorker({ mounts: [], ...worker });
-  return { look: () => lookAt(maker.build()) } as ProcessorHost;
+function hostWithoutKubelet(worker: Partial<SyntheticWorker>) {
+  const maker = syntheticWorker({ mounts: [], ...worker });
+  return { snapshot: () => takeSnapshot(maker.build()) } as ProcessorHost;
 }
 
 const SANDBOX = { podUid: POD_UID, podName: 'web-0', podNamespace: 'default' };
@@ -178,7 +189,7 @@ test('with a kubelet that cannot be asked, the answer is what the runtime knows,
   const host = hostWithoutKubelet({ sandboxes: [SANDBOX], containers });
   const result = await collectPodDetail(INPUT, host);
   expect(result).toMatchObject({ succeeded: true });
-  const { [DETAIL]: detail = '', [`${DETAIL}.doubt`]: doubt } = result.results ?? {};
+  const { [DETAIL]: detail = '', [`${DETAIL}.doubt`]: unknown } = result.results ?? {};
   expect(JSON.parse(detail)).toEqual({
     kind: 'Pod',
     apiVersion: 'v1',
@@ -190,7 +201,9 @@ test('with a kubelet that cannot be asked, the answer is what the runtime knows,
       ],
     },
   });
-  expect(doubt).toMatch(/^this is only what the runtime knows of the pod; the kubelet's pod list/);
+  expect(unknown).toMatch(
+    /^this is only what the runtime knows of the pod; the kubelet's pod list/,
+  );
 });
 
 test('of a pod that was created again the runtime tells the sandbox that is ready', async () => {
@@ -221,8 +234,8 @@ test('a pod that nobody has is told with what was asked', async () => {
 });
 
 test('a kubelet that lists no pod at all proves nothing where the runtime is silent', async () => {
-  const stateOf = async (wish: Wish) =>
-    (await podOnNode(hostOf(wish).look(), 'default', 'web-9')).state;
+  const stateOf = async (options: Wish) =>
+    (await podOnNode(hostOf(options).snapshot(), 'default', 'web-9')).state;
   expect(await stateOf({})).toBe('absent');
   expect(await stateOf({ isListEmpty: true })).toBe('absent');
   expect(await stateOf({ isRuntimeSilent: true })).toBe('absent');
@@ -252,9 +265,9 @@ test('secrets of a pod reach neither its detail nor the list of pods', async () 
       own: 'x',
     },
   };
-  const wish = { spec: { containers: [container] }, metadata };
-  const { pod } = await detailOf(wish);
-  const list = await collectPodList({}, hostOf(wish));
+  const options = { spec: { containers: [container] }, metadata };
+  const { pod } = await detailOf(options);
+  const list = await collectPodList({}, hostOf(options));
   expect(JSON.stringify([pod, list])).not.toContain(secret);
   expect(JSON.stringify([pod, list])).not.toContain('and more');
   expect(pod).toMatchObject({

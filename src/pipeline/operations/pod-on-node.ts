@@ -2,7 +2,7 @@ import { listAt, textAt } from '../../lib/std/json.ts';
 import { type Containers, containers } from '../../node/evidence/containers/containers.ts';
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 
 /** What is known of a pod on this node. */
@@ -22,9 +22,13 @@ export type PodOnNode =
  * Looks for a pod in the kubelet's list, then in the runtime: a kubelet that cannot be asked, or that
  * was just started and has not heard of its pods yet, must not hide a pod whose containers are there.
  */
-export async function podOnNode(look: Look, namespace: string, name: string): Promise<PodOnNode> {
+export async function podOnNode(
+  snapshot: Snapshot,
+  namespace: string,
+  name: string,
+): Promise<PodOnNode> {
   const listed = await attempt(
-    readPodItems(look, (item) =>
+    readPodItems(snapshot, (item) =>
       textAt(item, 'metadata', 'namespace') === namespace &&
       textAt(item, 'metadata', 'name') === name
         ? podObject(item)
@@ -36,7 +40,7 @@ export async function podOnNode(look: Look, namespace: string, name: string): Pr
   const why = listed.known
     ? `${listed.value.origin} does not list it`
     : `the kubelet's pod list cannot be read: ${listed.why}`;
-  const seen = await attempt(look.of(containers));
+  const seen = await attempt(snapshot.of(containers));
   const inRuntime = seen.known ? runtimePod(seen.value, namespace, name) : undefined;
   if (inRuntime) return { state: 'found', pod: inRuntime, onlyInRuntime: why };
   const runtimeWhy = seen.known
@@ -49,10 +53,10 @@ export async function podOnNode(look: Look, namespace: string, name: string): Pr
 
 /** The same of a reference, with its container. */
 export async function podReferenceOn(
-  look: Look,
+  snapshot: Snapshot,
   { namespace, name, container }: PodReference,
 ): Promise<SeenPod> {
-  const seen = await podOnNode(look, namespace, name);
+  const seen = await podOnNode(snapshot, namespace, name);
   if (seen.state === 'unknown')
     return { state: 'unknown', why: `${namespace}/${name}: ${seen.why}` };
   if (seen.state === 'absent') {

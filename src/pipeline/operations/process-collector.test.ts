@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { NodeMaker } from '../../../test/made-node.ts';
 import { readerCommand } from '../../../test/reader-command.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { NodeReader, ProcessEntry } from '../../node/model/node-reader.ts';
 import { LiveNode } from '../../node/reader/live-node.ts';
 import type { OperationResult } from './operation-result.ts';
@@ -10,7 +10,7 @@ import { processCollector } from './process-collector.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
 const on = (node: NodeReader) =>
-  processCollector.run({}, { look: () => lookAt(node) } as ProcessorHost);
+  processCollector.run({}, { snapshot: () => takeSnapshot(node) } as ProcessorHost);
 
 function listIn(result: OperationResult): readonly Record<string, unknown>[] {
   expect(result).toMatchObject({ succeeded: true });
@@ -28,7 +28,7 @@ const entry = (pid: number, more: Partial<ProcessEntry> = {}): ProcessEntry => (
   ...more,
 });
 
-function madeNode(entries: readonly ProcessEntry[]): NodeMaker {
+function syntheticNode(entries: readonly ProcessEntry[]): NodeMaker {
   return new NodeMaker()
     .set('processes', { all: 'processes' }, { answer: entries })
     .file('/proc/uptime', '65.00 100.00\n');
@@ -39,7 +39,7 @@ const stat = (pid: number) =>
 const STATUS = `Name:\tapp\nVmSize:\t  20 kB\nVmLck:\t 0 kB\nVmHWM:\t 12 kB\nVmRSS:\t 10 kB\nVmData:\t 3 kB\nVmStk:\t 4 kB\nVmSwap:\t 5 kB\n`;
 
 test('a process is told as every KubeDiag tells it, and no secret of its command line is', async () => {
-  const node = madeNode([entry(7)])
+  const node = syntheticNode([entry(7)])
     .file('/proc/7/stat', stat(7))
     .file('/proc/7/status', STATUS)
     .file('/proc/7/cmdline', '/bin/app\0--token\0hunter2\0--db=mysql://me:hunter2@db/x\0-v\0');
@@ -69,7 +69,7 @@ test('a process is told as every KubeDiag tells it, and no secret of its command
 });
 
 test('one that has ended is left out, and of one that hangs no memory is asked', async () => {
-  const node = madeNode([entry(7), entry(8, { state: 'D', name: 'stuck' })])
+  const node = syntheticNode([entry(7), entry(8, { state: 'D', name: 'stuck' })])
     .missing('file', '/proc/7/stat')
     .missing('file', '/proc/7/status')
     .missing('file', '/proc/7/cmdline')
@@ -81,7 +81,11 @@ test('one that has ended is left out, and of one that hangs no memory is asked',
 });
 
 test('a read that fails is no empty list', async () => {
-  const node = madeNode([entry(7)]).set('file', { path: '/proc/7/stat' }, { failure: 'denied' });
+  const node = syntheticNode([entry(7)]).set(
+    'file',
+    { path: '/proc/7/stat' },
+    { failure: 'denied' },
+  );
   expect(await on(node.build())).toMatchObject({ succeeded: false });
 });
 

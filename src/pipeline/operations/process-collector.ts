@@ -2,9 +2,9 @@ import { parseCommandLine } from '../../node/evidence/processes/command-line.ts'
 import { TICKS_PER_SECOND, uptimeOf } from '../../node/evidence/processes/process-age.ts';
 import { processes } from '../../node/evidence/processes/processes.ts';
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import { type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
-import { redactWords } from '../../node/redaction/redact-words.ts';
+import { redactText } from '../../node/redaction/redact-text.ts';
 import { PROCESSES_AT_ONCE } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { OwnProcessor } from './own-processor.ts';
@@ -25,21 +25,26 @@ export const processCollector: OwnProcessor = {
   run: collectProcesses,
 };
 
-async function collectProcesses(_: StepInput, { look }: ProcessorHost): Promise<OperationResult> {
-  const listed = await attempt(processList(look()));
+async function collectProcesses(
+  _: StepInput,
+  { snapshot }: ProcessorHost,
+): Promise<OperationResult> {
+  const listed = await attempt(processList(snapshot()));
   if (!listed.known) return failedWith(listed.why);
   return { succeeded: true, results: { [LIST]: JSON.stringify(listed.value) } };
 }
 
-async function processList(look: Look): Promise<readonly object[]> {
-  const all = await look.of(processes);
-  const uptimeS = await uptimeOf(look);
+async function processList(snapshot: Snapshot): Promise<readonly object[]> {
+  const all = await snapshot.of(processes);
+  const uptimeS = await uptimeOf(snapshot);
   if (!Number.isFinite(uptimeS)) throw new ReadError('malformed', '/proc/uptime');
   const list: object[] = [];
   for (let at = 0; at < all.length; at += PROCESSES_AT_ONCE) {
     const some = all.slice(at, at + PROCESSES_AT_ONCE);
-    const told = await Promise.all(some.map((each) => attempt(processOf(look, each, uptimeS))));
-    for (const each of told) {
+    const reported = await Promise.all(
+      some.map((each) => attempt(processOf(snapshot, each, uptimeS))),
+    );
+    for (const each of reported) {
       if (each.known) list.push(each.value);
       // It has ended since it was listed.
       else if (each.error.failure !== 'missing') throw each.error;
@@ -48,22 +53,26 @@ async function processList(look: Look): Promise<readonly object[]> {
   return list;
 }
 
-async function processOf(look: Look, entry: ProcessEntry, uptimeS: number): Promise<object> {
+async function processOf(
+  snapshot: Snapshot,
+  entry: ProcessEntry,
+  uptimeS: number,
+): Promise<object> {
   const { pid, parent: ppid, state } = entry;
-  const [stat, status, words] = await Promise.all([
-    look.node.ask('file', { path: `/proc/${pid}/stat` }),
-    look.node.ask('file', { path: `/proc/${pid}/status` }),
-    commandOf(look, entry),
+  const [stat, status, text] = await Promise.all([
+    snapshot.node.ask('file', { path: `/proc/${pid}/stat` }),
+    snapshot.node.ask('file', { path: `/proc/${pid}/status` }),
+    commandOf(snapshot, entry),
   ]);
   const fields = fieldsAfterName(stat);
   const startedS = Number(entry.startTime) / TICKS_PER_SECOND;
   const usedS = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-  const bootMs = look.node.now().getTime() - uptimeS * 1_000;
+  const bootMs = snapshot.node.now().getTime() - uptimeS * 1_000;
   return {
     pid,
     ppid,
     tgid: pid,
-    command: redactWords(words),
+    command: redactText(text),
     status: state,
     createTime: new Date(bootMs + startedS * 1_000).toISOString(),
     cpuPercent: (100 * usedS) / Math.max(uptimeS - startedS, 1 / TICKS_PER_SECOND),
@@ -74,11 +83,11 @@ async function processOf(look: Look, entry: ProcessEntry, uptimeS: number): Prom
 
 /** Its words are in its memory, which nobody can read while it waits for a dead mount with it locked. */
 async function commandOf(
-  look: Look,
+  snapshot: Snapshot,
   { pid, name, state }: ProcessEntry,
 ): Promise<readonly string[]> {
   if (state === 'D') return [`[${name}]`];
-  return parseCommandLine(await look.node.ask('file', { path: `/proc/${pid}/cmdline` }));
+  return parseCommandLine(await snapshot.node.ask('file', { path: `/proc/${pid}/cmdline` }));
 }
 
 // 812 (kubelet) S 1 812 812 0 -1 4194560 52811 0 0 0 1042 311 0 0 20 0 14 0 1893 ...

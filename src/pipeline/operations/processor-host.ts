@@ -1,15 +1,15 @@
-import type { PodName } from '../../node/checkup/check-up.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { PodName } from '../../node/checkup/judge-faults.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import type { AnyFault, Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
-import type { OpenHands } from '../../node/repair/open-hands.ts';
+import type { OpenRepair } from '../../node/repair/open-repair.ts';
 
 /** What our own processors need of whoever runs a step: the node, and the leave to change it. */
 export interface ProcessorHost {
   /** A new look at the node, in which nothing is known yet. It ends with the time of the step. */
-  readonly look: () => Look;
+  readonly snapshot: () => Snapshot;
   /** Judges the node for one fault, in a look of its own. */
   readonly judge: (fault: AnyFault, pod: PodName | undefined) => Promise<Judgement>;
   /** Asked before every recovery. */
@@ -18,9 +18,9 @@ export interface ProcessorHost {
     finding: Pick<Finding, 'summary'>,
     named: Named,
   ) => Promise<Consent>;
-  readonly openHands: () => Promise<OpenHands>;
+  readonly openRepair: () => Promise<OpenRepair>;
   /** What an earlier attempt of this very step has done, when it did not live to tell. */
-  readonly deedsBefore: () => Promise<DeedsBefore>;
+  readonly earlierActions: () => Promise<EarlierActions>;
   /** Written beside each deed of this step, so that a later attempt knows it. */
   readonly purpose?: string | undefined;
   /** How long the step may take. Looks end by themselves; whatever else waits has to know. */
@@ -32,7 +32,7 @@ export interface ProcessorHost {
   readonly hostRoot: string;
 }
 
-export type DeedsBefore =
+export type EarlierActions =
   | { readonly isKnown: true; readonly done: readonly JournalRecord[] }
   /** One was begun, and nobody can say yet whether it came about. */
   | { readonly isKnown: false; readonly why: string };
@@ -46,7 +46,7 @@ interface Named {
 export interface Judgement {
   readonly verdict: Verdict;
   /** Keeps what was seen; without that nothing is changed. */
-  readonly keepEvidence: (
+  readonly storeEvidence: (
     findingId: string,
   ) => Promise<{ readonly path: string } | { readonly trouble: string; readonly todo?: string }>;
 }

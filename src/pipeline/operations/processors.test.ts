@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { NodeMaker } from '../../../test/made-node.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { Consent, ProcessorHost } from './processor-host.ts';
 import { processors } from './processors.ts';
@@ -9,11 +9,11 @@ import { processors } from './processors.ts';
 function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
   const forbidden = () => Promise.reject(new Error('it must not come so far'));
   return {
-    look: () => lookAt(new NodeMaker().build()),
+    snapshot: () => takeSnapshot(new NodeMaker().build()),
     judge: forbidden,
     consent: forbidden,
-    openHands: forbidden,
-    deedsBefore: async () => ({ isKnown: true, done: [] }),
+    openRepair: forbidden,
+    earlierActions: async () => ({ isKnown: true, done: [] }),
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',
@@ -34,18 +34,18 @@ const COLLECTED = {
   'collector.system.mountinfo': '1 1 0:1 / / rw - ext4 /dev/vda rw\n',
 };
 const TARGET = 'diagnoser.kubernetes.subpath_remount.original_destination_path';
-const doubtful = hostWith({
+const uncertain = hostWith({
   judge: () =>
     Promise.resolve({
-      verdict: { state: 'unknown', findings: [], doubts: [{ why: 'the runtime is silent' }] },
-      keepEvidence: () => Promise.reject(new Error('nothing is to be kept')),
+      verdict: { state: 'unknown', findings: [], unknowns: [{ why: 'the runtime is silent' }] },
+      storeEvidence: () => Promise.reject(new Error('nothing is to be kept')),
     }),
 });
 
 test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
   '%s answers a step that was told nothing, on a node that tells nothing',
   async (name) => {
-    const result = await run(name, {}, doubtful);
+    const result = await run(name, {}, uncertain);
     expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });
   },
 );
@@ -69,19 +69,23 @@ test.each([
 });
 
 test('what is not known is neither diagnosed nor acted on', async () => {
-  expect(await run('subpathRemountDiagnoser', COLLECTED, doubtful)).toEqual({
+  expect(await run('subpathRemountDiagnoser', COLLECTED, uncertain)).toEqual({
     succeeded: false,
     message: 'pod shop/web-0: it is not known: the runtime is silent',
     reason: 'Unknown',
   });
-  const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, doubtful);
+  const recover = await run('subpathRemountRecover', { [TARGET]: '--lazy /' }, uncertain);
   expect(recover).toHaveProperty('message', expect.stringMatching(/^refused: a new look does not/));
 });
 
 test('the mount table is handed on as it is', async () => {
   const text = '1 1 0:1 / / rw - ext4 /dev/vda rw\n';
   const node = new NodeMaker().file('/proc/1/mountinfo', text).build();
-  const result = await run('mountInfoCollector', {}, hostWith({ look: () => lookAt(node) }));
+  const result = await run(
+    'mountInfoCollector',
+    {},
+    hostWith({ snapshot: () => takeSnapshot(node) }),
+  );
   expect(result).toEqual({ succeeded: true, results: { 'collector.system.mountinfo': text } });
 });
 
@@ -109,9 +113,9 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
       outcome: { state: 'done' },
     },
   ] as const;
-  const clear = { verdict: { state: 'clear', findings: [] }, keepEvidence: never } as const;
+  const clear = { verdict: { state: 'clear', findings: [] }, storeEvidence: never } as const;
   const judge = () => Promise.resolve(clear);
-  const after = hostWith({ judge, deedsBefore: async () => ({ isKnown: true, done }) });
+  const after = hostWith({ judge, earlierActions: async () => ({ isKnown: true, done }) });
   expect(await run('subpathRemountRecover', { [TARGET]: target }, after)).toEqual({
     succeeded: true,
     results: {
@@ -123,7 +127,7 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
           kind: 'unmount',
           fault: 'stale-subpath-mount',
           finding: '3f9a1c',
-          deed: `unmount ${target}`,
+          description: `unmount ${target}`,
           details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
           state: 'done',
           endTime: '2026-01-02T03:04:05Z',
@@ -143,7 +147,7 @@ test('what an earlier attempt has unmounted is what was wanted, though no look f
   expect(other.succeeded).toBe(false);
   const unknown = hostWith({
     judge,
-    deedsBefore: async () => ({ isKnown: false, why: 'an umount still runs' }),
+    earlierActions: async () => ({ isKnown: false, why: 'an umount still runs' }),
   });
   expect(await run('subpathRemountRecover', { [TARGET]: target }, unknown)).toHaveProperty(
     'message',
@@ -167,12 +171,12 @@ test('a recovery that broke off between two actions is finished, as far as it ma
   const attempt = (done: readonly JournalRecord[], consent: Consent) => {
     const verdict = { state: 'clear', findings: [] } as const;
     const host = hostWith({
-      judge: async () => ({ verdict, keepEvidence: async () => ({ path: '/bundle' }) }),
+      judge: async () => ({ verdict, storeEvidence: async () => ({ path: '/bundle' }) }),
       consent: async ({ actions }) => {
         expect(actions).toEqual([remove, restore]);
         return consent;
       },
-      openHands: async () => ({
+      openRepair: async () => ({
         isOpen: true,
         settled: [],
         close: () => {},
@@ -181,17 +185,17 @@ test('a recovery that broke off between two actions is finished, as far as it ma
           return { outcome: { state: 'done' }, entry: 2 };
         },
       }),
-      deedsBefore: async () => ({ isKnown: true, done }),
+      earlierActions: async () => ({ isKnown: true, done }),
       purpose: 'u/2',
     });
     const findings = 'diagnoser.kubernetes.container_without_log_path.findings';
     return run('containerWithoutLogPathRecover', { [findings]: '[{"id":"e8c4d8"}]' }, host);
   };
   const endTime = expect.stringMatching(/^\d{4}-\d\d-\d\dT/);
-  const told = { finding: 'e8c4d8', state: 'done', endTime };
+  const reported = { finding: 'e8c4d8', state: 'done', endTime };
   const actions = [
-    { ...told, deed: 'remove container c', journalEntry: 1 },
-    { ...told, deed: 'make the link /bin -> usr/bin', journalEntry: 2 },
+    { ...reported, description: 'remove container c', journalEntry: 1 },
+    { ...reported, description: 'make the link /bin -> usr/bin', journalEntry: 2 },
   ];
   const half = [record(1, remove, [restore])];
   expect(await attempt(half, { given: 'to-act' })).toMatchObject({
@@ -202,7 +206,10 @@ test('a recovery that broke off between two actions is finished, as far as it ma
   // Whoever forbids it meanwhile is heeded, and told what was done.
   expect(await attempt(half, { given: 'none', why: 'refused: no' })).toMatchObject({
     succeeded: false,
-    record: { actions: actions.slice(0, 1), plannedActions: [{ deed: actions[1]?.deed }] },
+    record: {
+      actions: actions.slice(0, 1),
+      plannedActions: [{ description: actions[1]?.description }],
+    },
   });
   const whole = [...half, record(2, restore)];
   expect(await attempt(whole, { given: 'none', why: 'not asked' })).toMatchObject({

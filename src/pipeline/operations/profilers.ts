@@ -1,4 +1,4 @@
-import { KEPT_FILES_MAX } from '../../lib/state/limits.ts';
+import { STORED_FILES_MAX } from '../../lib/state/limits.ts';
 import { CORE_FOLDERS, collectCoreFiles } from './core-files.ts';
 import type { OwnProcessor } from './own-processor.ts';
 import { runContainerdGoroutines } from './run-containerd-goroutines.ts';
@@ -8,7 +8,7 @@ import { runTcpdump } from './run-tcpdump.ts';
 const under = (prefix: string, ...names: readonly string[]) =>
   names.map((name) => `${prefix}.${name}`);
 
-const FILES_STAY = `no server is started: the file stays until ${KEPT_FILES_MAX} newer ones are there`;
+const FILES_STAY = `no server is started: the file stays until ${STORED_FILES_MAX} newer ones are there`;
 const NO_SECRET = 'no Secret is read: put the token on the node, and name it in `credential`';
 
 /** Processors that watch a program at work. Their files stay on the node, for root alone. */

@@ -1,8 +1,8 @@
 import { textAt } from '../../lib/std/json.ts';
-import { findingId } from '../../node/checkup/check-up.ts';
+import { findingId } from '../../node/checkup/judge-faults.ts';
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
-import { hurtsNow } from '../../node/model/finding.ts';
+import { isActive } from '../../node/model/finding.ts';
 import type { Verdict } from '../../node/model/verdict.ts';
 import { stepsOf } from './fault-steps.ts';
 import {
@@ -19,7 +19,7 @@ import {
   finishRecovery,
   type Recovered,
   recoverFinding,
-  withDeeds,
+  withActions,
 } from './recover-finding.ts';
 import { podOfStep } from './step-input.ts';
 
@@ -45,21 +45,22 @@ export async function recoverFault(
   const judgement = await host.judge(fault, podOfStep(input));
   const { verdict } = judgement;
   const found = verdict.findings
-    .filter(hurtsNow)
+    .filter(isActive)
     .map((finding) => ({ id: findingId(fault, finding), finding }))
     .filter(({ id }) => wanted.includes(id));
   const missing = wanted.filter((id) => found.every((each) => each.id !== id));
-  const deedsFor = (id: string) => before.deeds.filter(({ finding }) => finding === id);
-  const begun = missing.filter((id) => deedsFor(id).length > 0);
-  if (found.length + begun.length === 0) return refusedWith(goneWords(fault, wanted, verdict));
+  const earlierActionsFor = (id: string) =>
+    before.actionRecords.filter(({ finding }) => finding === id);
+  const begun = missing.filter((id) => earlierActionsFor(id).length > 0);
+  if (found.length + begun.length === 0) return refusedWith(goneText(fault, wanted, verdict));
   const ended: Ended[] = [];
   for (const id of begun) {
-    const recovered = await finishRecovery(fault, id, deedsFor(id), judgement, host);
+    const recovered = await finishRecovery(fault, id, earlierActionsFor(id), judgement, host);
     ended.push({ id, ...recovered });
   }
   for (const { id, finding } of found) {
     const recovered = await recoverFinding(fault, finding, judgement, host);
-    ended.push({ id, ...withDeeds(deedsFor(id), recovered) });
+    ended.push({ id, ...withActions(earlierActionsFor(id), recovered) });
   }
   const gone = missing.filter((id) => ended.every((each) => each.id !== id));
   return resultOf(keys.recovered, ended, gone);
@@ -81,12 +82,12 @@ function shown(ids: readonly string[]): string {
   return `${ids.slice(0, SHOWN_MAX).join(', ')}${more}`;
 }
 
-function goneWords(fault: AnyFault, wanted: readonly string[], verdict: Verdict): string {
-  const doubts = 'doubts' in verdict ? verdict.doubts.map(({ why }) => why).join('; ') : '';
+function goneText(fault: AnyFault, wanted: readonly string[], verdict: Verdict): string {
+  const unknowns = 'unknowns' in verdict ? verdict.unknowns.map(({ why }) => why).join('; ') : '';
   const now = verdict.findings
     .filter(({ state }) => state !== 'benign')
     .map((finding) => `${findingId(fault, finding)} (${finding.state})`);
-  const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? doubts : 'it is clear';
+  const seen = now.length > 0 ? shown(now) : verdict.state === 'unknown' ? unknowns : 'it is clear';
   const why = 'it may be cured, or be another thing by now';
   return `a new look does not find that ${shown(wanted)} hurts: ${seen}; ${why}`;
 }

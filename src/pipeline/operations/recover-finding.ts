@@ -1,10 +1,10 @@
-import { findingId } from '../../node/checkup/check-up.ts';
-import type { Action, Trouble } from '../../node/model/action.ts';
+import { findingId } from '../../node/checkup/judge-faults.ts';
+import type { Action, Failure } from '../../node/model/action.ts';
 import { leadsToCommand } from '../../node/model/advice.ts';
 import type { AnyFault, Recovery } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
 import type { JournalRecord } from '../../node/repair/journal.ts';
-import { type ActionRecord, actionRecord, deedRecord } from './action-record.ts';
+import { type ActionRecord, actionRecord, attemptedActionRecord } from './action-record.ts';
 import { REST_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 import type { Judgement, ProcessorHost } from './processor-host.ts';
@@ -22,7 +22,7 @@ export type Recovered =
 export async function recoverFinding(
   fault: AnyFault,
   finding: Finding,
-  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  { storeEvidence }: Pick<Judgement, 'storeEvidence'>,
   host: ProcessorHost,
 ): Promise<Recovered> {
   const recovery = fault.recover?.(finding);
@@ -36,9 +36,9 @@ export async function recoverFinding(
   const consent = await host.consent(recovery, finding, { fault: fault.id, id });
   if (consent.given === 'to-plan') return { state: 'planned', record };
   if (consent.given === 'none') return { state: 'refused', why: consent.why, record };
-  const kept = await keepEvidence(id);
-  if ('trouble' in kept) return { state: 'refused', why: unsaved(kept), record };
-  return performed({ fault, id, actions, isTold: false }, host);
+  const stored = await storeEvidence(id);
+  if ('trouble' in stored) return { state: 'refused', why: unsaved(stored), record };
+  return performed({ fault, id, actions, isReported: false }, host);
 }
 
 /**
@@ -49,38 +49,41 @@ export async function recoverFinding(
 export async function finishRecovery(
   fault: AnyFault,
   id: string,
-  deeds: readonly JournalRecord[],
-  { keepEvidence }: Pick<Judgement, 'keepEvidence'>,
+  actionRecords: readonly JournalRecord[],
+  { storeEvidence }: Pick<Judgement, 'storeEvidence'>,
   host: ProcessorHost,
 ): Promise<Recovered> {
-  const isDone = new Set(deeds.map(({ action }) => JSON.stringify(action)));
+  const isDone = new Set(actionRecords.map(({ action }) => JSON.stringify(action)));
   // The newest plan counts: an attempt that still found it has made its own.
-  const first = deeds.findLast(({ rest }) => Array.isArray(rest));
+  const first = actionRecords.findLast(({ rest }) => Array.isArray(rest));
   const plan = first ? [first.action, ...(first.rest ?? [])] : [];
   const actions = plan.filter((action) => !isDone.has(JSON.stringify(action)));
-  if (actions.length === 0) return { state: 'done', record: actionsOf(deeds) };
+  if (actions.length === 0) return { state: 'done', record: actionsOf(actionRecords) };
   // It was agreed to, and is asked for once more: who agrees may have changed their mind.
   const whole = { actions: plan, touches: 'what the plan named', leaves: 'all else' };
   const summary = 'A recovery broke off between two of its actions.';
   const consent = await host.consent(whole, { summary }, { fault: fault.id, id });
   if (consent.given === 'to-act') {
-    const kept = await keepEvidence(id);
+    const stored = await storeEvidence(id);
     const ended: Recovered =
-      'trouble' in kept
-        ? { state: 'refused', why: unsaved(kept), record: {} }
-        : await performed({ fault, id, actions, isTold: true }, host);
-    return withDeeds(deeds, ended);
+      'trouble' in stored
+        ? { state: 'refused', why: unsaved(stored), record: {} }
+        : await performed({ fault, id, actions, isReported: true }, host);
+    return withActions(actionRecords, ended);
   }
   const left = actions.map((action) => actionRecord(action, { fault: fault.id, finding: id }));
-  const record = { plannedActions: left, ...actionsOf(deeds) };
+  const record = { plannedActions: left, ...actionsOf(actionRecords) };
   if (consent.given === 'to-plan') return { state: 'planned', record };
   return { state: 'refused', why: consent.why, record };
 }
 
 /** What became of a recovery, with what an earlier attempt has done for it. */
-export function withDeeds(deeds: readonly JournalRecord[], recovered: Recovered): Recovered {
-  if (deeds.length === 0) return recovered;
-  const { actions: before = [] } = actionsOf(deeds);
+export function withActions(
+  actionRecords: readonly JournalRecord[],
+  recovered: Recovered,
+): Recovered {
+  if (actionRecords.length === 0) return recovered;
+  const { actions: before = [] } = actionsOf(actionRecords);
   const { record } = recovered;
   return { ...recovered, record: { ...record, actions: [...before, ...(record.actions ?? [])] } };
 }
@@ -92,9 +95,9 @@ function unsaved({ trouble, todo }: { readonly trouble: string; readonly todo?: 
 
 /** What no policy and no yes covers: only a person can go on from here. */
 function refusalOf(fault: AnyFault, finding: Finding, recovery: Recovery): string | undefined {
-  const { summary, refusal, otherCures } = finding;
+  const { summary, refusal, alternatives } = finding;
   if (recovery.actions.length === 0) {
-    const [first = `kubediag explain ${fault.id} tells how to go on by hand`, next] = otherCures;
+    const [first = `kubediag explain ${fault.id} tells how to go on by hand`, next] = alternatives;
     const cure = leadsToCommand(first) && next !== undefined ? `${first} ${next}` : first;
     return `there is no repair for it: ${summary}${refusal ? `; ${refusal}` : ''}; ${cure}`;
   }
@@ -112,40 +115,40 @@ interface Plan {
   readonly id: string;
   readonly actions: readonly Action[];
   /** Whether the journal knows it already. */
-  readonly isTold: boolean;
+  readonly isReported: boolean;
 }
 
 async function performed(
-  { fault, id, actions, isTold: wasTold }: Plan,
-  { openHands, purpose, stop }: ProcessorHost,
+  { fault, id, actions, isReported: wasTold }: Plan,
+  { openRepair, purpose, stop }: ProcessorHost,
 ): Promise<Recovered> {
-  const hands = await openHands();
-  if (!hands.isOpen) return { state: 'refused', why: words('refused', hands), record: {} };
+  const repair = await openRepair();
+  if (!repair.isOpen) return { state: 'refused', why: text('refused', repair), record: {} };
   const done: ActionRecord[] = [];
-  let isTold = wasTold;
+  let isReported = wasTold;
   try {
     for (const [index, action] of actions.entries()) {
-      const rest = isTold ? undefined : restOf(actions.slice(index + 1));
+      const rest = isReported ? undefined : restOf(actions.slice(index + 1));
       const intent = { action, fault: fault.id, finding: id, purpose, rest };
-      const { outcome, entry } = await hands.perform(intent, { stop });
-      isTold ||= entry !== undefined;
-      const deed = {
+      const { outcome, entry } = await repair.perform(intent, { stop });
+      isReported ||= entry !== undefined;
+      const description = {
         ...actionRecord(action, intent),
         state: outcome.state,
         endTime: new Date().toISOString(),
         ...(entry === undefined ? {} : { journalEntry: entry }),
       };
       if (outcome.state !== 'done') {
-        const why = words(outcome.state, outcome);
+        const why = text(outcome.state, outcome);
         const state = outcome.state === 'refused' ? 'refused' : 'failed';
-        return { state, why, record: { actions: [...done, { ...deed, why }] } };
+        return { state, why, record: { actions: [...done, { ...description, why }] } };
       }
-      done.push(deed);
+      done.push(description);
     }
     return { state: 'done', record: { actions: done } };
   } finally {
     // Also by a mistake of ours: nobody else could repair this node until we end.
-    hands.close();
+    repair.close();
   }
 }
 
@@ -155,7 +158,7 @@ function restOf(actions: readonly Action[]): readonly Action[] | undefined {
 }
 
 export type DoneBefore =
-  | { readonly isKnown: true; readonly deeds: readonly JournalRecord[] }
+  | { readonly isKnown: true; readonly actionRecords: readonly JournalRecord[] }
   | { readonly isKnown: false; readonly why: string };
 
 /**
@@ -163,19 +166,19 @@ export type DoneBefore =
  * that is no failure: it is what was wanted.
  */
 export async function doneBefore(fault: AnyFault, host: ProcessorHost): Promise<DoneBefore> {
-  const before = await host.deedsBefore();
+  const before = await host.earlierActions();
   if (before.isKnown) {
-    return { isKnown: true, deeds: before.done.filter((each) => each.fault === fault.id) };
+    return { isKnown: true, actionRecords: before.done.filter((each) => each.fault === fault.id) };
   }
   const what =
     'this step had begun to change the node, and it cannot be seen yet what became of it';
   return { isKnown: false, why: `refused: ${what}: ${before.why}; kubediag recover settles it` };
 }
 
-export function actionsOf(deeds: readonly JournalRecord[]): StepRecord {
-  return { actions: deeds.map(deedRecord) };
+export function actionsOf(actionRecords: readonly JournalRecord[]): StepRecord {
+  return { actions: actionRecords.map(attemptedActionRecord) };
 }
 
-function words(state: string, { what, why, todo }: Trouble): string {
+function text(state: string, { what, why, todo }: Failure): string {
   return `${state}: ${what}; ${why}; ${todo}`;
 }

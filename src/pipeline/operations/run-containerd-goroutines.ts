@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sendSignal } from '../../lib/process/send-signal.ts';
-import { keepFile } from '../../lib/state/kept-files.ts';
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import { type FileStatus, type ProcessEntry, ReadError } from '../../node/model/node-reader.ts';
-import { DUMP_LOOK_MS, DUMP_WAIT_MS } from './limits.ts';
+import { DUMP_POLL_MS, DUMP_WAIT_MS } from './limits.ts';
 import {
   failedWith,
   type OperationResult,
@@ -24,9 +24,9 @@ const DUMP = 'collector.runtime.containerd.goroutine';
  */
 export async function runContainerdGoroutines(
   _: StepInput,
-  { look, stop, stateFolder }: ProcessorHost,
+  { snapshot, stop, stateFolder }: ProcessorHost,
 ): Promise<OperationResult> {
-  const here = look();
+  const here = snapshot();
   const found = await attempt(dumpingProcess(here));
   if (!found.known) return failedWith(found.why);
   const { entry, file, owner } = found.value;
@@ -34,15 +34,15 @@ export async function runContainerdGoroutines(
   if (before.known && before.value.type !== 'file') {
     return refusedWith(`${file} is no plain file; move it away: somebody else made it`);
   }
-  const trouble = sendSignal(entry, 'SIGUSR1');
-  if (trouble !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${trouble}`);
+  const failure = sendSignal(entry, 'SIGUSR1');
+  if (failure !== undefined) return failedWith(`${NAME} (pid ${entry.pid}): ${failure}`);
   const old = before.known ? before.value : undefined;
   const dump = await attempt(newDump(here, file, { old, owner, stop }));
   if (!dump.known) return failedWith(dump.why);
   const bytes = Buffer.from(dump.value);
-  const kept = await keepFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
-  if (!kept.ok) return failedWith(`the dump cannot be kept: ${kept.why}`);
-  return { succeeded: true, results: { [DUMP]: kept.value } };
+  const stored = await storeFile(stateFolder, { kind: 'goroutines', name: `${NAME}.txt`, bytes });
+  if (!stored.ok) return failedWith(`the dump cannot be kept: ${stored.why}`);
+  return { succeeded: true, results: { [DUMP]: stored.value } };
 }
 
 interface Dumping {
@@ -52,7 +52,7 @@ interface Dumping {
   readonly owner: number;
 }
 
-async function dumpingProcess({ node }: Look): Promise<Dumping> {
+async function dumpingProcess({ node }: Snapshot): Promise<Dumping> {
   const all = await node.ask('processes', { all: 'processes' });
   const named = all.filter(({ name, state }) => name === NAME && state !== 'Z');
   const [entry, ...others] = named;
@@ -94,14 +94,14 @@ function temporaryFolder(environment: string): string {
 
 /** The file once it is new, whole, and of that process alone: others may write to that folder too. */
 async function newDump(
-  { node }: Look,
+  { node }: Snapshot,
   path: string,
   { old, owner, stop }: { old: FileStatus | undefined; owner: number; stop: AbortSignal },
 ): Promise<string> {
   const end = performance.now() + DUMP_WAIT_MS;
   let last: FileStatus | undefined;
   while (performance.now() < end && !stop.aborted) {
-    await sleep(DUMP_LOOK_MS);
+    await sleep(DUMP_POLL_MS);
     const seen = await attempt(node.ask('status', { path }));
     const now = seen.known ? seen.value : undefined;
     const isNew = now && (now.inode !== old?.inode || now.modifiedMs !== old.modifiedMs);

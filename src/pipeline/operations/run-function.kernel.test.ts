@@ -15,9 +15,9 @@ interface Wish {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-async function run(body: string, wish: Wish = {}): Promise<OperationResult> {
-  const { input = {}, timeoutMs = 10_000, runtime = 'Python3', files = {} } = wish;
-  const { stop = new AbortController().signal } = wish;
+async function run(body: string, options: Wish = {}): Promise<OperationResult> {
+  const { input = {}, timeoutMs = 10_000, runtime = 'Python3', files = {} } = options;
+  const { stop = new AbortController().signal } = options;
   const lines = body.split('\n').map((line) => `    ${line}\n`);
   const code = `import json, os, subprocess, sys\ndef handler(context):\n${lines.join('')}`;
   const codeSource = { 'function.py': code, ...files };
@@ -117,15 +117,15 @@ const MOUNTING = `
   const stop = new AbortController().signal;
   const step = { function: processor, name: 'f', input: {}, timeoutMs: 10_000, stop };
   const { succeeded, results = {} } = await runFunction(step);
-  process.stdout.write(JSON.stringify({ succeeded, isKept: existsSync(results.file ?? '') }));
+  process.stdout.write(JSON.stringify({ succeeded, isStored: existsSync(results.file ?? '') }));
 `;
 
 test('a mount that a function leaves in its folder is let be, and is no failure', patient, () => {
   const node = [process.execPath, '--no-warnings', '--input-type=module', '-e', MOUNTING];
-  const words = ['--mount', '--propagation', 'private', ...node];
-  const answer = execFileSync('unshare', words, { timeout: 15_000, encoding: 'utf8' });
+  const text = ['--mount', '--propagation', 'private', ...node];
+  const answer = execFileSync('unshare', text, { timeout: 15_000, encoding: 'utf8' });
   for (const name of readdirSync(scratch)) rmSync(join(scratch, name), { recursive: true });
-  expect(JSON.parse(answer)).toEqual({ succeeded: true, isKept: true });
+  expect(JSON.parse(answer)).toEqual({ succeeded: true, isStored: true });
 });
 
 describe('a function that does not', () => {

@@ -5,7 +5,7 @@ import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
 import type { Processor } from '../api/processor-of.ts';
-import { badEnd } from './bad-end.ts';
+import { exitFailure } from './exit-failure.ts';
 import { lastLine } from './last-line.ts';
 import { ANSWER_BYTES_MAX, CODE_BYTES_MAX } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
@@ -98,7 +98,7 @@ function ran(python: string, folder: string, step: FunctionStep): Promise<Progra
 }
 
 function resultOf(ended: ProgramResult, step: FunctionStep): OperationResult {
-  const bad = badEnd(ended, step);
+  const bad = exitFailure(ended, step);
   if (ended.ended === 'not-started') return failedWith(bad?.why ?? ended.why);
   const { stdout: answer, stderr: printed, isCut } = ended;
   const last = lastLine(printed);

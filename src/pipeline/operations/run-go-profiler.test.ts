@@ -66,22 +66,22 @@ test.each([
   ['http://169.254.169.254', 'is link-local'],
   ['http://[::ffff:169.254.169.254]', 'is link-local'],
   ['', 'this step needs'],
-])('a source such as %s is refused', async (source, words) => {
-  expect(await run(source)).toHaveProperty('message', expect.stringContaining(words));
+])('a source such as %s is refused', async (source, text) => {
+  expect(await run(source)).toHaveProperty('message', expect.stringContaining(text));
 });
 
 test.each([
   [302, 'it sends us elsewhere, and we do not go'],
   [401, 'it wants another credential'],
   [404, 'HTTP 404'],
-])('an answer %i is told', async (status, words) => {
+])('an answer %i is told', async (status, text) => {
   let count = 0;
   const source = await serve((_, response) => {
     count += 1;
     response.writeHead(status, { Location: '/debug/pprof/cmdline' }).end('secret');
   });
   const result = await run(source);
-  expect(result).toHaveProperty('message', expect.stringContaining(words));
+  expect(result).toHaveProperty('message', expect.stringContaining(text));
   expect(JSON.stringify(result)).not.toContain('secret');
   expect(count).toBe(1);
 });
@@ -104,9 +104,9 @@ test('a token goes only to the server that its file names, and that has proved w
   ];
   mkdirSync(join(home, 'credentials'));
   const credential = (name: string, ca: string) => {
-    const kept = { token: 'hunter2', ca, addresses: [source, plain] };
+    const stored = { token: 'hunter2', ca, addresses: [source, plain] };
     const path = join(home, 'credentials', `${name}.json`);
-    writeFileSync(path, JSON.stringify(kept), { mode: 0o600 });
+    writeFileSync(path, JSON.stringify(stored), { mode: 0o600 });
   };
   credential('mine', certificates.loopback.cert);
   credential('strange', certificates.client.cert);
@@ -115,8 +115,8 @@ test('a token goes only to the server that its file names, and that has proved w
       [`${ASKED}.credential`]: name,
       [`${ASKED}.ca_bundle`]: certificates.loopback.cert,
     });
-  const saying = (words: string): unknown =>
-    expect.objectContaining({ message: expect.stringContaining(words) });
+  const saying = (text: string): unknown =>
+    expect.objectContaining({ message: expect.stringContaining(text) });
   expect(await asked(other, 'mine')).toEqual(saying('is not for https://127.0.0.1:'));
   expect(await asked(plain, 'mine')).toEqual(saying('only shown where TLS is spoken'));
   expect(await asked(source, 'strange')).toEqual(saying('certificate'));

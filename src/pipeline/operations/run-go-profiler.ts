@@ -1,8 +1,7 @@
 import { gunzipSync } from 'node:zlib';
 import { parseProfile } from '../../lib/go/profile.ts';
-import { keepFile } from '../../lib/state/kept-files.ts';
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { messageOf } from '../../lib/std/message-of.ts';
-import { keptCredential } from './kept-credential.ts';
 import {
   PROFILE_BYTES_MAX,
   PROFILE_SECONDS,
@@ -12,6 +11,7 @@ import {
 import { failedWith, needed, type OperationResult, type StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange } from './run-exchange.ts';
+import { storedCredential } from './stored-credential.ts';
 
 const ASKED = 'param.diagnoser.runtime.go_profiler';
 const ENDPOINT = 'diagnoser.runtime.go_profiler.result.endpoint';
@@ -44,13 +44,13 @@ export async function runGoProfiler(
   const answer = await runExchange(asked, exchangeLimits(timeoutMs, stop));
   if ('refused' in answer) return failedWith(`${url.href}: refused: ${answer.refused}`);
   if ('lost' in answer) return failedWith(`${url.href}: ${answer.lost}; see that it listens there`);
-  if (answer.status !== 200) return failedWith(`${url.href}: ${statusWords(answer.status)}`);
+  if (answer.status !== 200) return failedWith(`${url.href}: ${statusText(answer.status)}`);
   const flaw = flawOf(answer.bytes);
   if (flaw !== undefined) return failedWith(`${url.href}: what it sent is no profile: ${flaw}`);
   const name = `${type.toLowerCase()}.pprof`;
-  const kept = await keepFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
-  if (!kept.ok) return failedWith(`the profile cannot be kept: ${kept.why}`);
-  return { succeeded: true, results: { [ENDPOINT]: kept.value } };
+  const stored = await storeFile(stateFolder, { kind: 'go-profiles', name, bytes: answer.bytes });
+  if (!stored.ok) return failedWith(`the profile cannot be kept: ${stored.why}`);
+  return { succeeded: true, results: { [ENDPOINT]: stored.value } };
 }
 
 function baseOf(source: string): { readonly url: URL } | { readonly wrong: string } {
@@ -77,9 +77,12 @@ async function tokenFor(
   }
   // Who may vouch for the server is said beside the token, and not by the caller.
   const fields = ['token', 'ca'] as const;
-  const kept = await keptCredential(stateFolder, { name, fields, servers: [url] });
-  if (typeof kept === 'string') return { none: kept };
-  return { trust: { authorities: kept.ca }, headers: { Authorization: `Bearer ${kept.token}` } };
+  const stored = await storedCredential(stateFolder, { name, fields, servers: [url] });
+  if (typeof stored === 'string') return { none: stored };
+  return {
+    trust: { authorities: stored.ca },
+    headers: { Authorization: `Bearer ${stored.token}` },
+  };
 }
 
 // http://127.0.0.1:6060/debug/pprof/profile?seconds=30
@@ -93,7 +96,7 @@ function pageOf(base: URL, type: (typeof TYPES)[number], timeoutMs: number): URL
   return page;
 }
 
-function statusWords(status: number): string {
+function statusText(status: number): string {
   if (status === 401 || status === 403) {
     return `HTTP ${status}: it wants another credential; put one on the node and name it in ${ASKED}.credential`;
   }

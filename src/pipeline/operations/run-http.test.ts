@@ -146,8 +146,8 @@ describe('a server that speaks TLS', () => {
 
   test('for which nobody vouches is told nothing', async () => {
     const { url, asked } = await serveTls();
-    const words = expect.stringContaining('self-signed certificate');
-    expect(await ask(url)).toHaveProperty('message', words);
+    const text = expect.stringContaining('self-signed certificate');
+    expect(await ask(url)).toHaveProperty('message', text);
     expect(asked()).toBe(0);
   });
 
@@ -234,13 +234,13 @@ describe('what the network did is tried again', () => {
   });
 
   test('nobody there', async () => {
-    const told: Retry[] = [];
-    const onRetry = (retry: Retry) => told.push(retry);
+    const reported: Retry[] = [];
+    const onRetry = (retry: Retry) => reported.push(retry);
     const before = Date.now();
     const result = await ask('http://127.0.0.1:1/', { waitsMs: [1], onRetry });
     const why = expect.stringMatching(/^http:\/\/127[.]0[.]0[.]1:1\/: .*ECONNREFUSED/);
-    expect(told).toEqual([{ attempts: 1, why, nextAt: expect.any(Date) }]);
-    expect(told[0]?.nextAt.getTime()).toBeGreaterThan(before);
+    expect(reported).toEqual([{ attempts: 1, why, nextAt: expect.any(Date) }]);
+    expect(reported[0]?.nextAt.getTime()).toBeGreaterThan(before);
     expect(result).toHaveProperty('message', expect.stringMatching(/ECONNREFUSED.*[(]2 attempts/));
   });
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { printable } from '../../lib/std/printable.ts';
-import { redactSentence } from '../../node/redaction/redact-sentence.ts';
+import { redactSentence } from '../../node/redaction/redact-prose.ts';
 import { BODY_SHOWN_BYTES_MAX, JITTER_SHARE, REDIRECTS_MAX, RETRY_WAITS_MS } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import { resultsIn } from './results-in.ts';
@@ -23,7 +23,7 @@ export interface HttpStep {
   readonly trust?: ServerTrust;
   /** Between attempts when the server cannot be reached; each is lengthened by up to a tenth. */
   readonly waitsMs?: readonly number[];
-  readonly inTurn?: InTurn;
+  readonly limited?: Limited;
   /** Told before it waits for the next attempt. */
   readonly onRetry?: (retry: Retry) => void;
 }
@@ -37,16 +37,16 @@ export interface Retry {
 }
 
 /** Has an attempt wait for its turn. None is held between two: a lost server keeps nobody else waiting. */
-export type InTurn = <T>(attempt: () => Promise<T>) => Promise<T>;
+export type Limited = <T>(attempt: () => Promise<T>) => Promise<T>;
 
-const atOnce: InTurn = (attempt) => attempt();
+const atOnce: Limited = (attempt) => attempt();
 
 type Attempt = { readonly answer: OperationResult } | { readonly lost: string };
 
 /** Asks a server: POST of one flat object, whose answer must be 200 and one too. */
 export async function runHttp(step: HttpStep): Promise<OperationResult> {
   const { url, input, stop, trust, timeoutMs, onRetry } = step;
-  const { waitsMs = RETRY_WAITS_MS, inTurn = atOnce } = step;
+  const { waitsMs = RETRY_WAITS_MS, limited = atOnce } = step;
   // http://999.1.1.1:8090/ has the form of a name, and is none.
   if (!URL.canParse(url)) return failedWith(`${url}: it is no address of a server`);
   const asked: Omit<Asked, 'body'> = {
@@ -59,7 +59,7 @@ export async function runHttp(step: HttpStep): Promise<OperationResult> {
   let before = '';
   for (let attempt = 1; ; attempt += 1) {
     // The text is made anew each time: nobody holds a copy of it while it waits.
-    const attempted = await inTurn(() =>
+    const attempted = await limited(() =>
       attemptOnce(url, { ...asked, body: JSON.stringify(input) }, exchangeLimits(timeoutMs, stop)),
     ).catch((error: unknown): Attempt => {
       if (stop.aborted && error === stop.reason) return { lost: 'stopped' };

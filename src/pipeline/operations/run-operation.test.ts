@@ -3,10 +3,10 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { NodeMaker } from '../../../test/made-node.ts';
 import { certificates } from '../../../test/rig/certificates.ts';
-import { checkUp } from '../../node/checkup/check-up.ts';
-import { lookAt } from '../../node/checkup/look.ts';
+import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { checkUp } from '../../node/checkup/judge-faults.ts';
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { bundleOfFiles } from '../../node/reader/bundle.ts';
 import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
 import { RecordedNode } from '../../node/reader/recorded-node.ts';
@@ -20,11 +20,11 @@ const forbidden = () => Promise.reject(new Error('it must not come so far'));
 
 function hostWith(changes: Partial<ProcessorHost> = {}): ProcessorHost {
   return {
-    look: () => lookAt(new NodeMaker().build()),
+    snapshot: () => takeSnapshot(new NodeMaker().build()),
     judge: forbidden,
     consent: forbidden,
-    openHands: forbidden,
-    deedsBefore: () => Promise.resolve({ isKnown: true, done: [] }),
+    openRepair: forbidden,
+    earlierActions: () => Promise.resolve({ isKnown: true, done: [] }),
     timeoutMs: 5_000,
     stop: new AbortController().signal,
     stateFolder: '/nowhere',
@@ -51,8 +51,8 @@ function run(
 }
 
 const own = (name: string) => ({ httpServer: { path: `/processor/${name}` } });
-const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
-const refusing = (words: string) => ({ ...saying(words), reason: 'Refused' });
+const saying = (text: string) => ({ succeeded: false, message: expect.stringContaining(text) });
+const refusing = (text: string) => ({ ...saying(text), reason: 'Refused' });
 
 describe('an Operation as its manifest says it', () => {
   test('without path, scheme and time it has the usual ones, and is an answer', async () => {
@@ -116,7 +116,7 @@ describe('an Operation as its manifest says it', () => {
 
   test('a step of ours is held to the size that others are held to', async () => {
     const node = new NodeMaker().file('/proc/1/mountinfo', 'x'.repeat(3 * 1024 * 1024)).build();
-    const host = hostWith({ look: () => lookAt(node) });
+    const host = hostWith({ snapshot: () => takeSnapshot(node) });
     expect(await run(own('mountInfoCollector'), {}, { host })).toEqual(saying('too much to keep'));
   });
 });
@@ -126,7 +126,7 @@ test('a step of ours whose own code never ends is ended all the same', async () 
   onTestFinished(() => void vi.useRealTimers());
   const never = new Promise<never>(() => {});
   const unended = Promise.resolve('unended');
-  const host = hostWith({ judge: () => never, deedsBefore: () => never });
+  const host = hostWith({ judge: () => never, earlierActions: () => never });
   const ended = run(own('staleSubpathMountDiagnoser'), {}, { host });
   await vi.advanceTimersByTimeAsync(60_000);
   expect(await Promise.race([ended, unended])).toEqual(saying('it did not end within 5 s'));
@@ -147,14 +147,14 @@ describe('what somebody made up', () => {
     '../../node/faults/stale-subpath-mount/fixtures/broken-configmap',
   );
   const { recording, settings } = bundleOfFiles(bundleFilesIn(home));
-  const look = () => lookAt(new RecordedNode(recording), settings);
+  const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const asked: string[] = [];
   const host = hostWith({
-    look,
+    snapshot,
     judge: async (fault, only) => {
-      const [judged] = await checkUp([fault], look(), only);
+      const [judged] = await checkUp([fault], snapshot(), only);
       if (!judged) throw new Error('no verdict');
-      return { verdict: judged.verdict, keepEvidence: forbidden };
+      return { verdict: judged.verdict, storeEvidence: forbidden };
     },
     consent: ({ actions }) => {
       asked.push(...actions.map(({ kind }) => kind));
@@ -212,15 +212,15 @@ describe('what somebody made up', () => {
 
   test('removes no pod and cordons no node: without the API server that is said', async () => {
     const pod = { metadata: { name: 'x', namespace: 'kube-system', uid: 'u' } };
-    const told = {
+    const reported = {
       'collector.kubernetes.statefulset.detail.result': '{}',
       'collector.kubernetes.pod.detail': JSON.stringify(pod),
       node: 'worker-7',
     };
     for (const name of ['statefulsetStuck', 'nodeCordon', 'statefulsetDetailCollector']) {
-      expect(await run(own(name), told)).toEqual(saying('needs the API server'));
+      expect(await run(own(name), reported)).toEqual(saying('needs the API server'));
     }
-    expect(await run(own('nodeCordon'), told)).toEqual(saying('kubectl cordon worker-7'));
+    expect(await run(own('nodeCordon'), reported)).toEqual(saying('kubectl cordon worker-7'));
     expect(await run(own('statefulsetStuck'))).toEqual(saying('needs collector.kubernetes.state'));
   });
 });

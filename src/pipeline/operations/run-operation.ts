@@ -7,7 +7,7 @@ import type { ProcessorHost } from './processor-host.ts';
 import { processors } from './processors.ts';
 import type { ServerTrust } from './run-exchange.ts';
 import { runFunction } from './run-function.ts';
-import { type HttpStep, type InTurn, runHttp } from './run-http.ts';
+import { type HttpStep, type Limited, runHttp } from './run-http.ts';
 import { runScript } from './run-script.ts';
 import { withinTime } from './within-time.ts';
 
@@ -21,7 +21,7 @@ export interface OperationStep {
   /** Nothing may be changed: what we do not know is then not run. */
   readonly isDryRun: boolean;
   /** For each attempt to ask a server. */
-  readonly inTurn?: InTurn;
+  readonly limited?: Limited;
   readonly onRetry?: HttpStep['onRetry'];
 }
 
@@ -29,7 +29,7 @@ type HttpProcessor = Extract<Processor, { way: 'http' }>;
 
 /** Carries out one Operation. Whatever goes wrong with it is its result. */
 export async function runOperation(step: OperationStep): Promise<OperationResult> {
-  const { processor, input, host, isDryRun, timeoutMs, name, inTurn, onRetry } = step;
+  const { processor, input, host, isDryRun, timeoutMs, name, limited, onRetry } = step;
   const own = ownProcessor(processor);
   if (own) {
     const running = own.run(input, host);
@@ -58,7 +58,7 @@ export async function runOperation(step: OperationStep): Promise<OperationResult
   const waitsMs = RETRY_WAITS_MS.slice(0, processor.retries);
   const trust = trustOf(processor);
   const url = urlOf(processor);
-  const turn = { ...(inTurn ? { inTurn } : {}), ...(onRetry ? { onRetry } : {}) };
+  const turn = { ...(limited ? { limited } : {}), ...(onRetry ? { onRetry } : {}) };
   return runHttp({ url, input, timeoutMs, stop, trust, waitsMs, ...turn });
 }
 

@@ -13,13 +13,13 @@ interface Wish {
   readonly ignoreExitCode?: true;
 }
 
-function run(script: string, wish: Wish = {}): Promise<OperationResult> {
-  const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = wish;
-  const { stop = new AbortController().signal, ignoreExitCode } = wish;
+function run(script: string, options: Wish = {}): Promise<OperationResult> {
+  const { argKeys = [], key = 'k', input = {}, timeoutMs = 5_000 } = options;
+  const { stop = new AbortController().signal, ignoreExitCode } = options;
   const ignored = ignoreExitCode ? { ignoreExitCode } : {};
   const processor = { way: 'script', timeoutSeconds: 5, script, argKeys, ...ignored } as const;
-  const kept = key === '' ? processor : { ...processor, operationResultKey: key };
-  return runScript({ script: kept, name: 'my-script', input, timeoutMs, stop });
+  const stored = key === '' ? processor : { ...processor, operationResultKey: key };
+  return runScript({ script: stored, name: 'my-script', input, timeoutMs, stop });
 }
 
 const output = (text: string) => ({ succeeded: true, results: { 'operation.k.output': text } });
@@ -38,50 +38,60 @@ async function isGone(pid: number): Promise<boolean> {
 }
 
 describe('the parameters in the environment of a script', () => {
-  const told = async (script: string, input: Readonly<Record<string, string>>, wish: Wish = {}) => {
-    const { results = {} } = await run(script, { ...wish, input });
+  const reported = async (
+    script: string,
+    input: Readonly<Record<string, string>>,
+    options: Wish = {},
+  ) => {
+    const { results = {} } = await run(script, { ...options, input });
     return results['operation.k.output'] ?? '';
   };
   const OMITTED = 'printf %s "$KUBEDIAG_OMITTED"';
 
   test('each in a variable, all in one JSON object, and none in the command line', async () => {
     const input = { 'db.password': 's3cret $(id)\n"x"', node: 'web-1', empty: '' };
-    expect(await told('printf %s "$KUBEDIAG_PARAM_DB_PASSWORD"', input)).toBe(input['db.password']);
-    expect(JSON.parse(await told('printf %s "$KUBEDIAG_PARAMETERS"', input))).toEqual(input);
-    expect(await told('env | grep -c ^KUBEDIAG_PARAM_', input)).toBe('3\n');
-    expect(await told('cat /proc/$$/cmdline /proc/$PPID/cmdline', input)).not.toContain('s3cret');
-    expect(await told(OMITTED, input)).toBe('');
+    expect(await reported('printf %s "$KUBEDIAG_PARAM_DB_PASSWORD"', input)).toBe(
+      input['db.password'],
+    );
+    expect(JSON.parse(await reported('printf %s "$KUBEDIAG_PARAMETERS"', input))).toEqual(input);
+    expect(await reported('env | grep -c ^KUBEDIAG_PARAM_', input)).toBe('3\n');
+    expect(await reported('cat /proc/$$/cmdline /proc/$PPID/cmdline', input)).not.toContain(
+      's3cret',
+    );
+    expect(await reported(OMITTED, input)).toBe('');
   });
 
   test('a key is never a variable of the system', async () => {
     const input = { LD_PRELOAD: '/evil.so', 'PATH=x;': '/evil', IFS: 'x' };
-    expect(await told('echo "$LD_PRELOAD|$PATH|$KUBEDIAG_PARAM_PATH_X_"', input)).toBe(
+    expect(await reported('echo "$LD_PRELOAD|$PATH|$KUBEDIAG_PARAM_PATH_X_"', input)).toBe(
       '|/usr/sbin:/usr/bin:/sbin:/bin|/evil\n',
     );
   });
 
   test('keys that share a variable have none, and are named', async () => {
     const input = { 'a.b': '1', A_B: '2', nul: 'x\0y', c: '3' };
-    expect(await told('echo "[$KUBEDIAG_PARAM_A_B][$KUBEDIAG_PARAM_C]"', input)).toBe('[][3]\n');
-    expect(JSON.parse(await told(OMITTED, input))).toEqual({
+    expect(await reported('echo "[$KUBEDIAG_PARAM_A_B][$KUBEDIAG_PARAM_C]"', input)).toBe(
+      '[][3]\n',
+    );
+    expect(JSON.parse(await reported(OMITTED, input))).toEqual({
       'a.b': 'shares KUBEDIAG_PARAM_A_B with another key',
       A_B: 'shares KUBEDIAG_PARAM_A_B with another key',
       nul: 'holds a NUL character',
     });
-    expect(JSON.parse(await told('printf %s "$KUBEDIAG_PARAMETERS"', input))).toEqual(input);
+    expect(JSON.parse(await reported('printf %s "$KUBEDIAG_PARAMETERS"', input))).toEqual(input);
   });
 
   test('what is too large is named, and the script runs all the same', async () => {
     const many = Array.from({ length: 20_000 }, (_, at) => [`k${at}`, ''] as const);
     const input = { ...Object.fromEntries(many), large: 'x'.repeat(2_000_000), a: '1' };
-    expect(await told('echo "$KUBEDIAG_PARAM_A"', input)).toBe('1\n');
-    expect(await told('printf %s "$KUBEDIAG_PARAM_LARGE"', input)).toBe('');
+    expect(await reported('echo "$KUBEDIAG_PARAM_A"', input)).toBe('1\n');
+    expect(await reported('printf %s "$KUBEDIAG_PARAM_LARGE"', input)).toBe('');
     const few = { large: 'x'.repeat(125_000), a: '1' };
-    expect(await told(OMITTED, few)).toBe('{"large":"too large"}');
+    expect(await reported(OMITTED, few)).toBe('{"large":"too large"}');
     // Arguments that fill all that the kernel takes leave no room for more.
     const keys = Array.from({ length: 15 }, (_, at) => `k${at}`);
     const full = Object.fromEntries(keys.map((key) => [key, 'x'.repeat(130_000)]));
-    expect(await told('echo "$#"', full, { argKeys: keys })).toBe('15\n');
+    expect(await reported('echo "$#"', full, { argKeys: keys })).toBe('15\n');
   });
 });
 

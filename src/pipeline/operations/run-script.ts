@@ -1,7 +1,7 @@
 import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { PLAIN_ENVIRONMENT } from '../../lib/process/system-program.ts';
 import type { Processor } from '../api/processor-of.ts';
-import { badEnd } from './bad-end.ts';
+import { exitFailure } from './exit-failure.ts';
 import {
   ANSWER_BYTES_MAX,
   ARGUMENTS_AND_ENVIRONMENT_BYTES_MAX,
@@ -34,18 +34,18 @@ export async function runScript(step: ScriptStep): Promise<OperationResult> {
     return failedWith(`the script has more than ${SCRIPT_BYTES_MAX} bytes; put it into a file`);
   }
   // A key that nobody has set is an empty argument, so that those behind it keep their places.
-  const words = argKeys.map((key) => (Object.hasOwn(step.input, key) ? step.input[key] : '') ?? '');
+  const args = argKeys.map((key) => (Object.hasOwn(step.input, key) ? step.input[key] : '') ?? '');
   const wrong = wrongIn([
     ['the script', script],
-    ...argKeys.map((key, at) => [key, words[at] ?? ''] as const),
+    ...argKeys.map((key, at) => [key, args[at] ?? ''] as const),
   ]);
   if (wrong !== undefined) return failedWith(wrong);
   const ended = await runProgram({
     program: '/bin/sh',
-    arguments: ['-c', JOINED, 'sh', script, step.name, ...words],
+    arguments: ['-c', JOINED, 'sh', script, step.name, ...args],
     environment: {
       ...PLAIN_ENVIRONMENT,
-      ...scriptEnvironment(step.input, roomBeside([script, ...words])),
+      ...scriptEnvironment(step.input, roomBeside([script, ...args])),
     },
     input: '\n',
     endsWithUs: {},
@@ -78,7 +78,7 @@ function wrongIn(given: readonly (readonly [name: string, text: string])[]): str
 
 function resultOf(ended: ProgramResult, step: ScriptStep): OperationResult {
   const { operationResultKey: key, ignoreExitCode } = step.script;
-  const bad = badEnd(ended, step);
+  const bad = exitFailure(ended, step);
   if (ended.ended === 'not-started') return failedWith(bad?.why ?? ended.why);
   const keep = key !== undefined;
   const results = {

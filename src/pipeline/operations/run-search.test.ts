@@ -68,7 +68,7 @@ const hits = {
   succeeded: true,
   results: { 'collector.log.elasticsearch.result.hits': JSON.stringify(FOUND, null, 4) },
 };
-const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+const saying = (text: string) => ({ succeeded: false, message: expect.stringContaining(text) });
 
 describe('a search', () => {
   test('sends the words, the time and the index, and tells all that came', async () => {
@@ -76,8 +76,8 @@ describe('a search', () => {
     const when = { timeFrom: '2026-01-01', timeTo: '2026-01-02' };
     const index = 'logs-*,a/../_cluster';
     const user = { username: 'me', password: 'p' };
-    const wish = { address: `${address}/es/`, match: 'oom', index, ...when, ...user };
-    expect(await search(wish)).toEqual(hits);
+    const options = { address: `${address}/es/`, match: 'oom', index, ...when, ...user };
+    expect(await search(options)).toEqual(hits);
     const range = { range: { '@timestamp': { gte: '2026-01-01', lte: '2026-01-02' } } };
     expect(seen).toEqual([
       {
@@ -111,11 +111,11 @@ describe('an answer that is none', () => {
     ['another shape', 200, '{"hits":null}', 'its answer holds no hits'],
     ['a redirect', 302, '', 'it answered 302'],
     ['too much', 200, 'x'.repeat(3 * 1024 * 1024), 'more than 2097152 bytes'],
-  ])('%s', async (_, status, body, words) => {
+  ])('%s', async (_, status, body, text) => {
     const { address, seen } = await serve((response) =>
       response.writeHead(status, { location: 'http://127.0.0.1:1/' }).end(body),
     );
-    expect(await search({ address, match: 'x' })).toEqual(saying(words));
+    expect(await search({ address, match: 'x' })).toEqual(saying(text));
     expect(seen).toHaveLength(1);
   });
 
@@ -135,28 +135,28 @@ describe('TLS', () => {
 
   test('is verified, for each question anew, unless a person says otherwise', async () => {
     const { address, seen } = await serve(finding, true);
-    const wish = { address, match: 'x', username: 'me', password: 'p' };
-    expect(await search({ ...wish, insecure_skip_tls_verify: 'true' })).toEqual(hits);
-    expect(await search(wish)).toEqual(saying('self-signed certificate'));
+    const options = { address, match: 'x', username: 'me', password: 'p' };
+    expect(await search({ ...options, insecure_skip_tls_verify: 'true' })).toEqual(hits);
+    expect(await search(options)).toEqual(saying('self-signed certificate'));
     expect(seen).toHaveLength(1);
-    expect(await search({ ...wish, ca_bundle: authority })).toEqual(hits);
+    expect(await search({ ...options, ca_bundle: authority })).toEqual(hits);
   });
 
   test('a password can stay on the node, and is shown only to those it is for', async () => {
     const { address, seen } = await serve(finding, true);
     mkdirSync(join(stateFolder, 'credentials'));
-    const kept = { username: 'me', password: 'hunter2', addresses: [address, 'nonsense'] };
-    writeFileSync(join(stateFolder, 'credentials/logs.json'), JSON.stringify(kept), {
+    const stored = { username: 'me', password: 'hunter2', addresses: [address, 'nonsense'] };
+    writeFileSync(join(stateFolder, 'credentials/logs.json'), JSON.stringify(stored), {
       mode: 0o600,
     });
-    const wish = { address, match: 'x', credential: 'logs', ca_bundle: authority };
-    const result = await search(wish);
+    const options = { address, match: 'x', credential: 'logs', ca_bundle: authority };
+    const result = await search(options);
     expect(result).toEqual(hits);
     expect(seen).toMatchObject([{ authorization: `Basic ${btoa('me:hunter2')}` }]);
     const elsewhere = await serve(finding);
-    const stranger = { ...wish, address: `${address},${elsewhere.address}` };
-    expect(await search(stranger)).toEqual(saying('is not for http://127.0.0.1:'));
-    const blind = { ...wish, insecure_skip_tls_verify: 'true' };
+    const unknownContainer = { ...options, address: `${address},${elsewhere.address}` };
+    expect(await search(unknownContainer)).toEqual(saying('is not for http://127.0.0.1:'));
+    const blind = { ...options, insecure_skip_tls_verify: 'true' };
     expect(await search(blind)).toEqual({
       ...saying('only to a server that has proved who it is'),
       reason: 'Refused',
@@ -169,12 +169,12 @@ describe('TLS', () => {
     ['none', 'there is no credential none on this node'],
     ['broken', 'is no credential: it must have'],
     ['folder', 'cannot be read'],
-  ])('a credential that is none: %s', async (credential, words) => {
+  ])('a credential that is none: %s', async (credential, text) => {
     mkdirSync(join(stateFolder, 'credentials/folder.json'), { recursive: true });
     writeFileSync(join(stateFolder, 'credentials/broken.json'), '{"username":"me"}', {
       mode: 0o600,
     });
-    const wish = { address: 'https://127.0.0.1:1', match: 'x', credential };
-    expect(await search(wish)).toEqual(saying(words));
+    const options = { address: 'https://127.0.0.1:1', match: 'x', credential };
+    expect(await search(options)).toEqual(saying(text));
   });
 });

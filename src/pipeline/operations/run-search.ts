@@ -1,6 +1,5 @@
 import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
-import { keptCredential } from './kept-credential.ts';
 import { ADDRESSES_MAX } from './limits.ts';
 import {
   failedWith,
@@ -11,6 +10,7 @@ import {
 import type { OwnProcessor } from './own-processor.ts';
 import type { ProcessorHost } from './processor-host.ts';
 import { type Asked, exchangeLimits, runExchange, type ServerTrust } from './run-exchange.ts';
+import { storedCredential } from './stored-credential.ts';
 
 const PARAM = 'param.collector.log.elasticsearch';
 const HITS = 'collector.log.elasticsearch.result.hits';
@@ -78,7 +78,7 @@ async function userIn(
   const { [`${PARAM}.credential`]: name } = input;
   const { [`${PARAM}.username`]: username, [`${PARAM}.password`]: password } = input;
   if (!name) return username && password ? { username, password } : undefined;
-  return keptCredential(stateFolder, { name, fields: ['username', 'password'], servers });
+  return storedCredential(stateFolder, { name, fields: ['username', 'password'], servers });
 }
 
 function trustIn(input: StepInput): ServerTrust {

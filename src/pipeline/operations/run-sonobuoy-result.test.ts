@@ -47,7 +47,7 @@ function diagnose(folder: string, file = 'e2e.yaml') {
   return sonobuoyResultDiagnoser.run(input, { stateFolder } as ProcessorHost);
 }
 
-const saying = (words: string) => ({ succeeded: false, message: expect.stringContaining(words) });
+const saying = (text: string) => ({ succeeded: false, message: expect.stringContaining(text) });
 
 test('tests are summed up by the first word in brackets, without those that were skipped', async () => {
   const result = await diagnose(results);

@@ -1,21 +1,21 @@
 import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { systemProgram } from '../../lib/process/system-program.ts';
-import { keepFile } from '../../lib/state/kept-files.ts';
+import { storeFile } from '../../lib/state/stored-files.ts';
 import { numberAt, textAt } from '../../lib/std/json.ts';
 import { containers } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
 import { attempt } from '../../node/model/attempt.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 import { ReadError } from '../../node/model/node-reader.ts';
 import {
   CAPTURE_BYTES_MAX,
   CAPTURE_FILTER_CHARACTERS_MAX,
   CAPTURE_PACKETS_MAX,
   CAPTURE_SECONDS,
+  OUTPUT_BYTES_MAX,
   PACKET_BYTES_MAX,
   STEP_RESERVE_SECONDS,
-  WORDS_BYTES_MAX,
 } from './limits.ts';
 import { failedWith, type OperationResult, type StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -38,16 +38,16 @@ export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise
     const why = 'the network of the whole node is not captured';
     return failedWith(`no pod is named, and ${why}: give the Diagnosis a podReference`);
   }
-  const wish = wishOf(input, host.timeoutMs);
-  if ('wrong' in wish) return failedWith(wish.wrong);
+  const options = optionsOf(input, host.timeoutMs);
+  if ('wrong' in options) return failedWith(options.wrong);
   const [nsenter, tcpdump] = [systemProgram('nsenter'), systemProgram('tcpdump')];
   if (!nsenter || !tcpdump) {
     const missing = nsenter ? 'tcpdump' : 'nsenter';
     const fix = missing === 'tcpdump' ? 'tcpdump' : 'util-linux';
     return failedWith(`${missing} is missing here: install the package ${fix} where kubediag runs`);
   }
-  const look = host.look();
-  const network = await attempt(networkOf(look, pod));
+  const snapshot = host.snapshot();
+  const network = await attempt(networkOf(snapshot, pod));
   if (!network.known) return failedWith(network.why);
   const chunks: Buffer[] = [];
   let size = 0;
@@ -57,12 +57,12 @@ export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise
       `--net=${host.hostRoot.replace(/\/+$/, '')}${network.value}`,
       '--',
       tcpdump,
-      ...wish.words,
+      ...options.words,
     ],
-    deadlineMs: wish.seconds * 1_000,
+    deadlineMs: options.seconds * 1_000,
     stop: host.stop,
     endsWithUs: {},
-    outputBytesMax: WORDS_BYTES_MAX,
+    outputBytesMax: OUTPUT_BYTES_MAX,
     onOutput: (chunk) => {
       size += chunk.length;
       if (size > CAPTURE_BYTES_MAX) return 'enough';
@@ -70,19 +70,19 @@ export async function runTcpdump(input: StepInput, host: ProcessorHost): Promise
       return 'more';
     },
   });
-  const trouble = troubleOf(ended);
-  if (trouble !== undefined) return failedWith(`tcpdump: ${trouble}`);
+  const failure = failureTextOf(ended);
+  if (failure !== undefined) return failedWith(`tcpdump: ${failure}`);
   const bytes = Buffer.concat(chunks);
-  const kept = await keepFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
-  if (!kept.ok) return failedWith(`the capture cannot be kept: ${kept.why}`);
-  return { succeeded: true, results: { [ENDPOINT]: kept.value } };
+  const stored = await storeFile(host.stateFolder, { kind: 'captures', name: 'pod.pcap', bytes });
+  if (!stored.ok) return failedWith(`the capture cannot be kept: ${stored.why}`);
+  return { succeeded: true, results: { [ENDPOINT]: stored.value } };
 }
 
-type CaptureWish =
+type CaptureOptions =
   | { readonly words: readonly string[]; readonly seconds: number }
   | { readonly wrong: string };
 
-function wishOf(input: StepInput, timeoutMs: number): CaptureWish {
+function optionsOf(input: StepInput, timeoutMs: number): CaptureOptions {
   const face = input[`${ASKED}.interface`] || 'any';
   if (!INTERFACE.test(face)) return { wrong: `${ASKED}.interface is no name of an interface` };
   const filter = input[`${ASKED}.filter`] ?? '';
@@ -90,8 +90,8 @@ function wishOf(input: StepInput, timeoutMs: number): CaptureWish {
     const most = CAPTURE_FILTER_CHARACTERS_MAX;
     return { wrong: `${ASKED}.filter has more than ${most} characters, or ones that are not seen` };
   }
-  const told = input[`${ASKED}.expiration_seconds`];
-  const asked = told === undefined ? CAPTURE_SECONDS : Number(told);
+  const reported = input[`${ASKED}.expiration_seconds`];
+  const asked = reported === undefined ? CAPTURE_SECONDS : Number(reported);
   if (!(asked > 0)) return { wrong: `${ASKED}.expiration_seconds is no number of seconds` };
   const seconds = Math.min(asked, Math.max(1, timeoutMs / 1_000 - STEP_RESERVE_SECONDS));
   const words = [
@@ -106,11 +106,11 @@ function wishOf(input: StepInput, timeoutMs: number): CaptureWish {
 
 /** The path of the pod's network namespace on the node. */
 async function networkOf(
-  look: Look,
+  snapshot: Snapshot,
   pod: { readonly namespace: string; readonly name: string },
 ): Promise<string> {
-  const { sandboxes } = await look.of(containers);
-  const { socket } = await look.of(runtime);
+  const { sandboxes } = await snapshot.of(containers);
+  const { socket } = await snapshot.of(runtime);
   const name = `pod ${pod.namespace}/${pod.name}`;
   const sandbox = sandboxes.find(
     ({ podNamespace, podName, isReady }) =>
@@ -118,14 +118,14 @@ async function networkOf(
   );
   if (!sandbox) throw new ReadError('missing', name, 'no sandbox of it is ready on this node');
   const status = { socket, call: 'PodSandboxStatus', id: sandbox.id } as const;
-  const { message } = await look.node.ask('runtime', status);
+  const { message } = await snapshot.node.ask('runtime', status);
   const info = jsonValue(textAt(message, 'info', 'info') ?? '')?.value;
   const pid = numberAt(info, 'pid') ?? 0;
   if (pid <= 0) throw new ReadError('unsupported', name, 'the runtime does not tell its process');
   const path = `/proc/${pid}/ns/net`;
   const [theirs, nodes] = await Promise.all([
-    look.node.ask('link', { path }),
-    look.node.ask('link', { path: '/proc/1/ns/net' }),
+    snapshot.node.ask('link', { path }),
+    snapshot.node.ask('link', { path: '/proc/1/ns/net' }),
   ]);
   if (theirs === nodes) {
     const why = 'it has the network of the node, and what is its own there cannot be told apart';
@@ -135,7 +135,7 @@ async function networkOf(
 }
 
 /** The end of the time is the usual end of a capture. */
-function troubleOf(ended: ProgramResult): string | undefined {
+function failureTextOf(ended: ProgramResult): string | undefined {
   switch (ended.ended) {
     case 'not-started':
       return `it was not started: ${ended.why}`;

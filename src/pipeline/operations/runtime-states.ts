@@ -7,7 +7,7 @@ import {
   stateIn,
 } from '../../node/evidence/containers/containers.ts';
 import { runtime } from '../../node/evidence/containers/runtime.ts';
-import type { Look } from '../../node/model/evidence.ts';
+import type { Snapshot } from '../../node/model/evidence.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -35,19 +35,19 @@ const LISTS = [
  * where it speaks of the same container in the same state, and for all that only it knows: why one
  * waits, whether one is ready, what a program said at its end. Else the runtime's wins.
  */
-export async function withRuntimeStates(pod: object, look: Look): Promise<object> {
+export async function withRuntimeStates(pod: object, snapshot: Snapshot): Promise<object> {
   const uid = textAt(pod, 'metadata', 'uid') ?? '';
-  const { name: runtimeName, socket } = await look.of(runtime);
-  const { containers: all } = await look.of(containers);
+  const { name: runtimeName, socket } = await snapshot.of(runtime);
+  const { containers: all } = await snapshot.of(containers);
   const status: Record<string, unknown> = { ...(fieldAt(pod, 'status') as object | undefined) };
   for (const [specs, statuses] of LISTS) {
-    const told = listAt(status, statuses) ?? [];
+    const reported = listAt(status, statuses) ?? [];
     const names = (listAt(pod, 'spec', specs) ?? []).flatMap((each) => textAt(each, 'name') ?? []);
     const merged: unknown[] = [];
     for (const name of names) {
-      const kubelets = told.find((each) => textAt(each, 'name') === name) as Fields | undefined;
+      const kubelets = reported.find((each) => textAt(each, 'name') === name) as Fields | undefined;
       const newest = newestContainer(all, uid, name);
-      const seen = newest && (await stateOf(look, { socket, runtimeName }, newest));
+      const seen = newest && (await stateOf(snapshot, { socket, runtimeName }, newest));
       const each = seen ? mergedStatus(name, kubelets, seen) : kubelets;
       if (each) merged.push(each);
     }
@@ -57,11 +57,11 @@ export async function withRuntimeStates(pod: object, look: Look): Promise<object
 }
 
 async function stateOf(
-  look: Look,
+  snapshot: Snapshot,
   { socket, runtimeName }: { readonly socket: string; readonly runtimeName: string },
   { id, attempt, image }: Container,
 ): Promise<RuntimeState> {
-  const answer = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
+  const answer = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const status = fieldAt(answer.message, 'status');
   const exitCode = numberAt(status, 'exitCode') ?? 0;
   const message = textAt(status, 'message');
@@ -91,32 +91,32 @@ function timeOf(text: string | undefined): string {
   return at.toISOString().replace(/[.]\d+Z$/, 'Z');
 }
 
-function mergedStatus(name: string, told: Fields | undefined, seen: RuntimeState): Fields {
+function mergedStatus(name: string, reported: Fields | undefined, seen: RuntimeState): Fields {
   const { containerID, attempt, image, imageID, state } = seen;
-  const known = told ?? { name, image, imageID, lastState: {} };
+  const known = reported ?? { name, image, imageID, lastState: {} };
   const newer = {
     ...known,
     containerID,
     ready: false,
-    restartCount: Math.max(numberAt(told, 'restartCount') ?? 0, attempt),
+    restartCount: Math.max(numberAt(reported, 'restartCount') ?? 0, attempt),
   };
-  const ended = fieldAt(told, 'state', 'terminated');
-  const before = ended ? { terminated: ended } : (fieldAt(told, 'lastState') ?? {});
-  const isSame = textAt(told, 'containerID') === containerID;
+  const ended = fieldAt(reported, 'state', 'terminated');
+  const before = ended ? { terminated: ended } : (fieldAt(reported, 'lastState') ?? {});
+  const isSame = textAt(reported, 'containerID') === containerID;
   if (state === 'running') {
-    if (isSame && fieldAt(told, 'state', 'running')) return known;
+    if (isSame && fieldAt(reported, 'state', 'running')) return known;
     return { ...newer, state: { running: { startedAt: seen.startedAt } }, lastState: before };
   }
   if (state === 'exited') {
     const { terminated } = seen;
-    const waiting = fieldAt(told, 'state', 'waiting');
+    const waiting = fieldAt(reported, 'state', 'waiting');
     if (!waiting) {
       if (isSame && ended) return known;
       return { ...newer, state: { terminated }, lastState: before };
     }
-    const isTold = textAt(told, 'lastState', 'terminated', 'containerID') === containerID;
-    return isTold ? known : { ...newer, state: { waiting }, lastState: { terminated } };
+    const isReported = textAt(reported, 'lastState', 'terminated', 'containerID') === containerID;
+    return isReported ? known : { ...newer, state: { waiting }, lastState: { terminated } };
   }
   // Made and not begun, or nobody knows: of that the kubelet says more.
-  return told ?? { ...newer, state: { waiting: { reason: 'ContainerCreating' } } };
+  return reported ?? { ...newer, state: { waiting: { reason: 'ContainerCreating' } } };
 }

@@ -36,15 +36,15 @@ export function scriptEnvironment(
   }
   const fitting = fittingIn(given, roomBytes);
   for (const [key] of given) if (!fitting.has(key)) omitted.set(key, 'too large');
-  const told = given.filter(([key]) => fitting.has(key));
+  const reported = given.filter(([key]) => fitting.has(key));
   const reasons = fittingIn([...omitted], OMITTED_BYTES_MAX);
   return {
-    KUBEDIAG_PARAMETERS: JSON.stringify(Object.fromEntries(told)),
+    KUBEDIAG_PARAMETERS: JSON.stringify(Object.fromEntries(reported)),
     ...(reasons.size === 0
       ? {}
       : { KUBEDIAG_OMITTED: JSON.stringify(Object.fromEntries(reasons)) }),
     ...Object.fromEntries(
-      told.flatMap(([key, value]) => (omitted.has(key) ? [] : [[variableOf(key), value]])),
+      reported.flatMap(([key, value]) => (omitted.has(key) ? [] : [[variableOf(key), value]])),
     ),
   };
 }

@@ -26,7 +26,7 @@ test.each([
     {},
   ],
   ['no pod', { nodeName: 'here' }, {}],
-])('a step is told %s', (_, spec, told) => {
+])('a step is told %s', (_, spec, reported) => {
   const whole = { operationSet: 'set', ...spec };
   const diagnosis = { namespace: 'default', name: 'd', uid: 'u', nodeName: 'here', spec: whole };
   expect(stepInput({ ...diagnosis, status: {} })).toEqual({
@@ -34,6 +34,6 @@ test.each([
     'diagnosis.name': 'd',
     'diagnosis.uid': 'u',
     node: 'here',
-    ...told,
+    ...reported,
   });
 });

@@ -1,10 +1,10 @@
-import type { PodName } from '../../node/checkup/check-up.ts';
+import type { PodName } from '../../node/checkup/judge-faults.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import { namedPod } from '../api/named-pod.ts';
 import type { StepInput } from './operation-result.ts';
 
 /** A Diagnosis as far as its steps are told of it. */
-export interface DiagnosisInHand {
+export interface CurrentDiagnosis {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
@@ -14,7 +14,7 @@ export interface DiagnosisInHand {
 }
 
 /** Later ones win, so no parameter passes for something that a step has found. */
-export function stepInput(diagnosis: DiagnosisInHand): StepInput {
+export function stepInput(diagnosis: CurrentDiagnosis): StepInput {
   const { spec, status, namespace, name, uid, nodeName } = diagnosis;
   const pod = namedPod(spec);
   return {

@@ -71,10 +71,10 @@ export async function recoverSubpathRemount(
   if (!before.isKnown) return failedWith(before.why, undefined, 'Refused');
   const judgement = await host.judge(fault, podOfStep(input));
   const found = activeIn(fault, judgement.verdict).find(({ mount }) => mount.target === target);
-  const deeds = before.deeds.filter(
+  const actionRecords = before.actionRecords.filter(
     ({ action }) => action.kind === 'unmount' && action.target === target,
   );
-  if (!found && deeds.length > 0) return unmounted(target, actionsOf(deeds));
+  if (!found && actionRecords.length > 0) return unmounted(target, actionsOf(actionRecords));
   if (!found) {
     const why = 'a new look does not find that a container is held up by this mount';
     return refusedWith(`${why}: ${target} (${otherwise(judgement.verdict)})`);
@@ -86,14 +86,14 @@ export async function recoverSubpathRemount(
   }
   const { state, record } = recovered;
   if (state === 'done') return unmounted(target, record);
-  const words = `Would umount ${target} on host; nothing was changed`;
-  return { succeeded: true, results: { [RECOVERED]: words }, record };
+  const text = `Would umount ${target} on host; nothing was changed`;
+  return { succeeded: true, results: { [RECOVERED]: text }, record };
 }
 
 function unmounted(target: string, record: StepRecord): OperationResult {
   // The first word is spelt as every KubeDiag spells it: programs look for it.
-  const words = `Succeesfully umount ${target} on host`;
-  return { succeeded: true, results: { [RECOVERED]: words }, record };
+  const text = `Succeesfully umount ${target} on host`;
+  return { succeeded: true, results: { [RECOVERED]: text }, record };
 }
 
 function staleSubpathMount(): AnyFault {
@@ -121,6 +121,6 @@ function activeIn(fault: AnyFault, { findings }: Verdict): readonly StaleMount[]
 function otherwise(verdict: Verdict): string {
   const [finding] = verdict.findings;
   if (finding) return `${finding.state}: ${finding.summary}`;
-  const [doubt] = 'doubts' in verdict ? verdict.doubts : [];
-  return doubt ? `it is not known: ${doubt.why}` : 'it has no subPath mount of a deleted file';
+  const [unknown] = 'unknowns' in verdict ? verdict.unknowns : [];
+  return unknown ? `it is not known: ${unknown.why}` : 'it has no subPath mount of a deleted file';
 }

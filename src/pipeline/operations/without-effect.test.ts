@@ -4,7 +4,7 @@ import { placeText } from '../api/problem.ts';
 import { processors } from './processors.ts';
 import { withoutEffect } from './without-effect.ts';
 
-function told(kind: string, spec: object): readonly string[] {
+function reported(kind: string, spec: object): readonly string[] {
   const value = { apiVersion: 'diagnosis.kubediag.org/v1', kind, metadata: { name: 'one' }, spec };
   const { resource, problems } = checkResource(value);
   if (!resource) throw new Error(JSON.stringify(problems));
@@ -14,7 +14,7 @@ function told(kind: string, spec: object): readonly string[] {
 }
 
 const operation = (processor: object, more: object = {}) =>
-  told('Operation', { processor, ...more });
+  reported('Operation', { processor, ...more });
 const code = (runtime: string, file: string) =>
   operation({ function: { runtime, codeSource: { [file]: '' } } });
 
@@ -32,12 +32,12 @@ test.each([
   ['/podListCollector', '/processor/podListCollector'],
   ['/collectors/mountinfoCollector?x=y', '/processor/mountInfoCollector'],
 ])('a path that is not there can never work: %s', (path, meant) => {
-  const said = `the agent has no processor "${path}", and no other server is named: did you mean "${meant}"?`;
+  const output = `the agent has no processor "${path}", and no other server is named: did you mean "${meant}"?`;
   expect(operation({ path })).toEqual([
-    expect.stringContaining(`problem spec.processor.path: ${said}`),
+    expect.stringContaining(`problem spec.processor.path: ${output}`),
   ]);
   expect(operation({ httpServer: { path } })).toEqual([
-    expect.stringContaining(`problem spec.processor.httpServer.path: ${said}`),
+    expect.stringContaining(`problem spec.processor.httpServer.path: ${output}`),
   ]);
 });
 
@@ -85,19 +85,19 @@ test('fields that nothing reads', () => {
     { id: 3, operation: 'b', to: [3], dependences: [1] },
     { id: 2, operation: 'c', dependences: [1] },
   ];
-  expect(told('OperationSet', { adjacencyList: nodes })).toEqual([
+  expect(reported('OperationSet', { adjacencyList: nodes })).toEqual([
     expect.stringContaining('note spec.adjacencyList[2].dependences: no effect: '),
     expect.stringContaining('note spec.adjacencyList[2].id: no effect: the position in the list'),
   ]);
   const [key = ''] = processors.flatMap(({ unused = {} }) => Object.keys(unused));
   const parameters = { [key]: '60', other: 'x' };
-  expect(told('Diagnosis', { operationSet: 'a', nodeName: 'a', parameters })).toEqual([
+  expect(reported('Diagnosis', { operationSet: 'a', nodeName: 'a', parameters })).toEqual([
     expect.stringContaining(`note spec.parameters["${key}"]: no effect: `),
   ]);
 });
 
 test('a CommonEvent that is stored', () => {
-  expect(told('CommonEvent', { summary: 'a', source: 'b', severity: 'c' })).toEqual([
+  expect(reported('CommonEvent', { summary: 'a', source: 'b', severity: 'c' })).toEqual([
     expect.stringContaining('note kind: no effect: a stored CommonEvent starts no Diagnosis'),
   ]);
 });

@@ -1,5 +1,5 @@
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
-import { REDACTED, redactWords } from '../../node/redaction/redact-words.ts';
+import { REDACTED, redactText } from '../../node/redaction/redact-text.ts';
 
 /** Holds a whole pod once more, as somebody applied it. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
@@ -19,7 +19,7 @@ export function withoutSecrets(value: unknown): unknown {
     Object.entries(value).map(([key, each]): [string, unknown] => {
       if (key === LAST_APPLIED) return [key, REDACTED];
       if (isPair && key === 'value') return [key, withheldIn(name, own)];
-      if ((key === 'command' || key === 'args') && isWords(each)) return [key, redactWords(each)];
+      if ((key === 'command' || key === 'args') && isWords(each)) return [key, redactText(each)];
       return [key, withoutSecrets(each)];
     }),
   );
@@ -32,7 +32,7 @@ function isWords(value: unknown): value is readonly string[] {
 /** As if it stood on a command line: there is one place that knows which names are private. */
 function withheldIn(name: string, value: string): string {
   const flag = `--x-${name.replaceAll(/[^A-Za-z0-9]/g, '-')}=`;
-  const [word = ''] = redactWords([`${flag}${value}`]);
+  const [word = ''] = redactText([`${flag}${value}`]);
   const text = word.slice(flag.length);
   // {"db":{"password":"x"}}, which is a configuration in one value
   const inner = text.startsWith('{') ? jsonValue(text)?.value : undefined;

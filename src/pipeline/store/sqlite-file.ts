@@ -189,7 +189,7 @@ export function reuseLog(database: DatabaseSync): boolean {
 const TO_FILE = 'PRAGMA wal_checkpoint(RESTART)';
 
 /** The error, when there is still no room for an object. It leaves nothing behind. */
-export function tryRoom(database: DatabaseSync): unknown {
+export function tryReserve(database: DatabaseSync): unknown {
   reuseLog(database);
   const remove = "DELETE FROM objects WHERE kind = ''";
   try {

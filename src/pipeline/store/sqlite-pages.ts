@@ -33,10 +33,10 @@ export function* objectsIn(
 }
 
 /** As often as something is come upon, it is told once. */
-export function tellingOnce(tell?: (words: string) => void): (words: string) => void {
-  const told = new Set<string>();
+export function reportingOnce(report?: (words: string) => void): (words: string) => void {
+  const reported = new Set<string>();
   return (words) => {
-    if (!told.has(words)) tell?.(words);
-    told.add(words);
+    if (!reported.has(words)) report?.(words);
+    reported.add(words);
   };
 }

@@ -27,7 +27,7 @@ export class SqliteReserve {
   }
 
   /** Free for as long as this takes; then what is left of it is ours again, before others have it. */
-  lend<T>(use: () => T): T {
+  withHost<T>(use: () => T): T {
     rmSync(this.#path, { force: true });
     try {
       return use();

@@ -39,18 +39,18 @@ describeStore('memory', async () => openMemoryStore());
 test('has what it was given when it is opened again, and goes on counting', async () => {
   const path = newPath();
   const before = await open(path);
-  const made = await before.create(newDiagnosis('one'));
+  const fixture = await before.create(newDiagnosis('one'));
   const deleted = await before.delete({ kind: 'Diagnosis', namespace: 'default', name: 'one' });
-  const kept = await before.create(newDiagnosis('two'));
+  const stored = await before.create(newDiagnosis('two'));
   before.close();
   const after = await open(path);
   const { items, resourceVersion } = await after.list('Diagnosis');
-  expect(items).toEqual([kept]);
-  expect(resourceVersion).toBe(kept.metadata.resourceVersion);
+  expect(items).toEqual([stored]);
+  expect(resourceVersion).toBe(stored.metadata.resourceVersion);
   const next = await after.create(newDiagnosis('one'));
   expect(Number(next.metadata.resourceVersion)).toBe(Number(resourceVersion) + 1);
   // What happened before it was opened it does not know, and says so.
-  const events = after.watch('Diagnosis', made.metadata.resourceVersion, neverStopped());
+  const events = after.watch('Diagnosis', fixture.metadata.resourceVersion, neverStopped());
   await expect(events[Symbol.asyncIterator]().next()).rejects.toMatchObject({ trouble: 'Gone' });
   expect(Number(deleted.metadata.resourceVersion)).toBeLessThan(Number(resourceVersion));
 });
@@ -147,7 +147,7 @@ test('says so when it is full, and keeps all that it promised', async () => {
   const store = await openSqliteStore(path, { bytesMax: 200 * 1024 });
   opened.push(store);
   const large = 'x'.repeat(50_000);
-  const made = await store.create(newDiagnosis('one', { large }));
+  const fixture = await store.create(newDiagnosis('one', { large }));
   const more = ['two', 'three', 'four', 'five'].map((name) =>
     store.create(newDiagnosis(name, { large })),
   );
@@ -155,12 +155,12 @@ test('says so when it is full, and keeps all that it promised', async () => {
     const message = expect.stringContaining(`default/${['two', 'three', 'four', 'five'][at]},`);
     await expect(each).rejects.toMatchObject({ trouble: 'ServiceUnavailable', message });
   }
-  expect(await store.writeTrouble()).toContain('database or disk is full');
+  expect(await store.writeError()).toContain('database or disk is full');
   // They were asked for together, and so none of them was taken; what is smaller is.
   const small = await store.create(newDiagnosis('small'));
-  expect(Number(small.metadata.resourceVersion)).toBe(Number(made.metadata.resourceVersion) + 1);
+  expect(Number(small.metadata.resourceVersion)).toBe(Number(fixture.metadata.resourceVersion) + 1);
   store.close();
-  expect((await (await open(path)).list('Diagnosis')).items).toEqual([made, small]);
+  expect((await (await open(path)).list('Diagnosis')).items).toEqual([fixture, small]);
 });
 
 test('when it is full, what is deleted together with what finds no room is deleted', async () => {
@@ -178,7 +178,7 @@ test('when it is full, what is deleted together with what finds no room is delet
     value: { metadata: { uid: metadata.uid } },
   });
   expect(await store.create(next)).toMatchObject({ metadata: { name: 'two' } });
-  expect(await store.writeTrouble()).toBeUndefined();
+  expect(await store.writeError()).toBeUndefined();
 });
 
 test('puts changes of the same moment on disk together', async () => {
@@ -197,8 +197,8 @@ test('puts changes of the same moment on disk together', async () => {
 
 test('refuses what comes when it is closed', async () => {
   const store = await open();
-  const made = await store.create(newDiagnosis('one'));
-  const events = store.watch('Diagnosis', made.metadata.resourceVersion, neverStopped());
+  const fixture = await store.create(newDiagnosis('one'));
+  const events = store.watch('Diagnosis', fixture.metadata.resourceVersion, neverStopped());
   const next = events[Symbol.asyncIterator]().next();
   const late = store.create(newDiagnosis('two'));
   store.close();
@@ -214,19 +214,19 @@ const patient = { timeout: 60_000 };
 test('has every change that it told of, when its process is killed', patient, async () => {
   const path = newPath();
   for (let round = 0; round < 5; round += 1) {
-    const told = await toldUntilKilled(path, round);
+    const reported = await outputUntilKilled(path, round);
     const store = await open(path);
     const { items } = await store.list('Diagnosis');
     const counts = new Map(items.map(({ metadata, status }) => [metadata.name, status?.count]));
-    expect(told.size).toBeGreaterThan(0);
-    for (const [name, value] of told) expect(counts.get(name)).toBeGreaterThanOrEqual(value);
+    expect(reported.size).toBeGreaterThan(0);
+    for (const [name, value] of reported) expect(counts.get(name)).toBeGreaterThanOrEqual(value);
     store.close();
   }
 });
 
 /** A child writes counters as fast as it can, and tells each value once it is promised. */
-async function toldUntilKilled(path: string, round: number): Promise<Map<string, number>> {
-  const told = new Map<string, number>();
+async function outputUntilKilled(path: string, round: number): Promise<Map<string, number>> {
+  const reported = new Map<string, number>();
   const script = join(import.meta.dirname, '../../../test/rig/store-writer.ts');
   const child: ChildProcess = spawn(process.execPath, [script, path, `round-${round}`], {
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -238,14 +238,14 @@ async function toldUntilKilled(path: string, round: number): Promise<Map<string,
     rest = parts.pop() ?? '';
     for (const line of parts) {
       const [name = '', value] = line.split(' ');
-      told.set(name, Number(value));
+      reported.set(name, Number(value));
     }
     lines += parts.length;
     if (lines > 200 + round * 150) child.kill('SIGKILL');
   });
   await new Promise((resolve) => child.once('close', resolve));
   expect(child.signalCode).toBe('SIGKILL');
-  return told;
+  return reported;
 }
 
 function neverStopped(): AbortSignal {

@@ -3,8 +3,8 @@ import { messageOf } from '../../lib/std/message-of.ts';
 import type { KindName } from '../api/kinds.ts';
 import { type Change, ChangeHistory } from './change-history.ts';
 import { CHANGES_PER_COMMIT_MAX, CHANGES_WAITING_MAX, STORE_BYTES_MAX } from './limits.ts';
-import { isFull, memoryDatabase, openDatabase, reuseLog, tryRoom } from './sqlite-file.ts';
-import { objectsIn, tellingOnce } from './sqlite-pages.ts';
+import { isFull, memoryDatabase, openDatabase, reuseLog, tryReserve } from './sqlite-file.ts';
+import { objectsIn, reportingOnce } from './sqlite-pages.ts';
 import { SqliteReserve } from './sqlite-reserve.ts';
 import { type Statements, statementsOf } from './sqlite-statements.ts';
 import {
@@ -34,16 +34,16 @@ import {
 export interface SqliteOptions {
   readonly bytesMax?: number;
   /** Told of each object that is damaged, once. */
-  readonly onTrouble?: (words: string) => void;
+  readonly onError?: (words: string) => void;
 }
 
 /** The store in a file of this node, or for as long as this process lives. */
 export async function openSqliteStore(
   path: string,
-  { bytesMax = STORE_BYTES_MAX, onTrouble }: SqliteOptions = {},
+  { bytesMax = STORE_BYTES_MAX, onError }: SqliteOptions = {},
 ): Promise<SqliteStore> {
   const database = await openDatabase(path, bytesMax);
-  return new SqliteStore(database, new SqliteReserve(`${path}.reserve`), onTrouble);
+  return new SqliteStore(database, new SqliteReserve(`${path}.reserve`), onError);
 }
 
 export function openMemoryStore(): SqliteStore {
@@ -81,14 +81,10 @@ export class SqliteStore implements Store {
   readonly #tell: (words: string) => void;
   #isClosed = false;
 
-  constructor(
-    database: DatabaseSync,
-    reserve?: SqliteReserve,
-    onTrouble?: SqliteOptions['onTrouble'],
-  ) {
+  constructor(database: DatabaseSync, reserve?: SqliteReserve, onError?: SqliteOptions['onError']) {
     this.#database = database;
     this.#reserve = reserve;
-    this.#tell = tellingOnce(onTrouble);
+    this.#tell = reportingOnce(onError);
     this.#sql = statementsOf(database);
     this.#version = Number(this.#sql.version.get()?.version);
     this.#history = new ChangeHistory(this.#version);
@@ -151,9 +147,9 @@ export class SqliteStore implements Store {
   }
 
   /** Why changes are not taken, as long as that is so: tried anew, for nobody else may try. */
-  async writeTrouble(): Promise<string | undefined> {
+  async writeError(): Promise<string | undefined> {
     if (this.#trouble === undefined || this.#isClosed) return undefined;
-    this.#trouble = tryRoom(this.#database);
+    this.#trouble = tryReserve(this.#database);
     if (this.#trouble !== undefined)
       return `the store takes no change: ${messageOf(this.#trouble)}`;
     this.#reserve?.renew();
@@ -219,7 +215,7 @@ export class SqliteStore implements Store {
   /** On a full disk there is room for deletions alone, which make more of it. */
   #deleteAll(deletions: readonly Waiting[]): boolean {
     if (deletions.length === 0 || !this.#reserve) return false;
-    return this.#reserve.lend(() => {
+    return this.#reserve.withHost(() => {
       const isDone = this.#commitAll(deletions) === undefined;
       reuseLog(this.#database);
       return isDone;
@@ -234,14 +230,14 @@ export class SqliteStore implements Store {
   /** One transaction, or the error with which all of it was undone. */
   #commitAll(together: readonly Waiting[]): unknown {
     const changes: Change[] = [];
-    const told: (() => void)[] = [];
+    const reported: (() => void)[] = [];
     const before = this.#version;
     try {
       this.#database.exec('BEGIN IMMEDIATE');
       for (const { done, ...asked } of together) {
         const made = this.#made(asked);
-        if (made instanceof StoreError) told.push(() => done.reject(made));
-        else told.push(() => done.resolve(made.object));
+        if (made instanceof StoreError) reported.push(() => done.reject(made));
+        else reported.push(() => done.resolve(made.object));
         if (!(made instanceof StoreError) && made.change) changes.push(made.change);
       }
       if (changes.length > 0) this.#sql.setVersion.run(this.#version);
@@ -252,7 +248,7 @@ export class SqliteStore implements Store {
       return error;
     }
     this.#history.add(changes);
-    for (const tell of told) tell();
+    for (const tell of reported) tell();
     return undefined;
   }
 

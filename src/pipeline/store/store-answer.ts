@@ -20,18 +20,18 @@ export interface Patience {
   /** Ends the waiting; then the last refusal is the answer. */
   readonly stop: AbortSignal;
   /** Told of every attempt that failed. */
-  readonly onTrouble?: ((message: string) => void) | undefined;
+  readonly onError?: ((message: string) => void) | undefined;
 }
 
 /** Asks again and again, ever more seldom, while the store cannot do it now. */
 export async function patiently<T>(
   ask: () => Promise<T>,
-  { stop, onTrouble }: Patience,
+  { stop, onError }: Patience,
 ): Promise<StoreAnswer<T>> {
   for (let waitMs = STORE_WAIT_FIRST_MS; ; waitMs = longer(waitMs)) {
     const answer = await answerOf(ask());
     if (answer.ok || answer.error.trouble !== 'ServiceUnavailable' || stop.aborted) return answer;
-    onTrouble?.(answer.error.message);
+    onError?.(answer.error.message);
     await Promise.allSettled([sleep(waitMs, undefined, { signal: stop })]);
   }
 }

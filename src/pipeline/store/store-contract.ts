@@ -30,20 +30,20 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
   describe(`the ${which} store`, () => {
     test('gives what is created its metadata, and finds it again', async () => {
       const store = await makeStore();
-      const made = await store.create({
+      const fixture = await store.create({
         ...newDiagnosis('one'),
         metadata: { name: 'one', namespace: 'default', labels: { a: 'b' } },
         status: { phase: 'Succeeded' },
       });
-      expect(made).toMatchObject({
+      expect(fixture).toMatchObject({
         kind: 'Diagnosis',
         metadata: { name: 'one', namespace: 'default', generation: 1, labels: { a: 'b' } },
       });
-      expect(made.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
-      expect(made.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
+      expect(fixture.metadata.uid).toMatch(/^[0-9a-f-]{36}$/);
+      expect(fixture.metadata.creationTimestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/);
       // Nobody creates a Diagnosis that has ended already.
-      expect(made.status).toBeUndefined();
-      expect(await store.get(key('one'))).toEqual(made);
+      expect(fixture.status).toBeUndefined();
+      expect(await store.get(key('one'))).toEqual(fixture);
       expect(await store.get(key('one', 'other'))).toBeUndefined();
     });
 
@@ -81,25 +81,25 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
 
     test('counts changes of the spec, and of nothing else', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       const labelled = await store.update({
-        ...made,
-        metadata: { ...made.metadata, labels: { a: 'b' } },
+        ...fixture,
+        metadata: { ...fixture.metadata, labels: { a: 'b' } },
       });
       expect(labelled.metadata).toMatchObject({ generation: 1, labels: { a: 'b' } });
       const running = await store.updateStatus({ ...labelled, status: { phase: 'Running' } });
       expect(running).toMatchObject({ metadata: { generation: 1 }, status: { phase: 'Running' } });
-      const cancelled = await store.update({ ...running, spec: { ...made.spec, cancel: true } });
+      const cancelled = await store.update({ ...running, spec: { ...fixture.spec, cancel: true } });
       expect(cancelled.metadata.generation).toBe(2);
       expect(cancelled.status).toEqual({ phase: 'Running' });
     });
 
     test('writes the status and the rest apart from each other', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       const specOnly = await store.update({
-        ...made,
-        spec: { ...made.spec, suspend: true },
+        ...fixture,
+        spec: { ...fixture.spec, suspend: true },
         status: { phase: 'Failed' },
       });
       expect(specOnly.status).toBeUndefined();
@@ -118,14 +118,14 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
 
     test('lets only whoever knows the last version change it', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
-      const changed = await store.updateStatus({ ...made, status: { phase: 'Running' } });
+      const fixture = await store.create(newDiagnosis('one'));
+      const changed = await store.updateStatus({ ...fixture, status: { phase: 'Running' } });
       const late = { trouble: 'Conflict' };
-      await expect(store.update({ ...made, spec: {} })).rejects.toMatchObject(late);
-      await expect(store.updateStatus({ ...made, status: {} })).rejects.toMatchObject(late);
-      await expect(store.delete(key('one'), made.metadata.resourceVersion)).rejects.toMatchObject(
-        late,
-      );
+      await expect(store.update({ ...fixture, spec: {} })).rejects.toMatchObject(late);
+      await expect(store.updateStatus({ ...fixture, status: {} })).rejects.toMatchObject(late);
+      await expect(
+        store.delete(key('one'), fixture.metadata.resourceVersion),
+      ).rejects.toMatchObject(late);
       expect(await store.get(key('one'))).toEqual(changed);
       await store.delete(key('one'), changed.metadata.resourceVersion);
       const missing = { trouble: 'NotFound' };
@@ -135,30 +135,32 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
 
     test('of many who change the same version at once, one does', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       const asked = Array.from({ length: 20 }, (_, by) =>
-        store.updateStatus({ ...made, status: { by } }),
+        store.updateStatus({ ...fixture, status: { by } }),
       );
       const answers = await Promise.allSettled(asked);
-      const kept = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
-      expect(kept).toEqual([await store.get(key('one'))]);
+      const stored = answers.flatMap((each) => (each.status === 'fulfilled' ? each.value : []));
+      expect(stored).toEqual([await store.get(key('one'))]);
     });
 
     test('takes a change that changes nothing for none', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
-      expect(await store.update(made)).toEqual(made);
-      expect(await store.updateStatus(made)).toEqual(made);
-      expect((await store.list('Diagnosis')).resourceVersion).toBe(made.metadata.resourceVersion);
+      const fixture = await store.create(newDiagnosis('one'));
+      expect(await store.update(fixture)).toEqual(fixture);
+      expect(await store.updateStatus(fixture)).toEqual(fixture);
+      expect((await store.list('Diagnosis')).resourceVersion).toBe(
+        fixture.metadata.resourceVersion,
+      );
     });
 
     test('numbers all changes in one row', async () => {
       const store = await makeStore();
       const set = await store.create(newSet('some'));
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       const deleted = await store.delete(key('one'));
       const again = await store.create(newDiagnosis('one'));
-      const versions = [set, made, deleted, again].map(({ metadata }) =>
+      const versions = [set, fixture, deleted, again].map(({ metadata }) =>
         Number(metadata.resourceVersion),
       );
       expect(versions).toEqual([...new Set(versions)].toSorted((left, right) => left - right));
@@ -203,15 +205,15 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
 
     test('refuses an object that etcd would not take', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       // In bytes, not in characters.
       const large = 'é'.repeat(OBJECT_BYTES_MAX / 2);
       const refused = { trouble: 'TooLarge' };
       await expect(
-        store.updateStatus({ ...made, status: { operationResults: { large } } }),
+        store.updateStatus({ ...fixture, status: { operationResults: { large } } }),
       ).rejects.toMatchObject(refused);
       await expect(store.create(newDiagnosis('two', { large }))).rejects.toMatchObject(refused);
-      expect(await store.get(key('one'))).toEqual(made);
+      expect(await store.get(key('one'))).toEqual(fixture);
       expect(await store.get(key('two'))).toBeUndefined();
     });
 
@@ -219,14 +221,14 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
       const store = await makeStore();
       await store.create(newDiagnosis('before'));
       const { resourceVersion } = await store.list('Diagnosis');
-      const made = await store.create(newDiagnosis('one'));
+      const fixture = await store.create(newDiagnosis('one'));
       await store.create(newSet('some'));
-      const running = await store.updateStatus({ ...made, status: { phase: 'Running' } });
+      const running = await store.updateStatus({ ...fixture, status: { phase: 'Running' } });
       const events = eventsOf(store, resourceVersion, 4);
       const deleted = await store.delete(key('one'));
       const last = await store.create(newDiagnosis('two'));
       expect(await events).toEqual([
-        { type: 'ADDED', object: made },
+        { type: 'ADDED', object: fixture },
         { type: 'MODIFIED', object: running },
         { type: 'DELETED', object: deleted },
         { type: 'ADDED', object: last },
@@ -239,8 +241,8 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
     test('says so to whoever wants changes that it no longer knows', async () => {
       const store = await makeStore();
       const { metadata } = await store.create(newDiagnosis('old'));
-      for (let made = 0; made < HISTORY_EVENTS_MAX + 1; made += 1_000) {
-        const names = Array.from({ length: 1_000 }, (_, at) => `many-${made + at}`);
+      for (let fixture = 0; fixture < HISTORY_EVENTS_MAX + 1; fixture += 1_000) {
+        const names = Array.from({ length: 1_000 }, (_, at) => `many-${fixture + at}`);
         await Promise.all(names.map((each) => store.create(newDiagnosis(each))));
       }
       const gone = { trouble: 'Gone' };
@@ -250,8 +252,8 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
       await expect(eventsOf(store, 'yesterday', 1)).rejects.toMatchObject(gone);
       const { resourceVersion } = await store.list('Diagnosis');
       const next = eventsOf(store, resourceVersion, 1);
-      const made = await store.create(newDiagnosis('new'));
-      expect(await next).toEqual([{ type: 'ADDED', object: made }]);
+      const fixture = await store.create(newDiagnosis('new'));
+      expect(await next).toEqual([{ type: 'ADDED', object: fixture }]);
     });
 
     test('stops to tell when it is asked to', async () => {
@@ -266,8 +268,8 @@ export function describeStore(which: string, makeStore: () => Promise<Store>): v
 
     test('keeps what it gave away apart from what it keeps', async () => {
       const store = await makeStore();
-      const made = await store.create(newDiagnosis('one'));
-      (made.spec as Record<string, unknown>).operationSet = 'spoilt';
+      const fixture = await store.create(newDiagnosis('one'));
+      (fixture.spec as Record<string, unknown>).operationSet = 'spoilt';
       expect((await store.get(key('one')))?.spec.operationSet).toBe('some');
     });
   });

@@ -15,8 +15,8 @@ export function notFound(key: ObjectKey): StoreError {
 }
 
 export function conflict(key: ObjectKey): StoreError {
-  const words = `${wordsOf(key)} was changed by somebody else; read it again, and decide anew`;
-  return new StoreError('Conflict', words);
+  const text = `${wordsOf(key)} was changed by somebody else; read it again, and decide anew`;
+  return new StoreError('Conflict', text);
 }
 
 export function closed(): StoreError {

@@ -43,7 +43,7 @@ export interface StoreEvent {
  * The reasons of Kubernetes for the same. The last two are ours: the disk did not take it, and may do
  * so later; and what is kept of this one object is not what was written.
  */
-export type StoreTrouble =
+export type StoreErrorReason =
   | 'AlreadyExists'
   | 'NotFound'
   | 'Conflict'
@@ -53,9 +53,9 @@ export type StoreTrouble =
   | 'Damaged';
 
 export class StoreError extends Error {
-  readonly trouble: StoreTrouble;
+  readonly trouble: StoreErrorReason;
 
-  constructor(trouble: StoreTrouble, message: string) {
+  constructor(trouble: StoreErrorReason, message: string) {
     super(message);
     this.name = 'StoreError';
     this.trouble = trouble;

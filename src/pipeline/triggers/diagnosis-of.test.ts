@@ -3,7 +3,7 @@ import type { TriggerSpec } from '../api/trigger.ts';
 import { readAlert } from './alert.ts';
 import { readCommonEvent } from './common-event.ts';
 import { diagnosisOf, type Here, originIn, originOf } from './diagnosis-of.ts';
-import type { Happening } from './happening.ts';
+import type { TriggerEvent } from './trigger-event.ts';
 
 const NOW = new Date('2021-06-03T08:02:24Z');
 const HERE: Here = { nodeName: 'my-node', otherNames: ['my-host.example', '1.2.3.4', 'fd00::7'] };
@@ -34,15 +34,15 @@ function trigger(template: object = {}, spec: Partial<TriggerSpec> = {}) {
   return { name: 'clock', spec: { operationSet: 'clock-set', sourceTemplate, ...spec } };
 }
 
-function alert(labels: object): Happening {
+function alert(labels: object): TriggerEvent {
   const read = readAlert({ labels }, NOW);
   if (!read.ok) throw new Error(read.why);
   return { source: 'prometheusAlertTemplate', what: read.value };
 }
 
 function madeOf(labels: object, by = trigger()) {
-  const made = diagnosisOf(by, alert(labels), HERE, { now: NOW });
-  return made.ok ? made.value : { why: made.why };
+  const fixture = diagnosisOf(by, alert(labels), HERE, { now: NOW });
+  return fixture.ok ? fixture.value : { why: fixture.why };
 }
 
 test.each(['Automatic', 'Approval', 'Never'] as const)(
@@ -144,8 +144,8 @@ test.each([
   ['', 'unnamed'],
   ['A'.repeat(500), 'a'.repeat(180)],
 ])('an alert "%s" is "%s" in the name', (alertname, part) => {
-  const made = madeOf({ ...LABELS, alertname });
-  expect(made).toMatchObject({
+  const fixture = madeOf({ ...LABELS, alertname });
+  expect(fixture).toMatchObject({
     metadata: { name: expect.stringContaining(`prometheus-alert.${part}.`) },
   });
 });
@@ -153,16 +153,16 @@ test.each([
 test('a common event becomes a Diagnosis of the node of its Trigger', () => {
   const read = readCommonEvent({ summary: 'high load', class: 'High CPU', source: 'x' });
   if (!read.ok) throw new Error(read.why);
-  const happening: Happening = { source: 'commonEventTemplate', what: read.value };
+  const event: TriggerEvent = { source: 'commonEventTemplate', what: read.value };
   const by = (spec: object) => ({
     name: 'load',
     spec: { operationSet: 'load-set', sourceTemplate: { commonEventTemplate: {} }, ...spec },
   });
-  const made = diagnosisOf(by({ nodeName: 'my-node', parameters: { a: '1' } }), happening, HERE, {
+  const fixture = diagnosisOf(by({ nodeName: 'my-node', parameters: { a: '1' } }), event, HERE, {
     now: NOW,
   });
   const name = 'common-event.high-cpu.1622707344';
-  expect(made).toMatchObject({
+  expect(fixture).toMatchObject({
     ok: true,
     value: {
       metadata: {
@@ -173,8 +173,8 @@ test('a common event becomes a Diagnosis of the node of its Trigger', () => {
       spec: { operationSet: 'load-set', nodeName: 'my-node', parameters: { a: '1' } },
     },
   });
-  expect(diagnosisOf(by({}), happening, HERE, { now: NOW }).ok).toBe(false);
-  expect(diagnosisOf(by({ nodeName: 'another' }), happening, HERE, { now: NOW }).ok).toBe(false);
+  expect(diagnosisOf(by({}), event, HERE, { now: NOW }).ok).toBe(false);
+  expect(diagnosisOf(by({ nodeName: 'another' }), event, HERE, { now: NOW }).ok).toBe(false);
 });
 
 test('there is another name for the same second', () => {
@@ -185,9 +185,9 @@ test('there is another name for the same second', () => {
 });
 
 test('a Diagnosis tells of which Trigger and which alert it is', () => {
-  const made = madeOf(LABELS);
-  if ('why' in made) throw new Error(made.why);
-  expect(originIn(made.metadata.annotations)).toBe(originOf(trigger(), alert(LABELS)));
+  const fixture = madeOf(LABELS);
+  if ('why' in fixture) throw new Error(fixture.why);
+  expect(originIn(fixture.metadata.annotations)).toBe(originOf(trigger(), alert(LABELS)));
   expect(originIn({ 'diagnosis.kubediag.org/trigger': 'clock' })).toBeUndefined();
   expect(originIn()).toBeUndefined();
 });

@@ -6,8 +6,8 @@ import { placeText } from '../api/problem.ts';
 import type { TriggerSpec } from '../api/trigger.ts';
 import type { Alert } from './alert.ts';
 import type { Read, Texts } from './given-texts.ts';
-import { diagnosisName, type Happening, identityOf, wordsOf } from './happening.ts';
-import { KEPT_SECONDS } from './limits.ts';
+import { REPEAT_SECONDS } from './limits.ts';
+import { diagnosisName, identityOf, type TriggerEvent, wordsOf } from './trigger-event.ts';
 
 export interface NamedTrigger {
   readonly name: string;
@@ -45,26 +45,26 @@ export function originIn(annotations: Texts = {}): string | undefined {
   return trigger && identity ? `${trigger} ${identity}` : undefined;
 }
 
-export function originOf({ name }: NamedTrigger, happening: Happening): string {
-  return `${name} ${identityOf(happening)}`;
+export function originOf({ name }: NamedTrigger, event: TriggerEvent): string {
+  return `${name} ${identityOf(event)}`;
 }
 
 /** The Diagnosis that a Trigger makes of what it matched, or why it makes none. */
 export function diagnosisOf(
   trigger: NamedTrigger,
-  happening: Happening,
+  event: TriggerEvent,
   here: Here,
   { now, nameChoice = 1 }: { readonly now: Date; readonly nameChoice?: number },
 ): Read<TriggeredDiagnosis> {
-  const target = targetOf(trigger.spec, happening, here);
+  const target = targetOf(trigger.spec, event, here);
   if (!target.ok) return target;
-  const name = diagnosisName(happening, now, nameChoice);
-  const words =
-    happening.source === 'prometheusAlertTemplate'
-      ? { [`${PREFIX}/prometheus-alert`]: wordsOf(happening) }
+  const name = diagnosisName(event, now, nameChoice);
+  const args =
+    event.source === 'prometheusAlertTemplate'
+      ? { [`${PREFIX}/prometheus-alert`]: wordsOf(event) }
       : { [`${PREFIX}/common-event`]: name };
-  const annotations = { ...words, [TRIGGER]: trigger.name, [IDENTITY]: identityOf(happening) };
-  const parameters = parametersOf(trigger.spec, happening);
+  const annotations = { ...args, [TRIGGER]: trigger.name, [IDENTITY]: identityOf(event) };
+  const parameters = parametersOf(trigger.spec, event);
   const { operationSet, recovery } = trigger.spec;
   const diagnosis: TriggeredDiagnosis = {
     apiVersion: API_VERSION,
@@ -75,7 +75,7 @@ export function diagnosisOf(
       ...target.value,
       ...(recovery === undefined ? {} : { recovery }),
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
-      ttlSecondsAfterFinished: KEPT_SECONDS,
+      ttlSecondsAfterFinished: REPEAT_SECONDS,
     },
   };
   const [problem] = checkResource(diagnosis).problems;
@@ -86,8 +86,8 @@ export function diagnosisOf(
 
 type Target = Pick<DiagnosisSpec, 'nodeName' | 'podReference'>;
 
-function targetOf(spec: TriggerSpec, happening: Happening, here: Here): Read<Target> {
-  const named = happening.source === 'prometheusAlertTemplate' ? namedBy(happening.what, spec) : {};
+function targetOf(spec: TriggerSpec, event: TriggerEvent, here: Here): Read<Target> {
+  const named = event.source === 'prometheusAlertTemplate' ? namedBy(event.what, spec) : {};
   const node = named.nodeName || spec.nodeName || '';
   const { podReference } = named;
   if (node !== '') {
@@ -126,14 +126,14 @@ function isHere(named: string, { nodeName, otherNames }: Here): boolean {
 }
 
 function elsewhere(node: string, { nodeName }: Here): string {
-  const words = `it is for node "${node}", and this is ${nodeName}: send it to the agent there`;
-  return `${words}; if that is another name of this one, start serve with --node-name`;
+  const args = `it is for node "${node}", and this is ${nodeName}: send it to the agent there`;
+  return `${args}; if that is another name of this one, start serve with --node-name`;
 }
 
 /** Those of the Trigger, and over them the labels that it asks for. */
-function parametersOf({ parameters, sourceTemplate }: TriggerSpec, happening: Happening): Texts {
-  if (happening.source !== 'prometheusAlertTemplate') return parameters ?? {};
-  const { labels } = happening.what;
+function parametersOf({ parameters, sourceTemplate }: TriggerSpec, event: TriggerEvent): Texts {
+  if (event.source !== 'prometheusAlertTemplate') return parameters ?? {};
+  const { labels } = event.what;
   const wanted = sourceTemplate.prometheusAlertTemplate?.parameterInjectionLabels ?? [];
   const injected = wanted.flatMap((label) => {
     const text = textAt(labels, label);

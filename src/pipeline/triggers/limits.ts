@@ -23,4 +23,4 @@ export const ALERTS_MAX = 1_000;
 export const NAME_PART_CHARACTERS_MAX = 180;
 
 /** Ten days, as every KubeDiag keeps what has ended. Nobody applied it, so nobody would delete it. */
-export const KEPT_SECONDS = 864_000;
+export const REPEAT_SECONDS = 864_000;

@@ -160,8 +160,8 @@ test('a Trigger that waits for something else does not match', () => {
 
 test('every wrong pattern is told with its place', () => {
   const regexp = { alertName: '(alert1', labels: { 'a.b': '[z-a]', node: 'node1' } };
-  const told = checkPatterns(triggerOn('prometheusAlertTemplate', regexp));
-  expect(told.map(({ place, what }) => [placeText(place), what])).toEqual([
+  const reported = checkPatterns(triggerOn('prometheusAlertTemplate', regexp));
+  expect(reported.map(({ place, what }) => [placeText(place), what])).toEqual([
     ['spec.sourceTemplate.prometheusAlertTemplate.regexp.alertName', BAD],
     [
       'spec.sourceTemplate.prometheusAlertTemplate.regexp.labels["a.b"]',

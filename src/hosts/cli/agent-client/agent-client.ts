@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { fieldsIn, hasCode, secretIfThere, tried } from '../../../lib/state/state-folder.ts';
-import type { Trouble } from '../../../node/model/action.ts';
+import type { Failure } from '../../../node/model/action.ts';
 import { stateFolderOf } from '../command-line/options.ts';
 import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from '../limits.ts';
 
@@ -20,9 +20,9 @@ export interface AgentAnswer {
 }
 
 /** What the agent said; or that nobody answered as one, with what to do. */
-export type Asked = AgentAnswer | { readonly trouble: Trouble };
+export type Asked = AgentAnswer | { readonly trouble: Failure };
 
-export interface AgentWish {
+export interface AgentRequest {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
@@ -31,7 +31,7 @@ export interface AgentWish {
 }
 
 export interface AgentClient {
-  readonly ask: (method: string, path: string, wish?: AgentWish) => Promise<Asked>;
+  readonly ask: (method: string, path: string, wish?: AgentRequest) => Promise<Asked>;
   /** Each line of an answer that does not end, until `stop`. */
   readonly follow: (
     path: string,
@@ -53,7 +53,7 @@ type Place =
  */
 export async function agentClient(
   options: AgentOptions,
-): Promise<AgentClient | { readonly trouble: Trouble }> {
+): Promise<AgentClient | { readonly trouble: Failure }> {
   const folder = stateFolderOf(options);
   const tokenFile = options.tokenFile ?? join(folder, 'token');
   const read = await tried((async () => secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim())());
@@ -97,7 +97,7 @@ function clientOf(place: Place, token: string): AgentClient {
   };
 }
 
-interface Call extends AgentWish {
+interface Call extends AgentRequest {
   readonly place: Place;
   readonly token: string;
   readonly method: string;
@@ -136,8 +136,8 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     (response) => {
       response.on('error', failed);
       const answered = async (): Promise<Asked> => {
-        const told = await read(response);
-        return 'text' in told ? answerOf(response, told.text) : told;
+        const reported = await read(response);
+        return 'text' in reported ? answerOf(response, reported.text) : reported;
       };
       answered().then(resolve, failed);
     },
@@ -153,7 +153,7 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
   return promise;
 }
 
-function unreachable(place: Place, error: Error): Trouble {
+function unreachable(place: Place, error: Error): Failure {
   const where = 'socketPath' in place ? place.socketPath : `${place.host}:${place.port}`;
   const why = error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up');
   const todo = hasCode(error, 'EACCES') ? 'run it as root (sudo)' : START_ONE;

@@ -19,8 +19,8 @@ test('a patch of what was applied last, on what it had made, makes what is wante
 test('what others have set beside it stays', () => {
   const last = { spec: { a: 1, gone: 2, list: [1] } };
   const wanted = { spec: { a: 3, list: [2] } };
-  const kept = { spec: { ...last.spec, cancel: true }, status: { phase: 'Running' } };
-  expect(mergePatch(kept, applyPatch(last, wanted))).toEqual({
+  const stored = { spec: { ...last.spec, cancel: true }, status: { phase: 'Running' } };
+  expect(mergePatch(stored, applyPatch(last, wanted))).toEqual({
     spec: { a: 3, list: [2], cancel: true },
     status: { phase: 'Running' },
   });

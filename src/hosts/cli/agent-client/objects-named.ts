@@ -9,12 +9,12 @@ export interface Named {
 }
 
 /** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, in the way of kubectl; TYPE may be several with commas. */
-export function objectsNamed(words: readonly string[], command: string): readonly Named[] {
-  checkNotEmpty(words);
-  const [types, ...names] = words;
+export function objectsNamed(args: readonly string[], command: string): readonly Named[] {
+  checkNotEmpty(args);
+  const [types, ...names] = args;
   if (types === undefined) throw new UsageError(missingType(command));
-  if (words.some((word) => word.includes('/'))) {
-    return words.map((word) => slashed(word, command));
+  if (args.some((word) => word.includes('/'))) {
+    return args.map((word) => slashed(word, command));
   }
   const all = kindsNamed(types);
   if (names.length === 0) return all.map((kind) => ({ kind, name: undefined }));
@@ -22,20 +22,20 @@ export function objectsNamed(words: readonly string[], command: string): readonl
 }
 
 /** The same for a command that takes objects of one kind only, which need not be said. */
-export function namesOf(kind: Kind, words: readonly string[], command: string): readonly string[] {
-  checkNotEmpty(words);
-  const [first = ''] = words;
-  const isTyped = words.some((word) => word.includes('/')) || (words.length > 1 && isKind(first));
-  if (!isTyped) return words;
-  const named = objectsNamed(words, command);
+export function namesOf(kind: Kind, args: readonly string[], command: string): readonly string[] {
+  checkNotEmpty(args);
+  const [first = ''] = args;
+  const isTyped = args.some((word) => word.includes('/')) || (args.length > 1 && isKind(first));
+  if (!isTyped) return args;
+  const named = objectsNamed(args, command);
   const other = named.find((each) => each.kind !== kind);
   if (other) throw new UsageError(`${command} takes ${kind.plural}, not ${other.kind.plural}`);
   return named.flatMap(({ name }) => (name === undefined ? [] : [name]));
 }
 
 /** As from a variable of a script that is not set: it must not mean all of them. */
-function checkNotEmpty(words: readonly string[]): void {
-  if (words.includes('')) throw new UsageError('resource name may not be empty');
+function checkNotEmpty(args: readonly string[]): void {
+  if (args.includes('')) throw new UsageError('resource name may not be empty');
 }
 
 function slashed(word: string, command: string): Named {

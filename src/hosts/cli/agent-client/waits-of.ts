@@ -26,5 +26,5 @@ async function missingFor(value: unknown, client: AgentClient): Promise<readonly
   });
   if ('trouble' in answer) return [];
   // spec.parameters["a.b"]: no effect: no core file is made of a process
-  return answer.warnings.filter((words) => !/^(spec|metadata)\b/.test(words));
+  return answer.warnings.filter((text) => !/^(spec|metadata)\b/.test(text));
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { madeAgent, madeTerminal } from '../../../../test/made-agent.ts';
-import { chain, diagnosis, object } from '../../../../test/made-manifests.ts';
+import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
+import { chain, diagnosis, object } from '../../../../test/synthetic-manifests.ts';
 import type { StoredObject } from '../../../pipeline/store/store.ts';
 import { apply } from '../commands/apply.ts';
 import { approve, cancel } from '../commands/change-diagnosis.ts';
@@ -30,23 +30,23 @@ function written(...items: readonly object[]): readonly string[] {
 
 /** The commands of a person who sits on the node of an agent of their own. */
 async function person() {
-  const agent = await madeAgent();
-  const terminal = madeTerminal();
+  const agent = await syntheticAgent();
+  const terminal = syntheticTerminal();
   const options = { stateDir: agent.stateDir, hostRoot: '/', namespace: 'default' };
-  const told = async (code: Promise<number>) => ({ code: await code, ...terminal.said() });
+  const reported = async (code: Promise<number>) => ({ code: await code, ...terminal.said() });
   const getOptions: GetOptions = { ...options, output: 'table' };
   return {
     agent,
     options,
     apply: (...items: readonly object[]) =>
-      told(apply({ ...options, filename: written(...items) }, terminal)),
-    get: (words: readonly string[], more: Partial<GetOptions> = {}) =>
-      told(get(words, { ...getOptions, ...more }, terminal)),
-    describe: (...words: readonly string[]) => told(describe(words, options, terminal)),
-    remove: (...words: readonly string[]) => told(deleteObjects(words, options, terminal)),
-    cancel: (...names: readonly string[]) => told(cancel(names, options, terminal)),
+      reported(apply({ ...options, filename: written(...items) }, terminal)),
+    get: (args: readonly string[], more: Partial<GetOptions> = {}) =>
+      reported(get(args, { ...getOptions, ...more }, terminal)),
+    describe: (...args: readonly string[]) => reported(describe(args, options, terminal)),
+    remove: (...args: readonly string[]) => reported(deleteObjects(args, options, terminal)),
+    cancel: (...names: readonly string[]) => reported(cancel(names, options, terminal)),
     approve: (name: string, more: object = {}) =>
-      told(approve([name], { ...options, ...more }, terminal)),
+      reported(approve([name], { ...options, ...more }, terminal)),
   };
 }
 
@@ -54,9 +54,9 @@ const NAMES = 'diagnosis.kubediag.org';
 
 test('what is applied is made, walked, shown, described and deleted', async () => {
   const me = await person();
-  const made = await me.apply(script('a', 'echo hello'), chain('a'), diagnosis('d'));
-  expect(made).toMatchObject({ code: 0, err: '' });
-  expect(made.out).toBe(
+  const fixture = await me.apply(script('a', 'echo hello'), chain('a'), diagnosis('d'));
+  expect(fixture).toMatchObject({ code: 0, err: '' });
+  expect(fixture.out).toBe(
     `operation.${NAMES}/a created\noperationset.${NAMES}/set created\ndiagnosis.${NAMES}/d created\n`,
   );
   const phase = async () => {
@@ -91,7 +91,7 @@ test('what is applied is made, walked, shown, described and deleted', async () =
   const gone = await me.get(['diag', 'd']);
   expect(gone).toMatchObject({ code: 3, out: '' });
   expect(gone.err).toContain('Error from server (NotFound)');
-  expect(me.agent.troubles).toEqual([]);
+  expect(me.agent.errors).toEqual([]);
 });
 
 test('what changes is configured, and what others have set stays', async () => {
@@ -213,7 +213,7 @@ test('a kind that is none, and a name of all namespaces, cannot be asked for', a
 
 test('a watch shows every change, until the agent is gone', async () => {
   const me = await person();
-  const terminal = madeTerminal();
+  const terminal = syntheticTerminal();
   const options = { ...me.options, output: 'table', watch: true } as const;
   const watching = get(['diag'], options, terminal);
   let seen = '';

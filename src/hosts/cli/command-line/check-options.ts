@@ -2,20 +2,20 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { socketOf } from '../../../node/evidence/kubelet/kubelet.ts';
 import { findKubelet } from '../../../node/evidence/kubelet/kubelet-process.ts';
 import { resolvePath } from '../../../node/evidence/text/file-path.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { FileStatus } from '../../../node/model/node-reader.ts';
+import { IS_DENIED, IS_GONE, orCode } from '../../../node/reader/ignore-failure.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
-import { IS_DENIED, IS_GONE, orCode } from '../../../node/reader/unless-failed.ts';
 import { openLiveNode } from '../../local-node/open-live-node.ts';
 import { placeIn } from '../agent-client/agent-client.ts';
 import { nodeAccessOf } from '../input/open-node.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
-import { absolute, wholeNumber } from './options.ts';
+import { absolute, integer } from './options.ts';
 import { UsageError } from './usage-error.ts';
 
 /** They create our folder, or tell what was done so far. The others need an agent that has done so. */
@@ -38,7 +38,7 @@ export async function checkOptions(
     throw new UsageError(`--kubelet-${given} needs --kubelet-${other} as well`);
   }
   const given = namedIn(options);
-  const kubeletPid = optional(options.kubeletPid, (text) => wholeNumber('--kubelet-pid', text));
+  const kubeletPid = optional(options.kubeletPid, (text) => integer('--kubelet-pid', text));
   const access = nodeAccessOf({ hostRoot: '/', ...options });
   const node = openLiveNode(access);
   const here = access.hostRoot === '/' ? node : openLiveNode({ hostRoot: '/' });
@@ -57,7 +57,7 @@ export async function checkOptions(
   // The command looks at the same node next, and can go on with this reader.
   if (wrongUsage === undefined) node.pause();
   else node.close();
-  for (const each of new Set([here, node])) await tellAbandoned(each, terminal);
+  for (const each of new Set([here, node])) await reportAbandoned(each, terminal);
   if (wrongUsage !== undefined) throw new UsageError(wrongUsage);
 }
 
@@ -65,7 +65,7 @@ function optional<T>(value: unknown, read: (text: string) => T): T | undefined {
   return typeof value === 'string' ? read(value) : undefined;
 }
 
-interface Sight {
+interface Observation {
   readonly here: LiveNode;
   readonly node: LiveNode;
   readonly command: string;
@@ -83,14 +83,14 @@ const missing = (noun: string): Problem => ({ why: `no such ${noun}`, isMissing:
 async function problemOf(
   { flag, kind, on }: NamedOption,
   value: string,
-  sight: Sight,
+  sight: Observation,
 ): Promise<Problem | undefined> {
   const node = sight[on === 'node' ? 'node' : 'here'];
   if (kind === 'address') {
     return placeIn(value) ? undefined : wrong('not an address; for example http://127.0.0.1:8090');
   }
   if (kind === 'process') {
-    const asked = node.ask('file', { path: `/proc/${wholeNumber(flag, value)}/stat` });
+    const asked = node.ask('file', { path: `/proc/${integer(flag, value)}/stat` });
     const stat = await attempt(asked);
     return !stat.known && stat.error.failure === 'missing' ? missing('process') : undefined;
   }
@@ -156,7 +156,7 @@ function problemOfStatus(
 async function problemInside(
   kind: NamedKind,
   path: string,
-  sight: Sight,
+  sight: Observation,
   node: LiveNode,
 ): Promise<Problem | undefined> {
   if (kind === 'host-root') {
@@ -199,14 +199,14 @@ async function folderProblem(path: string, node: LiveNode): Promise<Problem | un
 }
 
 /** A kubelet in a container of its own may have its root where only that container sees it. */
-async function isInKubelet(path: string, { node, kubeletPid }: Sight): Promise<boolean> {
-  const found = await attempt(findKubelet(lookAt(node, { kubeletPid })));
+async function isInKubelet(path: string, { node, kubeletPid }: Observation): Promise<boolean> {
+  const found = await attempt(findKubelet(takeSnapshot(node, { kubeletPid })));
   const pid = found.known ? found.value.process?.pid : undefined;
   return pid !== undefined && (await whatIs(node, path, `/proc/${pid}/root`)) !== 'missing';
 }
 
 /** It is created where it does not exist; but not below a file. */
-function stateFolderProblem(path: string, { command }: Sight): Problem | undefined {
+function stateFolderProblem(path: string, { command }: Observation): Problem | undefined {
   let place = path;
   let found = ownFile(place);
   if (found === 'missing' && !BEFORE_STATE_FOLDER.has(command)) return missing('directory');

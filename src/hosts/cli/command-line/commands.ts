@@ -14,7 +14,7 @@ import { COMMAND_GROUPS, examplesAndCodes, GLOBAL_OPTIONS, Program } from './hel
 import { lab } from './lab-commands.ts';
 
 /** What happens when a command was parsed; the commands themselves know nothing of it. */
-export type Run = (command: string, words: readonly string[], options: object) => Promise<void>;
+export type Run = (command: string, args: readonly string[], options: object) => Promise<void>;
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const;
 
@@ -49,8 +49,8 @@ export function commands(run: Run): Program {
       }
       for (const each of definition.commands.length > 0 ? definition.commands : [definition]) {
         each.action(async () => {
-          const words = each.processedArgs.flat().filter((word) => word !== undefined);
-          await run(nameOf(each), words as string[], each.optsWithGlobals());
+          const args = each.processedArgs.flat().filter((word) => word !== undefined);
+          await run(nameOf(each), args as string[], each.optsWithGlobals());
         });
       }
     }

@@ -7,7 +7,7 @@ import { isKind, kindNamed } from './kind-named.ts';
 import { OUTPUT_FORMATS } from './output-formats.ts';
 
 /** What the lab knows of its own words; the command line must not reach it by itself. */
-export interface LabWords {
+export interface LabCompletions {
   readonly variantsOf: (fault: string) => readonly string[];
   readonly lookAlikes: () => readonly string[];
   readonly cases: () => readonly string[];
@@ -41,11 +41,11 @@ const FILES: Completions = { words: [], files: true };
 /** Every word that can be where the last of these is; those that do not begin like it are left out. */
 export async function completionsFor(
   words: readonly string[],
-  labWords: () => Promise<LabWords>,
+  labCompletions: () => Promise<LabCompletions>,
 ): Promise<Completions> {
   const here = words.at(-1) ?? '';
   const typed = typedIn(words.slice(0, -1));
-  const sources = new Sources(typed, labWords);
+  const sources = new Sources(typed, labCompletions);
   const found = await candidates(here, typed, sources);
   return { ...found, words: found.words.filter(({ word }) => word.startsWith(here)) };
 }
@@ -132,12 +132,12 @@ const WAITS = ['condition=', 'jsonpath=', 'delete', 'create'];
 /** Where words come from that no definition of a command holds. */
 class Sources {
   readonly #typed: Typed;
-  readonly #labWords: () => Promise<LabWords>;
+  readonly #labCompletions: () => Promise<LabCompletions>;
   readonly #agent: AgentNames;
 
-  constructor(typed: Typed, labWords: () => Promise<LabWords>) {
+  constructor(typed: Typed, labCompletions: () => Promise<LabCompletions>) {
     this.#typed = typed;
-    this.#labWords = labWords;
+    this.#labCompletions = labCompletions;
     this.#agent = new AgentNames(typed.options);
   }
 
@@ -151,13 +151,13 @@ class Sources {
       case '--for':
         return plain(WAITS);
       case '--variant':
-        return plain((await this.#labWords()).variantsOf(positional[0] ?? ''));
+        return plain((await this.#labCompletions()).variantsOf(positional[0] ?? ''));
       case '--look-alike':
-        return plain((await this.#labWords()).lookAlikes());
+        return plain((await this.#labCompletions()).lookAlikes());
       case '--namespace':
         return plain(await this.#agent.namespaces());
       case '--name':
-        return isOfLab ? plain(await (await this.#labWords()).nodes()) : NOTHING;
+        return isOfLab ? plain(await (await this.#labCompletions()).nodes()) : NOTHING;
       default:
         return OF_FILES.has(PLACEHOLDER.exec(option.flags)?.[1] ?? '') ? FILES : NOTHING;
     }
@@ -173,7 +173,7 @@ class Sources {
       case 'FAULT|SYMPTOM':
         return listed(faults.map(({ id, title }) => described(id, title)));
       case 'CASE':
-        return plain((await this.#labWords()).cases());
+        return plain((await this.#labCompletions()).cases());
       case 'TYPE[/NAME]':
       case 'NAME':
         return this.#objects(here);
@@ -187,7 +187,7 @@ class Sources {
   /** `FAULT/VARIANT`, as `lab break` takes it. */
   async #variants(here: string): Promise<Completions> {
     const [fault = ''] = here.split('/');
-    const variants = (await this.#labWords()).variantsOf(fault);
+    const variants = (await this.#labCompletions()).variantsOf(fault);
     return plain(variants.map((variant) => `${fault}/${variant}`));
   }
 

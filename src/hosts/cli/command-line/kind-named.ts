@@ -25,8 +25,8 @@ function findKind(word: string): Kind | undefined {
 }
 
 /** One, several with commas between them, or "all". */
-export function kindsNamed(words: string): readonly Kind[] {
-  const named = words.split(',').flatMap((word) => (word === 'all' ? kinds : [kindNamed(word)]));
+export function kindsNamed(text: string): readonly Kind[] {
+  const named = text.split(',').flatMap((word) => (word === 'all' ? kinds : [kindNamed(word)]));
   return [...new Set(named)];
 }
 

@@ -10,6 +10,6 @@ test.each([
   ['lab run --help', 'lab run --help'],
   ['lab break dead-volume-mount', 'lab break dead-volume-mount'],
   ['run -f x', 'run -f x'],
-])('%s is %s', (words, apart) => {
-  expect(withCommandApart(words.split(' ')).join(' ')).toBe(apart);
+])('%s is %s', (text, apart) => {
+  expect(withCommandApart(text.split(' ')).join(' ')).toBe(apart);
 });

@@ -42,17 +42,16 @@ function run(): Command {
  * `lab run --name a ls -l` as if it were `lab run --name a -- ls -l`: what follows a command is its
  * own, also when it looks like an option of ours.
  */
-export function withCommandApart(words: readonly string[]): readonly string[] {
+export function withCommandApart(args: readonly string[]): readonly string[] {
   const isOption = (word: string) => word.startsWith('-');
-  const group = words.findIndex((word) => !isOption(word));
-  const inGroup = words.findIndex((word, at) => at > group && !isOption(word));
-  if (words[group] !== 'lab' || words[inGroup] !== 'run') return words;
-  const command = words.findIndex(
-    (word, at) =>
-      at > inGroup && (word === '--' || (!isOption(word) && words[at - 1] !== '--name')),
+  const group = args.findIndex((word) => !isOption(word));
+  const inGroup = args.findIndex((word, at) => at > group && !isOption(word));
+  if (args[group] !== 'lab' || args[inGroup] !== 'run') return args;
+  const command = args.findIndex(
+    (word, at) => at > inGroup && (word === '--' || (!isOption(word) && args[at - 1] !== '--name')),
   );
-  if (command < 0 || words[command] === '--') return words;
-  return [...words.slice(0, command), '--', ...words.slice(command)];
+  if (command < 0 || args[command] === '--') return args;
+  return [...args.slice(0, command), '--', ...args.slice(command)];
 }
 
 function breakNode(): Command {
@@ -77,7 +76,7 @@ function tour(): Command {
     .option('--yes', 'do not wait for Enter between the steps')
     .option('--serve', 'afterwards let kubediag serve stand there, until Ctrl-C')
     .addOption(listenOption());
-  return withBorrowOptions(command);
+  return withLabOptions(command);
 }
 
 function exam(): Command {
@@ -92,7 +91,7 @@ function exam(): Command {
         .choices(['table', 'json', 'junit'])
         .default('table'),
     );
-  return withBorrowOptions(command);
+  return withLabOptions(command);
 }
 
 function serve(): Command {
@@ -117,7 +116,7 @@ function withMakeOptions(command: Command): Command {
 }
 
 /** For what makes a practice node for itself alone, unless one is named: that is what it is already. */
-function withBorrowOptions(command: Command): Command {
+function withLabOptions(command: Command): Command {
   const name = new Option(
     '--name <NAME>',
     'a practice node that is up (default: one made for this alone)',

@@ -1,4 +1,4 @@
-import type { LookSettings } from '../../../node/model/evidence.ts';
+import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import { UsageError } from './usage-error.ts';
 
 /** How the node is reached: the same options wherever a command looks at one. */
@@ -15,10 +15,10 @@ export interface NodeOptions {
   readonly minAge?: string;
 }
 
-export function lookSettingsOf(options: NodeOptions): LookSettings {
+export function snapshotOptionsOf(options: NodeOptions): SnapshotOptions {
   const { kubeletPid, kubeletRoot, runtimeEndpoint, kubeletLog, minAge } = options;
   return {
-    ...(kubeletPid === undefined ? {} : { kubeletPid: wholeNumber('--kubelet-pid', kubeletPid) }),
+    ...(kubeletPid === undefined ? {} : { kubeletPid: integer('--kubelet-pid', kubeletPid) }),
     ...(kubeletRoot === undefined ? {} : { kubeletRoot: absolute('--kubelet-root', kubeletRoot) }),
     ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
     ...(kubeletLog === undefined ? {} : { kubeletLog: absolute('--kubelet-log', kubeletLog) }),
@@ -43,7 +43,7 @@ function msOf(text: string): number {
   return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
-export function wholeNumber(option: string, text: string): number {
+export function integer(option: string, text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${option} takes a number, not "${text}"`);
   return Number(text);
 }

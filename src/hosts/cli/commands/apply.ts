@@ -8,14 +8,14 @@ import { API_VERSION, GROUP, type Kind, kinds } from '../../../pipeline/api/kind
 import { placeText } from '../../../pipeline/api/problem.ts';
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { applyPatch, LAST_APPLIED } from '../agent-client/apply-patch.ts';
 import {
+  failAt,
   type GivenPlace,
   isGranted,
   isGrantedFor,
-  tellAt,
-  tellTrouble,
-} from '../agent-client/tell-answer.ts';
+  printFailure,
+} from '../agent-client/agent-error.ts';
+import { applyPatch, LAST_APPLIED } from '../agent-client/apply-patch.ts';
 import type { DryRunMode } from '../command-line/dry-run-mode.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
@@ -39,7 +39,7 @@ export async function apply(options: ApplyOptions, terminal: Terminal): Promise<
   }
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
   const { namespace, dryRun = 'none' } = options;
@@ -115,7 +115,7 @@ async function applyOne(
   if (dryRun === 'client' && !isRightHere(given, validation, terminal)) return false;
   const place = textAt(value, 'metadata', 'namespace') ?? namespace;
   const name = textAt(value, 'metadata', 'name');
-  const tell = (done: string, called: string) => {
+  const report = (done: string, called: string) => {
     terminal.out(`${printable(fullName(kind, called))} ${done}${SAID[dryRun]}\n`);
     return true;
   };
@@ -123,18 +123,18 @@ async function applyOne(
   const query = `?fieldValidation=${validation}${dryRun === 'server' ? '&dryRun=All' : ''}`;
   const create = async () => {
     if (dryRun === 'client') {
-      return tell('created', name ?? textAt(value, 'metadata', 'generateName') ?? '');
+      return report('created', name ?? textAt(value, 'metadata', 'generateName') ?? '');
     }
-    const made = await client.ask('POST', `${pathOf(kind, place)}${query}`, { body: wanted });
-    if (!isGrantedFor(given, made, terminal)) return false;
-    return tell('created', textAt(made.value, 'metadata', 'name') ?? '');
+    const created = await client.ask('POST', `${pathOf(kind, place)}${query}`, { body: wanted });
+    if (!isGrantedFor(given, created, terminal)) return false;
+    return report('created', textAt(created.value, 'metadata', 'name') ?? '');
   };
   if (name === undefined) return create();
   const path = pathOf(kind, place, name);
   const before = await client.ask('GET', path);
   if ('code' in before && before.code === 404) return create();
   if (!isGranted(before, terminal)) return false;
-  if (dryRun === 'client') return tell('configured', name);
+  if (dryRun === 'client') return report('configured', name);
   const last = textAt(before.value, 'metadata', 'annotations', LAST_APPLIED);
   const patch = {
     body: applyPatch(fieldsIn(last ?? ''), wanted),
@@ -142,7 +142,7 @@ async function applyOne(
   };
   const after = await client.ask('PATCH', `${path}${query}`, patch);
   if (!isGrantedFor(given, after, terminal)) return false;
-  return tell(isSame(before.value, after.value, dryRun) ? 'unchanged' : 'configured', name);
+  return report(isSame(before.value, after.value, dryRun) ? 'unchanged' : 'configured', name);
 }
 
 /** A dry run writes no new version, so what would be stored is compared. */
@@ -158,7 +158,7 @@ function isRightHere(given: GivenObject, validation: FieldValidation, terminal: 
   for (const { severity, place, what, fix } of problems) {
     const head = severity === 'problem' ? 'error: ' : 'Warning: ';
     const words = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
-    tellAt(given, head, words, terminal);
+    failAt(given, head, words, terminal);
   }
   return problems.every(({ severity }) => severity === 'note');
 }

@@ -1,13 +1,13 @@
 import { resolve } from 'node:path';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { faults } from '../../../node/faults/index.ts';
+import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import { writeBundle } from '../../local-node/save-bundle.ts';
-import { type Looked, takeLook } from '../../local-node/take-look.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
 import { openNode } from '../input/open-node.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 
 const ELSEWHERE = 'name a file elsewhere: kubediag bundle FILE';
 
@@ -20,18 +20,18 @@ export async function bundle(
   checkOutputs(file);
   const looking = {
     faults,
-    settings: lookSettingsOf(options),
+    settings: snapshotOptionsOf(options),
     timeoutMs: durationMs('--timeout', options.timeout),
   };
   const node = openNode(options);
-  const looked = await takeLook(node, looking, terminal);
+  const looked = await runCheck(node, looking, terminal);
   node.close();
   const code = save(looked, file, terminal);
-  await tellAbandoned(node, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
-function save(looked: Looked, file: string | undefined, terminal: Terminal): number {
+function save(looked: CheckResult, file: string | undefined, terminal: Terminal): number {
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');

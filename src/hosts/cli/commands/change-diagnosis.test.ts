@@ -1,31 +1,31 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { madeAgent, madeTerminal } from '../../../../test/made-agent.ts';
+import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
 import { approve } from './change-diagnosis.ts';
 
 /** An agent that keeps one Diagnosis with a plan, and what it is asked to change. */
 async function approved(phase: string) {
   const changes: unknown[] = [];
-  const kept = {
+  const stored = {
     metadata: { name: 'd', resourceVersion: '7' },
     status: {
       phase,
       plan: 'abc',
-      plannedActions: [{ kind: 'unmount', deed: 'unmount /a', plan: 'abc' }],
+      plannedActions: [{ kind: 'unmount', description: 'unmount /a', plan: 'abc' }],
     },
   };
   const server = createServer((request, response) => {
     request.setEncoding('utf8').on('data', (text: string) => changes.push(JSON.parse(text)));
     response.setHeader('Content-Type', 'application/json');
-    request.on('end', () => response.end(JSON.stringify(kept)));
+    request.on('end', () => response.end(JSON.stringify(stored)));
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await expect.poll(() => server.listening).toBe(true);
-  const { stateDir } = await madeAgent();
+  const { stateDir } = await syntheticAgent();
   const { port } = server.address() as AddressInfo;
   const there = { stateDir, hostRoot: '/', server: `http://127.0.0.1:${port}` };
-  const terminal = madeTerminal();
+  const terminal = syntheticTerminal();
   const code = await approve(['d'], { ...there, namespace: 'default', plan: 'abc' }, terminal);
   return { code, changes, ...terminal.said() };
 }

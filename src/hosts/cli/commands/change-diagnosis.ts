@@ -2,8 +2,8 @@ import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
 import { UsageError } from '../command-line/usage-error.ts';
@@ -23,11 +23,11 @@ const diagnosis = kindNamed('Diagnosis');
 
 /** `kubediag cancel NAME...`: each ends as Failed; a change of the node that has begun is carried through. */
 export async function cancel(
-  words: readonly string[],
+  args: readonly string[],
   options: ChangeOptions,
   terminal: Terminal,
 ): Promise<number> {
-  return changeEach(namesOf(diagnosis, words, 'cancel'), (name) =>
+  return changeEach(namesOf(diagnosis, args, 'cancel'), (name) =>
     cancelOne(name, options, terminal),
   );
 }
@@ -59,11 +59,11 @@ async function cancelOne(
 
 /** `kubediag approve NAME...`: shows what each has planned, and lets exactly that be done. */
 export async function approve(
-  words: readonly string[],
+  args: readonly string[],
   options: ApproveOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const names = namesOf(diagnosis, words, 'approve');
+  const names = namesOf(diagnosis, args, 'approve');
   if (names.length > 1 && options.plan !== undefined) {
     throw new UsageError('--plan is the plan of one Diagnosis: approve one at a time with it');
   }
@@ -125,7 +125,7 @@ function called(name: string): string {
 async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Terminal) {
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return undefined;
   }
   const path = pathOf(diagnosis, options.namespace, name);

@@ -1,14 +1,19 @@
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
-import { type Looking, takeLook } from '../../local-node/take-look.ts';
+import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { durationMs, lookSettingsOf, type NodeOptions, podName } from '../command-line/options.ts';
+import {
+  durationMs,
+  type NodeOptions,
+  podName,
+  snapshotOptionsOf,
+} from '../command-line/options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { openNode } from '../input/open-node.ts';
 import { withoutDenials } from '../screens/not-root.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 import { adviceWithoutKubelet, hasNothingToCheck } from './no-node.ts';
 import { watch } from './watch.ts';
 
@@ -27,7 +32,7 @@ export async function check(
 ): Promise<number> {
   const looking = {
     faults: chooseFaults(names),
-    settings: lookSettingsOf(options),
+    settings: snapshotOptionsOf(options),
     only: options.pod === undefined ? undefined : podName(options.pod),
     timeoutMs: durationMs('--timeout', options.timeout),
   };
@@ -36,12 +41,12 @@ export async function check(
   // The answer comes first; what was asked for it, and whom it left behind, is told below it.
   const asked: (() => string)[] = [];
   const listener = { ...terminal, detail: (text: () => string) => void asked.push(text) };
-  const { report } = await takeLook(node, looking, listener);
+  const { report } = await runCheck(node, looking, listener);
   const advice = await adviceFor(report, options, node);
   node.close();
   const code = await answer(report, advice, options, terminal);
   for (const text of asked) terminal.detail(text);
-  await tellAbandoned(node, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -62,7 +67,7 @@ async function answer(
 /** `kubediag check --watch`, until Ctrl-C; its code is that of the last look. */
 async function watchNode(
   node: ReturnType<typeof openNode>,
-  looking: Looking,
+  looking: CheckRun,
   { output, every, verbose = false }: CheckOptions,
   terminal: Terminal,
 ): Promise<number> {

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { breakNode, makeNode } from '../../../../test/rig/faulty-node.ts';
 import { type PracticeNode, WEB } from '../../../../test/rig/practice-node.ts';
 import { shellPackages } from '../../../../test/rig/shell-packages.ts';
-import { makeNode, makeSick } from '../../../../test/rig/sick-node.ts';
 import { readGiven } from '../input/read-given.ts';
 import { examinedReport } from './examine.ts';
 
@@ -97,7 +97,7 @@ describe('a process that calls itself a kubelet', () => {
   it('is one of too many, and that is told, as is every limit', async () => {
     const sick = await makeNode();
     const { node } = sick;
-    await makeSick(sick);
+    await breakNode(sick);
     await node.startHere(['/usr/bin/bash', '-c', IMPOSTOR]).hasSaid('ready');
     await node.startHere(['unshare', '--mount', 'sh', '-c', 'echo ready; sleep 600']).hasSaid('re');
     const script = join(node.scratch, 'small.sh');
@@ -132,7 +132,7 @@ describe('what the collector gathers', () => {
     async (_name, shell) => {
       const sick = await makeNode();
       const { node } = sick;
-      const subpath = await makeSick(sick);
+      const subpath = await breakNode(sick);
       const volumes = join(node.root, 'pods', WEB.uid, 'volumes');
       await hang(node, join(volumes, 'kubernetes.io~nfs/dead'));
       for (const digits of ['1', '2', '3']) {

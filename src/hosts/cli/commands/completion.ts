@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { completionsFor, type LabWords } from '../command-line/complete-words.ts';
+import { completionsFor, type LabCompletions } from '../command-line/complete-words.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 
 /** The word by which the scripts below ask this program what could be typed. */
@@ -19,10 +19,10 @@ export function completion(shell: string, terminal: Terminal): number {
  */
 export async function complete(
   [shell = '', ...given]: readonly string[],
-  labWords: () => Promise<LabWords>,
+  labCompletions: () => Promise<LabCompletions>,
 ): Promise<string> {
   const typed = shell === 'bash' ? rejoined(given) : given;
-  const { words, files } = await completionsFor(typed, labWords);
+  const { words, files } = await completionsFor(typed, labCompletions);
   const isOpen = words.some(({ word }) => /[=/]$/.test(word));
   const kind = files ? 'files' : isOpen ? 'nospace' : 'words';
   // bash takes what stands behind "=" for a word of its own.

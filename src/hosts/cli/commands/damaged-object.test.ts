@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { madeAgent, madeTerminal } from '../../../../test/made-agent.ts';
+import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
 import { openSqliteStore } from '../../../pipeline/store/sqlite-store.ts';
 import { newDiagnosis } from '../../../pipeline/store/store-contract.ts';
 import { deleteObjects } from './delete.ts';
@@ -20,15 +20,15 @@ test('an agent stands with an object that is damaged, names it, and lets it be d
   database.exec("UPDATE objects SET text = substr(text, 1, 50) WHERE name = 'bad'");
   database.close();
 
-  const { stateDir, troubles } = await madeAgent(scratch);
-  const terminal = madeTerminal();
+  const { stateDir, errors } = await syntheticAgent(scratch);
+  const terminal = syntheticTerminal();
   const options = { stateDir, hostRoot: '/', namespace: 'default' };
   const shown = async (...names: readonly string[]) => {
     const code = await get(['diag', ...names], { ...options, output: 'name' }, terminal);
     return { code, ...terminal.said() };
   };
   expect((await shown()).out).toBe('diagnosis.diagnosis.kubediag.org/good\n');
-  expect(troubles.join()).toContain('Diagnosis default/bad is not used');
+  expect(errors.join()).toContain('Diagnosis default/bad is not used');
   expect(await shown('bad')).toMatchObject({
     code: 3,
     err: expect.stringMatching(/InternalError.*Diagnosis\s+default\/bad\s+is\s+not\s+used/s),

@@ -2,21 +2,21 @@ import { textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import {
-  type Meant,
-  type MeantOptions,
-  namedOrSelected,
-  objectsMeant,
-  quotedName,
-} from '../agent-client/objects-meant.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import type { Named } from '../agent-client/objects-named.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import {
+  namedOrSelected,
+  quotedName,
+  type Selection,
+  type SelectionOptions,
+  selectedObjects,
+} from '../agent-client/selected-objects.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { objectsGiven } from './apply.ts';
 
-export interface DeleteOptions extends AgentOptions, MeantOptions {
+export interface DeleteOptions extends AgentOptions, SelectionOptions {
   readonly filename?: readonly string[];
   readonly recursive?: boolean;
   readonly ignoreNotFound?: boolean;
@@ -28,18 +28,20 @@ export interface DeleteOptions extends AgentOptions, MeantOptions {
  * begun is carried through.
  */
 export async function deleteObjects(
-  words: readonly string[],
+  args: readonly string[],
   options: DeleteOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const given = await givenBy(words, options, terminal);
+  const given = await givenBy(args, options, terminal);
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
   const targets =
-    'objects' in given ? given.objects : await objectsMeant(given.named, options, client, terminal);
+    'objects' in given
+      ? given.objects
+      : await selectedObjects(given.named, options, client, terminal);
   if (targets === undefined) return EXIT.notDone;
   if (targets.length === 0) terminal.err('No resources found\n');
   let isDone = true;
@@ -50,7 +52,7 @@ export async function deleteObjects(
 }
 
 async function deleteOne(
-  target: Meant,
+  target: Selection,
   { ignoreNotFound, all, output }: DeleteOptions,
   client: AgentClient,
   terminal: Terminal,
@@ -70,13 +72,13 @@ async function deleteOne(
 }
 
 async function givenBy(
-  words: readonly string[],
+  args: readonly string[],
   options: DeleteOptions,
   terminal: Terminal,
-): Promise<{ readonly objects: readonly Meant[] } | { readonly named: readonly Named[] }> {
+): Promise<{ readonly objects: readonly Selection[] } | { readonly named: readonly Named[] }> {
   const { filename, all, selector, fieldSelector, namespace } = options;
   if (filename !== undefined) {
-    if (words.length > 0 || all || selector !== undefined || fieldSelector !== undefined) {
+    if (args.length > 0 || all || selector !== undefined || fieldSelector !== undefined) {
       throw new UsageError(
         'when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well',
       );
@@ -90,13 +92,13 @@ async function givenBy(
       })),
     };
   }
-  if (words.length === 0) {
+  if (args.length === 0) {
     throw new UsageError(
       'you must provide one or more resources by argument or filename: TYPE NAME, TYPE/NAME, ' +
         'TYPE --all, TYPE -l LABELS, or -f FILE',
     );
   }
-  const named = namedOrSelected(words, options, 'delete');
+  const named = namedOrSelected(args, options, 'delete');
   const isOpen = all || selector !== undefined || fieldSelector !== undefined;
   if (!isOpen && named.some(({ name }) => name === undefined)) {
     throw new UsageError(
@@ -104,6 +106,6 @@ async function givenBy(
     );
   }
   // `get all` shows every kind: that somebody types it in `delete` too is no wish to lose them all.
-  if (words[0] === 'all') throw new UsageError('name the types to delete, such as diagnoses');
+  if (args[0] === 'all') throw new UsageError('name the types to delete, such as diagnoses');
   return { named };
 }

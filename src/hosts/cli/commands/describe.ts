@@ -1,12 +1,16 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { LAST_APPLIED } from '../agent-client/apply-patch.ts';
-import { type MeantOptions, namedOrSelected, objectsMeant } from '../agent-client/objects-meant.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import {
+  namedOrSelected,
+  type SelectionOptions,
+  selectedObjects,
+} from '../agent-client/selected-objects.ts';
 import { waitsOf } from '../agent-client/waits-of.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { pathOf } from '../command-line/kind-named.ts';
@@ -14,21 +18,21 @@ import { labelLine, resultSection, sectionOf } from '../screens/described-lines.
 import { type DiagnosisSummary, diagnosisSummary } from '../screens/diagnosis-summary.ts';
 import { yamlText } from '../screens/show-report.ts';
 
-export interface DescribeOptions extends AgentOptions, MeantOptions {}
+export interface DescribeOptions extends AgentOptions, SelectionOptions {}
 
 /** `kubediag describe TYPE [NAME...]`: all of each object, for a person. */
 export async function describe(
-  words: readonly string[],
+  args: readonly string[],
   options: DescribeOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const named = namedOrSelected(words, options, 'describe');
+  const named = namedOrSelected(args, options, 'describe');
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
-  const targets = await objectsMeant(named, options, client, terminal);
+  const targets = await selectedObjects(named, options, client, terminal);
   if (targets === undefined) return EXIT.notDone;
   if (targets.length === 0) terminal.err('No resources found.\n');
   let isWhole = true;
@@ -49,7 +53,7 @@ async function descriptionOf(value: unknown, client: AgentClient, width: number)
   const isDiagnosis = textAt(value, 'kind') === 'Diagnosis';
   const summary: DiagnosisSummary = isDiagnosis
     ? diagnosisSummary(value, width, await waitsOf(value, client))
-    : { lines: [], isSaid: () => false };
+    : { lines: [], isMentioned: () => false };
   const lines = [
     ...summary.lines,
     // The phase stands above where there is no result yet.
@@ -99,11 +103,11 @@ async function specLines(value: unknown): Promise<readonly string[]> {
 function statusLines(
   value: unknown,
   width: number,
-  { isSaid }: DiagnosisSummary,
+  { isMentioned }: DiagnosisSummary,
 ): readonly string[] {
   const more = fieldAt(value, 'status', 'stepsNotListed');
   const conditions = (listAt(value, 'status', 'conditions') ?? []).filter(
-    (each) => !isSaid(textAt(each, 'message') ?? ''),
+    (each) => !isMentioned(textAt(each, 'message') ?? ''),
   );
   return [
     ...sectionOf(
@@ -111,7 +115,7 @@ function statusLines(
       conditions,
       (each, columns) => {
         const status = textAt(each, 'status') === 'True' ? '' : ' (no longer)';
-        return wrapWords(`${textAt(each, 'reason')}${status}: ${textAt(each, 'message')}`, columns);
+        return wrapText(`${textAt(each, 'reason')}${status}: ${textAt(each, 'message')}`, columns);
       },
       width,
     ),
@@ -121,11 +125,11 @@ function statusLines(
       (each, columns) => {
         const why = textAt(each, 'message');
         const step = `${textAt(each, 'outcome')} ${textAt(each, 'operation')}`;
-        return wrapWords(why === undefined || isSaid(why) ? step : `${step}: ${why}`, columns);
+        return wrapText(why === undefined || isMentioned(why) ? step : `${step}: ${why}`, columns);
       },
       width,
       typeof more === 'number' ? more : 0,
     ),
-    ...resultSection(value, width, isSaid),
+    ...resultSection(value, width, isMentioned),
   ];
 }

@@ -125,7 +125,7 @@ describe('all that a fault needs', () => {
     expect(faults.map(({ verdict }) => verdict)).not.toContain('clear');
     expect(faults.every(({ reason }) => reason?.includes(note))).toBe(true);
     const taken = examined?.files.find(({ name }) => name === 'notes');
-    expect(taken?.takenFor).toEqual(['what our collector could not read']);
+    expect(taken?.detectedAs).toEqual(['what our collector could not read']);
   });
 
   test('what it noted of a file is told of what that file would have shown', async () => {
@@ -160,7 +160,7 @@ describe('all that a fault needs', () => {
       machine: collected('uname -a', 'Linux worker-7 3.10.0 x86_64 GNU/Linux\n'),
     });
     expect(node.kubelet.root).toBe('/data/kubelet');
-    expect(examined?.files.map(({ takenFor }) => takenFor.join())).toEqual([
+    expect(examined?.files.map(({ detectedAs }) => detectedAs.join())).toEqual([
       'the command line of the kubelet',
       expect.stringContaining('not judged'),
       expect.stringContaining('not judged'),

@@ -86,17 +86,21 @@ describe('a text, or several of them together', () => {
 
 describe('what is told of it', () => {
   test('each file is taken for something, or for nothing', async () => {
-    const { examined: told } = await examined('message-in-a-chat.md', 'README.md', 'no-such-file');
-    expect(told?.files).toMatchObject([
+    const { examined: reported } = await examined(
+      'message-in-a-chat.md',
+      'README.md',
+      'no-such-file',
+    );
+    expect(reported?.files).toMatchObject([
       {
         name: 'message-in-a-chat.md',
-        takenFor: [
+        detectedAs: [
           'a mount table (mountinfo)',
           expect.stringMatching(/events/),
           expect.stringMatching(/runtime/),
         ],
       },
-      { name: 'README.md', takenFor: [] },
+      { name: 'README.md', detectedAs: [] },
       {
         name: join(FOLDER, 'no-such-file'),
         failure: expect.stringContaining('no such file or directory'),
@@ -105,13 +109,13 @@ describe('what is told of it', () => {
   });
 
   test('what is missing comes with the command that collects it, and who waits for it', async () => {
-    const { examined: told } = await examined('mountinfo-with-stale-line.txt');
-    const commands = told?.missing.map(({ command }) => command) ?? [];
+    const { examined: reported } = await examined('mountinfo-with-stale-line.txt');
+    const commands = reported?.missing.map(({ command }) => command) ?? [];
     expect(commands).toContain('kubelet --version');
     expect(new Set(commands).size).toBe(commands.length);
-    expect(told?.missing.find(({ command }) => command === 'kubelet --version')?.faults).toContain(
-      STALE,
-    );
+    expect(
+      reported?.missing.find(({ command }) => command === 'kubelet --version')?.faults,
+    ).toContain(STALE);
   });
 
   test('the proof names the file and the line', async () => {
@@ -146,7 +150,7 @@ describe('whatever it came through', () => {
   test('what is no text is told by its bytes', () => {
     const bundle = writeTar([{ name: 'answers.jsonl', content: Buffer.from('{}') }]);
     expect(textsOf('b.tgz', gzipSync(bundle))).toMatchObject([
-      { text: '', takenFor: expect.stringContaining('kubediag replay b.tgz') },
+      { text: '', detectedAs: expect.stringContaining('kubediag replay b.tgz') },
     ]);
     // One sample of 5 in main.main, as pprof writes it.
     const profile = Buffer.from(
@@ -158,10 +162,10 @@ describe('whatever it came through', () => {
         `3209${Buffer.from('main.main').toString('hex')}`,
       'hex',
     );
-    expect(textsOf('p', gzipSync(profile))[0]?.takenFor).toContain(
+    expect(textsOf('p', gzipSync(profile))[0]?.detectedAs).toContain(
       'cpu in nanoseconds, 100 % of it in main.main',
     );
-    expect(textsOf('x', Buffer.from([1, 2, 3, 255, 0]))[0]?.takenFor).toBeUndefined();
+    expect(textsOf('x', Buffer.from([1, 2, 3, 255, 0]))[0]?.detectedAs).toBeUndefined();
   });
 
   test('a line that was cut off in the middle proves nothing', async () => {

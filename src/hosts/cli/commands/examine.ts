@@ -1,16 +1,16 @@
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
-import { checkUp, type Judged } from '../../../node/checkup/check-up.ts';
+import { checkUp, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { makeReport } from '../../../node/checkup/make-report.ts';
 import type { Examined, MissingReport, Report } from '../../../node/checkup/report.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../../../node/evidence/kubelet/kubelet-version.ts';
 import { mountTable } from '../../../node/evidence/mounts/mount-table.ts';
 import { type CaseFile, caseFileOf } from '../../../node/examine/case-file.ts';
-import { givenLook, NOT_GIVEN } from '../../../node/examine/given-look.ts';
+import { givenSnapshot, NOT_GIVEN } from '../../../node/examine/given-snapshot.ts';
 import { type Missing, missingOf } from '../../../node/examine/missing.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { attempt } from '../../../node/model/attempt.ts';
-import type { Evidence, Look, Needs } from '../../../node/model/evidence.ts';
+import type { Evidence, Needs, Snapshot } from '../../../node/model/evidence.ts';
 import { verdictOf } from '../../../node/model/verdict.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { type ReadFiles, readGiven } from '../input/read-given.ts';
@@ -38,23 +38,23 @@ export async function examine(
 
 export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
   const file = await caseFileOf(read.files, new Date());
-  const look = givenLook(file);
-  const told = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
-  const judged = await checkUp(told, look);
+  const snapshot = givenSnapshot(file);
+  const reported = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
+  const judged = await checkUp(reported, snapshot);
   const whole: Judged[] = [];
   const missing: MissingReport[] = [];
   for (const each of judged) {
-    const lacks = await lacking(each, file, look);
+    const lacks = await lacking(each, file, snapshot);
     const faultsOf = [each.fault.id];
     missing.push(...lacks.map(({ what, command }) => ({ what, command, faults: faultsOf })));
-    whole.push(withDoubt(each, lacks, file));
+    whole.push(withUnknown(each, lacks, file));
   }
   const files = [
-    ...file.files.map(({ name, takenFor }) => ({ name, takenFor })),
-    ...read.unread.map(({ name, why }) => ({ name, takenFor: [], failure: why })),
+    ...file.files.map(({ name, detectedAs }) => ({ name, detectedAs })),
+    ...read.unread.map(({ name, why }) => ({ name, detectedAs: [], failure: why })),
   ];
   const tookMs = Math.round(performance.now() - begun);
-  const summary = { ...(await summaryOf(look)), tookMs };
+  const summary = { ...(await summaryOf(snapshot)), tookMs };
   const examinedPart: Examined = { files, missing: byCommand(missing) };
   return { ...makeReport(summary, whole), examined: examinedPart };
 }
@@ -63,12 +63,12 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
 async function lacking(
   { fault }: Judged,
   { gaps, noted }: CaseFile,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<readonly Missing[]> {
   const lacks: Missing[] = [];
   for (const need of Object.values(fault.needs as Needs)) {
     const evidence = ('optional' in need ? need.optional : need) as Evidence<unknown>;
-    const collected = await attempt(look.of(evidence));
+    const collected = await attempt(snapshot.of(evidence));
     const gap = gaps.get(evidence);
     if (collected.known && gap === undefined) continue;
     const why = [gap, noted.of.get(evidence)].filter((one) => one !== undefined).join('; ');
@@ -78,14 +78,14 @@ async function lacking(
 }
 
 /** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
-function withDoubt(
+function withUnknown(
   { fault, verdict }: Judged,
   lacks: readonly Missing[],
   { suspicions, noted }: CaseFile,
 ): Judged {
   const suspicion = verdict.state === 'found' ? undefined : suspicions.get(fault.id);
-  const doubts = 'doubts' in verdict ? verdict.doubts : [];
-  const own = doubts.flatMap(({ why, ...rest }) => {
+  const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+  const own = unknowns.flatMap(({ why, ...rest }) => {
     const said = why.split('; ').filter((part) => !part.includes(NOT_GIVEN));
     return said.length === 0 ? [] : [{ ...rest, why: said.join('; ') }];
   });
@@ -96,7 +96,7 @@ function withDoubt(
     ...noted.general.map((note) => ({ why: `the collector noted: ${note}` })),
     ...(names === '' ? [] : [{ why: `not given: ${names}` }]),
   ];
-  return { fault, verdict: verdictOf({ findings: verdict.findings, doubts: all }) };
+  return { fault, verdict: verdictOf({ findings: verdict.findings, unknowns: all }) };
 }
 
 /** Each command once, with all that wait for it. */
@@ -109,15 +109,15 @@ function byCommand(missing: readonly MissingReport[]): readonly MissingReport[] 
   }));
 }
 
-async function summaryOf(look: Look): Promise<Omit<Report['node'], 'tookMs'>> {
-  const { root } = await look.of(kubelet);
+async function summaryOf(snapshot: Snapshot): Promise<Omit<Report['node'], 'tookMs'>> {
+  const { root } = await snapshot.of(kubelet);
   const [version, table] = await Promise.all([
-    attempt(look.of(kubeletVersion)),
-    attempt(look.of(mountTable)),
+    attempt(snapshot.of(kubeletVersion)),
+    attempt(snapshot.of(mountTable)),
   ]);
   return {
     name: 'unknown',
-    time: look.node.now().toISOString(),
+    time: snapshot.node.now().toISOString(),
     kubelet: {
       presence: 'unknown',
       ...(version.known ? { version: version.value.text } : {}),

@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
@@ -10,8 +10,8 @@ import { pageOf } from '../screens/pages.ts';
 import { searchPages } from '../screens/search-pages.ts';
 
 /** `kubediag explain [FAULT|SYMPTOM]` */
-export function explain(words: readonly string[], terminal: Terminal): number {
-  const asked = words.join(' ').trim();
+export function explain(args: readonly string[], terminal: Terminal): number {
+  const asked = args.join(' ').trim();
   if (asked === '') return listFaults(terminal);
   const fault = faults.find(({ id }) => id === asked);
   if (fault) {
@@ -44,10 +44,10 @@ function listHits(symptom: string, terminal: Terminal): number {
     return EXIT.unknown;
   }
   const blocks = hits.map(({ id, title, section, line }) => {
-    const why = wrapWords(section === '' ? line : `${section}: ${line}`, width - INDENT.length);
+    const why = wrapText(section === '' ? line : `${section}: ${line}`, width - INDENT.length);
     return [
       style('bold', id),
-      ...[...wrapWords(title, width - INDENT.length), ...why].map((each) => `${INDENT}${each}`),
+      ...[...wrapText(title, width - INDENT.length), ...why].map((each) => `${INDENT}${each}`),
       `${INDENT}kubediag explain ${id}`,
     ];
   });
@@ -75,13 +75,13 @@ function renderBlock(block: Block, { width, style }: Terminal): string {
     case 'list':
       return block.items.map((item) => renderItem(item, width)).join('\n');
     default:
-      return wrapWords(block.text, width).join('\n');
+      return wrapText(block.text, width).join('\n');
   }
 }
 
 function renderItem({ mark, text }: ListItem, width: number): string {
   const indent = ' '.repeat(mark.length + 1);
-  return wrapWords(text, width - indent.length)
+  return wrapText(text, width - indent.length)
     .map((line, index) => (index === 0 ? `${mark} ${line}` : indent + line))
     .join('\n');
 }

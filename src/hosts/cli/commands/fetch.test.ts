@@ -2,8 +2,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { madeAgent, madeTerminal } from '../../../../test/made-agent.ts';
-import { keepFile } from '../../../lib/state/kept-files.ts';
+import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
+import { storeFile } from '../../../lib/state/stored-files.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import { apply } from './apply.ts';
 import { describe } from './describe.ts';
@@ -17,9 +17,9 @@ async function person(
   script: string,
   prepare: (stateDir: string) => Promise<unknown> = async () => {},
 ) {
-  const { stateDir } = await madeAgent();
+  const { stateDir } = await syntheticAgent();
   await prepare(stateDir);
-  const terminal = madeTerminal();
+  const terminal = syntheticTerminal();
   const options = { stateDir, hostRoot: '/', namespace: 'default' };
   const object = (kind: string, spec: object) => ({
     apiVersion: API_VERSION,
@@ -41,8 +41,8 @@ async function person(
     return terminal.said().out;
   };
   await expect.poll(described, { timeout: 4_000 }).toMatch(/Phase: +Succeeded/);
-  const fetched = async (...words: readonly string[]) => ({
-    code: await fetchResult(['one', ...words], options, terminal),
+  const fetched = async (...args: readonly string[]) => ({
+    code: await fetchResult(['one', ...args], options, terminal),
     ...terminal.said(),
   });
   return { described, fetched };
@@ -62,8 +62,8 @@ test('a file that was collected is fetched byte for byte', async () => {
   const bytes = Buffer.from([0, 255, 10, 13, 128]);
   let path = '';
   const me = await person(`cat ${join(folder, 'path')}`, async (stateDir) => {
-    const kept = await keepFile(stateDir, { kind: 'go-profiles', name: 'heap.pprof', bytes });
-    if (kept.ok) path = kept.value;
+    const stored = await storeFile(stateDir, { kind: 'go-profiles', name: 'heap.pprof', bytes });
+    if (stored.ok) path = stored.value;
     writeFileSync(join(folder, 'path'), path);
   });
   const file = join(folder, 'heap.pprof');

@@ -2,9 +2,9 @@ import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { keptPath } from '../agent-client/kept-path.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
+import { storedResultPath } from '../agent-client/stored-result-path.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { kindNamed, pathOf } from '../command-line/kind-named.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
@@ -23,7 +23,7 @@ export async function fetchResult(
   const [name = ''] = namesOf(diagnosis, [word], 'fetch');
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
   const found = await client.ask('GET', pathOf(diagnosis, options.namespace, name));
@@ -35,7 +35,7 @@ export async function fetchResult(
     terminal.err(`${printable(name)} has no result "${printable(key)}": ${printable(there)}\n`);
     return EXIT.notDone;
   }
-  const path = keptPath(result);
+  const path = storedResultPath(result);
   if (path === undefined && given === undefined) {
     outData(result.endsWith('\n') ? result : `${result}\n`, terminal);
     return EXIT.clear;

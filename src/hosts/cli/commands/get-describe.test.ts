@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { madeAgent, madeTerminal } from '../../../../test/made-agent.ts';
-import { diagnosis, object } from '../../../../test/made-manifests.ts';
-import { madeServer, TOKEN } from '../../../../test/made-server.ts';
+import { syntheticAgent, syntheticTerminal } from '../../../../test/synthetic-agent.ts';
+import { diagnosis, object } from '../../../../test/synthetic-manifests.ts';
+import { syntheticServer, TOKEN } from '../../../../test/synthetic-server.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import { apply } from './apply.ts';
 import { describe } from './describe.ts';
@@ -26,19 +26,19 @@ const set = (...operations: readonly string[]) =>
 
 /** Somebody whose agent keeps these objects. */
 async function person(...items: readonly object[]) {
-  const { stateDir } = await madeAgent();
-  const terminal = madeTerminal();
+  const { stateDir } = await syntheticAgent();
+  const terminal = syntheticTerminal();
   const options = { stateDir, hostRoot: '/', namespace: 'default' };
   const file = join(folder, 'all.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
   expect(await apply({ ...options, filename: [file] }, terminal)).toBe(0);
   terminal.said();
-  const told = async (code: Promise<number>) => ({ code: await code, ...terminal.said() });
+  const reported = async (code: Promise<number>) => ({ code: await code, ...terminal.said() });
   return {
-    get: (words: readonly string[], more: Partial<GetOptions> = {}) =>
-      told(get(words, { ...options, output: 'table', ...more }, terminal)),
+    get: (args: readonly string[], more: Partial<GetOptions> = {}) =>
+      reported(get(args, { ...options, output: 'table', ...more }, terminal)),
     describe: async (name: string) =>
-      (await told(describe(['diagnosis', name], options, terminal))).out,
+      (await reported(describe(['diagnosis', name], options, terminal))).out,
   };
 }
 
@@ -110,16 +110,21 @@ test('a Diagnosis whose step has no Operation yet says so, and one that has ende
 });
 
 test('a Diagnosis that waits for approval, or for its turn, says so', async () => {
-  const { port, store } = await madeServer();
+  const { port, store } = await syntheticServer();
   const tokenFile = join(folder, 'token');
   writeFileSync(tokenFile, TOKEN, { mode: 0o600 });
   const options = { server: `http://127.0.0.1:${port}`, tokenFile, hostRoot: '/' };
   const described = async (name: string, status: object, more: object = {}) => {
     const spec = { operationSet: 'set', nodeName: 'my-node', recovery: 'Approval', ...more };
     const metadata = { name, namespace: 'default' };
-    const made = await store.create({ apiVersion: API_VERSION, kind: 'Diagnosis', metadata, spec });
-    await store.updateStatus({ ...made, status: { ...status } });
-    const terminal = madeTerminal();
+    const fixture = await store.create({
+      apiVersion: API_VERSION,
+      kind: 'Diagnosis',
+      metadata,
+      spec,
+    });
+    await store.updateStatus({ ...fixture, status: { ...status } });
+    const terminal = syntheticTerminal();
     await describe(['diag', name], { ...options, namespace: 'default' }, terminal);
     return terminal.said().out;
   };

@@ -1,9 +1,9 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { type Named, objectsNamed } from '../agent-client/objects-named.ts';
 import { queryOf, type SelectorOptions } from '../agent-client/selector-query.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { type OutputFormat, outputFormat } from '../command-line/output-format.ts';
@@ -38,15 +38,15 @@ const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json'
 
 /** `kubediag get TYPE [NAME...]`, in the manner of kubectl. */
 export async function get(
-  words: readonly string[],
+  args: readonly string[],
   options: GetOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const wanted = wantedIn(words, options);
+  const wanted = wantedIn(args, options);
   const format = await outputFormat(options.output ?? 'table');
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
   const [first] = wanted;
@@ -76,9 +76,9 @@ function isTable({ is }: OutputFormat): boolean {
   return is === 'table' || is === 'wide';
 }
 
-function wantedIn(words: readonly string[], options: GetOptions): readonly Wanted[] {
+function wantedIn(args: readonly string[], options: GetOptions): readonly Wanted[] {
   const { allNamespaces, namespace, selector, fieldSelector, watch } = options;
-  const named = objectsNamed(words, 'get');
+  const named = objectsNamed(args, 'get');
   const hasName = named.some(({ name }) => name !== undefined);
   if (hasName && allNamespaces) {
     throw new UsageError('a resource cannot be retrieved by name across all namespaces');

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { madeTerminal } from '../../../../test/made-agent.ts';
+import { syntheticTerminal } from '../../../../test/synthetic-agent.ts';
 import { purposeOf } from '../../../pipeline/diagnosis/purpose.ts';
 import { journal } from './journal.ts';
 
@@ -29,7 +29,7 @@ test('a deed names the Diagnosis that it was for; what a person did is for none'
   const records = [record(1, purposeOf(metadata, { id: 2 })), record(2), record(3, 'u-2/1')];
   const lines = records.map((each) => `${JSON.stringify(each)}\n`);
   writeFileSync(join(stateDir, 'journal.jsonl'), lines.join(''));
-  const terminal = madeTerminal();
+  const terminal = syntheticTerminal();
   const options = { stateDir, hostRoot: '/' };
   expect(await journal({ ...options, output: 'wide' }, terminal)).toBe(0);
   const rows = terminal.said().out.trimEnd().split('\n').slice(1);

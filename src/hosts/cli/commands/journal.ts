@@ -9,7 +9,7 @@ import {
   readJournal,
 } from '../../../node/repair/journal.ts';
 import { diagnosisIn } from '../../../pipeline/diagnosis/purpose.ts';
-import { recordedWords } from '../../../pipeline/operations/action-words.ts';
+import { recordedText } from '../../../pipeline/operations/action-text.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { stateFolderOf } from '../command-line/options.ts';
 import { yamlText } from '../screens/show-report.ts';
@@ -29,19 +29,19 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
     terminal.err(`  do    ${reading.todo}\n`);
     return EXIT.unknown;
   }
-  const { records, unfinished, troubles } = reading.value;
-  for (const trouble of troubles) terminal.err(`${printable(trouble)}\n`);
+  const { records, unfinished, errors } = reading.value;
+  for (const failure of errors) terminal.err(`${printable(failure)}\n`);
   const entries = entriesOf(records, unfinished);
   if (options.output === 'json') terminal.out(`${jsonText(entries, 2)}\n`);
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
-  else if (troubles.length === 0) {
+  else if (errors.length === 0) {
     // Whoever mistyped the name of the folder sees it here.
     const where = existsSync(folder) ? folder : `${folder} does not exist`;
     terminal.out(`Nothing was done on this node yet (${where}).\n`);
   }
   // A journal of which no line can be read may tell of anything.
-  return entries.length === 0 && troubles.length > 0 ? EXIT.unknown : EXIT.clear;
+  return entries.length === 0 && errors.length > 0 ? EXIT.unknown : EXIT.clear;
 }
 
 /** What is in the journal, or why the disk does not tell. */
@@ -98,7 +98,7 @@ function tableOf(entries: readonly Entry[], isWide: boolean): string {
     outcome?.state ?? '',
     // As kubectl shows what is not there.
     diagnosis ?? '<none>',
-    ...(isWide ? [recordedWords(action)?.deed ?? ''] : []),
+    ...(isWide ? [recordedText(action)?.description ?? ''] : []),
   ]);
   const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
   const widths = table[0]?.map((_, column) =>

@@ -1,12 +1,12 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
 /** The lab, as `main` hands it to the command line, which must not reach it by itself. */
 export type Lab = (
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: Terminal,
 ) => Promise<
@@ -28,17 +28,17 @@ const LABEL_COLUMNS = 8;
 export async function practise(
   lab: Lab,
   command: string,
-  words: readonly string[],
+  args: readonly string[],
   options: object,
   terminal: Terminal,
 ): Promise<number> {
   // It draws lines from one end to the other, so it wants an end.
   const width = Number.isFinite(terminal.width) ? terminal.width : PAGE_COLUMNS;
-  const end = await lab(command, words, options, { ...terminal, width });
+  const end = await lab(command, args, options, { ...terminal, width });
   if (end.kind === 'ended') return end.code;
   if (end.kind === 'wrong-words') throw new UsageError(end.message);
   const part = (label: string, text: string) =>
-    wrapWords(text, terminal.errWidth - LABEL_COLUMNS)
+    wrapText(text, terminal.errWidth - LABEL_COLUMNS)
       .map((line, at) => `  ${(at === 0 ? label : '').padEnd(LABEL_COLUMNS - 2)}${line}\n`)
       .join('');
   terminal.err(`refused: ${end.what}\n${part('why', end.why)}${part('do', end.todo)}`);

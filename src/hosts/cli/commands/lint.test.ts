@@ -7,7 +7,7 @@ import { EXECUTABLE } from '../../../../test/rig/run-kubediag.ts';
 import { type LintReport, lintManifests } from '../manifests/lint-manifests.ts';
 
 const linted = (text: string) => lintManifests([{ name: 'a.yaml', text }]);
-const told = ({ problems }: LintReport) =>
+const reported = ({ problems }: LintReport) =>
   problems.map(
     ({ file, line, severity, place, what }) => `${file}:${line} ${severity} ${place}: ${what}`,
   );
@@ -63,7 +63,7 @@ describe('manifests', () => {
       'apiVersion: diagnosis.kubediag.org/v1\nkind: Diagnosis\nmetadata: {name: d}\n' +
       'spec: {operationSet: dead-volume-mount, nodeName: web-1, parameters: {a.b: one, a_b: two, c: three}}\n';
     const report = linted(`${script}---\n${diagnosis}`);
-    expect(told(report)).toEqual([
+    expect(reported(report)).toEqual([
       'a.yaml:9 note spec.processor.scriptRunner.argKeys: every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
       'a.yaml:14 note spec.parameters["a.b"]: a script gets none of a.b, a_b as KUBEDIAG_PARAM_A_B: they would share it',
     ]);
@@ -76,13 +76,13 @@ describe('manifests', () => {
         '    path: /processor/podListCollector\n',
         `    function:\n      runtime: ${runtime}\n      codeSource:\n        ${file}: x\n`,
       );
-    expect(told(linted(manifest('python3', 'handler.py')))).toEqual([
+    expect(reported(linted(manifest('python3', 'handler.py')))).toEqual([
       'a.yaml:8 note spec.processor.function.runtime: the step fails: "python3" needs an image, and none is built here',
     ]);
-    expect(told(linted(manifest('Python3', 'main.py')))).toEqual([
+    expect(reported(linted(manifest('Python3', 'main.py')))).toEqual([
       'a.yaml:9 problem spec.processor.function.codeSource: the function cannot run: there is no file function.py',
     ]);
-    expect(told(linted(manifest('Python3', 'function.py')))).toEqual([]);
+    expect(reported(linted(manifest('Python3', 'function.py')))).toEqual([]);
   });
 
   test('with a pattern that is none are told so in the words of Go', () => {
@@ -99,7 +99,7 @@ spec:
         labels:
           node: (node1
 `;
-    expect(told(linted(`${OPERATION}---\n${SET}---\n${trigger}`))).toContainEqual(
+    expect(reported(linted(`${OPERATION}---\n${SET}---\n${trigger}`))).toContainEqual(
       expect.stringMatching(
         /problem spec[.]sourceTemplate[.].*[.]labels[.]node: error parsing regexp: missing closing \): `\(node1`$/,
       ),
@@ -111,7 +111,7 @@ spec:
       { name: 'a.yaml', text: OPERATION },
       { name: 'b.yaml', text: SET },
     ]);
-    expect(told(report)).toEqual([
+    expect(reported(report)).toEqual([
       'b.yaml:15 note spec.adjacencyList[2].operation: Operation "two" is neither one of our own nor among the files given',
     ]);
   });
@@ -123,7 +123,7 @@ metadata: {name: d, namespace: a}
 spec: {operationSet: stale-subpath-mount, nodeName: my-node}
 `;
     const own = SET.replace('one', 'mount-info-collector').replace('two', 'pod-list-collector');
-    expect(told(linted(`${text}---\n${own}`))).toEqual([]);
+    expect(reported(linted(`${text}---\n${own}`))).toEqual([]);
   });
 
   test('have one note for a name that nobody knows, and a near one beside it', () => {
@@ -151,7 +151,7 @@ spec:
   nodeName: my-node
   sourceTemplate: {${source}}
 `;
-    expect(told(linted(trigger))).toEqual([
+    expect(reported(linted(trigger))).toEqual([
       expect.stringMatching(
         /^a[.]yaml:\d note spec[.]sourceTemplate[.]\w+: nothing makes a Diagnosis of it on a node/,
       ),
@@ -160,13 +160,13 @@ spec:
 
   test('are told by the line of the key, or of what lacks it', () => {
     const text = SET.replace('    - 2\n', '    - 7\n').replace('    operation: two\n', '');
-    expect(told(linted(`# first\n---\n${OPERATION}---\n${text}`))).toEqual([
+    expect(reported(linted(`# first\n---\n${OPERATION}---\n${text}`))).toEqual([
       'a.yaml:23 problem spec.adjacencyList[1].to[0]: node 1 leads to node 7, and there is none',
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 has no operation',
       'a.yaml:24 problem spec.adjacencyList[2]: node 2 is unreachable from start node',
     ]);
     expect(
-      told(
+      reported(
         linted(OPERATION.replace('    path: /processor/podListCollector', '    timeoutSeconds: 5')),
       ),
     ).toEqual(['a.yaml:6 problem spec.processor: the processor says nothing of how it is run']);
@@ -176,7 +176,7 @@ spec:
     const spec = { processor: { httpServer: { port: 0 } } };
     const item = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation', spec };
     const list = { kind: 'List', items: [{ ...item, metadata: { name: 'one' } }] };
-    expect(told(linted(JSON.stringify(list, null, 2)))).toEqual([
+    expect(reported(linted(JSON.stringify(list, null, 2)))).toEqual([
       'a.yaml:10 problem spec.processor.httpServer.port: 0 is out of bounds',
     ]);
   });
@@ -187,7 +187,7 @@ spec:
   });
 
   test('may not come twice', () => {
-    expect(told(linted(`${OPERATION}---\n${OPERATION}`))).toEqual([
+    expect(reported(linted(`${OPERATION}---\n${OPERATION}`))).toEqual([
       'a.yaml:12 problem metadata.name: there is another Operation one in a.yaml:1',
     ]);
   });
@@ -198,7 +198,7 @@ kind: Diagnosis
 metadata: {name: d, namespace: a}
 spec: {operationSet: set, nodeName: my-node, parameters: {dry: no, wet: 'no'}}
 `;
-    expect(told(linted(`${text}---\n${SET}---\n${OPERATION}`)).slice(0, 1)).toEqual([
+    expect(reported(linted(`${text}---\n${SET}---\n${OPERATION}`)).slice(0, 1)).toEqual([
       'a.yaml:4 problem spec.parameters.dry: it is true or false, and must be a text',
     ]);
   });
@@ -206,7 +206,7 @@ spec: {operationSet: set, nodeName: my-node, parameters: {dry: no, wet: 'no'}}
 
 describe('what is no manifest', () => {
   test('is told with the line at which it ceases to be one', () => {
-    const [first] = told(linted(`${OPERATION}---\nkind: [\n`));
+    const [first] = reported(linted(`${OPERATION}---\nkind: [\n`));
     expect(first).toMatch(/^a[.]yaml:\d+ problem undefined: /);
     const [twice] = linted(`${OPERATION}kind: Operation\n`).problems;
     expect(twice).toMatchObject({ line: 8, what: 'key "kind" already set in map' });
@@ -236,8 +236,8 @@ describe('kubediag lint', () => {
   writeFileSync(join(scratch, 'other.yaml'), 'apiVersion: v1\nkind: ConfigMap\n');
   afterAll(() => rmSync(scratch, { recursive: true }));
 
-  const run = (words: readonly string[], input = '') =>
-    spawnSync(EXECUTABLE, ['lint', ...words], { input, encoding: 'utf8' });
+  const run = (args: readonly string[], input = '') =>
+    spawnSync(EXECUTABLE, ['lint', ...args], { input, encoding: 'utf8' });
 
   test('reads folders with -R, and ends with 0 when there are only notes', () => {
     const { status, stdout } = run(['-R', '-f', scratch]);
@@ -258,11 +258,11 @@ describe('kubediag lint', () => {
 
   test('takes several -f, also with commas between them', () => {
     const [one, set] = [join(scratch, 'one.yaml'), join(scratch, 'deep/set.yml')];
-    for (const words of [
+    for (const args of [
       ['-f', one, '-f', set],
       ['-f', `${one},${set}`],
     ]) {
-      expect(run(words).stdout).toContain('2 resources in 2 files: no problems, 1 note\n');
+      expect(run(args).stdout).toContain('2 resources in 2 files: no problems, 1 note\n');
     }
   });
 
@@ -274,8 +274,8 @@ describe('kubediag lint', () => {
   });
 
   test('tells programs the same', () => {
-    const words = ['-f', join(scratch, 'one.yaml'), join(scratch, 'deep'), '-o', 'json'];
-    const { status, stdout } = run(words);
+    const args = ['-f', join(scratch, 'one.yaml'), join(scratch, 'deep'), '-o', 'json'];
+    const { status, stdout } = run(args);
     expect(status).toBe(0);
     expect(JSON.parse(stdout)).toMatchObject({
       files: 2,
@@ -289,9 +289,9 @@ describe('kubediag lint', () => {
     ['a file that is not there', ['-f', '/no/such.yaml'], 'cannot be read'],
     ['nothing of ours', ['-f', join(scratch, 'other.yaml')], 'there is nothing to check'],
     ['another output', ['-f', 'a', '-o', 'xml'], 'Allowed choices are json'],
-  ])('takes it for wrong usage: %s', (_, words, said) => {
-    const { status, stderr } = run(words);
+  ])('takes it for wrong usage: %s', (_, args, output) => {
+    const { status, stderr } = run(args);
     expect(status).toBe(64);
-    expect(stderr).toContain(said);
+    expect(stderr).toContain(output);
   });
 });

@@ -1,7 +1,7 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { GROUP } from '../../../pipeline/api/kinds.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { UsageError } from '../command-line/usage-error.ts';
@@ -56,7 +56,7 @@ function linesOf(problem: LintProblem, { width, style }: Terminal): readonly str
   const { severity, file, line, resource, place, what, fix } = problem;
   const marked = style(severity === 'problem' ? 'red' : 'yellow', severity);
   const part = (name: string, text: string) =>
-    wrapWords(text, width - 8).map((each, at) => `  ${(at === 0 ? name : '').padEnd(6)}${each}`);
+    wrapText(text, width - 8).map((each, at) => `  ${(at === 0 ? name : '').padEnd(6)}${each}`);
   const words = [place, what].filter((each) => each !== undefined).join(': ');
   return [
     `${printable(file)}:${line}: ${marked}: ${printable(words)}`,

@@ -1,4 +1,4 @@
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { NodeReader } from '../../../node/model/node-reader.ts';
@@ -26,7 +26,7 @@ export async function adviceWithoutKubelet(
   const lines = isContainer ? CONTAINER : MACHINE;
   const root = hostRoot === '/' ? [] : [`(looked below --host-root ${hostRoot})`];
   const odd = notes.flatMap((note) =>
-    wrapWords(`${note}; to take it all the same: --kubelet-pid`, NOTE_COLUMNS).map(
+    wrapText(`${note}; to take it all the same: --kubelet-pid`, NOTE_COLUMNS).map(
       (line, at) => `${(at === 0 ? 'note' : '').padEnd(LABEL_COLUMNS)}${line}`,
     ),
   );

@@ -2,14 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
 import { EXECUTABLE } from '../../../../test/rig/run-kubediag.ts';
 
-function told(...words: readonly string[]): string {
-  const { status, stdout } = spawnSync(EXECUTABLE, ['operations', ...words], { encoding: 'utf8' });
+function reported(...args: readonly string[]): string {
+  const { status, stdout } = spawnSync(EXECUTABLE, ['operations', ...args], { encoding: 'utf8' });
   expect(status).toBe(0);
   return stdout;
 }
 
 test('the catalogue names paths, inputs and outputs, and what repairs', { timeout: 20_000 }, () => {
-  const list = JSON.parse(told('-o', 'json')) as { operation: string; repairs: boolean }[];
+  const list = JSON.parse(reported('-o', 'json')) as { operation: string; repairs: boolean }[];
   expect(list.find(({ operation }) => operation === 'pod-detail-collector')).toMatchObject({
     operation: 'pod-detail-collector',
     path: '/processor/podDetailCollector',
@@ -21,9 +21,9 @@ test('the catalogue names paths, inputs and outputs, and what repairs', { timeou
   });
   const repairing = list.filter(({ repairs }) => repairs).map(({ operation }) => operation);
   expect(repairing).toEqual(expect.arrayContaining(['subpath-remount-recover', 'node-cordon']));
-  expect(told()).toContain(
+  expect(reported()).toContain(
     'subpath-remount-recover\n  does     unmounts what that found, when a new look finds the same; asks before\n',
   );
-  expect(told()).toMatch(/reads {4}param[.].*address.*\n(.*\n)*? {2}may read param.*index/);
-  expect(told()).toContain('OperationSets that are there too');
+  expect(reported()).toMatch(/reads {4}param[.].*address.*\n(.*\n)*? {2}may read param.*index/);
+  expect(reported()).toContain('OperationSets that are there too');
 });

@@ -1,6 +1,6 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
 import { processors } from '../../../pipeline/operations/processors.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
@@ -28,7 +28,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     writes,
   } of processors) {
     const part = (name: string, text: string) =>
-      wrapWords(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
+      wrapText(text, width - 11).map((line, at) => `  ${(at === 0 ? name : '').padEnd(9)}${line}`);
     const lines = [
       style('bold', operation),
       ...part('does', repairs ? `${does}; asks before` : does),
@@ -42,6 +42,6 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
   }
   const names = ownOperationSets.map(({ name }) => name).join(', ');
   const sets = `OperationSets that are there too, each finds and repairs a fault: ${names}`;
-  out(`${wrapWords(sets, width).join('\n')}\n`);
+  out(`${wrapText(sets, width).join('\n')}\n`);
   return EXIT.clear;
 }

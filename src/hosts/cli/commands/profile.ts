@@ -1,12 +1,12 @@
 import type { Profile } from '../../../lib/go/profile.ts';
 import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../../../node/reader/limits.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import {
   bytesGiven,
@@ -17,8 +17,8 @@ import {
 } from '../input/given-file.ts';
 import { openNode } from '../input/open-node.ts';
 import { flamePage } from '../screens/flame-page.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { amountOf, profileScreen } from '../screens/show-profile.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 import { adviceFor } from './stacks.ts';
 
 export interface ProfileOptions extends NodeOptions {
@@ -36,7 +36,7 @@ export async function profile(options: ProfileOptions, terminal: Terminal): Prom
   const node = openNode(options);
   const asked = await askKubelet(node, options, seconds, terminal);
   const code = await showProfile(asked, options, terminal);
-  await tellAbandoned(node, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -54,18 +54,18 @@ async function showProfile(
   // Kept before it is read: whatever is wrong with it, it need not be made again.
   if (save !== undefined) writeGiven(save, bytes, terminal);
   const name = file ?? 'kubelet';
-  const made = profileIn(bytes, name);
-  const functions = functionsOf(made);
-  if (flame !== undefined) writeGiven(flame, Buffer.from(pageOf(made, name)), terminal);
+  const created = profileIn(bytes, name);
+  const functions = functionsOf(created);
+  if (flame !== undefined) writeGiven(flame, Buffer.from(pageOf(created, name)), terminal);
   if (isStandardOutput(save) || isStandardOutput(flame)) return EXIT.clear;
-  terminal.out(profileScreen(made, functions, terminal));
+  terminal.out(profileScreen(created, functions, terminal));
   if (save !== undefined) terminal.hint(`saved to ${save}: go tool pprof ${save}\n`);
   if (flame !== undefined) terminal.hint(`flame graph in ${flame}: open it in a browser\n`);
   return EXIT.clear;
 }
 
-function pageOf(made: Profile, name: string): string {
-  const { time, durationMs: tookMs, measure, unit, total } = made;
+function pageOf(created: Profile, name: string): string {
+  const { time, durationMs: tookMs, measure, unit, total } = created;
   const facts = [
     `${amountOf(total, unit)} of ${measure}`,
     ...(tookMs > 0 ? [`in ${(tookMs / 1000).toFixed(1)} s`] : []),
@@ -75,8 +75,8 @@ function pageOf(made: Profile, name: string): string {
     title: `CPU profile: ${name}`,
     facts: facts.join(', '),
     unit,
-    flame: flameOf(made, name),
-    functions: functionsOf(made),
+    flame: flameOf(created, name),
+    functions: functionsOf(created),
   });
 }
 
@@ -98,8 +98,8 @@ async function askKubelet(
 ): Promise<Attempt<Uint8Array>> {
   const limitMs = durationMs('--timeout', options.timeout) + seconds * 1_000;
   const limit = `the time limit of ${limitMs / 1000} s was reached`;
-  const timer = setTimeout(() => node.endLook(limit), limitMs);
-  const look = lookAt(node, lookSettingsOf(options), (title) =>
+  const timer = setTimeout(() => node.endCheck(limit), limitMs);
+  const snapshot = takeSnapshot(node, snapshotOptionsOf(options), (title) =>
     terminal.progress(`looking: ${title}`),
   );
   const begun = performance.now();
@@ -108,7 +108,7 @@ async function askKubelet(
     terminal.progress(`profiling the kubelet: ${spent} of ${seconds} s`);
   }, 1_000);
   const asked = await attempt(
-    kubeletPage(look, `/debug/pprof/profile?seconds=${seconds}`).then((page) =>
+    kubeletPage(snapshot, `/debug/pprof/profile?seconds=${seconds}`).then((page) =>
       node.ask('profile', { ...page, seconds }),
     ),
   );

@@ -1,14 +1,14 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { findingId, type Judged } from '../../../node/checkup/check-up.ts';
+import { findingId, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
-import { endKeptReader } from '../../../node/reader/kept-reader.ts';
-import { dryRunOn, handsOn } from '../../local-node/hands-on.ts';
+import { endCachedReader } from '../../../node/reader/cached-reader.ts';
+import { dryRunOn, openRepairOn } from '../../local-node/open-repair.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { faultNamed, inRepairOrder } from '../input/choose-faults.ts';
-import { nodeInHand, openNode } from '../input/open-node.ts';
+import { managedNode, openNode } from '../input/open-node.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from '../recovery/choose-findings.ts';
 import { recoverFault } from '../recovery/recover-fault.ts';
 import {
@@ -18,9 +18,9 @@ import {
   type RecoveryRun,
 } from '../recovery/recovery-run.ts';
 import { exitCodeOf, type FaultResult, totalsOf, totalsText } from '../recovery/recovery-totals.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { showLeft, showManual } from '../screens/show-plan.ts';
-import { showDoubts, showSettled, showUnfinished } from '../screens/show-recovery.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { showSettled, showUnfinished, showUnknowns } from '../screens/show-recovery.ts';
 import { journalIn } from './journal.ts';
 
 /** `kubediag recover [FAULT]`: without a name, fault by fault, each with a check of its own. */
@@ -31,7 +31,7 @@ export async function recover(
 ): Promise<number> {
   const run = beginRun(options, terminal);
   const code = await recoverAll(name, run);
-  for (const node of run.nodes) await tellAbandoned(node, terminal);
+  for (const node of run.nodes) await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -52,7 +52,7 @@ async function recoverAll(name: string | undefined, run: RecoveryRun): Promise<n
     await (isRefused ? reportEarlier(run) : settleEarlier(run));
   }
   const again = await checkAgain(results, run);
-  endKeptReader();
+  endCachedReader();
   const totals = totalsOf(ended, again?.left ?? 0);
   const before = again && !options.dryRun ? ended.map(settledCode) : ended;
   const codes = again ? [...before, { code: again.code }] : before;
@@ -97,7 +97,7 @@ async function faultWith(id: string, run: RecoveryRun): Promise<Asked> {
 /** Nobody allowed a change: what an earlier run was killed at stays as it is. */
 async function reportEarlier({ options, terminal }: RecoveryRun): Promise<void> {
   const node = openNode(options);
-  const opened = await dryRunOn(node, nodeInHand(options));
+  const opened = await dryRunOn(node, managedNode(options));
   if (opened.isOpen) showUnfinished(opened.unfinished, terminal);
   node.close();
 }
@@ -107,7 +107,7 @@ async function settleEarlier({ options, terminal }: RecoveryRun): Promise<void> 
   const journal = await journalIn(options.stateFolder);
   if (!journal.ok || journal.value.unfinished.length === 0) return;
   const node = openNode(options);
-  const opened = await handsOn(node, nodeInHand(options));
+  const opened = await openRepairOn(node, managedNode(options));
   if (opened.isOpen) {
     showSettled(opened.settled, terminal);
     opened.close();
@@ -152,9 +152,9 @@ async function checkAgain(
     showLeft({ fault, findings: ours }, repairToo, terminal, isFull);
     showManual({ fault, findings: manual }, terminal, isFull);
     count += left.length;
-    const doubts = 'doubts' in verdict ? verdict.doubts : [];
-    if (doubts.length === 0 || options.finding !== undefined) continue;
-    if (codeBefore !== EXIT.unknown) showDoubts(fault, doubts, terminal);
+    const unknowns = 'unknowns' in verdict ? verdict.unknowns : [];
+    if (unknowns.length === 0 || options.finding !== undefined) continue;
+    if (codeBefore !== EXIT.unknown) showUnknowns(fault, unknowns, terminal);
     code = EXIT.unknown;
   }
   return { left: count, code };

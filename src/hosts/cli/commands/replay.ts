@@ -4,7 +4,7 @@ import { bundleOfFiles } from '../../../node/reader/bundle.ts';
 import { BundleError, NewerBundleError } from '../../../node/reader/bundle-error.ts';
 import { bundleFilesAt } from '../../../node/reader/bundle-folder.ts';
 import { VERSION } from '../../local-node/product-version.ts';
-import { replayLook } from '../../local-node/take-look.ts';
+import { replayCheck } from '../../local-node/run-check.ts';
 import { podName } from '../command-line/options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
@@ -39,7 +39,7 @@ async function judged(
 ) {
   try {
     const bundle = bundleOfFiles(bundleFilesAt(path));
-    return { report: await replayLook(bundle, faults, only), clock: bundle.recording.clock };
+    return { report: await replayCheck(bundle, faults, only), clock: bundle.recording.clock };
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;
     if (error instanceof NewerBundleError) {

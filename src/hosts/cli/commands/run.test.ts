@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { chain, object } from '../../../../test/made-manifests.ts';
 import { EXECUTABLE } from '../../../../test/rig/run-kubediag.ts';
+import { chain, object } from '../../../../test/synthetic-manifests.ts';
 
 interface Diagnosis {
   readonly metadata: { readonly name: string; readonly uid: string; readonly labels: object };
@@ -26,14 +26,14 @@ const folder = mkdtempSync(join(tmpdir(), 'kubediag-run-'));
 let server: Server;
 let port = 0;
 /** A service that keeps every pair it is told, and answers with all of them. */
-let kept: Record<string, string> = {};
+let stored: Record<string, string> = {};
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     void request.toArray().then((chunks) => {
       if (request.url === '/fails') return response.writeHead(204).end();
-      kept = { ...kept, ...(JSON.parse(chunks.join('')) as Record<string, string>) };
-      return response.end(JSON.stringify(kept));
+      stored = { ...stored, ...(JSON.parse(chunks.join('')) as Record<string, string>) };
+      return response.end(JSON.stringify(stored));
     });
   });
   server.listen(0, '127.0.0.1');
@@ -59,11 +59,11 @@ async function run(
   items: readonly object[],
   ...wishes: readonly (string | { readonly stopOnceThere: string })[]
 ) {
-  const words = wishes.filter((wish) => typeof wish === 'string');
-  const [stopping] = wishes.filter((wish) => typeof wish !== 'string');
+  const args = wishes.filter((options) => typeof options === 'string');
+  const [stopping] = wishes.filter((options) => typeof options !== 'string');
   const file = join(folder, 'all.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  const rest = ['run', '-f', file, '--node-name', 'my-node', '-o', 'json', ...words];
+  const rest = ['run', '-f', file, '--node-name', 'my-node', '-o', 'json', ...args];
   const child = spawn(EXECUTABLE, rest, {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -89,7 +89,7 @@ const patient = { timeout: 30_000 };
 
 describe('a graph of steps of others and of ours', patient, () => {
   test('the quick start of KubeDiag ends as it is documented', async () => {
-    kept = { a: '100', b: '2', c: '3', d: '4', e: '5' };
+    stored = { a: '100', b: '2', c: '3', d: '4', e: '5' };
     const items = [
       asks('http-operation'),
       chain('http-operation'),
@@ -115,7 +115,7 @@ describe('a graph of steps of others and of ours', patient, () => {
   });
 
   test('a server, a script and a collector of ours, each told what came before', async () => {
-    kept = { greeting: 'hello' };
+    stored = { greeting: 'hello' };
     const rest = { argKeys: ['greeting', 'nobody', 'who'], operationResultKey: 'said' };
     const items = [
       asks('server'),
@@ -172,9 +172,11 @@ describe('what is not run', patient, () => {
 
   test('a dry run leaves alone what nobody knows', async () => {
     const items = [runs('touch', `touch ${file}`), chain('touch')];
-    const told = await run([...items, diagnosis()], '--dry-run');
-    expect(outcomes(told.status)).toEqual(['touch Failed']);
-    expect(told.stderr).toContain('dry run: nobody knows what it would change, so it was not run');
+    const reported = await run([...items, diagnosis()], '--dry-run');
+    expect(outcomes(reported.status)).toEqual(['touch Failed']);
+    expect(reported.stderr).toContain(
+      'dry run: nobody knows what it would change, so it was not run',
+    );
     const wanted = await run([...items, diagnosis({ dryRun: true })]);
     expect(outcomes(wanted.status)).toEqual(['touch Failed']);
     expect(existsSync(file)).toBe(false);

@@ -9,16 +9,16 @@ import type { LiveNode } from '../../../node/reader/live-node.ts';
 import type { Settled } from '../../../node/repair/settle-unfinished.ts';
 import type { DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
-import { podLookup } from '../../../pipeline/diagnosis/look-for-pod.ts';
+import { podLookup } from '../../../pipeline/diagnosis/find-pod.ts';
 import { type StepNode, stepsOn } from '../../../pipeline/diagnosis/run-step.ts';
 import { leftOutOn } from '../../../pipeline/graph/left-out.ts';
-import type { DiagnosisInHand } from '../../../pipeline/operations/step-input.ts';
+import type { CurrentDiagnosis } from '../../../pipeline/operations/step-input.ts';
 import { nodeNameOf } from '../../local-node/node-name.ts';
 import { withStepHost } from '../../local-node/step-host.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
 import { fieldValidationOf, type ValidateMode } from '../command-line/validate-mode.ts';
-import { nodeInHand } from '../input/open-node.ts';
+import { managedNode } from '../input/open-node.ts';
 import { consentOf } from '../manifests/consent-of.ts';
 import { lintManifests } from '../manifests/lint-manifests.ts';
 import { manifestsGiven } from '../manifests/manifests-given.ts';
@@ -30,12 +30,12 @@ import {
   runPlan,
   targetOf,
 } from '../manifests/run-plan.ts';
-import { type Walked, walkDiagnosis } from '../manifests/walk-diagnosis.ts';
+import { type Walked, waitForDiagnosis } from '../manifests/wait-for-diagnosis.ts';
 import { labelLine, resultSection } from '../screens/described-lines.ts';
 import { diagnosisSummary } from '../screens/diagnosis-summary.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { showSettled } from '../screens/show-recovery.ts';
 import { yamlText } from '../screens/show-report.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 import { showLint } from './lint.ts';
 
 export interface RunOptions extends NodeOptions {
@@ -75,7 +75,7 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
   const stop = stopOnSignal(terminal, 'only a change of the node that has begun is finished first');
   const ended: Walked[] = [];
   for (const [index, diagnosis] of plan.diagnoses.entries()) {
-    const hand = inHand(diagnosis, targets[index] ?? here);
+    const hand = managed(diagnosis, targets[index] ?? here);
     ended.push(await walked(diagnosis, hand, { plan, options, stop }, terminal));
   }
   terminal.out(await textOf(ended, options.output, terminal));
@@ -89,13 +89,13 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
 /** As the kubelet calls this node; without one, what the manifest says is believed. */
 async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<string> {
   const timeoutMs = durationMs('--timeout', options.timeout);
-  const told = await nodeNameOf(nodeInHand({ ...options, stateFolder: '' }), timeoutMs);
-  return told ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
+  const reported = await nodeNameOf(managedNode({ ...options, stateFolder: '' }), timeoutMs);
+  return reported ?? diagnoses[0]?.spec.nodeName ?? hostname().toLowerCase();
 }
 
-type InHand = Pick<DiagnosisInHand, 'namespace' | 'name' | 'nodeName' | 'spec'>;
+type Managed = Pick<CurrentDiagnosis, 'namespace' | 'name' | 'nodeName' | 'spec'>;
 
-function inHand({ metadata, spec }: PlannedDiagnosis, nodeName: string): InHand {
+function managed({ metadata, spec }: PlannedDiagnosis, nodeName: string): Managed {
   const { generateName = '', name = `${generateName}${randomUUID().slice(0, 5)}` } = metadata;
   return {
     namespace: metadata.namespace ?? 'default',
@@ -114,27 +114,27 @@ interface Running {
 
 async function walked(
   { metadata, set }: PlannedDiagnosis,
-  { name, namespace, spec, nodeName }: InHand,
+  { name, namespace, spec, nodeName }: Managed,
   { plan, options, stop }: Running,
   terminal: Terminal,
 ): Promise<Walked> {
   const isDryRun = Boolean(options.dryRun || spec.dryRun);
   const asked = { yes: Boolean(options.yes), isDryRun, recovery: spec.recovery, stop };
-  const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
+  const node = managedNode({ ...options, stateFolder: stateFolderOf(options) });
   const listener = {
     ...terminal,
     onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
-    onLetGo: (left: LiveNode) => tellAbandoned(left, terminal),
+    onLetGo: (left: LiveNode) => reportAbandoned(left, terminal),
   };
-  const lend: StepNode['lend'] = ({ timeoutMs, ...wish }, use) =>
+  const withHost: StepNode['withHost'] = ({ timeoutMs, ...wish }, use) =>
     withStepHost({ node, ...wish }, timeoutMs, use, listener);
   const steps = stepsOn({
-    lend,
+    withHost,
     consent: () => consentOf(asked, terminal),
     isDryRun,
   });
   const { labels } = metadata;
-  const end = await walkDiagnosis({
+  const end = await waitForDiagnosis({
     metadata: { name, namespace, ...(labels ? { labels } : {}) },
     spec,
     nodeName,
@@ -146,9 +146,9 @@ async function walked(
       terminal.progress(`running ${step.name}`);
       return steps(step);
     },
-    lookForPod: podLookup({ lend }),
+    findPod: podLookup({ withHost }),
     stop,
-    onStatus: tellSteps(name, options.output === undefined, terminal),
+    onStatus: reportSteps(name, options.output === undefined, terminal),
   });
   const leftOut = leftOutOn(nodeName, spec);
   if (leftOut !== undefined) terminal.err(`${printable(`${name}: not looked at: ${leftOut}`)}\n`);
@@ -157,15 +157,15 @@ async function walked(
 }
 
 /** One line for each step as it ends, and for each attempt that failed. A summary tells why at the end. */
-function tellSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
-  let told = 0;
+function reportSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
+  let reported = 0;
   let tried = '';
   return ({ steps = [], currentStep }: DiagnosisStatus): void => {
-    for (const { operation, outcome, message } of steps.slice(told)) {
+    for (const { operation, outcome, message } of steps.slice(reported)) {
       const why = message === undefined || isSummedUp ? '' : `: ${message}`;
       hint(`${printable(`${name}  ${outcome.padEnd(9)}  ${operation}${why}`)}\n`);
     }
-    told = steps.length;
+    reported = steps.length;
     const { operation, nextAttemptTime = '', message } = currentStep ?? {};
     if (nextAttemptTime === tried) return;
     tried = nextAttemptTime;
@@ -191,10 +191,10 @@ async function textOf(
 }
 
 function summaryOf(value: object, width: number): readonly string[] {
-  const { lines, isSaid } = diagnosisSummary(value, width);
+  const { lines, isMentioned } = diagnosisSummary(value, width);
   const [result = '', ...rest] = lines;
   const name = labelLine('Name', textAt(value, 'metadata', 'name') ?? '');
-  return [result, name, ...rest, ...resultSection(value, width, isSaid)];
+  return [result, name, ...rest, ...resultSection(value, width, isMentioned)];
 }
 
 function objectOf({ object: { metadata, spec }, status }: Walked): object {

@@ -1,15 +1,15 @@
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
-import type { Trouble } from '../../../node/model/action.ts';
-import type { NodeInHand } from '../../local-node/hands-on.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
+import type { Failure } from '../../../node/model/action.ts';
+import type { ManagedNode } from '../../local-node/open-repair.ts';
 import type { StepListener } from '../../local-node/step-host.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { listenAddress } from '../command-line/listen-address.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
-import { nodeInHand } from '../input/open-node.ts';
+import { managedNode } from '../input/open-node.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { showSettled } from '../screens/show-recovery.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 
 export interface ServeOptions extends NodeOptions {
   readonly listen: string;
@@ -24,16 +24,16 @@ export type Serve = (
   wish: {
     readonly host: string;
     readonly port: number;
-    readonly node: NodeInHand;
+    readonly node: ManagedNode;
     readonly nodeName: string | undefined;
     readonly repeatMs: number;
   },
   stop: AbortSignal,
   listener: StepListener & {
     readonly onStart: (start: Started) => void;
-    readonly onTrouble: (words: string) => void;
+    readonly onError: (text: string) => void;
   },
-) => Promise<Trouble | undefined>;
+) => Promise<Failure | undefined>;
 
 interface Started {
   readonly url: string;
@@ -51,29 +51,29 @@ export async function serveHere(
 ): Promise<number> {
   const address = listenAddress(options.listen, options.allowRemote ?? false);
   if (address.warning !== undefined) terminal.err(`${address.warning}\n`);
-  const node = nodeInHand({ ...options, stateFolder: stateFolderOf(options) });
+  const node = managedNode({ ...options, stateFolder: stateFolderOf(options) });
   const stop = stopOnSignal(terminal, 'a change of the node that has begun is finished first');
   // What a Trigger made is kept for ten days, and a repetition is known by it.
   const repeatMs = durationMs('--repeat-interval', options.repeatInterval, '240h');
-  const trouble = await serve({ ...address, node, nodeName: options.nodeName, repeatMs }, stop, {
+  const failure = await serve({ ...address, node, nodeName: options.nodeName, repeatMs }, stop, {
     // Nobody watches the single looks of what stands for months.
     progress: () => {},
     detail: terminal.detail,
     onSettled: (settled) => showSettled(settled, terminal),
-    onLetGo: (each) => tellAbandoned(each, terminal),
-    onStart: (start) => tellStart(start, terminal),
-    onTrouble: (words) => {
+    onLetGo: (each) => reportAbandoned(each, terminal),
+    onStart: (start) => reportStart(start, terminal),
+    onError: (text) => {
       // Whoever reads it later, in a file, has no other clock.
-      const line = `${new Date().toISOString()} ${words}`;
-      terminal.err(`${wrapWords(line, terminal.errWidth).join('\n')}\n`);
+      const line = `${new Date().toISOString()} ${text}`;
+      terminal.err(`${wrapText(line, terminal.errWidth).join('\n')}\n`);
     },
   });
-  if (!trouble) return EXIT.clear;
-  terminal.err(`refused: ${trouble.what}\n  why   ${trouble.why}\n  do    ${trouble.todo}\n`);
+  if (!failure) return EXIT.clear;
+  terminal.err(`refused: ${failure.what}\n  why   ${failure.why}\n  do    ${failure.todo}\n`);
   return EXIT.notDone;
 }
 
-function tellStart(start: Started, { out, err, isOutTerminal }: Terminal): void {
+function reportStart(start: Started, { out, err, isOutTerminal }: Terminal): void {
   const { url, nodeName, isGuessed, tokenFile, newToken } = start;
   out(`serving node ${nodeName} on ${url}\n`);
   if (isGuessed) {

@@ -3,13 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
-import { countedDump } from '../../../../test/made-dump.ts';
+import { countedDump } from '../../../../test/synthetic-dump.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { credentialAdvice } from '../../../node/evidence/kubelet/kubelet-credential.ts';
 import { ReadError } from '../../../node/model/node-reader.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { flamePage } from '../screens/flame-page.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { profile } from './profile.ts';
 import { adviceFor, stacks } from './stacks.ts';
 
@@ -119,7 +119,7 @@ describe('kubediag stacks', () => {
 test('a reader that is left behind is told within the screen', async () => {
   const { said, terminal } = paper();
   const source = `/var/lib/kubelet/pods/29da79e5/volumes/kubernetes.io~nfs/${'x'.repeat(60)}`;
-  await tellAbandoned({ leftBehind: async () => [{ pid: 812, source }] }, terminal);
+  await reportAbandoned({ leftBehind: async () => [{ pid: 812, source }] }, terminal);
   expect(said.err).toContain('left behind: reader process 812');
   // The path has a line of its own, so that it can be copied.
   expect(said.err.split('\n').filter((line) => line.length > 80)).toEqual([`  ${source}`]);

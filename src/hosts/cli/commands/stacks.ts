@@ -2,8 +2,8 @@ import { DumpParser } from '../../../lib/go/dump-parser.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { type Goroutines, goroutines } from '../../../node/evidence/kubelet/goroutines.ts';
 import {
   credentialSteps,
@@ -22,12 +22,12 @@ import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import type { ReadError } from '../../../node/model/node-reader.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { durationMs, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { readPieces } from '../input/given-file.ts';
 import { openNode } from '../input/open-node.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type Stacks, stacksScreen } from '../screens/show-stacks.ts';
 import { threadStacksScreen } from '../screens/show-thread-stacks.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 
 export interface StacksOptions extends NodeOptions {
   readonly file?: string;
@@ -43,7 +43,7 @@ export async function stacks(options: StacksOptions, terminal: Terminal): Promis
   const asked = await askKubelet(node, options, terminal);
   const code =
     'threads' in asked ? showThreads(asked, options, terminal) : showDump(asked, options, terminal);
-  await tellAbandoned(node, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -88,14 +88,14 @@ async function askKubelet(
 ): Promise<Goroutines | WithoutKubelet> {
   const limitMs = durationMs('--timeout', options.timeout);
   const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
-  const timer = setTimeout(() => node.endLook(limit), limitMs);
-  const look = lookAt(node, lookSettingsOf(options), (title) =>
+  const timer = setTimeout(() => node.endCheck(limit), limitMs);
+  const snapshot = takeSnapshot(node, snapshotOptionsOf(options), (title) =>
     terminal.progress(`looking: ${title}`),
   );
-  const asked = await attempt(look.of(goroutines));
+  const asked = await attempt(snapshot.of(goroutines));
   const answer = asked.known
     ? asked.value
-    : { denial: asked.error, threads: await attempt(look.of(threadStacks)) };
+    : { denial: asked.error, threads: await attempt(snapshot.of(threadStacks)) };
   clearTimeout(timer);
   terminal.progress('');
   node.close();
@@ -110,7 +110,7 @@ function showThreads(
   terminal.err(adviceFor(denial, terminal));
   if (!threads.known) {
     const why = `the stacks of its threads could not be read: ${threads.why}`;
-    terminal.err(`${wrapWords(why, terminal.errWidth).join('\n')}\n`);
+    terminal.err(`${wrapText(why, terminal.errWidth).join('\n')}\n`);
     return EXIT.unknown;
   }
   if (output === 'json') terminal.out(`${jsonText(jsonOfThreads(threads.value), 2)}\n`);
@@ -136,7 +136,7 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
 /** Why the kubelet did not tell, and what a person can do about it. */
 export function adviceFor({ failure, message }: ReadError, { errWidth }: Terminal): string {
   const paragraph = (label: string, text: string) =>
-    wrapWords(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
+    wrapText(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
   // What it ends with would send the reader to the command that is speaking.
   const why = message.replaceAll(WHERE_TO_LEARN, '');
   const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];

@@ -3,11 +3,11 @@ import { geteuid } from 'node:process';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
-import { DELETIONS_TOLD_MAX, SECONDS_MAX } from '../../../node/trace/limits.ts';
+import { DELETIONS_REPORTED_MAX, SECONDS_MAX } from '../../../node/trace/limits.ts';
 import {
   type Deletion,
   type TraceEnd,
@@ -16,9 +16,10 @@ import {
 import type { Watched } from '../../../node/trace/watched.ts';
 import { ownCommand } from '../../local-node/own-command.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { absolute, lookSettingsOf } from '../command-line/options.ts';
+import { absolute, snapshotOptionsOf } from '../command-line/options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 import { openNode } from '../input/open-node.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import {
   adviceAfter,
   countsLine,
@@ -26,7 +27,6 @@ import {
   isLogRemoval,
   showDeletion,
 } from '../screens/show-deletion.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 
 export interface TraceOptions {
   readonly seconds: string;
@@ -44,7 +44,7 @@ export async function trace(
   terminal: Terminal,
 ): Promise<number> {
   const seconds = wholeUpTo('--seconds', options.seconds, SECONDS_MAX);
-  const linesMax = wholeUpTo('--lines', options.lines, DELETIONS_TOLD_MAX);
+  const linesMax = wholeUpTo('--lines', options.lines, DELETIONS_REPORTED_MAX);
   const bpftrace = options.bpftrace === undefined ? undefined : resolve(options.bpftrace);
   const hostRoot = absolute('--host-root', options.hostRoot).replace(/(?<=.)\/+$/, '');
   const asked = names.map((name) => askedPath(name, hostRoot));
@@ -82,8 +82,8 @@ export async function trace(
   );
   stop.release();
   node.close();
-  const code = tellEnd(end, { deletions, watched, begun, options }, terminal);
-  await tellAbandoned(node, terminal);
+  const code = reportEnd(end, { deletions, watched, begun, options }, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -94,7 +94,7 @@ interface Watching {
   readonly options: TraceOptions;
 }
 
-function tellEnd(
+function reportEnd(
   end: TraceEnd,
   { deletions, watched, begun, options }: Watching,
   terminal: Terminal,
@@ -137,8 +137,8 @@ function askedPath(name: string, hostRoot: string): Watched {
 /** What the seed of all this lost: entries of the root, and of the folder that the kubelet is in. */
 async function usualPaths(node: LiveNode, options: TraceOptions): Promise<readonly Watched[]> {
   const root: Watched = { path: '/', reach: 'entries' };
-  const settings = lookSettingsOf({ ...options, timeout: '30s' });
-  const found = await attempt(lookAt(node, settings).of(kubelet));
+  const settings = snapshotOptionsOf({ ...options, timeout: '30s' });
+  const found = await attempt(takeSnapshot(node, settings).of(kubelet));
   const pid = found.known ? found.value.process?.pid : undefined;
   if (pid === undefined) return [root];
   const folder = await attempt(node.ask('link', { path: `/proc/${pid}/cwd` }));

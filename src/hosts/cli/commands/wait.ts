@@ -2,21 +2,21 @@ import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import {
-  type Meant,
-  type MeantOptions,
   namedOrSelected,
-  objectsMeant,
-} from '../agent-client/objects-meant.ts';
+  type Selection,
+  type SelectionOptions,
+  selectedObjects,
+} from '../agent-client/selected-objects.ts';
 import { queryOf } from '../agent-client/selector-query.ts';
-import { isGranted, tellTrouble } from '../agent-client/tell-answer.ts';
 import { uidOf, type WaitCondition, waitCondition } from '../agent-client/wait-condition.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { durationMs } from '../command-line/options.ts';
 import { UsageError } from '../command-line/usage-error.ts';
 
-export interface WaitOptions extends AgentOptions, MeantOptions {
+export interface WaitOptions extends AgentOptions, SelectionOptions {
   readonly for: string;
   readonly timeout: string;
 }
@@ -26,13 +26,13 @@ const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** `kubediag wait TYPE/NAME... --for=CONDITION`, with the texts and the code 1 of kubectl. */
 export async function wait(
-  words: readonly string[],
+  args: readonly string[],
   options: WaitOptions,
   terminal: Terminal,
 ): Promise<number> {
   const condition = waitCondition(options.for);
   const limitMs = limitOf(options.timeout);
-  const named = namedOrSelected(words, options, 'wait for');
+  const named = namedOrSelected(args, options, 'wait for');
   const { all, selector, fieldSelector } = options;
   const isOpen = all || selector !== undefined || fieldSelector !== undefined;
   if (!isOpen && named.some(({ name }) => name === undefined)) {
@@ -40,10 +40,10 @@ export async function wait(
   }
   const client = await agentClient(options);
   if ('trouble' in client) {
-    tellTrouble(client, terminal);
+    printFailure(client, terminal);
     return EXIT.notDone;
   }
-  const targets = await objectsMeant(named, options, client, terminal);
+  const targets = await selectedObjects(named, options, client, terminal);
   if (targets === undefined) return EXIT.notDone;
   if (targets.length === 0 && condition.is !== 'delete') {
     terminal.err('error: no matching resources found\n');
@@ -66,7 +66,7 @@ function limitOf(text: string): number {
 }
 
 interface OneWait {
-  readonly target: Meant;
+  readonly target: Selection;
   readonly condition: WaitCondition;
   readonly deadline: AbortSignal;
   /** Look once, and wait for nothing. */

@@ -1,21 +1,21 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
-import { type Looking, takeLook } from '../../local-node/take-look.ts';
+import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import type { openNode } from '../input/open-node.ts';
 import { SeenWaits } from '../input/seen-waits.ts';
 import { subjectText } from '../screens/alike-findings.ts';
+import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type Change, changesOf } from '../screens/report-changes.ts';
 import { codeOf, showReport } from '../screens/show-report.ts';
-import { tellAbandoned } from '../screens/tell-abandoned.ts';
 
 /** A look may take this part of the time at most, on a node that is slow to answer. */
-const LOOK_SHARE = 1 / 3;
+const CHECK_SHARE = 1 / 3;
 
 export interface Watching {
-  readonly looking: Looking;
+  readonly looking: CheckRun;
   readonly everyMs: number;
   readonly isJson: boolean;
   /** Every finding of the first report in full. */
@@ -37,11 +37,11 @@ export async function watch(
   let before: Report | undefined;
   let code: number = EXIT.unknown;
   while (!stop.aborted) {
-    node.beginLook();
-    const leave = () => node.endLook('somebody pressed Ctrl-C');
+    node.beginCheck();
+    const leave = () => node.endCheck('somebody pressed Ctrl-C');
     stop.addEventListener('abort', leave, { once: true });
     const settings = waits.addedTo(looking.settings);
-    const { report, recording } = await takeLook(node, { ...looking, settings }, terminal);
+    const { report, recording } = await runCheck(node, { ...looking, settings }, terminal);
     await waits.keep(recording, settings);
     stop.removeEventListener('abort', leave);
     // A look that was broken off says less than the one before.
@@ -51,10 +51,10 @@ export async function watch(
     else tell(changesOf(before, report), isJson, terminal);
     before = report;
     node.close();
-    await sleep(Math.max(everyMs, report.node.tookMs / LOOK_SHARE), stop);
+    await sleep(Math.max(everyMs, report.node.tookMs / CHECK_SHARE), stop);
   }
   node.close();
-  await tellAbandoned(node, terminal);
+  await reportAbandoned(node, terminal);
   return code;
 }
 
@@ -65,13 +65,13 @@ function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): 
 
 /** Of changes alike the first is told, and the others have a line each. */
 export function changesText(changes: readonly Change[], terminal: Terminal): string {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const lines = changes.flatMap((each) => {
     const { fault, change, before, finding } = each;
     const kind = JSON.stringify([fault, change, before, finding?.state, finding?.reason]);
-    const isTold = finding !== undefined && told.has(kind);
-    told.add(kind);
-    return changeLines(each, terminal, isTold);
+    const isReported = finding !== undefined && reported.has(kind);
+    reported.add(kind);
+    return changeLines(each, terminal, isReported);
   });
   return lines.map((line) => `${line}\n`).join('');
 }
@@ -80,7 +80,7 @@ export function changesText(changes: readonly Change[], terminal: Terminal): str
 function changeLines(
   change: Change,
   { width, style }: Terminal,
-  isTold: boolean,
+  isReported: boolean,
 ): readonly string[] {
   const { finding, before } = change;
   const what = finding
@@ -89,8 +89,8 @@ function changeLines(
   const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
   const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
   const head = `${clock}  ${style('bold', change.fault)}  ${what}`;
-  if (isTold && finding) return [`${head}  ${subjectText(finding.subject)}`];
-  return [head, ...wrapWords(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
+  if (isReported && finding) return [`${head}  ${subjectText(finding.subject)}`];
+  return [head, ...wrapText(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
 }
 
 const WORDS: Readonly<

@@ -29,8 +29,8 @@ writeFileSync(at('given.pprof'), PROFILE);
 /** A run that has not ended by now waits for a reader of a pipe. */
 const ENDS_MS = 20_000;
 
-function kubediag(...words: readonly string[]) {
-  const { status, signal, stdout, stderr } = spawnSync(EXECUTABLE, words, {
+function kubediag(...args: readonly string[]) {
+  const { status, signal, stdout, stderr } = spawnSync(EXECUTABLE, args, {
     timeout: ENDS_MS,
     killSignal: 'SIGKILL',
   });
@@ -47,14 +47,14 @@ const WRITERS: readonly (readonly [string, readonly string[]])[] = [
 
 test.each(WRITERS)(
   '%s follows no link, overwrites nothing and waits for no reader',
-  (_, words) => {
+  (_, args) => {
     writeFileSync(at('theirs'), 'theirs');
     rmSync(at('link'), { force: true });
     symlinkSync(at('theirs'), at('link'));
     rmSync(at('pipe'), { force: true });
     expect(spawnSync('mkfifo', [at('pipe')]).status).toBe(0);
     for (const path of ['theirs', 'link', 'pipe'].map(at)) {
-      const { code, signal, stderr } = kubediag(...words, path);
+      const { code, signal, stderr } = kubediag(...args, path);
       expect({ code, signal }, stderr).toEqual({ code: 64, signal: null });
       expect(stderr).toContain(
         `${path} cannot be written: the file exists, and is not overwritten`,
@@ -87,9 +87,9 @@ test.each(['-', '/dev/stdout'])(
 
 test.each([['bundle'], [...OF_PROFILE, '--save']])(
   'a file in a folder that does not exist is refused, and no folder is made: %s',
-  (...words) => {
+  (...args) => {
     const path = at('not-there/deeper/x');
-    const ended = kubediag(...words, path);
+    const ended = kubediag(...args, path);
     const why = `the directory ${at('not-there/deeper')} does not exist`;
     expect(ended.stderr).toBe(`kubediag: ${path} cannot be written: ${why}\n`);
     expect(ended.code).toBe(64);

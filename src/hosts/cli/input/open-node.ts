@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
-import type { NodeInHand } from '../../local-node/hands-on.ts';
 import { type NodeAccess, openLiveNode } from '../../local-node/open-live-node.ts';
-import { absolute, lookSettingsOf, type NodeOptions } from '../command-line/options.ts';
+import type { ManagedNode } from '../../local-node/open-repair.ts';
+import { absolute, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 
 /** The node we are on, or the one whose root is at `--host-root`. */
 export function openNode(options: NodeOptions): LiveNode {
@@ -26,7 +26,7 @@ function fromHere(path: string | undefined): string | undefined {
 }
 
 /** The node that the options name, with our folder on it. */
-export function nodeInHand(options: NodeOptions & { readonly stateFolder: string }): NodeInHand {
+export function managedNode(options: NodeOptions & { readonly stateFolder: string }): ManagedNode {
   const { stateFolder } = options;
-  return { access: nodeAccessOf(options), settings: lookSettingsOf(options), stateFolder };
+  return { access: nodeAccessOf(options), settings: snapshotOptionsOf(options), stateFolder };
 }

@@ -154,8 +154,8 @@ function textsIn(name: string, plain: Buffer): readonly GivenFile[] {
   const entries = isTar(plain) ? readTar(plain) : undefined;
   if (!entries) return [textOfFile(name, plain)];
   if (entries.some((entry) => entry.name === 'answers.jsonl')) {
-    const takenFor = `a bundle of a check, which is judged by: kubediag replay ${name}`;
-    return [{ name: basename(name), text: '', takenFor }];
+    const detectedAs = `a bundle of a check, which is judged by: kubediag replay ${name}`;
+    return [{ name: basename(name), text: '', detectedAs }];
   }
   return entries
     .filter(({ content }) => content.length > 0)
@@ -169,7 +169,7 @@ function textOfFile(name: string, bytes: Buffer): GivenFile {
   const profile = isBinary(bytes) ? profileIn(bytes) : undefined;
   if (profile === undefined) return { name: basename(name), text: plainText(bytes) };
   const seen = `a profile: ${profile}; see kubediag profile kubelet --file ${name}`;
-  return { name: basename(name), text: '', takenFor: seen };
+  return { name: basename(name), text: '', detectedAs: seen };
 }
 
 /** Texts have no other control characters than those that move on a line. */

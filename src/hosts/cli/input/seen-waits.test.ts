@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/made-node.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { madeNodes } from '../../../../tools/fixtures/dead-volume-mount.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
 import type { Thread } from '../../../node/model/thread.ts';
 import { SeenWaits } from './seen-waits.ts';
 
-function made(): NodeMaker {
+function fixture(): NodeMaker {
   const maker = madeNodes().get('active-a-thread-waits-for-long');
   if (!maker) throw new Error('no such node');
   return maker;
@@ -14,7 +14,7 @@ function made(): NodeMaker {
 
 /** The same node, with its threads otherwise. */
 function changed(change: (thread: Thread) => Thread): NodeMaker {
-  const maker = made();
+  const maker = fixture();
   const recorded = maker.answers.get('["threads",{"threadsOf":812}]');
   if (!recorded || !('answer' in recorded)) throw new Error('no threads');
   const answer = (recorded.answer as readonly Thread[]).map(change);
@@ -25,37 +25,37 @@ function changed(change: (thread: Thread) => Thread): NodeMaker {
 async function seenAfter(between: NodeMaker | undefined, last: NodeMaker) {
   let nowMs = 1_000;
   const waits = new SeenWaits(() => nowMs);
-  for (const maker of [made(), ...(between ? [between] : [])]) {
+  for (const maker of [fixture(), ...(between ? [between] : [])]) {
     await waits.keep(maker, waits.addedTo({}));
     nowMs += 60_000;
   }
   const settings = waits.addedTo({ kubeletRoot: '/var/lib/kubelet' });
-  const { threads } = await lookAt(last.build(), settings).of(blockedThreads);
+  const { threads } = await takeSnapshot(last.build(), settings).of(blockedThreads);
   return threads.map(({ seenFor }) => seenFor?.ms);
 }
 
 test('the same call of the same thread is known again, and how long it lasts', async () => {
-  expect(await seenAfter(undefined, made())).toEqual([60_000]);
-  expect(await seenAfter(made(), made())).toEqual([120_000]);
+  expect(await seenAfter(undefined, fixture())).toEqual([60_000]);
+  expect(await seenAfter(fixture(), fixture())).toEqual([120_000]);
 });
 
 test.each<[string, NodeMaker]>([
   ['another thread', changed((thread) => ({ ...thread, tid: thread.tid + 1 }))],
   ['another path', changed((thread) => ({ ...thread, path: thread.path && `${thread.path}2` }))],
   ['a later call', changed((thread) => ({ ...thread, callLine: '262 0x1 0x2 0x3' }))],
-  ['another kubelet', made().file('/proc/812/stat', statOf(9_999))],
+  ['another kubelet', fixture().file('/proc/812/stat', statOf(9_999))],
 ])('%s is another wait', async (_, last) => {
   expect(await seenAfter(undefined, last)).toEqual([undefined]);
 });
 
 test('a wait that was over in between begins anew', async () => {
   const over = changed((thread) => ({ ...thread, state: 'R' }));
-  expect(await seenAfter(over, made())).toEqual([undefined]);
+  expect(await seenAfter(over, fixture())).toEqual([undefined]);
 });
 
 test('a look that could not see the threads ends no wait', async () => {
-  const blind = made().set('threads', { threadsOf: 812 }, { failure: 'timeout' });
-  expect(await seenAfter(blind, made())).toEqual([120_000]);
+  const blind = fixture().set('threads', { threadsOf: 812 }, { failure: 'timeout' });
+  expect(await seenAfter(blind, fixture())).toEqual([120_000]);
 });
 
 test('a look that sees nobody wait changes no settings', () => {

@@ -1,7 +1,7 @@
-import { lookAt } from '../../../node/checkup/look.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
 import { attempt } from '../../../node/model/attempt.ts';
-import type { LookSettings } from '../../../node/model/evidence.ts';
+import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 import { RecordedNode } from '../../../node/reader/recorded-node.ts';
 import type { Recording } from '../../../node/reader/recording.ts';
 
@@ -18,15 +18,17 @@ export class SeenWaits {
   }
 
   /** These settings, with what was seen so far. */
-  addedTo(settings: LookSettings): LookSettings {
+  addedTo(settings: SnapshotOptions): SnapshotOptions {
     if (this.#firstSeenMs.size === 0) return settings;
     const waits = [...this.#firstSeenMs].map(([id, first]) => [id, this.#nowMs() - first] as const);
     return { ...settings, waitedMs: Object.fromEntries(waits) };
   }
 
   /** The node is not asked again: what the look has not asked, it has not seen. */
-  async keep(recording: Recording, settings: LookSettings): Promise<void> {
-    const seen = await attempt(lookAt(new RecordedNode(recording), settings).of(blockedThreads));
+  async keep(recording: Recording, settings: SnapshotOptions): Promise<void> {
+    const seen = await attempt(
+      takeSnapshot(new RecordedNode(recording), settings).of(blockedThreads),
+    );
     // A look that could not tell does not end what the one before it saw.
     if (!seen.known) return;
     const now = this.#nowMs();

@@ -20,13 +20,13 @@ const FINDING: Finding = {
   proof: [],
   blastRadius: 'one mount',
   excluded: [],
-  otherCures: [],
+  alternatives: [],
   pins: {},
 };
 
 /** What a person is told and asked, and whether they may act in the end. */
 async function asked(
-  wish: Partial<Parameters<typeof consentOf>[0]>,
+  options: Partial<Parameters<typeof consentOf>[0]>,
   person: { readonly isThere: boolean; readonly says?: boolean },
 ) {
   const seen: string[] = [];
@@ -49,7 +49,7 @@ async function asked(
     },
   };
   const { signal: stop } = new AbortController();
-  const whole = { yes: false, isDryRun: false, recovery: undefined, stop, ...wish };
+  const whole = { yes: false, isDryRun: false, recovery: undefined, stop, ...options };
   const consent = consentOf(whole, terminal);
   const named = { fault: 'stale-subpath-mount', id: '3f9a1c' };
   return { consent: await consent(RECOVERY, FINDING, named), seen: seen.join('') };

@@ -1,7 +1,7 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { DiagnosisSpec } from '../../../pipeline/api/diagnosis.ts';
-import { wordsOf } from '../../../pipeline/operations/action-words.ts';
+import { wordsOf } from '../../../pipeline/operations/action-text.ts';
 import type { ProcessorHost } from '../../../pipeline/operations/processor-host.ts';
 
 interface Asked {
@@ -24,11 +24,11 @@ export function consentOf(
     if (!terminal.isInteractive) return { given: 'none', why };
     const lines = [
       summary,
-      ...actions.map((action) => `will ${wordsOf(action).deed}`),
+      ...actions.map((action) => `will ${wordsOf(action).description}`),
       `touches ${touches}`,
       `leaves ${leaves}`,
     ];
-    for (const line of lines.flatMap((each) => wrapWords(each, terminal.errWidth))) {
+    for (const line of lines.flatMap((each) => wrapText(each, terminal.errWidth))) {
       terminal.err(`${line}\n`);
     }
     const isAgreed = await terminal.confirm('Go on? [y/N] ', stop);

@@ -12,8 +12,8 @@ import { ownOperationSets } from '../../../pipeline/operations/fault-processors.
 import { processors } from '../../../pipeline/operations/processors.ts';
 import { sharedVariables, variableOf } from '../../../pipeline/operations/script-environment.ts';
 import { withoutEffect } from '../../../pipeline/operations/without-effect.ts';
-import { UNHEARD_SOURCES } from '../../../pipeline/triggers/happening.ts';
 import { checkPatterns } from '../../../pipeline/triggers/matcher.ts';
+import { UNSUPPORTED_SOURCES } from '../../../pipeline/triggers/trigger-event.ts';
 import { type ManifestObject, parseManifests } from './parse-manifests.ts';
 
 /** A problem as it is told: in the file that it is in, and of whom. */
@@ -61,14 +61,14 @@ export function lintManifests(
     }
   }
   const together = [...duplicates(given), ...missingNames(given)];
-  const told = [
-    ...given.flatMap((each) => each.problems.map((one) => tell(each, one))),
+  const reported = [
+    ...given.flatMap((each) => each.problems.map((one) => report(each, one))),
     ...together,
   ];
   return {
     files: files.length,
     resources: given.length,
-    problems: [...problems, ...told].toSorted(
+    problems: [...problems, ...reported].toSorted(
       (left, right) => fileAt(files, left) - fileAt(files, right) || left.line - right.line,
     ),
   };
@@ -140,7 +140,7 @@ function notesOnScripts(resource: Resource): readonly Problem[] {
 
 function unheard(sources: readonly string[]): readonly Problem[] {
   return sources
-    .filter((source) => UNHEARD_SOURCES.includes(source))
+    .filter((source) => UNSUPPORTED_SOURCES.includes(source))
     .map((source) => ({
       severity: 'note',
       place: ['spec', 'sourceTemplate', source],
@@ -149,7 +149,7 @@ function unheard(sources: readonly string[]): readonly Problem[] {
     }));
 }
 
-function tell({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
+function report({ file, object }: Given, { severity, place, what, fix }: Problem): LintProblem {
   const { kind, metadata } = fieldsOf(object.value);
   const { name } = fieldsOf(metadata);
   const who = [kind, name].filter((word) => typeof word === 'string').join(' ');
@@ -182,7 +182,7 @@ function duplicates(given: readonly Given[]): readonly LintProblem[] {
     }
     const what = `there is another ${kind} ${metadata.name} in ${before.file}:${before.object.lineOf([])}`;
     const fix = 'give one of them another name, or remove it';
-    return [tell(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
+    return [report(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
   });
 }
 
@@ -214,7 +214,7 @@ function missingNames(given: readonly Given[]): readonly LintProblem[] {
     const meant =
       near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Else `;
     const fix = `${meant}give its file as well, or see that it is applied already`;
-    return [tell(each, { severity: 'note', place: one.place, what, fix })];
+    return [report(each, { severity: 'note', place: one.place, what, fix })];
   });
 }
 

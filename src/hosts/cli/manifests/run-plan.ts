@@ -99,9 +99,9 @@ export function targetOf({ spec }: PlannedDiagnosis, here: string): string {
 }
 
 /** "key=value" as `--set` takes it. */
-export function parametersIn(words: readonly string[]): Readonly<Record<string, string>> {
+export function parametersIn(args: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    words.map((word) => {
+    args.map((word) => {
       const at = word.indexOf('=');
       if (at < 1) throw new UsageError(`--set takes KEY=VALUE, not "${word}"`);
       return [word.slice(0, at), word.slice(at + 1)];

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import type { Look } from '../../../node/model/evidence.ts';
+import type { Snapshot } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 import { awaitHealing } from './await-healing.ts';
@@ -28,12 +28,17 @@ test.each([
     },
     healedMeans: 'the container runs',
   } as unknown as AnyFault;
-  const said: string[] = [];
-  const say = (text: string) => void said.push(text);
+  const output: string[] = [];
+  const say = (text: string) => void output.push(text);
   const terminal = { out: say, err: say, progress: () => {} } as unknown as Terminal;
   const planned = { fault, findings: [{} as Finding] };
-  const healed = awaitHealing(planned, () => ({}) as Look, new AbortController().signal, terminal);
+  const healed = awaitHealing(
+    planned,
+    () => ({}) as Snapshot,
+    new AbortController().signal,
+    terminal,
+  );
   await vi.advanceTimersByTimeAsync(5_000);
   expect(await healed).toBe(true);
-  expect(said).toEqual(['healed  the container runs, 0 s after the recovery\n']);
+  expect(output).toEqual(['healed  the container runs, 0 s after the recovery\n']);
 });

@@ -1,28 +1,28 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { collect } from '../../../node/checkup/check-up.ts';
+import { collect } from '../../../node/checkup/judge-faults.ts';
 import { attempt } from '../../../node/model/attempt.ts';
-import type { Look } from '../../../node/model/evidence.ts';
+import type { Snapshot } from '../../../node/model/evidence.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 
 /** The kubelet's longest back-off is 5 min; a slow start of the container comes on top. */
 const HEALING_MS_MAX = 6 * 60_000;
-const LOOK_EVERY_MS = 1_000;
-const TELL_EVERY_MS = 10_000;
+const CHECK_EVERY_MS = 1_000;
+const REPORT_EVERY_MS = 10_000;
 
 /** Looks until what was to follow has followed for every finding, or the limit is reached. */
 export async function awaitHealing(
   planned: { readonly fault: AnyFault; readonly findings: readonly Finding[] },
-  look: () => Look,
+  snapshot: () => Snapshot,
   stop: AbortSignal,
   terminal: Terminal,
 ): Promise<boolean> {
   const { fault, findings } = planned;
   const { healedMeans = 'nothing is left to wait for' } = fault;
   const begun = performance.now();
-  let lastTold = begun;
+  let lastReported = begun;
   for (let now = begun; now - begun < HEALING_MS_MAX && !stop.aborted; now = performance.now()) {
-    const evidence = await attempt(collect(fault.needs, look()));
+    const evidence = await attempt(collect(fault.needs, snapshot()));
     if (
       evidence.known &&
       findings.every((each) => fault.hasHealed?.(each, evidence.value) ?? true)
@@ -33,11 +33,11 @@ export async function awaitHealing(
     }
     const waited = `waiting for the kubelet, ${seconds(now - begun)} of at most ${seconds(HEALING_MS_MAX)}`;
     terminal.progress(waited);
-    if (!terminal.isInteractive && now - lastTold >= TELL_EVERY_MS) {
+    if (!terminal.isInteractive && now - lastReported >= REPORT_EVERY_MS) {
       terminal.err(`${waited}\n`);
-      lastTold = now;
+      lastReported = now;
     }
-    await sleep(LOOK_EVERY_MS, stop);
+    await sleep(CHECK_EVERY_MS, stop);
   }
   terminal.err(
     stop.aborted

@@ -1,12 +1,12 @@
-import { findingId } from '../../../node/checkup/check-up.ts';
+import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
-import { type Finding, hurtsNow } from '../../../node/model/finding.ts';
-import type { Doubt } from '../../../node/model/verdict.ts';
-import type { Looked } from '../../local-node/take-look.ts';
+import { type Finding, isActive } from '../../../node/model/finding.ts';
+import type { Unknown } from '../../../node/model/verdict.ts';
+import type { CheckResult } from '../../local-node/run-check.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { groupedAlike } from '../screens/alike-findings.ts';
 
-type Seen = Pick<Looked, 'report' | 'judged'>;
+type Seen = Pick<CheckResult, 'report' | 'judged'>;
 
 /** What the person asked for: one finding, all, or all that --yes covers. */
 export interface Asked {
@@ -23,13 +23,13 @@ export interface ChosenFindings {
   /** Found, but only a person can go on from here. */
   readonly manual: readonly Finding[];
   /** What could not be judged beside these. */
-  readonly doubts: readonly Doubt[];
+  readonly unknowns: readonly Unknown[];
 }
 
 /** Nothing was found; with doubts, because it could not be judged. */
 interface NothingFound {
   readonly nothing: string;
-  readonly doubts: readonly Doubt[];
+  readonly unknowns: readonly Unknown[];
   readonly code: number;
 }
 
@@ -39,24 +39,24 @@ type Chosen = ChosenFindings | NothingFound;
 export function chooseFindings(fault: AnyFault, looked: Seen, asked: Asked): Chosen {
   const verdict = looked.judged[0]?.verdict;
   const findings = openFindings(verdict?.findings ?? []);
-  const doubts = verdict && 'doubts' in verdict ? verdict.doubts : [];
+  const unknowns = verdict && 'unknowns' in verdict ? verdict.unknowns : [];
   if (asked.finding !== undefined) return chooseNamed(fault, findings, asked.finding);
   if (findings.length > 0) {
     const ours = findings.filter((each) => hasRepair(fault, each));
-    const isTaken = (finding: Finding) => !asked.yes || asked.latent || hurtsNow(finding);
+    const isTaken = (finding: Finding) => !asked.yes || asked.latent || isActive(finding);
     return {
       taken: ours.filter(isTaken),
       latent: ours.filter((each) => !isTaken(each)),
       manual: findings.filter((each) => !hasRepair(fault, each)),
-      doubts,
+      unknowns,
     };
   }
-  if (doubts.length > 0) {
+  if (unknowns.length > 0) {
     const what = `unknown: ${fault.id} could not be judged, so nothing is done about it`;
-    return { nothing: `${what}\n`, doubts, code: EXIT.unknown };
+    return { nothing: `${what}\n`, unknowns, code: EXIT.unknown };
   }
   const nothing = `${fault.id} is clear on this node: nothing to do\n`;
-  return { nothing, doubts, code: EXIT.clear };
+  return { nothing, unknowns, code: EXIT.clear };
 }
 
 /** All but the benign ones, which nobody needs to repair. */
@@ -76,10 +76,10 @@ function chooseNamed(fault: AnyFault, findings: readonly Finding[], name: string
   const finding = named ?? placed;
   if (finding) {
     const [taken, manual] = hasRepair(fault, finding) ? [[finding], []] : [[], [finding]];
-    return { taken, latent: [], manual, doubts: [] };
+    return { taken, latent: [], manual, unknowns: [] };
   }
   const ids = findings.map((each) => findingId(fault, each));
-  return { nothing: noSuchFinding(name, ids, fault.id), doubts: [], code: EXIT.notDone };
+  return { nothing: noSuchFinding(name, ids, fault.id), unknowns: [], code: EXIT.notDone };
 }
 
 /** A small number is the position on the screen of `check FAULT`. */

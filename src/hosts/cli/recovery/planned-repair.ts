@@ -1,5 +1,5 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { findingId } from '../../../node/checkup/check-up.ts';
+import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { Action, Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';

@@ -1,13 +1,18 @@
-import { findingId } from '../../../node/checkup/check-up.ts';
+import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
-import { dryRunOn } from '../../local-node/hands-on.ts';
+import { dryRunOn } from '../../local-node/open-repair.ts';
+import type { CheckResult } from '../../local-node/run-check.ts';
 import { checkSaving } from '../../local-node/save-bundle.ts';
-import type { Looked } from '../../local-node/take-look.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
 import { repairedBefore } from '../input/choose-faults.ts';
-import { nodeInHand } from '../input/open-node.ts';
+import { managedNode } from '../input/open-node.ts';
 import { showLeft, showManual, showPlan } from '../screens/show-plan.ts';
-import { doubtLines, showDoubts, showOutcome, showUnfinished } from '../screens/show-recovery.ts';
+import {
+  showOutcome,
+  showUnfinished,
+  showUnknowns,
+  unknownLines,
+} from '../screens/show-recovery.ts';
 import { chooseFindings } from './choose-findings.ts';
 import {
   actionsOf,
@@ -34,10 +39,10 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   if (run.stop?.aborted) return { ends: new Map(), code: EXIT.notDone, isOver: true };
   const chosen = chooseFindings(fault, checked, options);
   if ('nothing' in chosen) {
-    terminal.err(`${chosen.nothing}${doubtLines(chosen.doubts, terminal.errWidth)}`);
+    terminal.err(`${chosen.nothing}${unknownLines(chosen.unknowns, terminal.errWidth)}`);
     return { ends: new Map(), code: chosen.code };
   }
-  const { taken, latent, manual, doubts } = chosen;
+  const { taken, latent, manual, unknowns } = chosen;
   const isKubeletUp = checked.report.node.kubelet.presence === 'running';
   const planned = { fault, findings: taken, isKubeletUp };
   const isFull = options.verbose ?? false;
@@ -45,9 +50,9 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
   const latentToo = 'to repair what is latent too: --yes --latent';
   showLeft({ fault, findings: latent }, latentToo, terminal, isFull);
   showManual({ fault, findings: manual }, terminal, isFull);
-  if (doubts.length > 0) showDoubts(fault, doubts, terminal);
+  if (unknowns.length > 0) showUnknowns(fault, unknowns, terminal);
   const left = endsOf({ fault, findings: [...latent, ...manual] }, 'left');
-  const known = doubts.length > 0 ? EXIT.unknown : EXIT.clear;
+  const known = unknowns.length > 0 ? EXIT.unknown : EXIT.clear;
   if (taken.length === 0) return { ends: left, code: known };
   run.hasPlanned = true;
   const result = await (options.dryRun
@@ -60,7 +65,7 @@ export async function recoverFault(fault: AnyFault, run: RecoveryRun): Promise<F
 /** All pre-checks of a real run. A question is taken to be answered with yes. */
 async function tryOut(
   planned: PlannedRepair,
-  looked: Looked,
+  looked: CheckResult,
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
@@ -69,7 +74,7 @@ async function tryOut(
   if (unsaved !== undefined) return refuseUnsaved(planned, unsaved, terminal);
   const node = openFor(run);
   try {
-    const opened = await dryRunOn(node, nodeInHand(options));
+    const opened = await dryRunOn(node, managedNode(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
     showUnfinished(opened.unfinished, terminal);
     const ends = new Map<string, FindingEnd>();

@@ -2,11 +2,11 @@ import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { LiveNode } from '../../../node/reader/live-node.ts';
-import { type Looked, takeLook } from '../../local-node/take-look.ts';
+import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import {
   durationMs,
-  lookSettingsOf,
   type NodeOptions,
+  snapshotOptionsOf,
   stateFolderOf,
 } from '../command-line/options.ts';
 import { adviceWithoutKubelet, hasNothingToCheck } from '../commands/no-node.ts';
@@ -64,17 +64,17 @@ export function stopOf(run: RecoveryRun): AbortSignal {
 export async function checkFor(
   faults: readonly AnyFault[],
   run: RecoveryRun,
-): Promise<Looked | { readonly advice: string }> {
+): Promise<CheckResult | { readonly advice: string }> {
   const { options, terminal, stop } = run;
   const looking = {
     faults,
-    settings: lookSettingsOf(options),
+    settings: snapshotOptionsOf(options),
     timeoutMs: durationMs('--timeout', options.timeout),
   };
   const node = openFor(run);
-  const end = () => node.endLook('you asked to stop');
+  const end = () => node.endCheck('you asked to stop');
   stop?.addEventListener('abort', end);
-  const looked = await takeLook(node, looking, terminal);
+  const looked = await runCheck(node, looking, terminal);
   stop?.removeEventListener('abort', end);
   const { report } = looked;
   const { notes = [] } = report.node.kubelet;

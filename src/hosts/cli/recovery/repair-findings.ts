@@ -1,14 +1,14 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { findingId } from '../../../node/checkup/check-up.ts';
-import { lookAt } from '../../../node/checkup/look.ts';
+import { findingId } from '../../../node/checkup/judge-faults.ts';
+import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import type { Finding } from '../../../node/model/finding.ts';
-import type { OpenHands } from '../../../node/repair/open-hands.ts';
-import { handsOn } from '../../local-node/hands-on.ts';
+import type { OpenRepair } from '../../../node/repair/open-repair.ts';
+import { openRepairOn } from '../../local-node/open-repair.ts';
+import type { CheckResult } from '../../local-node/run-check.ts';
 import { bundleNameOf, saveBundle } from '../../local-node/save-bundle.ts';
-import type { Looked } from '../../local-node/take-look.ts';
 import { EXIT } from '../command-line/exit-codes.ts';
-import { lookSettingsOf } from '../command-line/options.ts';
-import { nodeInHand } from '../input/open-node.ts';
+import { snapshotOptionsOf } from '../command-line/options.ts';
+import { managedNode } from '../input/open-node.ts';
 import { findingCounts } from '../screens/show-plan.ts';
 import {
   showNext,
@@ -34,7 +34,7 @@ import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 /** Saves the evidence, asks, acts, and looks whether it worked. */
 export async function repairFindings(
   planned: PlannedRepair,
-  looked: Looked,
+  looked: CheckResult,
   run: RecoveryRun,
 ): Promise<FaultResult> {
   const { options, terminal } = run;
@@ -53,11 +53,11 @@ export async function repairFindings(
     terminal.err(`${planned.fault.id}: ${why}; nothing was changed\n`);
     return { ends: stop.aborted ? refused : endsOf(planned, 'left'), code: EXIT.clear };
   }
-  const words = await confirmedWords(planned, run, stop);
+  const words = await confirmedText(planned, run, stop);
 
   const node = openFor(run);
   try {
-    const opened = await handsOn(node, nodeInHand(options));
+    const opened = await openRepairOn(node, managedNode(options));
     if (!opened.isOpen) return refuseAll(planned, { state: 'refused', ...opened }, terminal);
     showSettled(opened.settled, terminal);
     run.hasSettled = true;
@@ -65,8 +65,13 @@ export async function repairFindings(
     const ends = await performAll(planned, opened, { words, stop }, terminal).finally(opened.close);
     if (!isAllRepaired(ends) || !options.wait) return { ends, code: EXIT.clear };
     if (cannotWait(planned, terminal)) return { ends, code: EXIT.notDone };
-    const settings = lookSettingsOf(options);
-    const hasHealed = await awaitHealing(planned, () => lookAt(node, settings), stop, terminal);
+    const settings = snapshotOptionsOf(options);
+    const hasHealed = await awaitHealing(
+      planned,
+      () => takeSnapshot(node, settings),
+      stop,
+      terminal,
+    );
     return { ends, code: hasHealed ? EXIT.clear : EXIT.notDone };
   } finally {
     node.pause();
@@ -81,7 +86,7 @@ function refuseToGuess(terminal: Terminal): void {
 }
 
 /** What a general yes does not cover: asked for word by word, or taken from --confirm. */
-async function confirmedWords(
+async function confirmedText(
   { fault, findings }: PlannedRepair,
   { options, terminal }: RecoveryRun,
   stop: AbortSignal,
@@ -101,7 +106,7 @@ async function confirmedWords(
 /** One action at a time. The actions of a finding build on each other; findings do not. */
 async function performAll(
   planned: PlannedRepair,
-  hands: OpenHands & { readonly isOpen: true },
+  repair: OpenRepair & { readonly isOpen: true },
   given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
   terminal: Terminal,
 ): Promise<ReadonlyMap<string, FindingEnd>> {
@@ -110,7 +115,7 @@ async function performAll(
   const next = new Set<string>();
   for (const finding of findings) {
     if (given.stop.aborted) break;
-    const end = await performOne(planned, finding, hands, given, terminal);
+    const end = await performOne(planned, finding, repair, given, terminal);
     ends.set(findingId(fault, finding), end);
     const { afterwards = '' } = fault.recover?.(finding) ?? {};
     if (end === 'repaired') next.add(isKubeletUp ? afterwards : ASLEEP);
@@ -122,7 +127,7 @@ async function performAll(
 async function performOne(
   { fault }: PlannedRepair,
   finding: Finding,
-  hands: OpenHands & { readonly isOpen: true },
+  repair: OpenRepair & { readonly isOpen: true },
   given: { readonly words: ReadonlyMap<Finding, string>; readonly stop: AbortSignal },
   terminal: Terminal,
 ): Promise<FindingEnd> {
@@ -133,7 +138,7 @@ async function performOne(
       onStep: showSteps(action, terminal),
       onProgress: showProgress(terminal),
     };
-    const { outcome, entry } = await hands.perform({ action, fault: fault.id, finding: id }, wish);
+    const { outcome, entry } = await repair.perform({ action, fault: fault.id, finding: id }, wish);
     showOutcome(outcome, terminal, { action, entry, finding: id });
     if (outcome.state === 'refused') return 'refused';
     if (outcome.state !== 'done') return 'failed';
@@ -141,7 +146,7 @@ async function performOne(
   return 'repaired';
 }
 
-function bundleName({ fault, findings }: PlannedRepair, { report }: Looked): string {
+function bundleName({ fault, findings }: PlannedRepair, { report }: CheckResult): string {
   const [finding] = findings;
   return bundleNameOf(report, finding ? findingId(fault, finding) : 'none');
 }

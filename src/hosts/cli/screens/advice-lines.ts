@@ -1,5 +1,5 @@
 import { printable } from '../../../lib/std/printable.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { isSentence, leadsToCommand } from '../../../node/model/advice.ts';
 
 /** Sentences are wrapped. A command never is, nor is it shortened: it is there to be copied. */
@@ -11,6 +11,6 @@ export function adviceLines(
   return cures.flatMap((cure, at) => {
     const goesOn = leadsToCommand(cures[at - 1] ?? '');
     const text = isAlternative && !goesOn ? `or: ${cure}` : cure;
-    return isSentence(cure) ? wrapWords(text, width) : [printable(text)];
+    return isSentence(cure) ? wrapText(text, width) : [printable(text)];
   });
 }

@@ -1,5 +1,5 @@
 import type { Style, Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { FaultReport, Report } from '../../../node/checkup/report.ts';
 import { count, groupedAlike } from './alike-findings.ts';
 import { excerpt } from './excerpt.ts';
@@ -15,12 +15,12 @@ export function closing({ faults, node }: Report, terminal: Terminal, isFull: bo
     ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
     ...faults.flatMap((fault) => benignNotes(fault, terminal, isFull)),
     ...paragraph('clear', clear.join(', '), terminal, 'green'),
-    ...paragraph('checked', checkedWords(faults), terminal, 'dim'),
+    ...paragraph('checked', checkedArguments(faults), terminal, 'dim'),
   ].join('\n');
 }
 
 /** Nobody is to take a node for healthy because of faults that we do not know. */
-function checkedWords(faults: readonly FaultReport[]): string {
+function checkedArguments(faults: readonly FaultReport[]): string {
   const { length } = faults;
   const named = length === 1 ? 'the fault' : `the ${length} faults`;
   const known = faults.filter(({ verdict }) => verdict !== 'unknown').length;
@@ -34,8 +34,8 @@ function unknownLines(
   terminal: Terminal,
   isFull: boolean,
 ): readonly string[] {
-  const doubted = faults.filter(({ reason }) => reason !== undefined);
-  const alike = Map.groupBy(doubted, ({ verdict, reason }) => JSON.stringify([verdict, reason]));
+  const uncertain = faults.filter(({ reason }) => reason !== undefined);
+  const alike = Map.groupBy(uncertain, ({ verdict, reason }) => JSON.stringify([verdict, reason]));
   return [...alike.values()].flatMap((all) => {
     const [first] = all;
     const label = first?.verdict === 'unknown' ? 'unknown' : 'also';
@@ -73,7 +73,7 @@ function paragraph(
   tone: Style = 'yellow',
 ): readonly string[] {
   const COLUMNS = 9;
-  return wrapWords(text, width - COLUMNS).map((line, index) =>
+  return wrapText(text, width - COLUMNS).map((line, index) =>
     index === 0
       ? `${style(tone, label)}${' '.repeat(COLUMNS - label.length)}${line}`
       : ' '.repeat(COLUMNS) + line,

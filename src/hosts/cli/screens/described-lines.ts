@@ -1,8 +1,8 @@
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { shellCommand } from '../../../lib/std/shell-command.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
-import { keptPath } from '../agent-client/kept-path.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
+import { storedResultPath } from '../agent-client/stored-result-path.ts';
 
 const LABEL_COLUMNS = 14;
 const LISTED_MAX = 100;
@@ -16,7 +16,7 @@ export function labelLine(label: string, text: string): string {
 
 export type LinesOf = (each: unknown, width: number) => readonly string[];
 
-export const wordsLines: LinesOf = (each, width) => wrapWords(String(each), width);
+export const textLines: LinesOf = (each, width) => wrapText(String(each), width);
 
 /** A heading and a list below it; nothing where there is nothing to list. */
 export function sectionOf(
@@ -39,7 +39,7 @@ export function sectionOf(
 export function resultSection(
   value: unknown,
   width: number,
-  isSaid: (words: string) => boolean,
+  isMentioned: (words: string) => boolean,
 ): readonly string[] {
   const [name = '', namespace = ''] = ['name', 'namespace'].map((each) =>
     textAt(value, 'metadata', each),
@@ -50,12 +50,12 @@ export function resultSection(
     results,
     (each, columns) => {
       const [key, text] = each as readonly [string, string];
-      if (keptPath(text) !== undefined) {
+      if (storedResultPath(text) !== undefined) {
         const command = shellCommand(['kubediag', 'fetch', name, key, '-n', namespace]);
         // To be copied, it stands in one line.
-        return [...wrapWords(`${key}: ${text}`, columns), printable(command)];
+        return [...wrapText(`${key}: ${text}`, columns), printable(command)];
       }
-      return wrapWords(`${key}: ${shortened(text, isSaid(text))}`, columns);
+      return wrapText(`${key}: ${shortened(text, isMentioned(text))}`, columns);
     },
     width,
   );

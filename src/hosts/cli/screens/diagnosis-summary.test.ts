@@ -8,7 +8,7 @@ const FINDING = {
   state: 'active',
   summary: 'The pod cannot start.',
 };
-const ACTION = { kind: 'unmount', fault: 'a-fault', finding: '3f9a1c', deed: 'unmount /a' };
+const ACTION = { kind: 'unmount', fault: 'a-fault', finding: '3f9a1c', description: 'unmount /a' };
 const WHY = 'refused: the mount changed; check again';
 const is = (reason: string, message: string) => ({ type: 'x', status: 'True', reason, message });
 const ACCEPTED = is('DiagnosisAccepted', 'Diagnosis is accepted by agent on node my-node');
@@ -24,10 +24,21 @@ test.each([
       phase: 'Failed',
       conditions: [ACCEPTED, ALL_FAILED],
       steps: [
-        { operation: 'look', outcome: 'Failed', reason: 'NothingFound', message: 'it is clear' },
+        {
+          operation: 'snapshot',
+          outcome: 'Failed',
+          reason: 'NothingFound',
+          message: 'it is clear',
+        },
       ],
     },
-    ['Result:       NothingFound', 'Why:', '  - look: it is clear', 'Next:', '  - nothing to do'],
+    [
+      'Result:       NothingFound',
+      'Why:',
+      '  - snapshot: it is clear',
+      'Next:',
+      '  - nothing to do',
+    ],
   ],
   [
     'a repair that was refused: said once, though the action and the step both say why',
@@ -99,7 +110,7 @@ test('what waits for approval says what would be done, and what to type', () => 
 });
 
 test('what was said is known, so that nobody says it again', () => {
-  const { isSaid } = diagnosisSummary({ status: { findings: [FINDING] } }, 80);
-  expect(isSaid(`active: ${FINDING.summary}`)).toBe(true);
-  expect(isSaid('something else')).toBe(false);
+  const { isMentioned } = diagnosisSummary({ status: { findings: [FINDING] } }, 80);
+  expect(isMentioned(`active: ${FINDING.summary}`)).toBe(true);
+  expect(isMentioned('something else')).toBe(false);
 });

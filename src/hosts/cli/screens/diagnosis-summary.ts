@@ -4,14 +4,14 @@ import { shellCommand } from '../../../lib/std/shell-command.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
 import type { DiagnosisResult } from '../../../pipeline/api/results.ts';
 import { resultOf } from '../../../pipeline/graph/result-of.ts';
-import { labelLine, sectionOf, wordsLines } from './described-lines.ts';
+import { labelLine, sectionOf, textLines } from './described-lines.ts';
 import { actionLines, findingLines, plannedLines } from './recorded-lines.ts';
 
 /** What a person wants to know of a Diagnosis before all else, each thing once. */
 export interface DiagnosisSummary {
   readonly lines: readonly string[];
   /** Whether these words are in the lines already, in whichever part. */
-  readonly isSaid: (words: string) => boolean;
+  readonly isMentioned: (words: string) => boolean;
 }
 
 /** The result, why, what was found, what was done or would be, and what to do next. */
@@ -36,8 +36,8 @@ export function diagnosisSummary(
     labelLine('Result', result ?? ''),
     ...(result === undefined ? [labelLine('Phase', textAt(status, 'phase') || 'Pending')] : []),
     labelLine('Current step', currentStep(status)),
-    ...sectionOf('Waits for', waits, wordsLines, width),
-    ...sectionOf('Why', why, wordsLines, width),
+    ...sectionOf('Waits for', waits, textLines, width),
+    ...sectionOf('Why', why, textLines, width),
     ...sectionOf('Found', findings, findingLines, width, more('findings')),
     ...sectionOf('Actions', actions, actionLines, width, more('actions')),
     ...sectionOf('Planned', planned, plannedLines, width, more('plannedActions')),
@@ -45,7 +45,7 @@ export function diagnosisSummary(
   ];
   return {
     lines: lines.filter((line) => line !== ''),
-    isSaid: (words) => texts.some((text) => words.includes(text) || text.includes(words)),
+    isMentioned: (words) => texts.some((text) => words.includes(text) || text.includes(words)),
   };
 }
 
@@ -83,7 +83,9 @@ function withoutSaid(action: unknown, said: readonly string[]): unknown {
 /** What was planned and not done; its findings are listed beside it. */
 function plannedIn(status: unknown, findings: readonly unknown[]): readonly unknown[] {
   const sameAs = (one: unknown) => (other: unknown) =>
-    ['fault', 'finding', 'deed'].every((field) => textAt(one, field) === textAt(other, field));
+    ['fault', 'finding', 'description'].every(
+      (field) => textAt(one, field) === textAt(other, field),
+    );
   const done = listAt(status, 'actions') ?? [];
   const seen = new Set(findings.map((each) => textAt(each, 'summary')));
   return (listAt(status, 'plannedActions') ?? [])

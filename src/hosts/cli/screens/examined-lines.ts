@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Examined, ExaminedFile } from '../../../node/checkup/report.ts';
 
 const NAME_COLUMNS_MAX = 40;
@@ -14,8 +14,8 @@ export function fileLines({ files }: Examined, { width, style }: Terminal): stri
   const columns = Math.min(longest, NAME_COLUMNS_MAX) + 2;
   const lines = shown.flatMap((file) => {
     const name = printable(file.name);
-    const words = wrapWords(takenFor(file), width - columns);
-    const [first = '', ...rest] = words;
+    const text = wrapText(detectedAs(file), width - columns);
+    const [first = '', ...rest] = text;
     const head =
       name.length < columns ? [name.padEnd(columns) + first] : [name, ' '.repeat(columns) + first];
     return [...head, ...rest.map((line) => ' '.repeat(columns) + line)];
@@ -26,7 +26,7 @@ export function fileLines({ files }: Examined, { width, style }: Terminal): stri
   );
 }
 
-function takenFor({ takenFor: kinds, failure }: ExaminedFile): string {
+function detectedAs({ detectedAs: kinds, failure }: ExaminedFile): string {
   if (failure !== undefined) return `not read: ${failure}`;
   return kinds.length === 0 ? 'not recognised: nothing of it was judged' : kinds.join('; ');
 }
@@ -37,7 +37,7 @@ export function missingLines({ missing }: Examined, { width, style }: Terminal):
   const INDENT = '  ';
   const lines = missing.flatMap(({ what, command, faults }) => [
     INDENT + command,
-    ...wrapWords(`${what} (for ${faults.join(', ')})`, width - 4).map(
+    ...wrapText(`${what} (for ${faults.join(', ')})`, width - 4).map(
       (line) => INDENT + INDENT + style('dim', line),
     ),
   ]);
@@ -45,6 +45,6 @@ export function missingLines({ missing }: Examined, { width, style }: Terminal):
   return [
     style('yellow', 'to know more'),
     ...lines,
-    ...wrapWords(all, width - 2).map((line) => INDENT + line),
+    ...wrapText(all, width - 2).map((line) => INDENT + line),
   ].join('\n');
 }

@@ -19,10 +19,10 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   const advice = isDenied ? '; not root: use sudo' : '';
   if (found.length > 0) {
     const others = unknown.length > 0 ? `; ${count(unknown.length, 'other fault')} unknown` : '';
-    return { text: `${foundWords(found)}${others}${advice}`, tone: toneOf(found) };
+    return { text: `${foundText(found)}${others}${advice}`, tone: toneOf(found) };
   }
   if (unknown.length > 0) {
-    return { text: `unknown: ${unknownWords(unknown, faults)}${advice}`, tone: 'yellow' };
+    return { text: `unknown: ${unknownArguments(unknown, faults)}${advice}`, tone: 'yellow' };
   }
   const harmless = faults.filter(({ findings }) => findings.length > 0);
   const total = harmless.reduce((sum, { findings }) => sum + findings.length, 0);
@@ -31,14 +31,14 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
   return { text: `no fault found${noted}`, tone: 'green' };
 }
 
-function foundWords(found: readonly FaultReport[]): string {
+function foundText(found: readonly FaultReport[]): string {
   const counts = found.map((fault) => ({ name: fault.name, open: openIn(fault).length }));
   const total = counts.reduce((sum, { open }) => sum + open, 0);
   const each = counts.map(({ name, open }) => `${name} ${open}`).join(', ');
   return `${count(found.length, 'fault')}, ${count(total, 'finding')}: ${each}`;
 }
 
-function unknownWords(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {
+function unknownArguments(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {
   const [only] = all;
   if (all.length === 1 && only) return `${only.name} could not be checked`;
   if (unknown.length === all.length) return `none of the ${all.length} faults could be checked`;

@@ -6,7 +6,7 @@ const action = {
   kind: 'unmount',
   fault: 'stale-subpath-mount',
   finding: '3f9a1c',
-  deed: `unmount ${MOUNT}`,
+  description: `unmount ${MOUNT}`,
   details: ['mount 216 of the kubelet, on device 254:1, whose source is gone'],
 };
 

@@ -1,5 +1,5 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
-import { wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 
 /** What the status of a Diagnosis tells of a finding or of an action, as lines for a person. */
 type RecordedLines = (record: unknown, width: number) => readonly string[];
@@ -13,7 +13,7 @@ export const findingLines: RecordedLines = (finding, width) => {
   );
   const left = numberAt(finding, 'proofNotListed');
   return [
-    ...wrapWords(`${fault} ${id} (${state}): ${summary}`, width),
+    ...wrapText(`${fault} ${id} (${state}): ${summary}`, width),
     ...(listAt(finding, 'proof') ?? []).flatMap((proof) => {
       const text = textAt(proof, 'text');
       return [
@@ -31,7 +31,7 @@ export const findingLines: RecordedLines = (finding, width) => {
 export const plannedLines: RecordedLines = (action, width) => {
   const summary = textAt(action, 'summary');
   return [
-    ...deedLines(action, '', width),
+    ...actionDetailLines(action, '', width),
     ...indented(`${forFinding(action)}${summary === undefined ? '' : `: ${summary}`}`, width),
   ];
 };
@@ -46,17 +46,17 @@ export const actionLines: RecordedLines = (action, width) => {
     entry === undefined ? '' : `entry ${entry} of the journal`,
   ];
   return [
-    ...deedLines(action, `${textAt(action, 'state')}: `, width),
+    ...actionDetailLines(action, `${textAt(action, 'state')}: `, width),
     ...indented(facts.filter((fact) => fact !== '').join(', '), width),
     ...indented(textAt(action, 'why') ?? '', width),
   ];
 };
 
-function deedLines(action: unknown, before: string, width: number): readonly string[] {
-  const deed = textAt(action, 'deed') ?? textAt(action, 'kind');
+function actionDetailLines(action: unknown, before: string, width: number): readonly string[] {
+  const description = textAt(action, 'description') ?? textAt(action, 'kind');
   const details = (listAt(action, 'details') ?? []).map(String);
   return [
-    ...wrapQuote(`${before}${deed}`, width),
+    ...wrapQuote(`${before}${description}`, width),
     ...details.flatMap((each) => indented(each, width)),
   ];
 }
@@ -68,7 +68,7 @@ function forFinding(action: unknown): string {
 }
 
 function indented(text: string, width: number): readonly string[] {
-  return wrapWords(text, width - INDENT.length).map((line) => `${INDENT}${line}`);
+  return wrapText(text, width - INDENT.length).map((line) => `${INDENT}${line}`);
 }
 
 function numberAt(value: unknown, name: string): number | undefined {

@@ -13,7 +13,7 @@ function finding(id: string, state: FindingState): FindingReport {
     proof: [],
     blastRadius: '',
     excluded: [],
-    otherCures: [],
+    alternatives: [],
     actions: [],
   };
 }
@@ -33,24 +33,24 @@ function report(verdict: FaultReport['verdict'], ...findings: readonly FindingRe
   };
 }
 
-const told = (before: Report | undefined, after: Report) =>
+const reported = (before: Report | undefined, after: Report) =>
   changesOf(before, after).map((each) => [each.change, each.finding?.id, each.before]);
 
 test('nothing is told when nothing is otherwise', () => {
-  expect(told(report('clear'), report('clear'))).toEqual([]);
+  expect(reported(report('clear'), report('clear'))).toEqual([]);
   const found = report('found', finding('a', 'active'));
-  expect(told(found, found)).toEqual([]);
+  expect(reported(found, found)).toEqual([]);
 });
 
 test('a finding appears, changes and goes', () => {
   const latent = report('found', finding('a', 'latent'));
   const active = report('found', finding('a', 'active'), finding('b', 'latent'));
-  expect(told(report('clear'), latent)).toEqual([['appeared', 'a', undefined]]);
-  expect(told(latent, active)).toEqual([
+  expect(reported(report('clear'), latent)).toEqual([['appeared', 'a', undefined]]);
+  expect(reported(latent, active)).toEqual([
     ['changed', 'a', 'latent'],
     ['appeared', 'b', undefined],
   ]);
-  expect(told(active, report('clear'))).toEqual([
+  expect(reported(active, report('clear'))).toEqual([
     ['gone', 'a', undefined],
     ['gone', 'b', undefined],
   ]);
@@ -58,14 +58,14 @@ test('a finding appears, changes and goes', () => {
 
 test('what can no longer be judged is not called gone', () => {
   const active = report('found', finding('a', 'active'));
-  expect(told(active, report('unknown'))).toEqual([['verdict', undefined, 'found']]);
-  expect(told(report('unknown'), report('clear'))).toEqual([['verdict', undefined, 'unknown']]);
+  expect(reported(active, report('unknown'))).toEqual([['verdict', undefined, 'found']]);
+  expect(reported(report('unknown'), report('clear'))).toEqual([['verdict', undefined, 'unknown']]);
 });
 
 test('the first report tells all that there is', () => {
-  expect(told(undefined, report('found', finding('a', 'active')))).toEqual([
+  expect(reported(undefined, report('found', finding('a', 'active')))).toEqual([
     ['appeared', 'a', undefined],
   ]);
-  expect(told(undefined, report('unknown'))).toEqual([['verdict', undefined, undefined]]);
-  expect(told(undefined, report('clear'))).toEqual([]);
+  expect(reported(undefined, report('unknown'))).toEqual([['verdict', undefined, undefined]]);
+  expect(reported(undefined, report('clear'))).toEqual([]);
 });

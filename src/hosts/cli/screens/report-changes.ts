@@ -31,7 +31,7 @@ type Told = Pick<Change, 'change' | 'before' | 'finding' | 'reason'>;
 function findingChanges(old: FaultReport | undefined, now: FaultReport): readonly Told[] {
   const were = new Map((old?.findings ?? []).map((finding) => [finding.id, finding]));
   const are = new Set(now.findings.map(({ id }) => id));
-  const told = now.findings.flatMap((finding): readonly Told[] => {
+  const reported = now.findings.flatMap((finding): readonly Told[] => {
     const was = were.get(finding.id);
     if (!was) return [{ change: 'appeared', finding }];
     if (was.state === finding.state && was.reason === finding.reason) return [];
@@ -39,7 +39,7 @@ function findingChanges(old: FaultReport | undefined, now: FaultReport): readonl
   });
   // What can no longer be judged is not gone for that.
   const gone = now.verdict === 'unknown' ? [] : [...were.values()].filter(({ id }) => !are.has(id));
-  return [...told, ...gone.map((finding) => ({ change: 'gone' as const, finding }))];
+  return [...reported, ...gone.map((finding) => ({ change: 'gone' as const, finding }))];
 }
 
 /** A verdict that follows from the findings needs no line of its own. */

@@ -21,7 +21,7 @@ function fault(name: string, ...findings: readonly Partial<FindingReport>[]): Fa
       proof: [],
       blastRadius: '',
       excluded: [],
-      otherCures: [],
+      alternatives: [],
       actions: [],
       ...finding,
     })),
@@ -62,7 +62,7 @@ test('findings of several faults stand by what hurts most', () => {
 
 test('what must be repaired first is told before what to do, and why', () => {
   const waitsFor = [{ fault: 'two', finding: 'abc123', why: 'it deletes files of the node' }];
-  const shown = screen(fault('one', { waitsFor, otherCures: ['reboot'] }));
+  const shown = screen(fault('one', { waitsFor, alternatives: ['reboot'] }));
   const first = shown.indexOf('first kubediag recover two --finding abc123');
   expect(first).toBeGreaterThan(0);
   expect(shown).toContain('for it deletes files of the node');
@@ -77,7 +77,7 @@ const ADVICE = [
 ];
 
 test('sentences of advice are wrapped on a terminal, commands and pipes never are', () => {
-  const report = reportOn(fault('one', { otherCures: ADVICE }));
+  const report = reportOn(fault('one', { alternatives: ADVICE }));
   const lines = screenOf(report, TERMINAL, false).split('\n');
   expect(lines.filter((line) => line.length > 80)).toEqual([`        ${ADVICE[3]}`]);
   expect(lines).toContain(
@@ -90,7 +90,7 @@ test('sentences of advice are wrapped on a terminal, commands and pipes never ar
 
 test('a command that belongs to the sentence above it is no other way', () => {
   const actions = [{ kind: 'unmount' }] as unknown as FindingReport['actions'];
-  const shown = screen(fault('one', { actions, otherCures: ADVICE }));
+  const shown = screen(fault('one', { actions, alternatives: ADVICE }));
   expect(shown).toContain('        or: only if the server');
   expect(shown).toContain(`        ${ADVICE[3]}\n`);
 });

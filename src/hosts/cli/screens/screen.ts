@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { gapBetween, wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import { gapBetween, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import type {
   FaultReport,
   FindingReport,
@@ -25,16 +25,16 @@ const ROWS_SHOWN_MAX = 10;
 const FIRST_SHOWN_MAX = 3;
 
 /** How much is told of a finding; what is left out says how to see it. */
-interface Room {
+interface Detail {
   readonly isFull: boolean;
   readonly proofsMax: number;
   readonly hasPrevention: boolean;
 }
 
-const FULL: Room = { isFull: true, proofsMax: Number.POSITIVE_INFINITY, hasPrevention: true };
+const FULL: Detail = { isFull: true, proofsMax: Number.POSITIVE_INFINITY, hasPrevention: true };
 /** A screen of about fifty lines. */
-const ALONE: Room = { isFull: false, proofsMax: 8, hasPrevention: true };
-const AMONG_OTHERS: Room = { isFull: false, proofsMax: 4, hasPrevention: false };
+const ALONE: Detail = { isFull: false, proofsMax: 8, hasPrevention: true };
+const AMONG_OTHERS: Detail = { isFull: false, proofsMax: 4, hasPrevention: false };
 
 interface Shown {
   readonly fault: FaultReport;
@@ -52,17 +52,17 @@ export function screenOf(report: Report, terminal: Terminal, isFull: boolean): s
     .filter(({ finding }) => isFull || finding.state !== 'benign')
     .toSorted((left, right) => rankOf(left.finding) - rankOf(right.finding));
   const groups = groupsOf(shown, isFull);
-  const room = isFull ? FULL : groups.length === 1 ? ALONE : AMONG_OTHERS;
+  const detail = isFull ? FULL : groups.length === 1 ? ALONE : AMONG_OTHERS;
   const { examined } = report;
   const { text, tone } = headlineOf(report);
-  const headline = wrapWords(text, terminal.width)
+  const headline = wrapText(text, terminal.width)
     .map((line) => terminal.style(tone, terminal.style('bold', line)))
     .join('\n');
   const about = examined ? fileLines(examined, terminal) : nodeLine(report.node, terminal);
   const parts = [
     `${headline}\n${about}`,
     ...(isFull && !examined ? [nodeDetails(report.node)] : []),
-    ...groups.map((group) => groupBlock(group, terminal, room)),
+    ...groups.map((group) => groupBlock(group, terminal, detail)),
     closing(report, terminal, isFull),
     ...(examined ? [missingLines(examined, terminal)] : []),
   ];
@@ -86,9 +86,9 @@ function groupsOf(
 function groupBlock(
   [first, ...rest]: readonly [Shown, ...Shown[]],
   terminal: Terminal,
-  room: Room,
+  detail: Detail,
 ): string {
-  const block = findingBlock(first, terminal, room);
+  const block = findingBlock(first, terminal, detail);
   if (rest.length === 0) return block;
   const { fault, finding } = first;
   const rows = rest
@@ -148,7 +148,7 @@ function nodeDetails({ kubelet, runtime, time }: NodeSummary): string {
     .join('\n');
 }
 
-function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room): string {
+function findingBlock({ fault, finding }: Shown, terminal: Terminal, detail: Detail): string {
   const { width, style } = terminal;
   const left = `${finding.state.toUpperCase()}  ${fault.name}`;
   const right = `finding ${finding.id}`;
@@ -157,14 +157,14 @@ function findingBlock({ fault, finding }: Shown, terminal: Terminal, room: Room)
   const state = style(tone, style('bold', finding.state.toUpperCase()));
   const lines = [
     `${state}  ${style('bold', fault.name)}${gap}${right}`,
-    ...wrapWords(finding.summary, width - INDENT.length).map((line) => INDENT + line),
+    ...wrapText(finding.summary, width - INDENT.length).map((line) => INDENT + line),
     '',
-    ...labelled('why', proofsLines(finding.proof, terminal, room)),
+    ...labelled('why', proofsLines(finding.proof, terminal, detail)),
     ...labelled('not', sentences(finding.excluded, width)),
-    ...(room.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
+    ...(detail.isFull ? labelled('scope', sentences([finding.blastRadius], width)) : []),
     ...labelled('first', whatComesFirst(finding, width)),
     ...labelled('do', [...refusalLines(finding, width), ...whatToDo(fault, finding, width)]),
-    ...(room.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
+    ...(detail.hasPrevention ? labelled('avoid', sentences(finding.prevention ?? [], width)) : []),
   ];
   return lines.join('\n');
 }
@@ -193,24 +193,24 @@ function whatToDo(fault: FaultReport, finding: FindingReport, width: number): re
   const ours = finding.actions.length > 0 ? [recover] : [];
   return [
     ...ours,
-    ...adviceLines(finding.otherCures, width - LABEL_COLUMNS, ours.length > 0),
+    ...adviceLines(finding.alternatives, width - LABEL_COLUMNS, ours.length > 0),
     ...(finding.actions.length > 0 ? [] : [`kubediag explain ${fault.name}`]),
   ];
 }
 
 type Proofs = FindingReport['proof'];
 
-function proofsLines(proofs: Proofs, terminal: Terminal, room: Room): readonly string[] {
-  const shown = proofs.slice(0, room.proofsMax);
+function proofsLines(proofs: Proofs, terminal: Terminal, detail: Detail): readonly string[] {
+  const shown = proofs.slice(0, detail.proofsMax);
   const left = proofs.length - shown.length;
   return [
     ...shown.flatMap((proof, at) => {
       // Read in the same place as what stands above it.
-      const isRepeated = !room.isFull && shown[at - 1]?.origin === proof.origin;
+      const isRepeated = !detail.isFull && shown[at - 1]?.origin === proof.origin;
       const head = isRepeated
-        ? wrapWords(proof.claim, terminal.width - LABEL_COLUMNS)
+        ? wrapText(proof.claim, terminal.width - LABEL_COLUMNS)
         : claimLines(proof, terminal);
-      return [...head, ...quoteLines(proof, terminal, room.isFull)];
+      return [...head, ...quoteLines(proof, terminal, detail.isFull)];
     }),
     ...(left > 0 ? [`and ${count(left, 'more reason')}: -v`] : []),
   ];
@@ -223,7 +223,7 @@ function claimLines(proof: Proofs[number], { width, style }: Terminal): readonly
   const origin = printable(proof.origin);
   const fits = Number.isFinite(columns) && claim.length + 2 + origin.length <= columns;
   if (fits) return [`${claim}${gapBetween(claim, origin, columns)}${style('dim', origin)}`];
-  return [...wrapWords(claim, columns), ...originLines(origin, columns, style)];
+  return [...wrapText(claim, columns), ...originLines(origin, columns, style)];
 }
 
 function quoteLines({ text = '' }: Proofs[number], { width }: Terminal, isFull: boolean) {
@@ -243,5 +243,5 @@ function labelled(label: string, lines: readonly string[]): readonly string[] {
 }
 
 function sentences(texts: readonly string[], width: number): readonly string[] {
-  return texts.flatMap((text) => wrapWords(text, width - LABEL_COLUMNS));
+  return texts.flatMap((text) => wrapText(text, width - LABEL_COLUMNS));
 }

@@ -17,7 +17,7 @@ const CHAIN = [
   'k8s.io/kubernetes/pkg/kubelet/kuberuntime.(*kubeGenericRuntimeManager).removeContainerLog',
 ];
 
-function deletionOf(wish: Partial<Deletion> = {}): Deletion {
+function deletionOf(options: Partial<Deletion> = {}): Deletion {
   return {
     time: new Date(0),
     call: 'unlinkat',
@@ -36,7 +36,7 @@ function deletionOf(wish: Partial<Deletion> = {}): Deletion {
       isGone: false,
     },
     stack: CHAIN.map((name) => ({ address: '0x1', function: name, module: '/k', offset: '0x1' })),
-    ...wish,
+    ...options,
   };
 }
 

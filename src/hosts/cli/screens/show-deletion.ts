@@ -31,11 +31,11 @@ export function showDeletion(deletion: Deletion, { style }: Terminal): string {
   const what = isDone ? VERB[kind] : `not ${VERB[kind]} (${result})`;
   const lines = [
     `${time.toISOString().slice(11, 23)}  ${style('bold', printable(path))}  ${style(isDone ? 'red' : 'dim', what)}`,
-    line('call', `${call} with the name "${printable(name)}"${relativeWords(deletion)}`),
+    line('call', `${call} with the name "${printable(name)}"${relativeText(deletion)}`),
     ...(renamedTo === null ? [] : [line('to', printable(renamedTo))]),
     ...(seenAs === null ? [] : [line('there', `${printable(seenAs)}, in its own mount namespace`)]),
-    line('by', processWords(deletion)),
-    ...placeWords(process).map((words) => line('in', words)),
+    line('by', processText(deletion)),
+    ...placeText(process).map((text) => line('in', text)),
     ...stackLines(stack, process.isGone),
   ];
   if (isLogRemoval(deletion)) {
@@ -49,23 +49,23 @@ export function showDeletion(deletion: Deletion, { style }: Terminal): string {
   return `${lines.join('\n')}\n\n`;
 }
 
-function line(label: string, words: string): string {
-  return `  ${label.padEnd(6)}${words}`;
+function line(label: string, text: string): string {
+  return `  ${label.padEnd(6)}${text}`;
 }
 
-function relativeWords({ name, path, seenAs }: Deletion): string {
+function relativeText({ name, path, seenAs }: Deletion): string {
   if (!isRelative(name)) return '';
   const whole = seenAs ?? path;
   const folder = whole.endsWith(`/${name}`) ? whole.slice(0, -name.length - 1) || '/' : undefined;
   return folder === undefined ? ', which is relative' : `, relative to ${printable(folder)}`;
 }
 
-function processWords({ process: { pid, name, executable, isGone } }: Deletion): string {
+function processText({ process: { pid, name, executable, isGone } }: Deletion): string {
   const file = executable === null ? '' : `, ${printable(executable)}`;
   return `${printable(name)}, pid ${pid}${file}${isGone ? '; it had ended when we looked' : ''}`;
 }
 
-function placeWords({ pod, cgroups }: Deletion['process']): readonly string[] {
+function placeText({ pod, cgroups }: Deletion['process']): readonly string[] {
   // The longest is the one that says most: with cgroup v1 most of them are "/".
   const cgroup = cgroups.toSorted((one, other) => other.length - one.length)[0];
   return [
@@ -79,15 +79,15 @@ function stackLines(stack: readonly StackFrame[], isGone: boolean): readonly str
   if (isGone && stack.every((frame) => frame.function === null)) {
     return [line('stack', 'unknown: it can be named only while the process is there')];
   }
-  return stack.map((frame, index) => line(index === 0 ? 'stack' : '', frameWords(frame)));
+  return stack.map((frame, index) => line(index === 0 ? 'stack' : '', frameText(frame)));
 }
 
-function frameWords({ function: name, module, offset, address }: StackFrame): string {
+function frameText({ function: name, module, offset, address }: StackFrame): string {
   if (name !== null) return printable(name);
   return module === null ? address : `${printable(module)} +${offset}`;
 }
 
-export function countsLine(told: number, end: Exclude<TraceEnd, { ended: 'failure' }>): string {
+export function countsLine(reported: number, end: Exclude<TraceEnd, { ended: 'failure' }>): string {
   const why = {
     time: 'the time is over',
     lines: 'as many as asked for (--lines)',
@@ -100,40 +100,40 @@ export function countsLine(told: number, end: Exclude<TraceEnd, { ended: 'failur
       ? [`${end.unresolved} by processes that were gone too soon to say where`]
       : []),
   ];
-  return `${told} told of ${end.calls} deletions and renamings on this machine; ${why}${left
-    .map((words) => `; ${words}`)
+  return `${reported} told of ${end.calls} deletions and renamings on this machine; ${why}${left
+    .map((text) => `; ${text}`)
     .join('')}\n`;
 }
 
 /** What is wrong, why we think so, what to do. */
 export function adviceAfter({ failure, detail }: Extract<TraceEnd, { ended: 'failure' }>): string {
-  const told = printable(detail);
+  const reported = printable(detail);
   const [wrong, why, toDo] = {
     'no-bpftrace': [
       'there is no bpftrace on this machine',
-      told === ''
+      reported === ''
         ? 'no folder of the system holds it, and PATH is not looked at'
-        : `${told} is no program`,
+        : `${reported} is no program`,
       'install the package bpftrace (apt, dnf or zypper), or name its file: --bpftrace FILE',
     ],
     'no-tracefs': [
       'the kernel’s tracefs cannot be mounted',
-      told,
+      reported,
       'run it on the node itself or in a privileged container, with a kernel that has tracefs',
     ],
     'no-tracepoints': [
       'this kernel has no tracepoints for system calls',
-      `there is no ${told}`,
+      `there is no ${reported}`,
       'run it on a kernel with CONFIG_FTRACE_SYSCALLS, as all large distributions have',
     ],
     'bpftrace-failed': [
       'bpftrace cannot watch on this machine',
-      told,
+      reported,
       'see that the kernel allows BPF: root, CONFIG_BPF_SYSCALL, no lockdown, CAP_BPF in a container',
     ],
     'tracer-failed': [
       'the watch could not be started',
-      told,
+      reported,
       'run it as root where new mount namespaces are allowed (unshare of util-linux)',
     ],
   }[failure];

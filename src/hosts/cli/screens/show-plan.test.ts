@@ -13,7 +13,7 @@ const finding = (at: number, change: Partial<Finding> = {}): Finding => ({
   proof: [],
   blastRadius: '',
   excluded: [],
-  otherCures: ['rmdir it'],
+  alternatives: ['rmdir it'],
   pins: { at },
   ...change,
 });
@@ -88,15 +88,15 @@ test('what is left, and what only a person can repair, names every finding', () 
 
 test('of what only a person can do, sentences are wrapped and commands are not', () => {
   const command = `kubectl --namespace shop delete pod ${'x'.repeat(80)}`;
-  const otherCures = [`risk: ${'what was not yet written is lost, '.repeat(4)}`, command];
-  const findings = [finding(0, { reason: 'Manual', otherCures })];
+  const alternatives = [`risk: ${'what was not yet written is lost, '.repeat(4)}`, command];
+  const findings = [finding(0, { reason: 'Manual', alternatives })];
   const lines = shown((terminal) => showManual({ fault, findings }, terminal)).split('\n');
   expect(lines.filter((line) => line.length > 80)).toEqual([`        ${command}`]);
 });
 
 test('a position is that of the screen, which has findings alike together', () => {
   const findings = [finding(0), finding(1, { reason: 'Other' }), finding(2)];
-  const verdict = { state: 'found', findings, doubts: [] };
+  const verdict = { state: 'found', findings, unknowns: [] };
   const seen = { report: {}, judged: [{ fault, verdict }] } as never;
   expect(chooseFindings(fault, seen, { finding: '2' })).toMatchObject({ taken: [findings[2]] });
   expect(chooseFindings(fault, seen, { finding: '3' })).toMatchObject({ taken: [findings[1]] });

@@ -1,12 +1,12 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
-import { findingId } from '../../../node/checkup/check-up.ts';
+import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { findingId } from '../../../node/checkup/judge-faults.ts';
 import { waitsFor } from '../../../node/checkup/make-report.ts';
 import type { Action } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { FINDING_STATES, type Finding } from '../../../node/model/finding.ts';
-import { wordsOf } from '../../../pipeline/operations/action-words.ts';
-import type { Looked } from '../../local-node/take-look.ts';
+import { wordsOf } from '../../../pipeline/operations/action-text.ts';
+import type { CheckResult } from '../../local-node/run-check.ts';
 import { hasRepair } from '../recovery/choose-findings.ts';
 import { adviceLines } from './advice-lines.ts';
 import { count, findingTable, groupedAlike } from './alike-findings.ts';
@@ -27,7 +27,7 @@ interface Listed {
  */
 export function showPlan(
   { fault, findings }: Listed,
-  looked: Pick<Looked, 'report' | 'judged'>,
+  looked: Pick<CheckResult, 'report' | 'judged'>,
   terminal: Terminal,
   isFull = false,
 ): void {
@@ -36,12 +36,12 @@ export function showPlan(
   const numbers = { last: 0 };
   for (const group of groupsOf({ fault, findings }, isFull)) {
     const [first] = group;
-    const isTold = (finding: Finding) =>
-      finding === first || mustBeTold({ fault, finding }, first, looked.judged);
-    for (const finding of group.filter(isTold)) {
+    const isReported = (finding: Finding) =>
+      finding === first || mustBeReported({ fault, finding }, first, looked.judged);
+    for (const finding of group.filter(isReported)) {
       showRepair(fault, finding, looked.judged, numbers, terminal);
     }
-    const others = group.filter((finding) => !isTold(finding));
+    const others = group.filter((finding) => !isReported(finding));
     showTable(fault, others, 'like it, repaired in the same way', terminal);
   }
   const [first] = findings;
@@ -49,10 +49,10 @@ export function showPlan(
 }
 
 /** One that asks for a word of its own, or that waits for another repair than the one shown. */
-function mustBeTold(
+function mustBeReported(
   { fault, finding }: { readonly fault: AnyFault; readonly finding: Finding },
   shown: Finding,
-  judged: Looked['judged'],
+  judged: CheckResult['judged'],
 ): boolean {
   const waits = (each: Finding) =>
     [...new Set(waitsFor(fault, each, judged).map((first) => first.fault))].join(' ');
@@ -62,7 +62,7 @@ function mustBeTold(
 function showRepair(
   fault: AnyFault,
   finding: Finding,
-  judged: Looked['judged'],
+  judged: CheckResult['judged'],
   numbers: { last: number },
   terminal: Terminal,
 ): void {
@@ -112,9 +112,9 @@ export function showManual({ fault, findings }: Listed, terminal: Terminal, isFu
   };
   for (const [first, ...rest] of groupsOf({ fault, findings }, isFull)) {
     out(`no automatic repair for ${nameOf(fault, first)}\n`);
-    part('why', wrapWords(first.summary, columns));
-    if (first.refusal !== undefined) part('', wrapWords(first.refusal, columns));
-    part('do', adviceLines(first.otherCures, columns));
+    part('why', wrapText(first.summary, columns));
+    if (first.refusal !== undefined) part('', wrapText(first.refusal, columns));
+    part('do', adviceLines(first.alternatives, columns));
     showTable(fault, rest, 'like it, without an automatic repair', terminal);
   }
 }
@@ -157,12 +157,12 @@ export function findingCounts(findings: readonly Finding[]): string {
 }
 
 function actionLines(action: Action, width: number): readonly string[] {
-  const { deed, details } = wordsOf(action);
-  return [...wrapQuote(deed, width), ...details.flatMap((line) => wrapWords(line, width))];
+  const { description, details } = wordsOf(action);
+  return [...wrapQuote(description, width), ...details.flatMap((line) => wrapText(line, width))];
 }
 
 function paragraph(label: string, text: string, { width, out }: Terminal): void {
-  for (const [index, line] of wrapWords(text, width - LABEL_COLUMNS).entries()) {
+  for (const [index, line] of wrapText(text, width - LABEL_COLUMNS).entries()) {
     out(`${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}\n`);
   }
 }

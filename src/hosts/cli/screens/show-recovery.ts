@@ -1,35 +1,39 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { apart, wrapWords } from '../../../lib/terminal/wrap.ts';
+import { apart, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Action, Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
-import type { Doubt } from '../../../node/model/verdict.ts';
+import type { Unknown } from '../../../node/model/verdict.ts';
 import type { Progress } from '../../../node/repair/handler.ts';
 import type { Step } from '../../../node/repair/perform.ts';
 import type { Settled } from '../../../node/repair/settle-unfinished.ts';
-import { wordsOf } from '../../../pipeline/operations/action-words.ts';
+import { wordsOf } from '../../../pipeline/operations/action-text.ts';
 
 /** What could not be judged, beside the findings of a fault. */
-export function showDoubts(fault: AnyFault, doubts: readonly Doubt[], terminal: Terminal): void {
+export function showUnknowns(
+  fault: AnyFault,
+  unknowns: readonly Unknown[],
+  terminal: Terminal,
+): void {
   const { err, errWidth } = terminal;
-  err(`unknown: not all of ${fault.id} could be judged\n${doubtLines(doubts, errWidth)}`);
+  err(`unknown: not all of ${fault.id} could be judged\n${unknownLines(unknowns, errWidth)}`);
 }
 
 /** Why a fault, or a part of it, could not be judged, and what a person can do. */
-export function doubtLines(doubts: readonly Doubt[], width: number): string {
+export function unknownLines(unknowns: readonly Unknown[], width: number): string {
   const part = (label: string, text: string) =>
-    wrapWords(text, width - 8)
+    wrapText(text, width - 8)
       .map((line, at) => `  ${(at === 0 ? label : '').padEnd(6)}${line}\n`)
       .join('');
-  return doubts
-    .map(({ why, byHand }) => {
-      const commands = (byHand?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
-      return `${part('why', why)}${byHand ? part('risk', byHand.risk) : ''}${commands.join('')}`;
+  return unknowns
+    .map(({ why, manual }) => {
+      const commands = (manual?.commands ?? []).map((text) => `  hand  ${printable(text)}\n`);
+      return `${part('why', why)}${manual ? part('risk', manual.risk) : ''}${commands.join('')}`;
     })
     .join('');
 }
 
-const STEP_WORDS: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
+const STEP_TEXT: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>> = {
   'intent written': 'wrote the intent into the journal',
   acted: 'acted',
   'looked afterwards': 'looked afterwards',
@@ -39,7 +43,7 @@ const STEP_WORDS: Readonly<Record<Exclude<Step['name'], 'looked again'>, string>
 export function showSteps(action: Action, { errWidth, err }: Terminal): (step: Step) => void {
   return ({ name, tookMs }) => {
     const same = `looked again: ${wordsOf(action).same}`;
-    const words = `  ${name === 'looked again' ? same : STEP_WORDS[name]}`;
+    const words = `  ${name === 'looked again' ? same : STEP_TEXT[name]}`;
     const right = `${Math.round(tookMs)} ms`;
     err(`${apart(words, right, errWidth)}\n`);
   };
@@ -78,10 +82,10 @@ export function showOutcome(
   out(`${style('red', outcome.state)}  ${printable(outcome.what)}${which}${where}\n`);
   labelled('why', outcome.why, width, out);
   labelled('do', outcome.todo, width, out);
-  if (outcome.byHand) {
+  if (outcome.manual) {
     // Commands are there to be copied: never wrapped.
-    labelled('risk', outcome.byHand.risk, width, out);
-    for (const command of outcome.byHand.commands) out(`  hand  ${printable(command)}\n`);
+    labelled('risk', outcome.manual.risk, width, out);
+    for (const command of outcome.manual.commands) out(`  hand  ${printable(command)}\n`);
   }
 }
 
@@ -91,7 +95,7 @@ export function showNext(texts: ReadonlySet<string>, { width, out }: Terminal): 
 }
 
 function labelled(label: string, text: string, width: number, out: (text: string) => void): void {
-  for (const [index, line] of wrapWords(text, width - 8).entries()) {
+  for (const [index, line] of wrapText(text, width - 8).entries()) {
     out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
   }
 }
@@ -104,7 +108,7 @@ export function showSettled(settled: readonly Settled[], { err, errWidth }: Term
         ? `${each.outcome.state}: ${each.outcome.state === 'done' ? each.outcome.note : each.outcome.why}`
         : `not settled: ${each.unsettled}`;
     const open = `journal entry ${each.record.entry} of an earlier run was left open; ${became}`;
-    err(`${wrapWords(open, errWidth - 2).join('\n  ')}\n`);
+    err(`${wrapText(open, errWidth - 2).join('\n  ')}\n`);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapQuote, wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
 import type { BusyLoop, SyncLoop } from '../../../node/evidence/stacks/sync-loop.ts';
 
@@ -28,7 +28,9 @@ export function stacksScreen(stacks: Stacks, terminal: Terminal, isWide: boolean
   const blocks = [
     headline(dump, origin, terminal),
     loopBlock(syncLoop, terminal),
-    ...rows.filter((match) => !isTold(match, syncLoop)).map((match) => rowBlock(match, terminal)),
+    ...rows
+      .filter((match) => !isReported(match, syncLoop))
+      .map((match) => rowBlock(match, terminal)),
     restBlock(rest, terminal, isWide),
   ];
   return `${blocks.filter(Boolean).join('\n\n')}\n`;
@@ -50,11 +52,11 @@ function headline(
 }
 
 /** The loop's own stack was shown already. */
-function isTold({ row, count }: RowMatch, loop: SyncLoop): boolean {
+function isReported({ row, count }: RowMatch, loop: SyncLoop): boolean {
   return count === 1 && 'row' in loop && loop.row === row && !loop.holder;
 }
 
-const LOOP_WORDS: Readonly<Record<SyncLoop['state'], string>> = {
+const LOOP_TEXT: Readonly<Record<SyncLoop['state'], string>> = {
   healthy: 'waits for its next work, as it should',
   'backing-off': 'waits on purpose: the runtime or its list of events is not ready',
   blocked: 'blocked',
@@ -66,7 +68,7 @@ const LOOP_WORDS: Readonly<Record<SyncLoop['state'], string>> = {
 function loopBlock(loop: SyncLoop, terminal: Terminal): string {
   const { style } = terminal;
   const tone = loop.state === 'healthy' ? 'green' : loop.state === 'blocked' ? 'red' : 'yellow';
-  const head = `${style('bold', 'sync loop')}  ${style(tone, LOOP_WORDS[loop.state])}${since(loop)}`;
+  const head = `${style('bold', 'sync loop')}  ${style(tone, LOOP_TEXT[loop.state])}${since(loop)}`;
   return [head, ...loopLines(loop, terminal)].join('\n');
 }
 
@@ -101,8 +103,10 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
   const { row, holder, branch, waitsFor, frames } = loop;
   const where = branch === null ? '' : ` in ${branch}`;
   // What is at work now may be done in a moment.
-  const doubt = loop.state === 'busy' ? 'if it is still so in a minute: ' : '';
-  const cause = row ? `${doubt}${row.cause} (row ${row.number})` : 'unknown: no stack that we know';
+  const uncertainty = loop.state === 'busy' ? 'if it is still so in a minute: ' : '';
+  const cause = row
+    ? `${uncertainty}${row.cause} (row ${row.number})`
+    : 'unknown: no stack that we know';
   const held = holder
     ? labelled(
         'holder',
@@ -147,8 +151,8 @@ function rowBlock({ row, count, minutes, isPartial }: RowMatch, terminal: Termin
   const { style } = terminal;
   const many = `${count} goroutine${count === 1 ? '' : 's'}`;
   const time = minutes === null ? '' : `, ${minutes} min`;
-  const doubt = isPartial ? ', as far as the cut stack goes' : '';
-  const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${doubt}`;
+  const uncertainty = isPartial ? ', as far as the cut stack goes' : '';
+  const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${uncertainty}`;
   return [
     head,
     ...labelled('cause', row.cause, terminal),
@@ -182,7 +186,7 @@ function groupLines(group: GoroutineGroup, { width, style }: Terminal): readonly
 }
 
 function labelled(label: string, text: string, { width }: Terminal): readonly string[] {
-  return wrapWords(text, width - LABEL_COLUMNS - 2).map(
+  return wrapText(text, width - LABEL_COLUMNS - 2).map(
     (line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}`,
   );
 }

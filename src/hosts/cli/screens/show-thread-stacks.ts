@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapWords } from '../../../lib/terminal/wrap.ts';
+import { wrapText } from '../../../lib/terminal/wrap.ts';
 import {
   type BlockedStack,
   loopOn,
@@ -21,7 +21,7 @@ export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): st
   const blocks = [
     [
       style('bold', `${count} of the kubelet blocked in a system call`),
-      ...wrapWords(limits, width - 2).map((line) => style('dim', `  ${line}`)),
+      ...wrapText(limits, width - 2).map((line) => style('dim', `  ${line}`)),
     ],
     ...loops.map((thread) => loopLines(thread, terminal)),
     ...(loops.length > 0 ? [] : [noLoopLines(terminal)]),
@@ -37,7 +37,7 @@ function noLoopLines({ style, width }: Terminal): readonly string[] {
   const why = 'not in a system call: the loop is idle, waits on a lock or runs';
   return [
     `${style('bold', 'sync loop')}  ${style('yellow', 'unknown')}`,
-    ...wrapWords(why, width - 2).map((line) => `  ${line}`),
+    ...wrapText(why, width - 2).map((line) => `  ${line}`),
   ];
 }
 

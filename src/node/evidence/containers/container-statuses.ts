@@ -1,7 +1,7 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
 import { shortId } from '../../../lib/std/short-id.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
 import { mountTable } from '../mounts/mount-table.ts';
@@ -32,16 +32,16 @@ export type ContainerStatuses = ReadonlyMap<string, ContainerStatus>;
 export const containerStatuses = defineEvidence<ContainerStatuses>({
   id: 'container-statuses',
   title: 'Containers that do not run, in pods whose mounts lost their sources',
-  collect: async (look) => {
+  collect: async (snapshot) => {
     const [{ mounts }, { containers: list }, { socket }] = await Promise.all([
-      look.of(mountTable),
-      look.of(containers),
-      look.of(runtime),
+      snapshot.of(mountTable),
+      snapshot.of(containers),
+      snapshot.of(runtime),
     ]);
     const lost = mounts.filter(({ isDeleted }) => isDeleted);
     // All names in their paths; the UIDs of the pods are among them.
     const names = new Set(lost.flatMap(({ target }) => target.split('/')));
-    return askStatuses(look, socket, idleIn(list.filter(({ podUid }) => names.has(podUid))));
+    return askStatuses(snapshot, socket, idleIn(list.filter(({ podUid }) => names.has(podUid))));
   },
 });
 
@@ -56,7 +56,7 @@ function idleIn(list: readonly Container[]): readonly Container[] {
 }
 
 async function askStatuses(
-  look: Look,
+  snapshot: Snapshot,
   socket: string,
   idle: readonly Container[],
 ): Promise<ContainerStatuses> {
@@ -68,7 +68,7 @@ async function askStatuses(
   const waiting = idle.values();
   const askNext = async (): Promise<void> => {
     for (const { id } of waiting) {
-      const status = await attempt(askStatus(look, socket, id));
+      const status = await attempt(askStatus(snapshot, socket, id));
       if (status.known) statuses.set(id, status.value);
       // Removed since it was listed, as every container is some day: then there is nothing to tell.
       else if (status.error.failure !== 'missing') throw status.error;
@@ -78,8 +78,8 @@ async function askStatuses(
   return statuses;
 }
 
-async function askStatus(look: Look, socket: string, id: string): Promise<ContainerStatus> {
-  const { message } = await look.node.ask('runtime', { socket, call: 'ContainerStatus', id });
+async function askStatus(snapshot: Snapshot, socket: string, id: string): Promise<ContainerStatus> {
+  const { message } = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const exitCode = numberAt(message, 'status', 'exitCode');
   const state = stateIn(textAt(message, 'status', 'state'));
   const origin = `CRI ContainerStatus ${shortId(id)}`;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { KUBELET_ROOT, madeWorker, POD_UID } from '../../../../test/made-worker.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { KUBELET_ROOT, POD_UID, syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { containerStatuses } from './container-statuses.ts';
 import { containers, newestContainer, stateIn } from './containers.ts';
@@ -15,28 +15,28 @@ const LOST = `70 27 254:1 /lost//deleted ${KUBELET_ROOT}/pods/${POD_UID}/volume-
 
 /** A worker whose runtime answers what it is told. */
 function workerAnswering(call: 'Version' | 'ListPodSandbox' | 'ListContainers', message: unknown) {
-  return madeWorker({ mounts: [] })
+  return syntheticWorker({ mounts: [] })
     .set('runtime', { socket: SOCKET, call }, { answer: { criVersion: 'v1', message } })
     .build();
 }
 
 test('the newest container of a name is the one made last, whatever the order of the list', async () => {
-  const made = [
+  const fixture = [
     { id: 'a', name: 'app', state: 'CONTAINER_RUNNING', createdAt: '30', attempt: 2 },
     { id: 'b', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', attempt: 0 },
     { id: 'c', name: 'app', state: 'CONTAINER_EXITED', createdAt: '30', attempt: 1 },
     { id: 'd', name: 'other', state: 'CONTAINER_RUNNING', createdAt: '90', attempt: 0 },
   ] as const;
-  for (const order of [made, made.toReversed()]) {
-    const worker = madeWorker({ mounts: [], containers: order }).build();
-    const { containers: list } = await lookAt(worker).of(containers);
+  for (const order of [fixture, fixture.toReversed()]) {
+    const worker = syntheticWorker({ mounts: [], containers: order }).build();
+    const { containers: list } = await takeSnapshot(worker).of(containers);
     const newest = newestContainer(list, list[0]?.podUid ?? '', 'app');
     expect(newest?.id).toMatch(/^a/);
   }
 });
 
 test('only the newest of each name is asked how it ended, and only when it did', async () => {
-  const worker = madeWorker({
+  const worker = syntheticWorker({
     mounts: [LOST],
     containers: [
       { id: 'a', name: 'app', state: 'CONTAINER_EXITED', createdAt: '10', exitCode: 1 },
@@ -51,30 +51,30 @@ test('only the newest of each name is asked how it ended, and only when it did',
       { id: 'c', name: 'other', state: 'CONTAINER_RUNNING' },
     ],
   }).build();
-  const ends = await lookAt(worker).of(containerStatuses);
+  const ends = await takeSnapshot(worker).of(containerStatuses);
   expect([...ends.keys()].map((id) => id[0])).toEqual(['b']);
   expect([...ends.values()]).toMatchObject([{ exitCode: 128, message: 'no' }]);
 });
 
 test('nobody asks how the containers of a pod ended that has lost no mount', async () => {
   const ended = { id: 'a', name: 'app', state: 'CONTAINER_EXITED' } as const;
-  const isWhole = madeWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
-  expect((await lookAt(isWhole.build()).of(containerStatuses)).size).toBe(0);
-  const isOther = madeWorker({ mounts: [LOST], containers: [{ ...ended, podUid: 'other' }] });
-  expect((await lookAt(isOther.build()).of(containerStatuses)).size).toBe(0);
-  const isLost = madeWorker({ mounts: [LOST], containers: [ended] });
-  expect((await lookAt(isLost.build()).of(containerStatuses)).size).toBe(1);
+  const isWhole = syntheticWorker({ mounts: [LOST.replace('//deleted', '')], containers: [ended] });
+  expect((await takeSnapshot(isWhole.build()).of(containerStatuses)).size).toBe(0);
+  const isOther = syntheticWorker({ mounts: [LOST], containers: [{ ...ended, podUid: 'other' }] });
+  expect((await takeSnapshot(isOther.build()).of(containerStatuses)).size).toBe(0);
+  const isLost = syntheticWorker({ mounts: [LOST], containers: [ended] });
+  expect((await takeSnapshot(isLost.build()).of(containerStatuses)).size).toBe(1);
 });
 
 test('a container that is removed between two calls has no end, and is no error', async () => {
-  const maker = madeWorker({
+  const maker = syntheticWorker({
     mounts: [LOST],
     containers: [{ id: 'a', name: 'app', state: 'CONTAINER_EXITED' }],
   });
   for (const key of maker.answers.keys()) {
     if (key.includes('ContainerStatus')) maker.answers.set(key, { failure: 'missing' });
   }
-  const ends = await lookAt(maker.build()).of(containerStatuses);
+  const ends = await takeSnapshot(maker.build()).of(containerStatuses);
   expect(ends.size).toBe(0);
 });
 
@@ -90,8 +90,8 @@ describe('an answer that makes no sense is malformed, never an empty list', () =
     ['Version', {}],
     ['Version', 7],
   ] as const)('%s %j', async (call, message) => {
-    const look = lookAt(workerAnswering(call, message));
-    await expect(look.of(containers)).rejects.toBeInstanceOf(ReadError);
+    const snapshot = takeSnapshot(workerAnswering(call, message));
+    await expect(snapshot.of(containers)).rejects.toBeInstanceOf(ReadError);
   });
 });
 
@@ -99,11 +99,11 @@ test('whatever the runtime answers, it is containers or a ReadError', async () =
   await fc.assert(
     fc.asyncProperty(fc.jsonValue(), async (value) => {
       const message = { containers: [{ id: 'x', labels: value, metadata: value, state: value }] };
-      const { containers: list } = await lookAt(workerAnswering('ListContainers', message)).of(
-        containers,
-      );
+      const { containers: list } = await takeSnapshot(
+        workerAnswering('ListContainers', message),
+      ).of(containers);
       expect(list).toHaveLength(1);
-      const odd = lookAt(workerAnswering('ListContainers', value)).of(containers);
+      const odd = takeSnapshot(workerAnswering('ListContainers', value)).of(containers);
       await expect(odd).rejects.toBeInstanceOf(ReadError);
     }),
     { numRuns: 200 },
@@ -115,7 +115,7 @@ describe('the runtime is found by itself', () => {
   function nodeWith(
     sockets: Readonly<Record<string, 'pods' | 'idle' | 'unsupported' | 'refused'>>,
   ) {
-    const maker = madeWorker({ mounts: [] }).file('/proc/812/cmdline', '/usr/bin/kubelet\0');
+    const maker = syntheticWorker({ mounts: [] }).file('/proc/812/cmdline', '/usr/bin/kubelet\0');
     const usual = [
       ...['/run/containerd/containerd.sock', '/run/crio/crio.sock', '/run/cri-dockerd.sock'],
       ...[
@@ -137,7 +137,7 @@ describe('the runtime is found by itself', () => {
       maker.set('runtime', { socket, call: 'Version' }, answer(version));
       maker.set('runtime', { socket, call: 'ListPodSandbox' }, answer({ items }));
     }
-    return lookAt(maker.build());
+    return takeSnapshot(maker.build());
   }
 
   test.each([
@@ -157,11 +157,11 @@ describe('the runtime is found by itself', () => {
   });
 
   test('an idle one is no stand-in for one that does not answer', async () => {
-    const look = nodeWith({
+    const snapshot = nodeWith({
       '/run/containerd/containerd.sock': 'refused',
       '/run/crio/crio.sock': 'idle',
     });
-    await expect(look.of(runtime)).rejects.toThrow('/run/containerd/containerd.sock');
+    await expect(snapshot.of(runtime)).rejects.toThrow('/run/containerd/containerd.sock');
   });
 
   test('none at all says what to pass', async () => {

@@ -39,11 +39,11 @@ export interface Containers {
 export const containers = defineEvidence<Containers>({
   id: 'containers',
   title: 'Containers and sandboxes as the runtime has them',
-  collect: async (look) => {
-    const { socket } = await look.of(runtime);
+  collect: async (snapshot) => {
+    const { socket } = await snapshot.of(runtime);
     const [sandboxList, containerList] = await Promise.all([
-      look.node.ask('runtime', { socket, call: 'ListPodSandbox' }),
-      look.node.ask('runtime', { socket, call: 'ListContainers' }),
+      snapshot.node.ask('runtime', { socket, call: 'ListPodSandbox' }),
+      snapshot.node.ask('runtime', { socket, call: 'ListContainers' }),
     ]);
     return {
       containers: parseContainers(containerList.message),

@@ -1,6 +1,6 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError, type ReadFailure } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 
@@ -29,10 +29,10 @@ const USUAL_SOCKETS = [
 export const runtime = defineEvidence<Runtime>({
   id: 'runtime',
   title: 'The container runtime',
-  collect: async (look) => {
-    const { runtimeSocket } = await look.of(kubelet);
-    if (runtimeSocket) return askVersion(look, runtimeSocket);
-    return findRuntime(look);
+  collect: async (snapshot) => {
+    const { runtimeSocket } = await snapshot.of(kubelet);
+    if (runtimeSocket) return askVersion(snapshot, runtimeSocket);
+    return findRuntime(snapshot);
   },
 });
 
@@ -40,16 +40,16 @@ export const runtime = defineEvidence<Runtime>({
 const IS_NONE: ReadonlySet<ReadFailure> = new Set(['missing', 'unsupported']);
 
 /** A node can have several runtimes; the kubelet's is the one that holds pods. */
-async function findRuntime(look: Look): Promise<Runtime> {
+async function findRuntime(snapshot: Snapshot): Promise<Runtime> {
   const failures: string[] = [];
   let idle: Runtime | undefined;
   for (const socket of USUAL_SOCKETS) {
-    const answered = await attempt(askVersion(look, socket));
+    const answered = await attempt(askVersion(snapshot, socket));
     if (!answered.known) {
       if (!IS_NONE.has(answered.error.failure)) failures.push(`${socket}: ${answered.why}`);
       continue;
     }
-    if (await hasPods(look, socket)) return answered.value;
+    if (await hasPods(snapshot, socket)) return answered.value;
     idle ??= answered.value;
   }
   // A runtime that did not answer may be the one with the pods: an idle one is no stand-in for it.
@@ -63,13 +63,13 @@ async function findRuntime(look: Look): Promise<Runtime> {
   );
 }
 
-async function hasPods(look: Look, socket: string): Promise<boolean> {
-  const { message } = await look.node.ask('runtime', { socket, call: 'ListPodSandbox' });
+async function hasPods(snapshot: Snapshot, socket: string): Promise<boolean> {
+  const { message } = await snapshot.node.ask('runtime', { socket, call: 'ListPodSandbox' });
   return (listAt(message, 'items') ?? []).length > 0;
 }
 
-async function askVersion(look: Look, socket: string): Promise<Runtime> {
-  const { criVersion, message } = await look.node.ask('runtime', { socket, call: 'Version' });
+async function askVersion(snapshot: Snapshot, socket: string): Promise<Runtime> {
+  const { criVersion, message } = await snapshot.node.ask('runtime', { socket, call: 'Version' });
   const name = textAt(message, 'runtimeName');
   const version = textAt(message, 'runtimeVersion');
   if (!name || version === undefined) {

@@ -1,8 +1,12 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/made-node.ts';
-import { type MadeContainer, type MadeWorker, madeWorker } from '../../../../test/made-worker.ts';
-import { checkUp } from '../../checkup/check-up.ts';
-import { lookAt } from '../../checkup/look.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
+import {
+  type SyntheticContainer,
+  type SyntheticWorker,
+  syntheticWorker,
+} from '../../../../test/synthetic-worker.ts';
+import { checkUp } from '../../checkup/judge-faults.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { containerWithoutLogPath } from '../../faults/container-without-log-path/fault.ts';
 import { questionOf } from '../../reader/recording.ts';
 import { RecordingNode } from '../../reader/recording-node.ts';
@@ -12,27 +16,27 @@ import { producerOf } from './container-producer.ts';
 import { unloggedContainers } from './unlogged-containers.ts';
 
 const SOCKET = '/run/containerd/containerd.sock';
-const ours = (index: number): MadeContainer => ({
+const ours = (index: number): SyntheticContainer => ({
   ...{ id: index.toString(16).padStart(8, '0'), name: 'app', state: 'CONTAINER_RUNNING' },
 });
-const bare: MadeContainer = {
-  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isStranger: true, logPath: '' },
+const bare: SyntheticContainer = {
+  ...{ id: 'f1', name: 'mqtt', state: 'CONTAINER_EXITED', isUnmanaged: true, logPath: '' },
 };
 
 const PODS = '/proc/812/root/var/lib/kubelet/pods';
 
 async function collected(
-  worker: Partial<MadeWorker>,
+  worker: Partial<SyntheticWorker>,
   change: (maker: NodeMaker) => void = () => {},
 ) {
-  const maker = madeWorker({ mounts: [], ...worker }).folder('/proc/812/cwd', []);
+  const maker = syntheticWorker({ mounts: [], ...worker }).folder('/proc/812/cwd', []);
   change(maker);
   maker.missing(
     'status',
     '/proc/812/root/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d',
   );
   const node = new RecordingNode(maker.build());
-  const found = await lookAt(node).of(unloggedContainers);
+  const found = await takeSnapshot(node).of(unloggedContainers);
   const asked = [...node.recording.answers.keys()]
     .map(questionOf)
     .filter(({ question }) => 'call' in question && question.call === 'ContainerStatus');
@@ -55,7 +59,7 @@ test('a thousand containers of the kubelet cost one call', async () => {
 });
 
 test('nobody vouches for a container that does not run', async () => {
-  const ended = { ...bare, isStranger: false };
+  const ended = { ...bare, isUnmanaged: false };
   const { found, asked } = await collected({ containers: [ours(1), ended] });
   expect({ found, asked }).toEqual({ found: ['f1cccccc'], asked: 2 });
   const created = { ...ended, state: 'CONTAINER_CREATED' } as const;
@@ -63,7 +67,7 @@ test('nobody vouches for a container that does not run', async () => {
 });
 
 test('nor for one that runs with the marks of the kubelet in a pod that it does not know', async () => {
-  const stray = { ...bare, isStranger: false, state: 'CONTAINER_RUNNING' } as const;
+  const stray = { ...bare, isUnmanaged: false, state: 'CONTAINER_RUNNING' } as const;
   const uid = '8f14e45f-ceea-467f-a8f1-0c6c6d1e5a11';
   const containers = [ours(1), { ...stray, podUid: uid }];
   const forget = (maker: NodeMaker) => {
@@ -86,76 +90,81 @@ test('a runtime that loses all log paths is asked about all of them', async () =
 });
 
 test('an answer without the field is no answer', async () => {
-  const maker = madeWorker({ mounts: [], containers: [bare] });
+  const maker = syntheticWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
   const message = { status: { id, state: 'CONTAINER_EXITED' } };
   const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
   maker.set('runtime', asked, { answer: { criVersion: 'v1', message } });
-  const look = lookAt(maker.build());
-  await expect(look.of(unloggedContainers)).rejects.toMatchObject({ failure: 'malformed' });
+  const snapshot = takeSnapshot(maker.build());
+  await expect(snapshot.of(unloggedContainers)).rejects.toMatchObject({ failure: 'malformed' });
 });
 
 test('a container that is removed while we ask is none of ours', async () => {
-  const maker = madeWorker({ mounts: [], containers: [bare] });
+  const maker = syntheticWorker({ mounts: [], containers: [bare] });
   const id = 'f1'.padEnd(64, 'c');
   const asked = { socket: SOCKET, call: 'ContainerStatus', id } as const;
   maker.set('runtime', asked, { failure: 'missing' });
-  const { containers } = await lookAt(maker.build()).of(unloggedContainers);
+  const { containers } = await takeSnapshot(maker.build()).of(unloggedContainers);
   expect(containers).toEqual([]);
 });
 
 test('a pod UID that would lead out of the folder of pods is asked for nowhere', async () => {
   const labels = { 'io.kubernetes.pod.uid': '../../../etc' };
-  const maker = madeWorker({ mounts: [], containers: [{ ...bare, labels }] });
+  const maker = syntheticWorker({ mounts: [], containers: [{ ...bare, labels }] });
   maker.folder('/proc/812/cwd', []);
-  const { containers } = await lookAt(maker.build()).of(unloggedContainers);
+  const { containers } = await takeSnapshot(maker.build()).of(unloggedContainers);
   expect(containers).toMatchObject([{ podUid: '../../../etc', hasPodFolder: false }]);
 });
 
 test('too many strangers are told, and not asked about one by one', async () => {
   const containers = Array.from({ length: 5_001 }, (_, index) => ({
     ...ours(index),
-    isStranger: true,
+    isUnmanaged: true,
   }));
-  const look = lookAt(madeWorker({ mounts: [], containers }).build());
-  await expect(look.of(unloggedContainers)).rejects.toMatchObject({ failure: 'too-large' });
-  const [judged] = await checkUp([containerWithoutLogPath], look);
+  const snapshot = takeSnapshot(syntheticWorker({ mounts: [], containers }).build());
+  await expect(snapshot.of(unloggedContainers)).rejects.toMatchObject({ failure: 'too-large' });
+  const [judged] = await checkUp([containerWithoutLogPath], snapshot);
   expect(judged?.verdict.state).toBe('unknown');
 });
 
-const made = { image: 'x', name: 'c', isKeadmsBroker: false, sandbox: undefined };
+const fixture = { image: 'x', name: 'c', isKeadmsBroker: false, sandbox: undefined };
 const sandbox = (podName: string, podNamespace = '', podUid = '') => ({
   ...{ podName, podNamespace, podUid },
 });
 
 test.each([
-  ['its label', 'keadm-mqtt', { ...made, isKeadmsBroker: true }],
+  ['its label', 'keadm-mqtt', { ...fixture, isKeadmsBroker: true }],
   [
     'names and image',
     'keadm-mqtt',
-    { ...made, name: 'mqtt', image: 'eclipse-mosquitto:1.6.15', sandbox: sandbox('mqtt') },
+    { ...fixture, name: 'mqtt', image: 'eclipse-mosquitto:1.6.15', sandbox: sandbox('mqtt') },
   ],
   [
     'the same of a pod with a UID',
     'unknown',
-    { ...made, name: 'mqtt', image: 'eclipse-mosquitto:2', sandbox: sandbox('mqtt', 'a', 'u-1') },
+    {
+      ...fixture,
+      name: 'mqtt',
+      image: 'eclipse-mosquitto:2',
+      sandbox: sandbox('mqtt', 'a', 'u-1'),
+    },
   ],
   [
     'another image',
     'unknown',
-    { ...made, name: 'mqtt', image: 'not-eclipse-mosquitto:1', sandbox: sandbox('mqtt') },
+    { ...fixture, name: 'mqtt', image: 'not-eclipse-mosquitto:1', sandbox: sandbox('mqtt') },
   ],
   [
     'the installation package',
     'keadm-installation',
     {
-      ...made,
+      ...fixture,
       name: 'container',
       image: 'mirror.example/kubeedge/installation-package:v1.16.0',
       sandbox: sandbox('edgecore', 'kubeedge', '0b51-uid'),
     },
   ],
-  ['nothing', 'unknown', made],
+  ['nothing', 'unknown', fixture],
 ])('the producer by %s: %s', (_, producer, each) => {
   expect(producerOf(each)).toBe(producer);
 });

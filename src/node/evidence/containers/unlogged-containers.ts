@@ -1,6 +1,6 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look, type Maybe } from '../../model/evidence.ts';
+import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { type Sweep, sweepFor, workingFolder } from '../deletions/working-folder.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -66,49 +66,49 @@ export interface UnloggedContainers {
 export const unloggedContainers = defineEvidence<UnloggedContainers>({
   id: 'unlogged-containers',
   title: 'Containers without a log path',
-  collect: async (look) => {
+  collect: async (snapshot) => {
     const [{ socket, name, version }, all, pods] = await Promise.all([
-      look.of(runtime),
-      look.of(containers),
-      attempt(podFolders(look)),
+      snapshot.of(runtime),
+      snapshot.of(containers),
+      attempt(podFolders(snapshot)),
     ]);
-    const asker: Asker = { look, socket, runtime: name, all };
+    const requester: Requester = { snapshot, socket, runtime: name, all };
     const isVouched = ({ state, isKubelets, podUid }: Container) =>
       state === 'running' && isKubelets && pods.known && pods.value.has(podUid);
     const asked = all.containers.filter((each) => !isVouched(each));
     const found = [
-      ...(await askEach(asker, asked)),
-      ...(await witness(asker, all.containers.filter(isVouched))),
+      ...(await askEach(requester, asked)),
+      ...(await witness(requester, all.containers.filter(isVouched))),
     ];
     return {
       socket,
       runtime: `${name} ${version}`.trim(),
       containers: found.toSorted((left, right) => (left.id < right.id ? -1 : 1)),
       listed: new Set(all.containers.map(({ id }) => id)),
-      seenAt: look.node.now(),
+      seenAt: snapshot.node.now(),
     };
   },
 });
 
-interface Asker {
-  readonly look: Look;
+interface Requester {
+  readonly snapshot: Snapshot;
   readonly socket: string;
   readonly runtime: string;
   readonly all: Containers;
 }
 
 /** The first that is still there speaks for all that run; see above. */
-async function witness(asker: Asker, theirs: readonly Container[]) {
+async function witness(requester: Requester, theirs: readonly Container[]) {
   for (const container of theirs) {
-    const asked = await unlessMissing(askOne(asker, container));
+    const asked = await unlessMissing(askOne(requester, container));
     if (asked === undefined) continue; // Removed since it was listed.
-    return asked === 'logged' ? [] : askEach(asker, theirs);
+    return asked === 'logged' ? [] : askEach(requester, theirs);
   }
   return [];
 }
 
 async function askEach(
-  asker: Asker,
+  requester: Requester,
   list: readonly Container[],
 ): Promise<readonly UnloggedContainer[]> {
   if (list.length > STATUSES_MAX) {
@@ -119,7 +119,7 @@ async function askEach(
   const waiting = list.values();
   const askNext = async (): Promise<void> => {
     for (const container of waiting) {
-      const asked = await unlessMissing(askOne(asker, container));
+      const asked = await unlessMissing(askOne(requester, container));
       if (asked !== undefined && asked !== 'logged') found.push(asked);
     }
   };
@@ -127,21 +127,24 @@ async function askEach(
   return found;
 }
 
-async function askOne(asker: Asker, container: Container): Promise<UnloggedContainer | 'logged'> {
-  const { look, socket } = asker;
+async function askOne(
+  requester: Requester,
+  container: Container,
+): Promise<UnloggedContainer | 'logged'> {
+  const { snapshot, socket } = requester;
   const { id } = container;
   const asked = { socket, call: 'ContainerStatus', id } as const;
-  const { message } = await look.node.ask('runtime', asked);
+  const { message } = await snapshot.node.ask('runtime', asked);
   const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
   const logPath = textAt(message, 'status', 'logPath');
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
-  const kind = await kindOf(asker, container, logPath);
+  const kind = await kindOf(requester, container, logPath);
   if (kind === 'file') return 'logged';
   // Of a suspect alone, what else the runtime knows: whoever reads the evidence later wants it.
-  await attempt(look.node.ask('runtime', { ...asked, verbose: true }));
+  await attempt(snapshot.node.ask('runtime', { ...asked, verbose: true }));
   const state = stateIn(textAt(message, 'status', 'state'));
   const exitCode = numberAt(message, 'status', 'exitCode');
-  const pod = podOf(asker.all, container);
+  const pod = podOf(requester.all, container);
   return {
     id,
     name: container.name,
@@ -151,15 +154,15 @@ async function askOne(asker: Asker, container: Container): Promise<UnloggedConta
     sandboxId: container.sandboxId,
     kind,
     logPath,
-    producer: producerOf({ ...container, sandbox: sandboxOf(asker.all, container) }),
+    producer: producerOf({ ...container, sandbox: sandboxOf(requester.all, container) }),
     ...pod,
-    hasPodFolder: await hasPodFolder(look, pod.podUid),
+    hasPodFolder: await hasPodFolder(snapshot, pod.podUid),
     isKubelets: container.isKubelets,
-    isServing: (state === 'running' || state === 'unknown') && (await isServing(look, id)),
+    isServing: (state === 'running' || state === 'unknown') && (await isServing(snapshot, id)),
     ...(state === 'exited' && exitCode !== undefined ? { exitCode } : {}),
     finishedAt: nanoseconds(textAt(message, 'status', 'finishedAt')),
     // Not asked before it is needed: on a healthy node nobody reads the working folder.
-    sweep: kind === 'folder' ? NO_SWEEP : await attempt(sweepOf(look, logPath)),
+    sweep: kind === 'folder' ? NO_SWEEP : await attempt(sweepOf(snapshot, logPath)),
     origin,
   };
 }
@@ -167,15 +170,15 @@ async function askOne(asker: Asker, container: Container): Promise<UnloggedConta
 const NO_SWEEP = { known: false, why: 'its log path leads elsewhere' } as const;
 
 /** All that have none share one sweep. */
-async function sweepOf(look: Look, logPath: string): Promise<Sweep> {
-  return logPath === '' ? (await look.of(workingFolder)).sweep : sweepFor(look, logPath);
+async function sweepOf(snapshot: Snapshot, logPath: string): Promise<Sweep> {
+  return logPath === '' ? (await snapshot.of(workingFolder)).sweep : sweepFor(snapshot, logPath);
 }
 
 // docker, iSulad: with a log folder and no file name they answer the folder itself.
 const ANSWERS_FOLDERS = /^(?:docker|isulad?)/i;
 
 async function kindOf(
-  { look, runtime: name }: Asker,
+  { snapshot, runtime: name }: Requester,
   { isKubelets }: Container,
   logPath: string,
 ): Promise<UnloggedContainer['kind'] | 'file'> {
@@ -183,7 +186,7 @@ async function kindOf(
   if (!logPath.startsWith('/')) return 'relative';
   if (isKubelets || !ANSWERS_FOLDERS.test(name)) return 'file';
   // A file that is missing was rotated away, or its folder was deleted: nothing of ours.
-  const status = await unlessMissing(look.node.ask('status', { path: logPath }));
+  const status = await unlessMissing(snapshot.node.ask('status', { path: logPath }));
   return status?.type === 'folder' ? 'folder' : 'file';
 }
 
@@ -208,18 +211,18 @@ function podOf(
 const POD_UID = /^[0-9A-Za-z][0-9A-Za-z-]*$/;
 
 /** A kubelet makes the folder of a pod before the pod's first container. */
-async function hasPodFolder(look: Look, podUid: string): Promise<boolean> {
+async function hasPodFolder(snapshot: Snapshot, podUid: string): Promise<boolean> {
   if (!POD_UID.test(podUid)) return false;
-  const path = `${await podsPath(look)}/${podUid}`;
-  return (await unlessMissing(look.node.ask('status', { path }))) !== undefined;
+  const path = `${await podsPath(snapshot)}/${podUid}`;
+  return (await unlessMissing(snapshot.node.ask('status', { path }))) !== undefined;
 }
 
 /** The pods that the kubelet has a folder for. */
-async function podFolders(look: Look): Promise<ReadonlySet<string>> {
-  return new Set(await look.node.ask('folder', { path: await podsPath(look) }));
+async function podFolders(snapshot: Snapshot): Promise<ReadonlySet<string>> {
+  return new Set(await snapshot.node.ask('folder', { path: await podsPath(snapshot) }));
 }
 
-async function podsPath(look: Look): Promise<string> {
-  const { root, process } = await look.of(kubelet);
+async function podsPath(snapshot: Snapshot): Promise<string> {
+  const { root, process } = await snapshot.of(kubelet);
   return `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
 }

@@ -57,16 +57,16 @@ export function readDeletionTrace(text: string): DeletionTrace | undefined {
       latest = begun;
       continue;
     }
-    const told = seen ?? (tool === 'strace' ? undefined : bpftraceHeadIn(line));
+    const reported = seen ?? (tool === 'strace' ? undefined : bpftraceHeadIn(line));
     latest = undefined;
-    if (!told) continue;
+    if (!reported) continue;
     if (found.length >= DELETIONS_MAX) {
       isCut = true;
       continue;
     }
     if (seen) tool = 'strace';
     tool ??= 'bpftrace';
-    latest = { ...NOTHING, ...told.deletion, stack: [], line: lineNumber, text: line.trim() };
+    latest = { ...NOTHING, ...reported.deletion, stack: [], line: lineNumber, text: line.trim() };
     found.push(latest);
     if (seen?.unfinishedAs) unfinished.set(seen.unfinishedAs, latest);
   }
@@ -135,13 +135,13 @@ function bpftraceHeadIn(line: string): Told | undefined {
   if (descriptor) {
     return { deletion: { name: descriptor[1], ...wordsOf(line), call: callNamedIn(line) } };
   }
-  const words = wordsOf(line);
+  const args = wordsOf(line);
   const call = callNamedIn(line);
-  if (words.name === undefined && call === undefined) return undefined;
+  if (args.name === undefined && call === undefined) return undefined;
   // Half of all programs print "pid comm path" after the name of the call.
   const last = /\s(\S+)\s*$/.exec(line)?.[1];
-  const name = words.name ?? (call === last ? undefined : last);
-  return name === undefined ? undefined : { deletion: { ...words, name, call } };
+  const name = args.name ?? (call === last ? undefined : last);
+  return name === undefined ? undefined : { deletion: { ...args, name, call } };
 }
 
 // bin deleted by command 'edgecore' with pid 55978
@@ -154,13 +154,13 @@ const DESCRIPTOR = /\bdfd=-?\d+ (\S.*?)\s*$/;
 const PAIR = /\b(pid|comm|command|process|path|name|file|filename|pathname)[=:]\s*"?([^\s",]+)/g;
 
 function wordsOf(line: string): Partial<Draft> {
-  const words: Partial<Draft> = {};
+  const args: Partial<Draft> = {};
   for (const [, key = '', value = ''] of line.matchAll(PAIR)) {
-    if (key === 'pid') words.pid = Number(value);
-    else if (/^(comm|command|process)$/.test(key)) words.process = value;
-    else words.name ??= value;
+    if (key === 'pid') args.pid = Number(value);
+    else if (/^(comm|command|process)$/.test(key)) args.process = value;
+    else args.name ??= value;
   }
-  return words;
+  return args;
 }
 
 // sys_enter_unlinkat 31022 kubelet bin

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { FileStatus } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { unlessMissing } from '../text/file-path.ts';
@@ -23,26 +23,26 @@ export interface MergedUsr {
 export const mergedUsr = defineEvidence<MergedUsr>({
   id: 'merged-usr',
   title: 'The folder /bin of the node',
-  collect: async (look) => {
-    const status = await unlessMissing(look.node.ask('status', { path: '/bin' }));
+  collect: async (snapshot) => {
+    const status = await unlessMissing(snapshot.node.ask('status', { path: '/bin' }));
     if (status) {
       const { type } = status;
       const isLink = type === 'link';
       return {
         bin: isLink || type === 'folder' ? type : 'other',
-        ...(isLink ? { binTarget: await look.node.ask('link', { path: '/bin' }) } : {}),
+        ...(isLink ? { binTarget: await snapshot.node.ask('link', { path: '/bin' }) } : {}),
         hasUsrBin: false,
         siblings: [],
       };
     }
-    const usrBin = await unlessMissing(look.node.ask('status', { path: '/usr/bin' }));
-    const shell = await firstShell(look);
-    const isKubelets = await isRootOfKubelet(look, usrBin);
+    const usrBin = await unlessMissing(snapshot.node.ask('status', { path: '/usr/bin' }));
+    const shell = await firstShell(snapshot);
+    const isKubelets = await isRootOfKubelet(snapshot, usrBin);
     return {
       bin: 'gone',
       ...(isKubelets === undefined ? {} : { isKubelets }),
       hasUsrBin: usrBin?.type === 'folder',
-      siblings: await siblings(look),
+      siblings: await siblings(snapshot),
       ...(shell === undefined ? {} : { shell }),
     };
   },
@@ -50,21 +50,21 @@ export const mergedUsr = defineEvidence<MergedUsr>({
 
 /** By the folder that /bin led to: in the root of a container it is another, or missing. */
 async function isRootOfKubelet(
-  look: Look,
+  snapshot: Snapshot,
   ours: FileStatus | undefined,
 ): Promise<boolean | undefined> {
-  const here = await attempt(look.of(kubelet));
+  const here = await attempt(snapshot.of(kubelet));
   const process = here.known ? here.value.process : undefined;
   if (!process || !ours) return undefined;
   const path = `/proc/${process.pid}/root/usr/bin`;
-  const theirs = await attempt(unlessMissing(look.node.ask('status', { path })));
+  const theirs = await attempt(unlessMissing(snapshot.node.ask('status', { path })));
   if (!theirs.known) return undefined;
   return theirs.value?.device === ours.device && theirs.value.inode === ours.inode;
 }
 
 const SHELLS = ['/usr/bin/sh', '/usr/bin/bash'];
 
-async function firstShell({ node }: Look): Promise<string | undefined> {
+async function firstShell({ node }: Snapshot): Promise<string | undefined> {
   for (const path of SHELLS) {
     if (await unlessMissing(node.ask('status', { path }))) return path;
   }
@@ -74,7 +74,7 @@ async function firstShell({ node }: Look): Promise<string | undefined> {
 // usr/sbin, /usr/lib
 const INTO_USR = /^\/?usr\/[^/]+\/?$/;
 
-async function siblings({ node }: Look): Promise<readonly string[]> {
+async function siblings({ node }: Snapshot): Promise<readonly string[]> {
   const found: string[] = [];
   for (const path of ['/sbin', '/lib']) {
     const status = await unlessMissing(node.ask('status', { path }));

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { madeWorker } from '../../../../test/made-worker.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Entry, FileStatus } from '../../model/node-reader.ts';
 import { sweepFor, workingFolder } from './working-folder.ts';
 
@@ -18,14 +18,14 @@ const gone = (name: string): Entry => ({ name, status: null, isEmpty: null });
 
 /** A kubelet in this folder, of which these names may be asked about and no others. */
 function worker(names: readonly string[], asked: readonly Entry[], mounts: readonly string[] = []) {
-  const maker = madeWorker({ mounts });
+  const maker = syntheticWorker({ mounts });
   maker.folder(CWD, names);
   maker.set('entries', { path: CWD, names: asked.map(({ name }) => name) }, { answer: asked });
   return maker;
 }
 
 const sweepOn = async (maker: ReturnType<typeof worker>) =>
-  (await lookAt(maker.build()).of(workingFolder)).sweep;
+  (await takeSnapshot(maker.build()).of(workingFolder)).sweep;
 
 test('takes files, links and empty folders in the order of their bytes, up to one that is full', async () => {
   const asked = [file('.autorelabel'), folder('afs', true), link('bin'), folder('boot', false)];
@@ -51,8 +51,8 @@ test('a mount is known from the table, and neither it nor what follows is touche
 
 test('a mount on the first name stops it before anything is asked', async () => {
   const mounts = ['60 27 0:55 / /bin rw,relatime - fuse.dead dead rw'];
-  const maker = madeWorker({ mounts }).folder(CWD, ['bin', 'boot']);
-  const { sweep } = await lookAt(maker.build()).of(workingFolder);
+  const maker = syntheticWorker({ mounts }).folder(CWD, ['bin', 'boot']);
+  const { sweep } = await takeSnapshot(maker.build()).of(workingFolder);
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin' } });
 });
 
@@ -60,14 +60,14 @@ test.each([
   ['its mount', '27 1 254:1 / / ro,relatime - ext4 /dev/vda1 rw'],
   ['its filesystem', '27 1 254:1 / / rw,relatime - ext4 /dev/vda1 ro,errors=remount-ro'],
 ])('nothing goes where %s is read-only', async (_, line) => {
-  const maker = madeWorker({ mounts: [], otherMounts: [line] }).folder(CWD, ['bin']);
-  const { sweep } = await lookAt(maker.build()).of(workingFolder);
+  const maker = syntheticWorker({ mounts: [], otherMounts: [line] }).folder(CWD, ['bin']);
+  const { sweep } = await takeSnapshot(maker.build()).of(workingFolder);
   expect(sweep).toMatchObject({ deletes: [], stop: { name: 'bin', why: 'read-only file system' } });
 });
 
 test('an empty folder lets it come to its end, and so does one of files alone', async () => {
-  const nothing = madeWorker({ mounts: [] }).folder(CWD, []);
-  const empty = (await lookAt(nothing.build()).of(workingFolder)).sweep;
+  const nothing = syntheticWorker({ mounts: [] }).folder(CWD, []);
+  const empty = (await takeSnapshot(nothing.build()).of(workingFolder)).sweep;
   expect(empty).toMatchObject({ deletes: [], isWhole: true });
   expect(empty.stop).toBeUndefined();
   const files = await sweepOn(worker(['b', 'a'], [file('a'), gone('b')]));
@@ -83,7 +83,7 @@ test('a name with bytes that are no UTF-8 stands where its bytes stand', async (
 
 test('a folder with more names than we follow says that there are more', async () => {
   const names = Array.from({ length: 1_280 }, (_, index) => `f${String(index).padStart(5, '0')}`);
-  const maker = madeWorker({ mounts: [] }).folder(CWD, names);
+  const maker = syntheticWorker({ mounts: [] }).folder(CWD, names);
   for (let start = 0; start < names.length; start += 256) {
     const some = names.slice(start, start + 256);
     maker.set('entries', { path: CWD, names: some }, { answer: some.map(file) });
@@ -95,25 +95,25 @@ test('a folder with more names than we follow says that there are more', async (
 
 test('a relative log path is the beginning of names, in a folder below if it names one', async () => {
   const flat = worker(['bin', 'boot', 'etc'], [link('bin'), folder('boot', false)]);
-  expect(await sweepFor(lookAt(flat.build()), 'b')).toMatchObject({
+  expect(await sweepFor(takeSnapshot(flat.build()), 'b')).toMatchObject({
     deletes: ['bin'],
     stop: { name: 'boot' },
   });
-  const deep = madeWorker({ mounts: [] }).folder(`${CWD}/c`, ['0.log', '0.log.gz', '1.log']);
+  const deep = syntheticWorker({ mounts: [] }).folder(`${CWD}/c`, ['0.log', '0.log.gz', '1.log']);
   const asked = [file('0.log'), file('0.log.gz')];
   const names = asked.map(({ name }) => name);
   deep.set('entries', { path: `${CWD}/c`, names }, { answer: asked });
-  expect(await sweepFor(lookAt(deep.build()), 'c/0.log')).toMatchObject({
+  expect(await sweepFor(takeSnapshot(deep.build()), 'c/0.log')).toMatchObject({
     deletes: ['c/0.log', 'c/0.log.gz'],
   });
-  const none = madeWorker({ mounts: [] }).missing('folder', `${CWD}/c`);
-  expect((await sweepFor(lookAt(none.build()), 'c/0.log')).deletes).toEqual([]);
+  const none = syntheticWorker({ mounts: [] }).missing('folder', `${CWD}/c`);
+  expect((await sweepFor(takeSnapshot(none.build()), 'c/0.log')).deletes).toEqual([]);
 });
 
 test.each(['../x', 'c/../../x', 'a*', '[ab]'])(
   'does not guess what the log path %s means',
   async (path) => {
-    const look = lookAt(madeWorker({ mounts: [] }).build());
-    await expect(sweepFor(look, path)).rejects.toMatchObject({ failure: 'unsupported' });
+    const snapshot = takeSnapshot(syntheticWorker({ mounts: [] }).build());
+    await expect(sweepFor(snapshot, path)).rejects.toMatchObject({ failure: 'unsupported' });
   },
 );

@@ -1,5 +1,5 @@
 import { bytewiseSorted } from '../../../lib/std/bytewise.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type Entry, ReadError } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { ENTRIES_AT_ONCE_MAX, SWEPT_NAMES_MAX } from '../limits.ts';
@@ -30,14 +30,16 @@ export interface Sweep {
 export const workingFolder = defineEvidence<WorkingFolder>({
   id: 'working-folder',
   title: 'The folder that the kubelet works in',
-  collect: async (look) => {
-    const { path, origin } = await placeOf(look);
-    return { path, origin, sweep: await sweepFor(look, '') };
+  collect: async (snapshot) => {
+    const { path, origin } = await placeOf(snapshot);
+    return { path, origin, sweep: await sweepFor(snapshot, '') };
   },
 });
 
-async function placeOf(look: Look): Promise<{ readonly path: string; readonly origin: string }> {
-  const { process } = await look.of(kubelet);
+async function placeOf(
+  snapshot: Snapshot,
+): Promise<{ readonly path: string; readonly origin: string }> {
+  const { process } = await snapshot.of(kubelet);
   if (!process) {
     const why = 'no kubelet runs, so where the next one will work is not known';
     throw new ReadError('missing', 'the working folder of the kubelet', why);
@@ -58,21 +60,21 @@ const NOT_PLAIN = /[*?[\\]|(?:^|\/)\.\.(?:\/|$)/;
  * can be neither ends the sweep. Whether a name is protected by a flag of its filesystem
  * ("immutable") is not seen from here.
  */
-export async function sweepFor(look: Look, logPath: string): Promise<Sweep> {
-  const { path, origin } = await placeOf(look);
+export async function sweepFor(snapshot: Snapshot, logPath: string): Promise<Sweep> {
+  const { path, origin } = await placeOf(snapshot);
   if (NOT_PLAIN.test(logPath)) {
     throw new ReadError('unsupported', origin, `the log path ${logPath} is a pattern of its own`);
   }
   const cut = logPath.lastIndexOf('/') + 1;
   const [inner, beginning] = [logPath.slice(0, cut), logPath.slice(cut)];
-  const table = await look.of(mountTable);
+  const table = await snapshot.of(mountTable);
   const folder = inner === '' ? origin : `${origin}/${inner.slice(0, -1)}`;
   // Go's Glob passes over a folder that is not there, or is none, without an error.
-  const listed = (await unlessMissing(look.node.ask('folder', { path: folder }))) ?? [];
+  const listed = (await unlessMissing(snapshot.node.ask('folder', { path: folder }))) ?? [];
   const names = bytewiseSorted(listed.filter((name) => name.startsWith(beginning)));
   const place = `${path === '/' ? '' : path}/${inner}`;
   const entries = (some: readonly string[]) =>
-    look.node.ask('entries', { path: folder, names: some });
+    snapshot.node.ask('entries', { path: folder, names: some });
   const sweep = await walk(names, stopsOf(table, place), entries);
   const { stop } = sweep;
   return {

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { eachDump } from '../../../../test/made-dump.ts';
-import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
+import { eachDump } from '../../../../test/synthetic-dump.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { parseGoroutineDump } from '../../../lib/go/dump-parser.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Recorded } from '../../reader/recording.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { goroutines } from './goroutines.ts';
@@ -18,12 +18,12 @@ const PAGE = {
 } as const;
 
 function maker(words: readonly string[] = ['/usr/bin/kubelet']): NodeMaker {
-  const made = makeProcess(makeProc(new NodeMaker(), [812]), { words });
-  return makeFolder(made, '/proc/812/root', '/var/lib/kubelet');
+  const fixture = makeProcess(makeProc(new NodeMaker(), [812]), { words });
+  return makeFolder(fixture, '/proc/812/root', '/var/lib/kubelet');
 }
 
 function collected(recorded: Recorded<'goroutines'>) {
-  return lookAt(maker().set('goroutines', PAGE, recorded).build()).of(goroutines);
+  return takeSnapshot(maker().set('goroutines', PAGE, recorded).build()).of(goroutines);
 }
 
 const DUMP = parseGoroutineDump(eachDump([{ functions: ['main.main'] }]));
@@ -53,7 +53,7 @@ test('any other failure stays as it is', async () => {
 });
 
 test('a kubelet without that port, or none at all, is not asked', async () => {
-  const closed = lookAt(maker(['/usr/bin/kubelet', '--port=0']).build()).of(goroutines);
+  const closed = takeSnapshot(maker(['/usr/bin/kubelet', '--port=0']).build()).of(goroutines);
   await expect(closed).rejects.toMatchObject({ failure: 'refused' });
 });
 
@@ -67,9 +67,9 @@ test('what a program labelled its goroutines with does not leave the node', () =
 
 test('the way to a credential is whole: it is made, used and taken away', () => {
   const steps = credentialSteps().join('\n');
-  for (const made of ['serviceaccount', 'clusterrole', 'clusterrolebinding']) {
-    expect(steps).toMatch(new RegExp(`create ${made} `));
-    expect(steps).toMatch(new RegExp(`delete .*${made}`));
+  for (const fixture of ['serviceaccount', 'clusterrole', 'clusterrolebinding']) {
+    expect(steps).toMatch(new RegExp(`create ${fixture} `));
+    expect(steps).toMatch(new RegExp(`delete .*${fixture}`));
   }
   expect(steps).toMatch(/create token .*--duration=1h/);
   expect(steps).toContain('nodes/proxy');

@@ -1,6 +1,6 @@
 import type { GoroutineDump } from '../../../lib/go/goroutine-dump.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type KubeletPage, ReadError, sourceOf } from '../../model/node-reader.ts';
 import { kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
@@ -17,17 +17,17 @@ export interface Goroutines {
 export const goroutines = defineEvidence<Goroutines>({
   id: 'goroutines',
   title: 'What the kubelet is doing',
-  collect: async (look) => {
-    const page = await kubeletPage(look, '/debug/pprof/goroutine?debug=2');
-    const asked = await attempt(look.node.ask('goroutines', { ...page, as: 'goroutines' }));
+  collect: async (snapshot) => {
+    const page = await kubeletPage(snapshot, '/debug/pprof/goroutine?debug=2');
+    const asked = await attempt(snapshot.node.ask('goroutines', { ...page, as: 'goroutines' }));
     if (!asked.known) throw withAdvice(asked.error);
     return { dump: asked.value, origin: sourceOf(page) };
   },
 });
 
 /** A page of the kubelet's secure port: the open one has none of its debugging pages. */
-export async function kubeletPage(look: Look, path: string): Promise<KubeletPage> {
-  const { presence, address, securePort } = await look.of(kubelet);
+export async function kubeletPage(snapshot: Snapshot, path: string): Promise<KubeletPage> {
+  const { presence, address, securePort } = await snapshot.of(kubelet);
   if (presence !== 'running') {
     throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
   }
@@ -50,6 +50,6 @@ export function withAdvice(error: ReadError): ReadError {
         ? SWITCHED_OFF
         : undefined;
   if (advice === undefined) return error;
-  const words = detail === '' ? advice : `${detail}; ${advice}`;
-  return new ReadError(failure, source, words, { cause: error });
+  const text = detail === '' ? advice : `${detail}; ${advice}`;
+  return new ReadError(failure, source, text, { cause: error });
 }

@@ -1,7 +1,7 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
-import { type Door, doorsOf } from '../pods/pods.ts';
+import { type Endpoint, endpointsOf } from '../pods/pods.ts';
 import { kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
 
@@ -21,15 +21,15 @@ export interface Health {
 export const health = defineEvidence<Health>({
   id: 'health',
   title: "The kubelet's health check of its sync loop",
-  collect: async (look) => {
-    const here = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const here = await snapshot.of(kubelet);
     if (here.presence !== 'running') {
       throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
     }
     const failures: string[] = [];
-    for (const door of doorsOf(here)) {
+    for (const endpoint of endpointsOf(here)) {
       for (const path of ['/healthz', '/healthz/syncloop']) {
-        const answered = await attempt(askHealth(look, door, path));
+        const answered = await attempt(askHealth(snapshot, endpoint, path));
         if (answered.known) return answered.value;
         failures.push(answered.why);
       }
@@ -38,9 +38,9 @@ export const health = defineEvidence<Health>({
   },
 });
 
-async function askHealth(look: Look, door: Door, path: string): Promise<Health> {
-  const { status, body } = await look.node.ask('kubelet', { ...door, path });
-  const origin = `GET ${door.scheme}://${door.address}:${door.port}${path}`;
+async function askHealth(snapshot: Snapshot, endpoint: Endpoint, path: string): Promise<Health> {
+  const { status, body } = await snapshot.node.ask('kubelet', { ...endpoint, path });
+  const origin = `GET ${endpoint.scheme}://${endpoint.address}:${endpoint.port}${path}`;
   if (status === 401 || status === 403) {
     throw new ReadError('denied', origin, `HTTP ${status}: ${credentialAdvice()}`);
   }

@@ -50,16 +50,16 @@ export const KUBELET_FLAGS = {
 /** Not among the above, whose values a bundle keeps: an address may hold a secret. */
 const STATIC_POD_URL_FLAG = 'manifest-url';
 
-export function flagSettings(words: readonly string[], source: string): KubeletSettings {
+export function flagSettings(args: readonly string[], source: string): KubeletSettings {
   return {
-    root: nonEmpty(flagValue(words, KUBELET_FLAGS.root)),
-    runtimeEndpoint: nonEmpty(flagValue(words, KUBELET_FLAGS.runtimeEndpoint)),
-    securePort: portOf(flagValue(words, KUBELET_FLAGS.securePort), source),
-    readOnlyPort: portOf(flagValue(words, KUBELET_FLAGS.readOnlyPort), source),
-    address: nonEmpty(flagValue(words, KUBELET_FLAGS.address)),
-    nodeName: nonEmpty(flagValue(words, KUBELET_FLAGS.nodeName)),
-    staticPodPath: nonEmpty(flagValue(words, KUBELET_FLAGS.staticPodPath)),
-    hasStaticPodUrl: isTold(flagValue(words, STATIC_POD_URL_FLAG)),
+    root: nonEmpty(flagValue(args, KUBELET_FLAGS.root)),
+    runtimeEndpoint: nonEmpty(flagValue(args, KUBELET_FLAGS.runtimeEndpoint)),
+    securePort: portOf(flagValue(args, KUBELET_FLAGS.securePort), source),
+    readOnlyPort: portOf(flagValue(args, KUBELET_FLAGS.readOnlyPort), source),
+    address: nonEmpty(flagValue(args, KUBELET_FLAGS.address)),
+    nodeName: nonEmpty(flagValue(args, KUBELET_FLAGS.nodeName)),
+    staticPodPath: nonEmpty(flagValue(args, KUBELET_FLAGS.staticPodPath)),
+    hasStaticPodUrl: isReported(flagValue(args, STATIC_POD_URL_FLAG)),
   };
 }
 
@@ -99,14 +99,14 @@ export function parseEdgecoreConfig(
 /** The configuration of k3s: its flags as keys, those for the kubelet as a list of "flag=value". */
 export function parseK3sConfig(text: string, source: string): readonly string[] {
   const file = parseMapping(text, source);
-  const words = [...listAt(file, 'kubelet-arg'), ...listAt(file, 'kubelet-arg+')].map(
+  const args = [...listAt(file, 'kubelet-arg'), ...listAt(file, 'kubelet-arg+')].map(
     (argument) => `--kubelet-arg=${argument}`,
   );
   for (const key of ['container-runtime-endpoint', 'node-name']) {
     const value = nonEmpty(at(file, key));
-    if (value !== undefined) words.push(`--${key}=${value}`);
+    if (value !== undefined) args.push(`--${key}=${value}`);
   }
-  return words;
+  return args;
 }
 
 /**
@@ -165,7 +165,7 @@ function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
     readOnlyPort: portOf(at(file, 'readOnlyPort'), source),
     address: nonEmpty(at(file, 'address')),
     staticPodPath: nonEmpty(at(file, 'staticPodPath')),
-    hasStaticPodUrl: isTold(at(file, 'staticPodURL')),
+    hasStaticPodUrl: isReported(at(file, 'staticPodURL')),
   };
 }
 
@@ -194,7 +194,7 @@ function nonEmpty(value: unknown): string | undefined {
 }
 
 /** Undefined when nobody said anything; an empty value takes back what was said before. */
-function isTold(value: unknown): boolean | undefined {
+function isReported(value: unknown): boolean | undefined {
   return typeof value === 'string' ? value !== '' : undefined;
 }
 

@@ -1,4 +1,4 @@
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import { type NodeReader, ReadError } from '../../model/node-reader.ts';
 import { COMM_CHARACTERS_MAX, PROCESSES_AT_ONCE_MAX, PROCESSES_MAX } from '../limits.ts';
 import { baseName, hasFlag, parseCommandLine, subCommand } from '../processes/command-line.ts';
@@ -14,7 +14,7 @@ export interface KubeletProcess {
 export interface Found {
   readonly process: KubeletProcess | undefined;
   /** Look-alikes, and why they were not believed. */
-  readonly disbelieved: readonly string[];
+  readonly rejected: readonly string[];
   /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
   readonly rival?: number;
 }
@@ -27,18 +27,18 @@ export const KUBELET_COMMS: ReadonlySet<string> = new Set(
 );
 
 /** The kubelet of this node: the one that the person named, or the only one that is believed. */
-export async function findKubelet({ node, settings }: Look): Promise<Found> {
+export async function findKubelet({ node, settings }: Snapshot): Promise<Found> {
   if (settings.kubeletPid !== undefined) {
-    return { process: await namedProcess(node, settings.kubeletPid), disbelieved: [] };
+    return { process: await namedProcess(node, settings.kubeletPid), rejected: [] };
   }
   const believed: Believed[] = [];
-  const disbelieved: string[] = [];
+  const rejected: string[] = [];
   let rival: number | undefined;
   for (const candidate of await candidates(node)) {
     const judged = await judge(node, candidate);
     if (judged === undefined) continue;
     if (typeof judged === 'string') {
-      disbelieved.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
+      rejected.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
       if (judged === IN_A_CONTAINER) rival ??= candidate.pid;
     } else {
       believed.push(judged);
@@ -46,7 +46,7 @@ export async function findKubelet({ node, settings }: Look): Promise<Found> {
   }
   return {
     process: onlyOne(believed),
-    disbelieved,
+    rejected,
     ...(rival === undefined ? {} : { rival }),
   };
 }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { makeFolder, makeLink, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { makeFolder, makeLink, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';
 
 /** A kubelet that was told this root, on a node with these folders. */
-function nodeTold(root: string, folders: readonly string[]): NodeMaker {
+function nodeReported(root: string, folders: readonly string[]): NodeMaker {
   const maker = makeProc(new NodeMaker(), [812]);
   makeProcess(maker, { words: ['kubelet', `--root-dir=${root}`] });
   for (const folder of folders) makeFolder(maker, VIEW, folder);
@@ -15,19 +15,19 @@ function nodeTold(root: string, folders: readonly string[]): NodeMaker {
 }
 
 test('a root that the person names against the kubelet itself is a contradiction', async () => {
-  const node = nodeTold('/here', ['/here', '/data']).build();
-  const { contradiction } = await lookAt(node, { kubeletRoot: '/data' }).of(kubelet);
+  const node = nodeReported('/here', ['/here', '/data']).build();
+  const { contradiction } = await takeSnapshot(node, { kubeletRoot: '/data' }).of(kubelet);
   expect(contradiction).toContain('has /here');
-  const agreed = await lookAt(node, { kubeletRoot: '/here' }).of(kubelet);
+  const agreed = await takeSnapshot(node, { kubeletRoot: '/here' }).of(kubelet);
   expect(agreed).not.toHaveProperty('contradiction');
 });
 
 test('a root over a link is known by both of its names', async () => {
-  const maker = nodeTold('/var/k', ['/data/kubelet']);
+  const maker = nodeReported('/var/k', ['/data/kubelet']);
   makeLink(maker, VIEW, '/var/k', '../mnt/disk');
   makeLink(maker, VIEW, '/mnt/disk', '/data/kubelet/');
-  expect(await lookAt(maker.build()).of(kubelet)).toMatchObject({
+  expect(await takeSnapshot(maker.build()).of(kubelet)).toMatchObject({
     root: '/data/kubelet',
-    toldRoot: '/var/k',
+    configuredRoot: '/var/k',
   });
 });

@@ -15,14 +15,14 @@ import {
 import type { KubeletProcess } from './kubelet-process.ts';
 
 /** What a running kubelet was told, with what we could not read of it. */
-export interface ToldSettings extends KubeletSettings {
+export interface KubeletArguments extends KubeletSettings {
   /** Where the root was named: a command line or a file. */
   readonly rootOrigin?: string | undefined;
   /** Roots to try when none was named. */
   readonly defaultRoots: readonly string[];
   readonly readOnlyPort: number;
   readonly securePort: number;
-  readonly doubts: readonly string[];
+  readonly unknowns: readonly string[];
 }
 
 interface Asking {
@@ -35,7 +35,7 @@ const DEFAULT_ROOT = '/var/lib/kubelet';
 const SECURE_PORT = 10_250;
 const READ_ONLY_PORT = 10_255;
 
-export async function toldSettings(asking: Asking): Promise<ToldSettings> {
+export async function kubeletArguments(asking: Asking): Promise<KubeletArguments> {
   switch (asking.process.program) {
     case 'edgecore':
       return edgecoreSettings(asking);
@@ -63,7 +63,7 @@ interface Flags {
 async function kubeletSettings(
   asking: Asking,
   { words, origin, readOnlyPort }: Flags,
-): Promise<ToldSettings> {
+): Promise<KubeletArguments> {
   const flags = flagSettings(words, origin);
   const fromFiles = await attempt(fileSettings(asking, words));
   const file = fromFiles.known ? fromFiles.value : undefined;
@@ -80,7 +80,7 @@ async function kubeletSettings(
     nodeName: flags.nodeName,
     staticPodPath: flags.staticPodPath ?? file?.staticPodPath,
     hasStaticPodUrl: flags.hasStaticPodUrl ?? file?.hasStaticPodUrl,
-    doubts: fromFiles.known ? [] : [fromFiles.why],
+    unknowns: fromFiles.known ? [] : [fromFiles.why],
   };
 }
 
@@ -105,7 +105,7 @@ async function fileSettings(
 const NO_ARGUMENTS_FILE = 'kubelite without --kubelet-args-file; name the root with --kubelet-root';
 
 /** microk8s keeps the flags of its kubelet in a file. */
-async function kubeliteSettings(asking: Asking): Promise<ToldSettings> {
+async function kubeliteSettings(asking: Asking): Promise<KubeletArguments> {
   const path = flagValue(asking.process.words, 'kubelet-args-file');
   if (!path) throw new ReadError('unsupported', commandLineOf(asking), NO_ARGUMENTS_FILE);
   const origin = viewOf(asking, path);
@@ -118,27 +118,27 @@ const K3S_STATIC_PODS = '/var/lib/rancher/k3s/agent/pod-manifests';
 const K3S_SOCKET = '/run/k3s/containerd/containerd.sock';
 
 /** k3s hides its command line, so what its kubelet was told is mostly found in its files. */
-async function k3sSettings(asking: Asking): Promise<ToldSettings> {
+async function k3sSettings(asking: Asking): Promise<KubeletArguments> {
   const { words } = asking.process;
   const path = flagValue(words, 'config', 'c') ?? K3S_CONFIG;
   const file = viewOf(asking, path);
-  const fileWords: string[] = [];
+  const fileText: string[] = [];
   for (const name of [file, ...(await filesIn(asking, `${path}.d`, '.yaml', '.yml'))]) {
     const text = await unlessMissing(asking.node.ask('file', { path: name }));
-    if (text !== undefined) fileWords.push(...parseK3sConfig(text, name));
+    if (text !== undefined) fileText.push(...parseK3sConfig(text, name));
   }
-  const all = [...fileWords, ...words];
+  const all = [...fileText, ...words];
   const kubeletWords = flagValues(all, 'kubelet-arg').map((argument) => `--${argument}`);
-  const fromFile = flagValues(fileWords, 'kubelet-arg').some(isRoot);
+  const fromFile = flagValues(fileText, 'kubelet-arg').some(isRoot);
   const fromCommandLine = flagValues(words, 'kubelet-arg').some(isRoot);
   const origin = fromFile && !fromCommandLine ? file : commandLineOf(asking);
-  const told = await kubeletSettings(asking, { words: kubeletWords, origin, readOnlyPort: 0 });
+  const reported = await kubeletSettings(asking, { words: kubeletWords, origin, readOnlyPort: 0 });
   return {
-    ...told,
+    ...reported,
     runtimeEndpoint:
-      flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || told.runtimeEndpoint || K3S_SOCKET,
-    nodeName: flagValue(all, 'node-name') ?? told.nodeName,
-    staticPodPath: told.staticPodPath ?? K3S_STATIC_PODS,
+      flagValue(all, KUBELET_FLAGS.runtimeEndpoint) || reported.runtimeEndpoint || K3S_SOCKET,
+    nodeName: flagValue(all, 'node-name') ?? reported.nodeName,
+    staticPodPath: reported.staticPodPath ?? K3S_STATIC_PODS,
   };
 }
 
@@ -151,7 +151,7 @@ const EDGECORE_PORT = 10_350;
 const EDGECORE_FIRST_ROOT = '/var/lib/edged';
 
 /** Here the root stands in the file alone: when it cannot be read, the root is not known. */
-async function edgecoreSettings(asking: Asking): Promise<ToldSettings> {
+async function edgecoreSettings(asking: Asking): Promise<KubeletArguments> {
   const file = viewOf(asking, flagValue(asking.process.words, 'config') ?? EDGECORE_CONFIG);
   const { isFirstFormat, ...settings } = parseEdgecoreConfig(
     await asking.node.ask('file', { path: file }),
@@ -164,7 +164,7 @@ async function edgecoreSettings(asking: Asking): Promise<ToldSettings> {
     defaultRoots: isFirstFormat ? [EDGECORE_FIRST_ROOT] : [EDGECORE_FIRST_ROOT, DEFAULT_ROOT],
     readOnlyPort: settings.readOnlyPort ?? EDGECORE_PORT,
     securePort: settings.securePort ?? 0,
-    doubts: [],
+    unknowns: [],
   };
 }
 

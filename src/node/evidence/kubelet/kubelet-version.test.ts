@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { makeFolder, makeLink, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { makeFolder, makeLink, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Question } from '../../model/node-reader.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Recorded } from '../../reader/recording.ts';
@@ -44,7 +44,7 @@ function running({ http = REFUSED, https = REFUSED, printed, comm = 'kubelet' }:
 }
 
 function collect(maker: NodeMaker) {
-  return lookAt(maker.build()).of(kubeletVersion);
+  return takeSnapshot(maker.build()).of(kubeletVersion);
 }
 
 async function failureOf(maker: NodeMaker): Promise<ReadError> {

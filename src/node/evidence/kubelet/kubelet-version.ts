@@ -1,5 +1,5 @@
 import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type Question, ReadError, sourceOf } from '../../model/node-reader.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 import { parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
@@ -19,10 +19,10 @@ export interface KubeletVersion extends VersionNumber {
 export const kubeletVersion = defineEvidence<KubeletVersion>({
   id: 'kubelet-version',
   title: 'The version of the kubelet',
-  collect: async (look) => {
-    const found = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const found = await snapshot.of(kubelet);
     const tried: Attempt<KubeletVersion>[] = [];
-    for (const source of sourcesFor(look, found)) {
+    for (const source of sourcesFor(snapshot, found)) {
       const answer = await attempt(source());
       if (answer.known) return answer.value;
       tried.push(answer);
@@ -34,13 +34,13 @@ export const kubeletVersion = defineEvidence<KubeletVersion>({
 type Source = () => Promise<KubeletVersion>;
 
 /** The first that answers is believed. The program itself comes last: it must be run for that. */
-function sourcesFor(look: Look, found: Kubelet): readonly Source[] {
+function sourcesFor(snapshot: Snapshot, found: Kubelet): readonly Source[] {
   if (found.presence === 'absent') return [];
-  if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(look, path));
+  if (!found.process) return USUAL_PROGRAMS.map((path) => () => fromFile(snapshot, path));
   const { pid, executable } = found.process;
   return [
-    ...metricsQuestions(found).map((question) => () => fromMetrics(look, question)),
-    () => fromProcess(look, { pid, executable, program: found.program }),
+    ...metricsQuestions(found).map((question) => () => fromMetrics(snapshot, question)),
+    () => fromProcess(snapshot, { pid, executable, program: found.program }),
   ];
 }
 
@@ -69,9 +69,12 @@ function metricsQuestions({ address, readOnlyPort, securePort }: Kubelet): Quest
   return questions;
 }
 
-async function fromMetrics(look: Look, question: Question<'kubelet'>): Promise<KubeletVersion> {
+async function fromMetrics(
+  snapshot: Snapshot,
+  question: Question<'kubelet'>,
+): Promise<KubeletVersion> {
   const origin = sourceOf(question);
-  const { status, body } = await look.node.ask('kubelet', question);
+  const { status, body } = await snapshot.node.ask('kubelet', question);
   if (status !== HTTP_OK) {
     const failure = status === 401 || status === 403 ? 'denied' : 'failed';
     throw new ReadError(failure, origin, `it answered ${status}`);
@@ -95,15 +98,15 @@ export function parseBuildInfo(metrics: string, origin: string): VersionNumber {
 }
 
 async function fromProcess(
-  look: Look,
+  snapshot: Snapshot,
   { pid, executable, program }: { pid: number; executable: string; program: string },
 ): Promise<KubeletVersion> {
   // /usr/bin/kubelet (deleted)
   if (executable.endsWith(' (deleted)')) {
     throw new ReadError('unsupported', executable, 'its file was replaced since it was started');
   }
-  await trustedFile(look, `/proc/${pid}/root`, executable);
-  return askProgram(look, `/proc/${pid}/exe`, program);
+  await trustedFile(snapshot, `/proc/${pid}/root`, executable);
+  return askProgram(snapshot, `/proc/${pid}/exe`, program);
 }
 
 /** Where the usual distributions put a kubelet, for when none runs. */
@@ -117,15 +120,19 @@ const USUAL_PROGRAMS = [
   '/usr/bin/edgecore',
 ];
 
-async function fromFile(look: Look, path: string): Promise<KubeletVersion> {
-  return askProgram(look, await trustedFile(look, '', path), 'kubelet');
+async function fromFile(snapshot: Snapshot, path: string): Promise<KubeletVersion> {
+  return askProgram(snapshot, await trustedFile(snapshot, '', path), 'kubelet');
 }
 
-async function askProgram(look: Look, program: string, name: string): Promise<KubeletVersion> {
+async function askProgram(
+  snapshot: Snapshot,
+  program: string,
+  name: string,
+): Promise<KubeletVersion> {
   const words = name === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
   const question = { program, arguments: words };
   const origin = sourceOf(question);
-  return { ...parseProgramVersion(await look.node.ask('version', question), origin), origin };
+  return { ...parseProgramVersion(await snapshot.node.ask('version', question), origin), origin };
 }
 
 // Kubernetes v1.18.8

@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { flagValue, flagValues, parseCommandLine } from '../processes/command-line.ts';
 import { compareVersions, parseVersionNumber } from '../text/version-number.ts';
@@ -83,7 +83,7 @@ test('no process makes the search fail in any way of its own', async () => {
       makeProcess(maker, { comm: name, words: [name, ...words] });
       makeFolder(maker, '/proc/812/root', '/var/lib/kubelet');
       maker.file('/proc/812/status', `Uid:\t0\t0\t0\t0\nPPid:\t1\n${text}`);
-      const error: unknown = await lookAt(maker.build())
+      const error: unknown = await takeSnapshot(maker.build())
         .of(kubelet)
         .then(
           () => undefined,

@@ -1,31 +1,31 @@
 import { describe, expect, test } from 'vitest';
 import {
-  type MadeProcess,
   makeFolder,
   makeLink,
   makeProc,
   makeProcess,
-} from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
-import type { LookSettings } from '../../model/evidence.ts';
+  type SyntheticKubeletProcess,
+} from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
+import type { SnapshotOptions } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { FailingNode } from '../../reader/failing-node.ts';
 import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';
 
-function nodeWith(made: MadeProcess = {}, root = '/var/lib/kubelet'): NodeMaker {
+function nodeWith(fixture: SyntheticKubeletProcess = {}, root = '/var/lib/kubelet'): NodeMaker {
   const maker = makeProc(new NodeMaker(), [812]);
-  makeProcess(maker, made);
+  makeProcess(maker, fixture);
   return makeFolder(maker, VIEW, root);
 }
 
-function collect(maker: NodeMaker, settings: LookSettings = {}) {
-  return lookAt(maker.build(), settings).of(kubelet);
+function collect(maker: NodeMaker, settings: SnapshotOptions = {}) {
+  return takeSnapshot(maker.build(), settings).of(kubelet);
 }
 
-async function failureOf(maker: NodeMaker, settings: LookSettings = {}): Promise<ReadError> {
+async function failureOf(maker: NodeMaker, settings: SnapshotOptions = {}): Promise<ReadError> {
   const error: unknown = await collect(maker, settings).then(
     () => undefined,
     (thrown: unknown) => thrown,
@@ -52,8 +52,8 @@ describe('a running kubelet', () => {
       securePort: 10250,
       address: '127.0.0.1',
       nodeName: 'worker-7',
-      disbelieved: [],
-      doubts: [],
+      rejected: [],
+      unknowns: [],
     });
   });
 
@@ -143,7 +143,7 @@ describe('a file of configuration', () => {
       securePort: 10251,
       address: '127.0.0.1',
       runtimeSocket: '/run/c.sock',
-      doubts: [],
+      unknowns: [],
     });
   });
 
@@ -160,8 +160,8 @@ describe('a file of configuration', () => {
   ] as const)('that %s is a doubt, and the root is still known', async (_, recorded) => {
     const found = await collect(nodeWith({ words }).set('file', { path: file }, recorded));
     expect(found.root).toBe('/var/lib/kubelet');
-    expect(found.doubts).toHaveLength(1);
-    expect(found.doubts[0]).toContain(file);
+    expect(found.unknowns).toHaveLength(1);
+    expect(found.unknowns[0]).toContain(file);
   });
 
   test('is completed by the files of a folder, in the order of their names', async () => {
@@ -174,7 +174,7 @@ describe('a file of configuration', () => {
 });
 
 describe('which process is the kubelet', () => {
-  test.each<[string, MadeProcess, string]>([
+  test.each<[string, SyntheticKubeletProcess, string]>([
     ['another user', { user: 1000 }, "is not root's"],
     [
       'a pod of systemd',
@@ -190,14 +190,14 @@ describe('which process is the kubelet', () => {
       { namespaceIds: null, pidNamespace: 'pid:[4026532999]' },
       'PID namespace',
     ],
-  ])('is not one of %s', async (_, made, why) => {
-    const maker = makeFolder(nodeWith(made), '', '/var/lib/kubelet');
+  ])('is not one of %s', async (_, fixture, why) => {
+    const maker = makeFolder(nodeWith(fixture), '', '/var/lib/kubelet');
     const found = await collect(maker);
     expect(found).toMatchObject({ presence: 'stopped', readOnlyPort: 0, securePort: 0 });
     expect(found.process).toBeUndefined();
-    expect(found.disbelieved).toHaveLength(1);
-    expect(found.disbelieved[0]).toMatch(/^process 812 calls itself kubelet but /);
-    expect(found.disbelieved[0]).toContain(why);
+    expect(found.rejected).toHaveLength(1);
+    expect(found.rejected[0]).toMatch(/^process 812 calls itself kubelet but /);
+    expect(found.rejected[0]).toContain(why);
     // A kubelet in a container may be ours; one in a pod, or of another user, is not.
     expect(found.contradiction !== undefined).toBe(why === 'PID namespace');
   });
@@ -239,23 +239,23 @@ describe('which process is the kubelet', () => {
   test('may be hidden behind a read that failed, so nothing is said', async () => {
     const maker = nodeWith();
     const all = new FailingNode(maker.build(), () => false);
-    await lookAt(all).of(kubelet);
+    await takeSnapshot(all).of(kubelet);
     for (const failing of all.asked.filter((key) => !key.includes('hostname'))) {
       const node = new FailingNode(maker.build(), (key) => key === failing);
-      await expect(lookAt(node).of(kubelet), failing).rejects.toBeInstanceOf(ReadError);
+      await expect(takeSnapshot(node).of(kubelet), failing).rejects.toBeInstanceOf(ReadError);
     }
   });
 
-  test.each<[string, MadeProcess]>([
+  test.each<[string, SyntheticKubeletProcess]>([
     ['hyperkube in another role', { comm: 'hyperkube', words: ['/hyperkube', 'proxy'] }],
     ['a tool of k3s', { comm: 'k3s', words: ['/usr/local/bin/k3s', 'ctr', 'c', 'ls'] }],
     ['k3s without an agent', { comm: 'k3s', words: ['k3s', 'server', '--disable-agent'] }],
     ['an ended process', { words: [] }],
     ['one asked for its version', { words: ['kubelet', '--version'] }],
     ['rke2, which starts one', { comm: 'rke2', words: ['/usr/local/bin/rke2', 'server'] }],
-  ])('is not %s', async (_, made) => {
-    const found = await collect(makeFolder(nodeWith(made), '', '/var/lib/kubelet'));
-    expect(found).toMatchObject({ presence: 'stopped', disbelieved: [] });
+  ])('is not %s', async (_, fixture) => {
+    const found = await collect(makeFolder(nodeWith(fixture), '', '/var/lib/kubelet'));
+    expect(found).toMatchObject({ presence: 'stopped', rejected: [] });
   });
 });
 
@@ -350,7 +350,7 @@ modules:
     const maker = edgecore('/data').set('file', { path: file }, { failure: 'denied' });
     expect((await failureOf(maker)).failure).toBe('denied');
     const found = await collect(maker, { kubeletRoot: '/data' });
-    expect(found).toMatchObject({ root: '/data', doubts: [`${file}: permission denied`] });
+    expect(found).toMatchObject({ root: '/data', unknowns: [`${file}: permission denied`] });
   });
 
   test('has of its two default roots the one with pods, and none when both have', async () => {
@@ -380,7 +380,7 @@ describe('without a kubelet', () => {
   test('the machine has none when no usual root is there', async () => {
     const maker = makeFolder(idle(), '', '/var');
     for (const path of usual) maker.missing('status', path);
-    expect(await collect(maker)).toMatchObject({ presence: 'absent', disbelieved: [] });
+    expect(await collect(maker)).toMatchObject({ presence: 'absent', rejected: [] });
   });
 
   test('a usual root that hangs is not passed over', async () => {

@@ -1,9 +1,9 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { absolutePath, cleanPath, resolvePath, unlessMissing } from '../text/file-path.ts';
 import { findKubelet, type KubeletProcess } from './kubelet-process.ts';
-import { type ToldSettings, toldSettings } from './kubelet-settings.ts';
+import { type KubeletArguments, kubeletArguments } from './kubelet-settings.ts';
 
 /** The kubelet of this node: whether it runs, and all that it was told that matters to us. */
 export interface Kubelet {
@@ -19,7 +19,7 @@ export interface Kubelet {
   /** Where we learned the root: "/proc/812/cmdline", "default", "--kubelet-root"... */
   readonly rootOrigin: string;
   /** The root as it was named, where that leads over a link: the runtime knows mounts by it. */
-  readonly toldRoot?: string;
+  readonly configuredRoot?: string;
   /** What speaks against this picture of the kubelet, so that nothing can be called clear by it. */
   readonly contradiction?: string;
   /** Path of the runtime's socket, when the kubelet, or we, were told one. */
@@ -38,9 +38,9 @@ export interface Kubelet {
   /** It takes static pods from an address too. */
   readonly hasStaticPodUrl?: boolean;
   /** Processes that call themselves kubelets, and why they were not believed. */
-  readonly disbelieved: readonly string[];
+  readonly rejected: readonly string[];
   /** What it was told that we could not read; the defaults stand for it. */
-  readonly doubts: readonly string[];
+  readonly unknowns: readonly string[];
 }
 
 interface ProcessFacts {
@@ -56,37 +56,39 @@ interface ProcessFacts {
 export const kubelet = defineEvidence<Kubelet>({
   id: 'kubelet',
   title: 'The kubelet and what it was told',
-  collect: async (look) => {
-    const { process, disbelieved, rival } = await findKubelet(look);
+  collect: async (snapshot) => {
+    const { process, rejected, rival } = await findKubelet(snapshot);
     return process
-      ? runningKubelet(look, process, disbelieved)
-      : idleKubelet(look, disbelieved, rival);
+      ? runningKubelet(snapshot, process, rejected)
+      : idleKubelet(snapshot, rejected, rival);
   },
 });
 
 async function runningKubelet(
-  look: Look,
+  snapshot: Snapshot,
   process: KubeletProcess,
-  disbelieved: readonly string[],
+  rejected: readonly string[],
 ): Promise<Kubelet> {
-  const { isPaused, ...facts } = await processFacts(look, process.pid);
+  const { isPaused, ...facts } = await processFacts(snapshot, process.pid);
   const { workingFolder } = facts;
-  const told = await attempt(toldSettings({ node: look.node, process, workingFolder }));
+  const reported = await attempt(kubeletArguments({ node: snapshot.node, process, workingFolder }));
   // Whoever names the root needs nothing else of what we could not read.
-  if (!told.known && look.settings.kubeletRoot === undefined) throw told.error;
-  const settings = told.known ? told.value : { ...NOTHING_TOLD, doubts: [told.why] };
-  const socket = runtimeSocket(look, settings.runtimeEndpoint);
+  if (!reported.known && snapshot.settings.kubeletRoot === undefined) throw reported.error;
+  const settings = reported.known
+    ? reported.value
+    : { ...NOTHING_REPORTED, unknowns: [reported.why] };
+  const socket = runtimeSocket(snapshot, settings.runtimeEndpoint);
   const own =
-    look.settings.runtimeEndpoint === undefined
+    snapshot.settings.runtimeEndpoint === undefined
       ? undefined
       : socketOf(settings.runtimeEndpoint ?? '');
-  const nodeName = settings.nodeName ?? (await hostName(look));
+  const nodeName = settings.nodeName ?? (await hostName(snapshot));
   return {
     presence: 'running',
     program: process.program,
     process: facts,
     ...(isPaused ? { isPaused } : {}),
-    ...(await runningRoot(look, facts, settings)),
+    ...(await runningRoot(snapshot, facts, settings)),
     ...(socket === undefined ? {} : { runtimeSocket: socket }),
     ...(own === undefined ? {} : { ownRuntimeSocket: own }),
     // One that is stopped takes connections and answers none: each question would run out of time.
@@ -96,20 +98,20 @@ async function runningKubelet(
     ...(nodeName === undefined ? {} : { nodeName }),
     ...(settings.staticPodPath === undefined ? {} : { staticPodPath: settings.staticPodPath }),
     ...(settings.hasStaticPodUrl ? { hasStaticPodUrl: true } : {}),
-    disbelieved,
-    doubts: settings.doubts,
+    rejected,
+    unknowns: settings.unknowns,
   };
 }
 
-const NOTHING_TOLD: ToldSettings = {
+const NOTHING_REPORTED: KubeletArguments = {
   defaultRoots: [],
   readOnlyPort: 0,
   securePort: 10_250,
-  doubts: [],
+  unknowns: [],
 };
 
 async function processFacts(
-  { node }: Look,
+  { node }: Snapshot,
   pid: number,
 ): Promise<ProcessFacts & { readonly isPaused: boolean }> {
   const folder = `/proc/${pid}`;
@@ -134,50 +136,54 @@ function parseStartTime(stat: string, folder: string): string {
   return startTime;
 }
 
-type Root = Pick<Kubelet, 'root' | 'rootOrigin' | 'toldRoot' | 'contradiction'>;
+type Root = Pick<Kubelet, 'root' | 'rootOrigin' | 'configuredRoot' | 'contradiction'>;
 
 async function runningRoot(
-  look: Look,
+  snapshot: Snapshot,
   { pid, workingFolder }: ProcessFacts,
-  settings: ToldSettings,
+  settings: KubeletArguments,
 ): Promise<Root> {
   const view = `/proc/${pid}/root`;
-  const { kubeletRoot } = look.settings;
+  const { kubeletRoot } = snapshot.settings;
   const named =
     settings.root === undefined ? undefined : absolutePath(settings.root, workingFolder);
   if (kubeletRoot !== undefined) {
     const [only, ...others] = named === undefined ? settings.defaultRoots : [named];
-    const told = others.length === 0 ? only : undefined;
-    return overruledRoot(look, view, kubeletRoot, told);
+    const reported = others.length === 0 ? only : undefined;
+    return overruledRoot(snapshot, view, kubeletRoot, reported);
   }
   if (named !== undefined) {
-    return resolvedRoot(look, view, named, settings.rootOrigin ?? 'default');
+    return resolvedRoot(snapshot, view, named, settings.rootOrigin ?? 'default');
   }
-  return resolvedRoot(look, view, await defaultRoot(look, view, settings), 'default');
+  return resolvedRoot(snapshot, view, await defaultRoot(snapshot, view, settings), 'default');
 }
 
 /** A person may know better than the kubelet's own words, but then they must be told of them. */
 async function overruledRoot(
-  look: Look,
+  snapshot: Snapshot,
   view: string,
   kubeletRoot: string,
-  told: string | undefined,
+  reported: string | undefined,
 ): Promise<Root> {
-  const given = await resolvedRoot(look, view, kubeletRoot, '--kubelet-root');
-  if (told === undefined) return given;
-  const theirs = await unlessMissing(resolvePath(look.node, view, told));
+  const given = await resolvedRoot(snapshot, view, kubeletRoot, '--kubelet-root');
+  if (reported === undefined) return given;
+  const theirs = await unlessMissing(resolvePath(snapshot.node, view, reported));
   if (theirs === undefined || theirs === given.root) return given;
   const contradiction = `--kubelet-root is ${given.root}, but the kubelet that runs here has ${theirs}`;
   return { ...given, contradiction };
 }
 
 /** Where the default has changed over time, the root is the one that holds pods. */
-async function defaultRoot(look: Look, view: string, settings: ToldSettings): Promise<string> {
+async function defaultRoot(
+  snapshot: Snapshot,
+  view: string,
+  settings: KubeletArguments,
+): Promise<string> {
   const [only = '', ...others] = settings.defaultRoots;
   if (others.length === 0) return only;
   const inUse: string[] = [];
   for (const root of settings.defaultRoots) {
-    const pods = look.node.ask('status', { path: `${view}${root}/pods` });
+    const pods = snapshot.node.ask('status', { path: `${view}${root}/pods` });
     if (await unlessMissing(pods)) inUse.push(root);
   }
   const [first, second] = inUse;
@@ -187,19 +193,19 @@ async function defaultRoot(look: Look, view: string, settings: ToldSettings): Pr
 }
 
 async function resolvedRoot(
-  look: Look,
+  snapshot: Snapshot,
   view: string,
   path: string,
   rootOrigin: string,
 ): Promise<Root> {
-  const root = await unlessMissing(resolvePath(look.node, view, path));
+  const root = await unlessMissing(resolvePath(snapshot.node, view, path));
   if (root === undefined) {
     const detail = `the kubelet root does not exist (named by ${rootOrigin})`;
     throw new ReadError('missing', cleanPath(path), detail);
   }
   if (root === '/') throw new ReadError('unsupported', path, 'this can be no kubelet root');
-  const toldRoot = cleanPath(path);
-  return { root, rootOrigin, ...(toldRoot === root ? {} : { toldRoot }) };
+  const configuredRoot = cleanPath(path);
+  return { root, rootOrigin, ...(configuredRoot === root ? {} : { configuredRoot }) };
 }
 
 /** Where kubelets of the usual distributions keep their pods. */
@@ -213,13 +219,13 @@ const USUAL_ROOTS = [
 ];
 
 async function idleKubelet(
-  look: Look,
-  disbelieved: readonly string[],
+  snapshot: Snapshot,
+  rejected: readonly string[],
   rival: number | undefined,
 ): Promise<Kubelet> {
-  const root = await idleRoot(look);
-  const socket = runtimeSocket(look, undefined);
-  const nodeName = await hostName(look);
+  const root = await idleRoot(snapshot);
+  const socket = runtimeSocket(snapshot, undefined);
+  const nodeName = await hostName(snapshot);
   return {
     presence: root ? 'stopped' : 'absent',
     program: root?.root === '/var/lib/edged' ? 'edgecore' : 'kubelet',
@@ -232,24 +238,24 @@ async function idleKubelet(
     securePort: 0,
     address: LOCAL,
     ...(nodeName === undefined ? {} : { nodeName }),
-    disbelieved,
-    doubts: [],
+    rejected,
+    unknowns: [],
   };
 }
 
-async function idleRoot(look: Look): Promise<Root | undefined> {
-  const { kubeletRoot } = look.settings;
-  if (kubeletRoot !== undefined) return resolvedRoot(look, '', kubeletRoot, '--kubelet-root');
+async function idleRoot(snapshot: Snapshot): Promise<Root | undefined> {
+  const { kubeletRoot } = snapshot.settings;
+  if (kubeletRoot !== undefined) return resolvedRoot(snapshot, '', kubeletRoot, '--kubelet-root');
   for (const path of USUAL_ROOTS) {
-    const root = await unlessMissing(resolvePath(look.node, '', path));
-    if (root !== undefined) return resolvedRoot(look, '', path, 'default');
+    const root = await unlessMissing(resolvePath(snapshot.node, '', path));
+    if (root !== undefined) return resolvedRoot(snapshot, '', path, 'default');
   }
   return undefined;
 }
 
-function runtimeSocket(look: Look, told: string | undefined): string | undefined {
-  const { runtimeEndpoint } = look.settings;
-  if (runtimeEndpoint === undefined) return told === undefined ? undefined : socketOf(told);
+function runtimeSocket(snapshot: Snapshot, reported: string | undefined): string | undefined {
+  const { runtimeEndpoint } = snapshot.settings;
+  if (runtimeEndpoint === undefined) return reported === undefined ? undefined : socketOf(reported);
   const socket = socketOf(runtimeEndpoint);
   if (socket !== undefined) return socket;
   throw new ReadError('unsupported', `--runtime-endpoint ${runtimeEndpoint}`, 'no unix socket');
@@ -272,7 +278,7 @@ function reachableAddress(address: string | undefined): string {
 }
 
 /** The kubelet calls its node by the host's name in lower case. */
-async function hostName({ node }: Look): Promise<string | undefined> {
+async function hostName({ node }: Snapshot): Promise<string | undefined> {
   const name = await attempt(node.ask('file', { path: '/proc/sys/kernel/hostname' }));
   return name.known ? name.value.trim().toLowerCase() || undefined : undefined;
 }

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { parseArgumentsFile } from '../kubelet/kubelet-config.ts';
 import { LOG_FILES_MAX } from '../limits.ts';
@@ -19,21 +19,21 @@ export interface LogFile {
 }
 
 /** The files that a running kubelet writes to, oldest first; none when it writes elsewhere. */
-export async function logFiles(look: Look, unread: string[]): Promise<readonly LogFile[]> {
-  const known = await attempt(look.of(kubelet));
+export async function logFiles(snapshot: Snapshot, unread: string[]): Promise<readonly LogFile[]> {
+  const known = await attempt(snapshot.of(kubelet));
   if (!known.known) unread.push(known.why);
   const found = known.known ? known.value : undefined;
   if (!found?.process) return [];
   const { process } = found;
   const view = `/proc/${process.pid}/root`;
-  const words = await attempt(wordsOf(look, found));
-  if (!words.known) unread.push(words.why);
-  const { file, folder } = told(words.known ? words.value : []);
+  const args = await attempt(wordsOf(snapshot, found));
+  if (!args.known) unread.push(args.why);
+  const { file, folder } = reported(args.known ? args.value : []);
   const files: LogFile[] = [];
   if (folder !== undefined) {
     files.push(
       ...(await filesOfKlog(
-        look,
+        snapshot,
         view,
         absolutePath(folder, process.workingFolder),
         found,
@@ -43,7 +43,7 @@ export async function logFiles(look: Look, unread: string[]): Promise<readonly L
   }
   if (file !== undefined) files.push(seen(view, absolutePath(file, process.workingFolder)));
   if (found.program === 'edgecore') files.push(seen(view, EDGECORE_LOG));
-  files.push(...(await openFiles(look, process.pid, unread)));
+  files.push(...(await openFiles(snapshot, process.pid, unread)));
   return uniqueFiles(files);
 }
 
@@ -70,19 +70,25 @@ function folderOf(path: string): string {
 }
 
 /** The words that the kubelet's own flags are among. */
-async function wordsOf({ node }: Look, { program, process }: Kubelet): Promise<readonly string[]> {
+async function wordsOf(
+  { node }: Snapshot,
+  { program, process }: Kubelet,
+): Promise<readonly string[]> {
   const folder = `/proc/${process?.pid}`;
-  const words = parseCommandLine(await node.ask('file', { path: `${folder}/cmdline` }));
-  const path = program === 'kubelite' ? flagValue(words, 'kubelet-args-file') : undefined;
-  if (path === undefined) return words;
+  const args = parseCommandLine(await node.ask('file', { path: `${folder}/cmdline` }));
+  const path = program === 'kubelite' ? flagValue(args, 'kubelet-args-file') : undefined;
+  if (path === undefined) return args;
   return parseArgumentsFile(await node.ask('file', { path: `${folder}/root${path}` }), path);
 }
 
-function told(words: readonly string[]): { file: string | undefined; folder: string | undefined } {
+function reported(args: readonly string[]): {
+  file: string | undefined;
+  folder: string | undefined;
+} {
   // k3s calls its own "--log".
   return {
-    file: flagValue(words, 'log-file', 'log') || undefined,
-    folder: flagValue(words, 'log-dir') || undefined,
+    file: flagValue(args, 'log-file', 'log') || undefined,
+    folder: flagValue(args, 'log-dir') || undefined,
   };
 }
 
@@ -91,13 +97,15 @@ const OF_KLOG = /^[\w-]+\..+\.log\.INFO\.(\d{8}-\d{6})\.\d+$/;
 
 /** klog begins a new file at every start and at every 1.8 GB; "kubelet.INFO" leads to the newest. */
 async function filesOfKlog(
-  look: Look,
+  snapshot: Snapshot,
   view: string,
   folder: string,
   { program }: Kubelet,
   unread: string[],
 ): Promise<readonly LogFile[]> {
-  const read = await attempt(unlessMissing(look.node.ask('folder', { path: `${view}${folder}` })));
+  const read = await attempt(
+    unlessMissing(snapshot.node.ask('folder', { path: `${view}${folder}` })),
+  );
   if (!read.known) unread.push(read.why);
   const names = read.known ? (read.value ?? []) : [];
   const dated = names
@@ -113,7 +121,7 @@ async function filesOfKlog(
 
 /** What it prints goes into a file at times. A journal is a socket, and a runtime's log a pipe. */
 async function openFiles(
-  { node }: Look,
+  { node }: Snapshot,
   pid: number,
   unread: string[],
 ): Promise<readonly LogFile[]> {
@@ -142,9 +150,12 @@ function uniqueFiles(files: readonly LogFile[]): readonly LogFile[] {
 const TURNED_OVER = /^[.-](\d{1,3}|\d{8}(?:[-.T]?\d{0,6}))$/;
 
 /** The newest of the older parts beside a file that logrotate or its like turns over. */
-export async function rotatedBefore(look: Look, file: LogFile): Promise<readonly LogFile[]> {
+export async function rotatedBefore(
+  snapshot: Snapshot,
+  file: LogFile,
+): Promise<readonly LogFile[]> {
   const base = baseName(file.origin);
-  const names = (await unlessMissing(look.node.ask('folder', { path: file.folder }))) ?? [];
+  const names = (await unlessMissing(snapshot.node.ask('folder', { path: file.folder }))) ?? [];
   const ends = names.flatMap((name) =>
     name.startsWith(base) ? (TURNED_OVER.exec(name.slice(base.length))?.[1] ?? []) : [],
   );
@@ -184,12 +195,14 @@ export const KUBELET_UNITS: readonly string[] = [
 ];
 
 /** The entries of the journal that are the kubelet's, or systemd's about it. */
-export async function journalOf(look: Look): Promise<readonly string[]> {
-  const known = await attempt(look.of(kubelet));
+export async function journalOf(snapshot: Snapshot): Promise<readonly string[]> {
+  const known = await attempt(snapshot.of(kubelet));
   const { program, process } = known.known ? known.value : { program: 'kubelet' };
   const units = new Set(UNITS[program] ?? ['kubelet.service', 'rke2-agent.service']);
   if (process) {
-    const cgroup = await attempt(look.node.ask('file', { path: `/proc/${process.pid}/cgroup` }));
+    const cgroup = await attempt(
+      snapshot.node.ask('file', { path: `/proc/${process.pid}/cgroup` }),
+    );
     for (const [, unit = ''] of cgroup.known ? cgroup.value.matchAll(UNIT) : []) units.add(unit);
   }
   return [

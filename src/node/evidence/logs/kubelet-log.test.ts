@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
-import type { LookSettings } from '../../model/evidence.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
+import type { SnapshotOptions } from '../../model/evidence.ts';
 import type { LogLines, LogPlace } from '../../model/node-reader.ts';
 import { bundleOfFiles, filesOfBundle } from '../../reader/bundle.ts';
 import { RecordedNode } from '../../reader/recorded-node.ts';
@@ -45,8 +45,8 @@ const JOURNAL = {
   ],
 };
 
-async function logOf(maker: NodeMaker, settings: LookSettings = {}) {
-  const { sources, entries, unread, unasked } = await lookAt(maker.build(), settings).of(
+async function logOf(maker: NodeMaker, settings: SnapshotOptions = {}) {
+  const { sources, entries, unread, unasked } = await takeSnapshot(maker.build(), settings).of(
     kubeletLog,
   );
   return {
@@ -171,6 +171,6 @@ test('a log in a bundle says the same when it is read again', async () => {
     ...{ madeBy: 'test', tookMs: 1, settings: {} },
   };
   const { recording } = bundleOfFiles(filesOfBundle(bundle));
-  const again = await lookAt(new RecordedNode(recording), settings).of(kubeletLog);
-  expect(again).toEqual(await lookAt(maker.build(), settings).of(kubeletLog));
+  const again = await takeSnapshot(new RecordedNode(recording), settings).of(kubeletLog);
+  expect(again).toEqual(await takeSnapshot(maker.build(), settings).of(kubeletLog));
 });

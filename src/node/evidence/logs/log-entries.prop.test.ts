@@ -48,14 +48,14 @@ test('odd bytes, odd JSON and lone surrogates do not end a look', () => {
 });
 
 test('what leaves the node says the same', () => {
-  const said = ({ entries }: ReturnType<typeof logOfLines>) =>
+  const output = ({ entries }: ReturnType<typeof logOfLines>) =>
     entries.map(({ signature, fields, time, origin }) => ({ signature, fields, time, origin }));
   fc.assert(
     fc.property(lines, (given) => {
       const read = linesIn([given.join('\n')], { modifiedMs: Date.parse('2026-04-18T00:00:00Z') });
       const whole = logOfLines(read, 'a.log', NOW);
       const safe = logOfLines(redactLog(read), 'a.log', NOW);
-      expect(said(safe)).toEqual(said(whole));
+      expect(output(safe)).toEqual(output(whole));
       expect(safe.sources).toEqual(whole.sources);
       expect(redactLog(redactLog(read))).toEqual(redactLog(read));
     }),

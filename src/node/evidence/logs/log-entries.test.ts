@@ -44,7 +44,7 @@ test('what the loop says of orphans is a sign of its life, at any verbosity', ()
   const turn = 'I0404 16:39:15.0 1 kubelet.go:2012] SyncLoop (housekeeping)';
   const cleaned =
     'I0404 16:39:16.0 1 kubelet_volumes.go:9] "Cleaned up orphaned volume from pod" podUID="49e7" path="/v"';
-  const told =
+  const reported =
     'E0404 16:39:17.0 1 kubelet_volumes.go:5] orphaned pod "49e7" found, but volume paths are still present on disk';
   const lastOf = (...lines: readonly string[]) => {
     const { entry, isInHousekeeping } = lastSyncLoop(log(lines.join('\n'))) ?? {};
@@ -53,8 +53,8 @@ test('what the loop says of orphans is a sign of its life, at any verbosity', ()
   expect(lastOf(turn)).toEqual(['sync-loop', true]);
   expect(lastOf(turn, cleaned)).toEqual(['orphan-cleaned', true]);
   // It has looked at all of them by then: whatever holds it up now is no orphan.
-  expect(lastOf(turn, cleaned, told)).toEqual(['orphaned-pod', false]);
-  expect(lastOf(told, turn)).toEqual(['sync-loop', true]);
+  expect(lastOf(turn, cleaned, reported)).toEqual(['orphaned-pod', false]);
+  expect(lastOf(reported, turn)).toEqual(['sync-loop', true]);
   expect(lastOf(cleaned)).toEqual(['orphan-cleaned', false]);
 });
 
@@ -128,9 +128,9 @@ test('a flood is counted, and its beginning and its end are kept', () => {
   });
   const flood = log(many.join('\n'));
   expect(flood.counts['orphaned-pod']).toBe(5000);
-  const kept = entriesOf(flood, 'orphaned-pod').map(({ origin }) => origin);
-  expect(kept).toHaveLength(220);
-  expect([kept[0], kept[19], kept.at(-1)]).toEqual([
+  const stored = entriesOf(flood, 'orphaned-pod').map(({ origin }) => origin);
+  expect(stored).toHaveLength(220);
+  expect([stored[0], stored[19], stored.at(-1)]).toEqual([
     'kubelet.INFO:1',
     'kubelet.INFO:20',
     'kubelet.INFO:5000',
@@ -198,7 +198,7 @@ test.each([
     { error: 'no such file or directory' },
   ],
 ] as const)('%s says %s', (name, signature, at, fields) => {
-  const path = join(import.meta.dirname, `../../test/fixtures/logs/${name}.log`);
+  const path = join(import.meta.dirname, `../../../../test/fixtures/logs/${name}.log`);
   const { entries } = log(readFileSync(path, 'utf8'), name);
   expect(entries[at]).toMatchObject({ signature, fields });
   const isFirstFault = name.startsWith('a01');

@@ -182,9 +182,11 @@ test.each([
     },
     { name: 'boot' },
   ],
-] as const)('JSON logging: %s', (signature, said, fields) => {
+] as const)('JSON logging: %s', (signature, output, fields) => {
   // Whatever the order of its fields, and also in a log file of a runtime.
-  const orders = [Object.entries(said), Object.entries(said).toReversed()].map(Object.fromEntries);
+  const orders = [Object.entries(output), Object.entries(output).toReversed()].map(
+    Object.fromEntries,
+  );
   for (const order of orders) {
     const line = JSON.stringify({ ts: 1776418555243.111, caller: 'a/b.go:1', ...order });
     for (const text of [line, `2026-04-17T09:35:55.243111000Z stderr F ${line}`]) {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/made-node.ts';
-import { KUBELET_ROOT, madeWorker } from '../../../../test/made-worker.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { KUBELET_ROOT, syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { health, healthIn } from '../kubelet/health.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
@@ -13,7 +13,7 @@ import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
 import { isSuspectType, suspectsIn } from './suspect-mounts.ts';
 
-function made(name: string): NodeMaker {
+function fixture(name: string): NodeMaker {
   const maker = madeNodes().get(name);
   if (!maker) throw new Error(name);
   return maker;
@@ -36,18 +36,23 @@ describe('the health page', () => {
   );
 
   test('is asked on every door, until one answers', async () => {
-    const maker = made('healthy');
-    const door = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/healthz' } as const;
-    maker.set('kubelet', door, { failure: 'refused' });
-    const told = await lookAt(maker.build()).of(health);
-    expect(told).toMatchObject({
+    const maker = fixture('healthy');
+    const endpoint = {
+      scheme: 'http',
+      address: '127.0.0.1',
+      port: 10255,
+      path: '/healthz',
+    } as const;
+    maker.set('kubelet', endpoint, { failure: 'refused' });
+    const reported = await takeSnapshot(maker.build()).of(health);
+    expect(reported).toMatchObject({
       loop: 'ok',
       origin: 'GET http://127.0.0.1:10255/healthz/syncloop',
     });
   });
 
   test('a page that is none is an error, never "ok"', async () => {
-    const maker = made('healthy');
+    const maker = fixture('healthy');
     for (const scheme of ['http', 'https'] as const) {
       for (const path of ['/healthz', '/healthz/syncloop']) {
         const port = scheme === 'http' ? 10255 : 10250;
@@ -55,7 +60,9 @@ describe('the health page', () => {
         maker.set('kubelet', asked, { answer: { status: 200, body: '<html>ok</html>' } });
       }
     }
-    await expect(lookAt(maker.build()).of(health)).rejects.toThrow('no word of the sync loop');
+    await expect(takeSnapshot(maker.build()).of(health)).rejects.toThrow(
+      'no word of the sync loop',
+    );
   });
 });
 
@@ -100,7 +107,7 @@ test('mounts are suspects below pods and plugins alone, and visible when on top'
 });
 
 test('a path of a pod is read below the root as it is, and as it was named', () => {
-  const roots = { root: '/data/kubelet', toldRoot: KUBELET_ROOT };
+  const roots = { root: '/data/kubelet', configuredRoot: KUBELET_ROOT };
   for (const root of Object.values(roots)) {
     expect(podPathOf(`${root}/pods/u1/volumes/kubernetes.io~csi/pvc-1/mount`, roots)).toEqual({
       podUid: 'u1',
@@ -114,19 +121,19 @@ test('a path of a pod is read below the root as it is, and as it was named', () 
 });
 
 test('a thread is blocked when it is in a call on a path of a pod, and not when it runs', async () => {
-  const maker = made('active-cephfs');
-  const { threads } = await lookAt(maker.build()).of(blockedThreads);
+  const maker = fixture('active-cephfs');
+  const { threads } = await takeSnapshot(maker.build()).of(blockedThreads);
   expect(threads).toMatchObject([{ tid: 830, call: 'newfstatat', podUid: ORPHAN, state: 'S' }]);
   const recorded = [...maker.answers].find(([key]) => key.startsWith('["threads"'));
   const answer = recorded && 'answer' in recorded[1] ? (recorded[1].answer as never[]) : [];
   const running = answer.map((thread) => ({ ...(thread as object), state: 'R' }));
   maker.set('threads', { threadsOf: 812 }, { answer: running as never });
-  expect((await lookAt(maker.build()).of(blockedThreads)).threads).toEqual([]);
+  expect((await takeSnapshot(maker.build()).of(blockedThreads)).threads).toEqual([]);
 });
 
 describe('a probe', () => {
   const stateOf = async (maker: NodeMaker) => {
-    const { probes } = await lookAt(maker.build()).of(mountProbes);
+    const { probes } = await takeSnapshot(maker.build()).of(mountProbes);
     return probes.map(({ result }) => result.state);
   };
   const target = `${KUBELET_ROOT}/pods/${ORPHAN}/volumes/kubernetes.io~cephfs/data`;
@@ -140,7 +147,7 @@ describe('a probe', () => {
     ['healthy-with-network-volumes', ['alive']],
     ['recorded-before-live-pods-were-asked', []],
   ])('on %s sees %j', async (name, states) => {
-    expect(await stateOf(made(name))).toEqual(states);
+    expect(await stateOf(fixture(name))).toEqual(states);
   });
 
   test.each([
@@ -149,7 +156,7 @@ describe('a probe', () => {
     [`ETIMEDOUT: connection timed out, lstat '${path}'`, 'corrupted'],
     ['reader 4711 still waits there', 'dead'],
   ])('that ends as timeout with %j is %s', async (detail, state) => {
-    const maker = made('active-cephfs');
+    const maker = fixture('active-cephfs');
     for (const question of [{ path }, { path, patience: 'long' as const }]) {
       maker.set('status', question, { failure: 'timeout', detail });
     }
@@ -160,7 +167,7 @@ describe('a probe', () => {
     const mounts = [1, 2, 3, 4, 5, 6].map(
       (n) => `${n + 300} 27 0:${n + 60} / ${target}${n} rw - nfs4 nas:/x rw`,
     );
-    const maker = madeWorker({ mounts, version: 'v1.18.8', pods: [] });
+    const maker = syntheticWorker({ mounts, version: 'v1.18.8', pods: [] });
     maker.set('processes', { all: 'processes' }, { answer: [] });
     maker.set('threads', { threadsOf: 812 }, { answer: [] });
     for (const n of [1, 2, 3, 4, 5, 6]) {
@@ -177,14 +184,14 @@ describe('a probe', () => {
 
 describe('whether a pod lives', () => {
   const lifeOn = async (maker: NodeMaker, uid = ORPHAN) =>
-    (await lookAt(maker.build()).of(orphanPods)).lifeOf(uid);
+    (await takeSnapshot(maker.build()).of(orphanPods)).lifeOf(uid);
 
   test.each([
     ['active-cephfs', 'orphan'],
     ['pod-lives-in-its-cgroup', 'live'],
     ['stopped-sandbox-and-no-list', 'uncertain'],
   ])('on %s: %s', async (name, state) => {
-    expect((await lifeOn(made(name))).state).toBe(state);
+    expect((await lifeOn(fixture(name))).state).toBe(state);
   });
 
   test.each([
@@ -192,7 +199,7 @@ describe('whether a pod lives', () => {
     ['Z', 'orphan'],
     ['X', 'orphan'],
   ])('a process of state %s in its cgroup means: %s', async (state, life) => {
-    const maker = made('pod-lives-in-its-cgroup');
+    const maker = fixture('pod-lives-in-its-cgroup');
     for (const [key, value] of maker.answers) {
       if (!key.startsWith('["processes"') || !('answer' in value)) continue;
       const answer = (value.answer as object[]).map((process) => ({ ...process, state }));
@@ -202,15 +209,15 @@ describe('whether a pod lives', () => {
   });
 
   test('a list that holds no pod of the API server does not vouch for anything', async () => {
-    expect(await lifeOn(made('latent-list-of-static-pods-only'))).toMatchObject({
+    expect(await lifeOn(fixture('latent-list-of-static-pods-only'))).toMatchObject({
       state: 'orphan',
-      needsWord: expect.stringContaining('no pod from the API server'),
+      needsConfirmation: expect.stringContaining('no pod from the API server'),
     });
   });
 
   test('a pod whose uid is of a static pod is not judged without the list', async () => {
     const uid = '0123456789abcdef0123456789abcdef';
-    const maker = made('active-without-any-credential');
+    const maker = fixture('active-without-any-credential');
     expect((await lifeOn(maker, uid)).state).toBe('orphan');
     maker.file('/proc/812/cmdline', 'kubelet\0--pod-manifest-path=/etc/manifests\0');
     const folder = '/proc/812/root/etc/manifests';
@@ -223,12 +230,12 @@ describe('whether a pod lives', () => {
       state: 'live',
       by: expect.stringContaining('static pod'),
     });
-    const { uids, isNone } = await lookAt(maker.build()).of(staticPods);
+    const { uids, isNone } = await takeSnapshot(maker.build()).of(staticPods);
     expect([[...uids], isNone]).toEqual([[ORPHAN], false]);
   });
 
   test.each(['runtime', 'processes'])('is uncertain when %s does not answer', async (kind) => {
-    const maker = made('active-cephfs');
+    const maker = fixture('active-cephfs');
     for (const key of maker.answers.keys()) {
       if (key.startsWith(`["${kind}"`)) maker.answers.set(key, { failure: 'timeout' });
     }

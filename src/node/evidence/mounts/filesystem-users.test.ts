@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { deadNode, FORCE, holds } from '../../../../test/made-dead-volume.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { deadNode, FORCE, holds } from '../../../../test/synthetic-dead-volume.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { filesystemUser } from './filesystem-users.ts';
 
 describe('our own output, on a mount that no table shows', () => {
   const OUTPUT = { by: 'fd/1', path: '/output', mount: 999 };
   const userWith = (device: string) => {
-    const look = lookAt(holds(deadNode(), 1, OUTPUT).build());
-    return filesystemUser(FORCE, look, new Map([[999, device]]));
+    const snapshot = takeSnapshot(holds(deadNode(), 1, OUTPUT).build());
+    return filesystemUser(FORCE, snapshot, new Map([[999, device]]));
   };
 
   test('is no use of another filesystem', async () => {
@@ -25,8 +25,8 @@ describe('our own output, on a mount that no table shows', () => {
 
   test('says nothing of other mounts that no table shows', async () => {
     const other = { by: 'fd/3', path: '/other', mount: 998 };
-    const look = lookAt(holds(deadNode(), 1, OUTPUT, other).build());
-    expect(await filesystemUser(FORCE, look, new Map([[999, '254:1']]))).toMatchObject({
+    const snapshot = takeSnapshot(holds(deadNode(), 1, OUTPUT, other).build());
+    expect(await filesystemUser(FORCE, snapshot, new Map([[999, '254:1']]))).toMatchObject({
       what: expect.stringContaining('a filesystem that no table shows'),
     });
   });

@@ -1,14 +1,14 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { LOOP_DEVICES_MAX } from '../limits.ts';
+import { isNamed } from '../pods/orphan-messages.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
-import { isNamed } from '../pods/orphan-words.ts';
-import { doubtOfUse } from './left-readers.ts';
+import { unknownUse } from './left-readers.ts';
 import { type MountNamespace, type MountNamespaces, mountNamespaces } from './mount-namespaces.ts';
 import { mountShowing } from './mount-places.ts';
 import { type Mount, readMountTable } from './mount-table.ts';
-import { type HeldMount, keptNamespaces, openMounts } from './open-mounts.ts';
+import { type HeldMount, openMounts, storedNamespaces } from './open-mounts.ts';
 import { isSuspectType } from './suspect-mounts.ts';
 
 /** What keeps a filesystem from being forced: who uses it, or what could not be seen. */
@@ -42,20 +42,20 @@ export type MountDevices = ReadonlyMap<number, string>;
  */
 export async function filesystemUser(
   { device, podUid, confirmed }: Forced,
-  look: Look,
+  snapshot: Snapshot,
   ownMounts: MountDevices = new Map(),
 ): Promise<User | undefined> {
-  const seen = await look.of(mountNamespaces);
-  const [unseen] = [...seen.notSeen, ...(await keptNamespaces(look))];
+  const seen = await snapshot.of(mountNamespaces);
+  const [unseen] = [...seen.notSeen, ...(await storedNamespaces(snapshot))];
   if (unseen !== undefined) {
     return { what: 'not every mount of the node can be seen', why: unseen };
   }
   const copies = copiesOf(device, seen);
   return (
-    (await livePod(copies, look, (uid) => uid === podUid || isNamed(uid, confirmed))) ??
-    (await holder(device, copies, look, ownMounts)) ??
+    (await livePod(copies, snapshot, (uid) => uid === podUid || isNamed(uid, confirmed))) ??
+    (await holder(device, copies, snapshot, ownMounts)) ??
     overlay(copies, seen) ??
-    (await backing(copies, look))
+    (await backing(copies, snapshot))
   );
 }
 
@@ -74,10 +74,10 @@ export function whereIs({ mount, namespace }: Copy): string {
 /** Every mount of it is of a pod that nobody knows, or the global one that such pods share. */
 async function livePod(
   copies: readonly Copy[],
-  look: Look,
+  snapshot: Snapshot,
   isSettled: (podUid: string) => boolean,
 ): Promise<User | undefined> {
-  const [{ root }, { lifeOf }] = await Promise.all([look.of(kubelet), look.of(orphanPods)]);
+  const [{ root }, { lifeOf }] = await Promise.all([snapshot.of(kubelet), snapshot.of(orphanPods)]);
   for (const copy of copies) {
     const { target } = copy.mount;
     // A namespace that sees the node at /host has it there.
@@ -101,9 +101,9 @@ async function livePod(
       return { what: 'a pod that may live has this filesystem mounted', why };
     }
     // What is known of the pod whose mount is forced says nothing of the others.
-    if (life.needsWord !== undefined && !isSettled(podUid)) {
+    if (life.needsConfirmation !== undefined && !isSettled(podUid)) {
       const what = `pod ${podUid} has this filesystem mounted too, and is not proven to be gone`;
-      return { what, why: life.needsWord, mustName: podUid };
+      return { what, why: life.needsConfirmation, mustName: podUid };
     }
   }
   return undefined;
@@ -113,12 +113,12 @@ async function livePod(
 async function holder(
   device: string,
   copies: readonly Copy[],
-  look: Look,
+  snapshot: Snapshot,
   ownMounts: MountDevices,
 ): Promise<User | undefined> {
   const [{ held }, { namespaces }] = await Promise.all([
-    look.of(openMounts),
-    look.of(mountNamespaces),
+    snapshot.of(openMounts),
+    snapshot.of(mountNamespaces),
   ]);
   const own = [...ownMounts].filter(([, its]) => its === device).map(([id]) => id);
   const ids = new Set([...copies.map(({ mount }) => mount.id), ...own]);
@@ -129,9 +129,9 @@ async function holder(
     return its === undefined ? (mount !== undefined && ids.has(mount)) || isBelow : its === device;
   };
   for (const each of held.filter(({ file }) => isOurs(file))) {
-    const doubt = await doubtOfUse(look, { ...each, mount: each.file.mount });
-    if (!doubt) continue;
-    const beside = own.includes(each.file.mount ?? -1) ? OWN_OUTPUT : doubt.words;
+    const unknown = await unknownUse(snapshot, { ...each, mount: each.file.mount });
+    if (!unknown) continue;
+    const beside = own.includes(each.file.mount ?? -1) ? OWN_OUTPUT : unknown.words;
     return { what: 'a process uses this filesystem', why: `${wordsOf(each)}${beside}` };
   }
   const shown = new Set(namespaces.flatMap(({ table }) => table.mounts.map(({ id }) => id)));
@@ -140,12 +140,12 @@ async function holder(
     if (mount === undefined || shown.has(mount) || KERNEL_MADE.test(path)) continue;
     // Of another filesystem, as our own descriptors on that mount show.
     if (ownMounts.has(mount)) continue;
-    if (await isNew(mount, each.pid, device, look)) continue;
-    if (await isOfAnother(each, device, look)) continue;
-    const doubt = await doubtOfUse(look, { ...each, mount });
-    if (!doubt) continue;
+    if (await isNew(mount, each.pid, device, snapshot)) continue;
+    if (await isOfAnother(each, device, snapshot)) continue;
+    const unknown = await unknownUse(snapshot, { ...each, mount });
+    if (!unknown) continue;
     const what = 'a process holds a file of a filesystem that no table shows, perhaps of this one';
-    return { what, why: `${wordsOf(each)}, on mount ${mount}${doubt.words}` };
+    return { what, why: `${wordsOf(each)}, on mount ${mount}${unknown.words}` };
   }
   return undefined;
 }
@@ -158,8 +158,13 @@ const KERNEL_MADE =
   /^\/(?:memfd:|anon_hugepage|secretmem|dmabuf:|dev\/(?:null|console|tty\d*|ptmx|pts\/\d+)$)/;
 
 /** Made since the tables were read, and of another filesystem. */
-async function isNew(id: number, pid: number, device: string, look: Look): Promise<boolean> {
-  const now = await attempt(readMountTable(look, pid, true));
+async function isNew(
+  id: number,
+  pid: number,
+  device: string,
+  snapshot: Snapshot,
+): Promise<boolean> {
+  const now = await attempt(readMountTable(snapshot, pid, true));
   return now.known && now.value.mounts.some((one) => one.id === id && one.device !== device);
 }
 
@@ -167,13 +172,17 @@ async function isNew(id: number, pid: number, device: string, look: Look): Promi
  * Opened where our tables do not reach, as the log of a program that was started outside of its
  * container: the same file, by its number, is seen at its path, on another filesystem.
  */
-async function isOfAnother({ pid, file }: HeldMount, device: string, look: Look): Promise<boolean> {
-  const table = await attempt(readMountTable(look, pid, true));
+async function isOfAnother(
+  { pid, file }: HeldMount,
+  device: string,
+  snapshot: Snapshot,
+): Promise<boolean> {
+  const table = await attempt(readMountTable(snapshot, pid, true));
   const shows = table.known ? mountShowing(file.path, table.value) : undefined;
   // Never touched where it could hang.
   if (!shows || shows.device === device || isSuspectType(shows.fsType)) return false;
   const path = `/proc/${pid}/root${file.path}`;
-  const status = await attempt(look.node.ask('status', { path }));
+  const status = await attempt(snapshot.node.ask('status', { path }));
   return status.known && status.value.inode === file.inode && status.value.device !== device;
 }
 
@@ -200,13 +209,13 @@ function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User
 }
 
 /** Loop devices and swap files are used by the kernel itself, and no process shows them. */
-async function backing(copies: readonly Copy[], look: Look): Promise<User | undefined> {
+async function backing(copies: readonly Copy[], snapshot: Snapshot): Promise<User | undefined> {
   const isHeld = (path: string) => copies.some(({ mount }) => isOn(path, mount.target));
-  const swaps = (await look.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
+  const swaps = (await snapshot.node.ask('file', { path: '/proc/swaps' })).split('\n').slice(1);
   // /var/lib/kubelet/pods/.../mount/swapfile   file   2097148   0   -2
   const swap = swaps.map((line) => line.split(/\s/)[0] ?? '').find(isHeld);
   if (swap !== undefined) return { what: 'the kernel swaps to this filesystem', why: swap };
-  const devices = await look.node.ask('folder', { path: '/sys/block' });
+  const devices = await snapshot.node.ask('folder', { path: '/sys/block' });
   // loop7
   const loops = devices.filter((name) => /^loop\d+$/.test(name));
   if (loops.length > LOOP_DEVICES_MAX) {
@@ -215,7 +224,7 @@ async function backing(copies: readonly Copy[], look: Look): Promise<User | unde
   }
   for (const loop of loops) {
     const path = `/sys/block/${loop}/loop/backing_file`;
-    const file = await attempt(look.node.ask('file', { path }));
+    const file = await attempt(snapshot.node.ask('file', { path }));
     // A device that is not set up has no such file.
     if (!file.known && file.error.failure !== 'missing') throw file.error;
     if (!file.known || !isHeld(file.value.trim())) continue;

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { madeWorker } from '../../../../test/made-worker.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { OpenFile, ProcessEntry } from '../../model/node-reader.ts';
 import type { Thread } from '../../model/thread.ts';
-import { doubtOfUse, leftReaders, waitingReader } from './left-readers.ts';
+import { leftReaders, unknownUse, waitingReader } from './left-readers.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
@@ -31,7 +31,7 @@ const LEFT = 4711;
 const ALIVE = '0000000000000000';
 const OURS = 'fe:01 131';
 
-function made(reader: Made = {}, count = 1): NodeMaker {
+function fixture(reader: Made = {}, count = 1): NodeMaker {
   const maker = new NodeMaker().file('/proc/uptime', '1000.00 900.00\n');
   const entry = (pid: number, parent: number, name: string, startTime = '100'): ProcessEntry => ({
     ...{ pid, parent, name, state: 'D', startTime, cgroups: ['/'], mountNamespace: 'mnt:[1]' },
@@ -67,7 +67,7 @@ function made(reader: Made = {}, count = 1): NodeMaker {
   return maker;
 }
 
-const collect = (maker: NodeMaker) => lookAt(maker.build()).of(leftReaders);
+const collect = (maker: NodeMaker) => takeSnapshot(maker.build()).of(leftReaders);
 
 const { mounts: MOUNTS } = parseMountTable(
   `212 27 0:57 / ${TARGET} rw - nfs4 nas.example:/export rw\n`,
@@ -76,7 +76,7 @@ const { mounts: MOUNTS } = parseMountTable(
 
 describe('a reader that an earlier run left behind', () => {
   test.each([1, 700, 650])('is one that was given to process %i', async (parent) => {
-    const left = await collect(made({ parent }));
+    const left = await collect(fixture({ parent }));
     expect(left).toMatchObject({
       count: 1,
       readers: [{ pid: LEFT, call: 'statx', mounts: [212] }],
@@ -92,24 +92,24 @@ describe('a reader that an earlier run left behind', () => {
     ['that removes', { call: 'unlinkat' }, 'in no call that only looks'],
     ['that writes', { call: null }, 'in no call that only looks'],
   ])('is not one %s', async (_, reader, why) => {
-    const { readers, doubts } = await collect(made(reader));
+    const { readers, unknowns } = await collect(fixture(reader));
     expect(readers).toEqual([]);
-    expect(doubts.get(LEFT)).toContain(why);
+    expect(unknowns.get(LEFT)).toContain(why);
   });
 
   test('is counted also where its call is not known', async () => {
-    expect(await collect(made({ call: null }, 9))).toMatchObject({ readers: [], count: 9 });
-    expect(await collect(made({ pending: '0' }, 9))).toMatchObject({ readers: [], count: 0 });
+    expect(await collect(fixture({ call: null }, 9))).toMatchObject({ readers: [], count: 9 });
+    expect(await collect(fixture({ pending: '0' }, 9))).toMatchObject({ readers: [], count: 0 });
   });
 
   test('without an age is not one', async () => {
-    const maker = made();
+    const maker = fixture();
     maker.missing('file', '/proc/uptime');
-    expect((await collect(maker)).doubts.get(LEFT)).toContain('its age is not known');
+    expect((await collect(maker)).unknowns.get(LEFT)).toContain('its age is not known');
   });
 
   test('waits on the mount that it holds, whatever lies at its path now', async () => {
-    const left = await collect(made({ files: [{ by: 'fd/21', path: '/', mount: 99 }] }));
+    const left = await collect(fixture({ files: [{ by: 'fd/21', path: '/', mount: 99 }] }));
     expect(waitingReader(left, MOUNTS)).toBeUndefined();
   });
 
@@ -120,24 +120,24 @@ describe('a reader that an earlier run left behind', () => {
     [`/proc/812/root${TARGET}-2`, false],
     ['/proc/812/root/var/lib/kubelet/pods/0b5cf1de', false],
   ])('that holds none may wait there, by its path %s: %s', async (path, isThere) => {
-    const found = waitingReader(await collect(made({ path, files: [] })), MOUNTS);
+    const found = waitingReader(await collect(fixture({ path, files: [] })), MOUNTS);
     expect(found?.isSure).toBe(isThere ? false : undefined);
   });
 });
 
 describe('a mount that is held', () => {
   const held = { pid: LEFT, processName: 'kubediag-reader', mount: 212 };
-  const doubt = (maker: NodeMaker, use = held) => doubtOfUse(lookAt(maker.build()), use);
+  const unknown = (maker: NodeMaker, use = held) => unknownUse(takeSnapshot(maker.build()), use);
 
   test('by a killed reader of ours is not used, whether its parent lives or not', async () => {
-    expect(await doubt(made())).toBeUndefined();
-    expect(await doubt(made({ parent: 701, startTime: '99999' }))).toBeUndefined();
+    expect(await unknown(fixture())).toBeUndefined();
+    expect(await unknown(fixture({ parent: 701, startTime: '99999' }))).toBeUndefined();
   });
 
   test('by a reader that has ended since is not used', async () => {
-    const maker = made();
+    const maker = fixture();
     maker.missing('file', `/proc/${LEFT}/status`);
-    expect(await doubt(maker)).toBeUndefined();
+    expect(await unknown(maker)).toBeUndefined();
   });
 
   test.each<[string, Made]>([
@@ -145,24 +145,24 @@ describe('a mount that is held', () => {
     ['a handle of one that lives', { pending: ALIVE }],
     ['a handle of a user', { uid: '65534\t65534\t65534\t65534' }],
   ])('by %s is used, and it is told whose it may be', async (_, reader) => {
-    expect((await doubt(made(reader)))?.words).toContain('it has the name of a reader');
+    expect((await unknown(fixture(reader)))?.words).toContain('it has the name of a reader');
   });
 
   test('by another mount or program is used', async () => {
-    expect(await doubt(made(), { ...held, mount: 213 })).toBeDefined();
-    expect(await doubt(made(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
+    expect(await unknown(fixture(), { ...held, mount: 213 })).toBeDefined();
+    expect(await unknown(fixture(), { ...held, processName: 'postgres' })).toEqual({ words: '' });
   });
 });
 
 describe('a reader that nobody has killed', () => {
   const stray = { pending: ALIVE, program: OURS };
   const found = async (maker: NodeMaker) =>
-    (await strayReaders(lookAt(maker.build()))).map(({ pid }) => pid);
+    (await strayReaders(takeSnapshot(maker.build()))).map(({ pid }) => pid);
 
   test('and that runs our program for nobody is a stray, however young', async () => {
-    expect(await found(made({ ...stray, startTime: '99999' }))).toEqual([LEFT]);
-    expect(await found(made({ ...stray, parent: 700 }))).toEqual([LEFT]);
-    expect((await collect(made(stray))).readers).toMatchObject([{ pid: LEFT, mounts: [212] }]);
+    expect(await found(fixture({ ...stray, startTime: '99999' }))).toEqual([LEFT]);
+    expect(await found(fixture({ ...stray, parent: 700 }))).toEqual([LEFT]);
+    expect((await collect(fixture(stray))).readers).toMatchObject([{ pid: LEFT, mounts: [212] }]);
   });
 
   test.each<[string, Made]>([
@@ -174,7 +174,7 @@ describe('a reader that nobody has killed', () => {
     ['has a parent that nobody can see', { parent: 0 }],
     ['has a parent that is gone by now', { parent: 702 }],
   ])('is none when it %s', async (_, reader) => {
-    expect(await found(made({ ...stray, ...reader }))).toEqual([]);
+    expect(await found(fixture({ ...stray, ...reader }))).toEqual([]);
   });
 });
 
@@ -186,8 +186,8 @@ describe('on a node with a dead mount and one beside it', () => {
   ];
 
   function onNode(reader: Made = {}, count = 1): NodeMaker {
-    const maker = madeWorker({ mounts, version: 'v1.18.8', pods: [] });
-    for (const [key, answer] of made(reader, count).answers) maker.answers.set(key, answer);
+    const maker = syntheticWorker({ mounts, version: 'v1.18.8', pods: [] });
+    for (const [key, answer] of fixture(reader, count).answers) maker.answers.set(key, answer);
     maker.set('threads', { threadsOf: 812 }, { answer: [] });
     // Whoever asks the dead one, or asks the other too often, finds no answer here.
     const path = `/proc/812/root${other}`;
@@ -195,7 +195,7 @@ describe('on a node with a dead mount and one beside it', () => {
   }
 
   const probed = async (maker: NodeMaker) => {
-    const { probes } = await lookAt(maker.build()).of(mountProbes);
+    const { probes } = await takeSnapshot(maker.build()).of(mountProbes);
     return probes.map(({ suspect, result }) => [suspect.mount.id, result]);
   };
 
@@ -241,6 +241,6 @@ describe('on a node with a dead mount and one beside it', () => {
     maker
       .link(`/proc/${LEFT}/root`, '/ (deleted)')
       .file(`/proc/${LEFT}/mountinfo`, `${mounts[0]}\n`);
-    expect((await lookAt(maker.build()).of(mountNamespaces)).notSeen).toEqual(notSeen);
+    expect((await takeSnapshot(maker.build()).of(mountNamespaces)).notSeen).toEqual(notSeen);
   });
 });

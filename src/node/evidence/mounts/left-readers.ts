@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { READER_NAME } from '../../model/reader-name.ts';
 import type { Thread } from '../../model/thread.ts';
@@ -25,7 +25,7 @@ export interface LeftReaders {
   /** All that were left behind, also those of which we do not know what they wait for. */
   readonly count: number;
   /** Processes that have the name of a reader and are not taken for one left behind, and why. */
-  readonly doubts: ReadonlyMap<number, string>;
+  readonly unknowns: ReadonlyMap<number, string>;
 }
 
 /**
@@ -37,25 +37,25 @@ export interface LeftReaders {
 export const leftReaders = defineEvidence<LeftReaders>({
   id: 'left-readers',
   title: 'Readers that earlier runs left behind',
-  collect: async (look) => {
-    const all = await look.of(processes);
+  collect: async (snapshot) => {
+    const all = await snapshot.of(processes);
     const named = all.filter(({ name }) => name === READER_NAME);
-    if (named.length === 0) return { readers: [], count: 0, doubts: new Map() };
-    const uptime = await attempt(uptimeOf(look));
+    if (named.length === 0) return { readers: [], count: 0, unknowns: new Map() };
+    const uptime = await attempt(uptimeOf(snapshot));
     const nowS = uptime.known ? uptime.value : Number.NaN;
     const byPid = new Map(all.map((process) => [process.pid, process]));
     const readers: LeftReader[] = [];
-    const doubts = new Map<number, string>();
+    const unknowns = new Map<number, string>();
     let count = 0;
     for (const [index, process] of named.entries()) {
       const seen =
-        doubtOfParent(process, byPid.get(process.parent), nowS) ??
-        (index < LEFT_READERS_ASKED_MAX ? await judge(look, process.pid) : TOO_MANY);
+        unknownOfParent(process, byPid.get(process.parent), nowS) ??
+        (index < LEFT_READERS_ASKED_MAX ? await judge(snapshot, process.pid) : TOO_MANY);
       if (typeof seen !== 'string') readers.push(seen);
-      else doubts.set(process.pid, seen);
+      else unknowns.set(process.pid, seen);
       if (typeof seen !== 'string' || seen === NO_PATH || seen === TOO_MANY) count += 1;
     }
-    return { readers, count, doubts };
+    return { readers, count, unknowns };
   },
 });
 
@@ -67,7 +67,7 @@ const TOO_MANY = `more than ${LEFT_READERS_ASKED_MAX} processes have that name`;
 const STARTS_READERS: ReadonlySet<string> = new Set(['MainThread', 'node', 'kubediag']);
 
 /** Whoever loses its parent is given to the first process, or to one that collects orphans. */
-function doubtOfParent(
+function unknownOfParent(
   { parent, startTime }: ProcessEntry,
   adopter: ProcessEntry | undefined,
   nowS: number,
@@ -81,17 +81,17 @@ function doubtOfParent(
 }
 
 /** One that was left behind while it looked at a path; or why it is not taken for such a one. */
-async function judge(look: Look, pid: number): Promise<LeftReader | string> {
-  const { node } = look;
+async function judge(snapshot: Snapshot, pid: number): Promise<LeftReader | string> {
+  const { node } = snapshot;
   const status = await attempt(node.ask('file', { path: `/proc/${pid}/status` }));
   if (!status.known) return status.error.failure === 'missing' ? ENDED : status.why;
   if (!isRoots(status.value)) return 'it is not of root';
-  if (!isKilled(status.value) && !(await isStray(look, pid, status.value))) {
+  if (!isKilled(status.value) && !(await isStray(snapshot, pid, status.value))) {
     return 'nobody has killed it, so it still works for somebody';
   }
   const threads = await attempt(node.ask('threads', { threadsOf: pid }));
   if (!threads.known) return threads.why;
-  const waits = threads.value.find(isLook);
+  const waits = threads.value.find(isSnapshot);
   if (!waits?.callName || !waits.path) return NO_PATH;
   const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
   const files = await attempt(node.ask('openFiles', asked));
@@ -111,7 +111,7 @@ const LOOKS: ReadonlySet<string> = new Set([
   ...['readlink', 'readlinkat', 'open', 'openat', 'openat2'],
 ]);
 
-function isLook({ callName, state }: Thread): boolean {
+function isSnapshot({ callName, state }: Thread): boolean {
   return callName !== null && LOOKS.has(callName) && (state === 'D' || state === 'S');
 }
 
@@ -125,7 +125,7 @@ function isHandle(info: string): boolean {
 }
 
 /** What to make of a process that has the name of our readers and may be anybody's. */
-export function wordsOfDoubt(pid: number, why: string | undefined): string {
+export function unknownMessage(pid: number, why: string | undefined): string {
   if (why === undefined) return '';
   return (
     `; it has the name of a reader that kubediag leaves behind on a dead path, but ${why}: let ` +
@@ -137,16 +137,16 @@ export function wordsOfDoubt(pid: number, why: string | undefined): string {
  * Whether a process holds a mount only because it was left behind while it asked, for us or for an
  * earlier run, whether anybody answers there; else what there is to say of it.
  */
-export async function doubtOfUse(
-  look: Look,
+export async function unknownUse(
+  snapshot: Snapshot,
   { pid, processName, mount }: Use,
 ): Promise<{ readonly words: string } | undefined> {
   if (processName !== READER_NAME) return { words: '' };
-  const seen = await judge(look, pid);
+  const seen = await judge(snapshot, pid);
   if (seen === ENDED) return undefined;
-  if (typeof seen === 'string') return { words: wordsOfDoubt(pid, seen) };
+  if (typeof seen === 'string') return { words: unknownMessage(pid, seen) };
   if (mount !== undefined && seen.mounts.includes(mount)) return undefined;
-  return { words: wordsOfDoubt(pid, 'it holds more than a handle') };
+  return { words: unknownMessage(pid, 'it holds more than a handle') };
 }
 
 interface Use {

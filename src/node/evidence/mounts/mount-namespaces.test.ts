@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { makeFolder, makeProc, makeProcess } from '../../../../test/made-kubelet.ts';
-import { NodeMaker } from '../../../../test/made-node.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
+import { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
 
@@ -14,7 +14,7 @@ function entry(pid: number, mountNamespace: string | null, cgroup = '/'): Proces
   return { pid, parent: 1, name, state: 'S', startTime: '1', cgroups, mountNamespace };
 }
 
-function made(...processes: readonly ProcessEntry[]): NodeMaker {
+function fixture(...processes: readonly ProcessEntry[]): NodeMaker {
   const maker = new NodeMaker();
   makeProc(maker, [812]);
   makeProcess(maker);
@@ -28,12 +28,12 @@ function made(...processes: readonly ProcessEntry[]): NodeMaker {
   return maker;
 }
 
-const collect = (maker: NodeMaker) => lookAt(maker.build()).of(mountNamespaces);
+const collect = (maker: NodeMaker) => takeSnapshot(maker.build()).of(mountNamespaces);
 
 test('each namespace is read once, through the kubelet or its oldest process', async () => {
   const pod = '29da79e5-386c-4e0d-82c1-215f93ff955d';
   const slice = `/kubepods.slice/kubepods-pod${pod.replaceAll('-', '_')}.slice/cri-4f0c.scope`;
-  const maker = made(entry(5, OWN), entry(44, 'mnt:[2]', slice), entry(43, 'mnt:[2]', slice));
+  const maker = fixture(entry(5, OWN), entry(44, 'mnt:[2]', slice), entry(43, 'mnt:[2]', slice));
   const { namespaces, notSeen } = await collect(maker);
   expect(notSeen).toEqual([]);
   expect(namespaces).toMatchObject([
@@ -43,7 +43,7 @@ test('each namespace is read once, through the kubelet or its oldest process', a
 });
 
 test('a process that has ended makes room for the next; with the last its namespace ends', async () => {
-  const maker = made(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
+  const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.missing('link', '/proc/43/root').missing('file', '/proc/50/mountinfo');
   const { namespaces, notSeen } = await collect(maker);
   expect(namespaces.map(({ pid }) => pid)).toEqual([812, 44]);
@@ -51,7 +51,7 @@ test('a process that has ended makes room for the next; with the last its namesp
 });
 
 test('what could not be read is told', async () => {
-  const maker = made(entry(43, 'mnt:[2]'), entry(44, null), entry(45, 'mnt:[4]'));
+  const maker = fixture(entry(43, 'mnt:[2]'), entry(44, null), entry(45, 'mnt:[4]'));
   maker.set('file', { path: '/proc/43/mountinfo' }, { failure: 'denied' });
   maker.file('/proc/45/mountinfo', '27 1 254:1 / / rw - ext4');
   const { notSeen } = await collect(maker);
@@ -63,7 +63,7 @@ test('what could not be read is told', async () => {
 });
 
 test('a process without a chroot is preferred; where there is none, that is told', async () => {
-  const maker = made(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
+  const maker = fixture(entry(43, 'mnt:[2]'), entry(44, 'mnt:[2]'), entry(50, 'mnt:[3]'));
   maker.link('/proc/43/root', '/jail').link('/proc/50/root', '/jail');
   const { namespaces, notSeen } = await collect(maker);
   expect(namespaces.map(({ pid, root }) => [pid, root])).toEqual([
@@ -77,7 +77,7 @@ test('a process without a chroot is preferred; where there is none, that is told
 });
 
 test('a namespace that only a mount keeps alive is told', async () => {
-  const maker = made(entry(43, 'mnt:[2]'));
+  const maker = fixture(entry(43, 'mnt:[2]'));
   const pin = (root: string, id: number) =>
     `${id} 27 0:4 ${root} /run/ns/${id} rw - nsfs nsfs rw\n`;
   const pins = `${pin('mnt:[9]', 30)}${pin('mnt:[2]', 31)}${pin('net:[8]', 32)}`;

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import {
@@ -11,7 +11,7 @@ import {
 import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
 import { processes } from '../processes/processes.ts';
 import { unlessMissing } from '../text/file-path.ts';
-import { type LeftReaders, leftReaders, wordsOfDoubt } from './left-readers.ts';
+import { type LeftReaders, leftReaders, unknownMessage } from './left-readers.ts';
 import { hasConsistentTables, type MountTable, readMountTable } from './mount-table.ts';
 
 /** One mount namespace, seen through one of its processes. */
@@ -40,12 +40,12 @@ export interface MountNamespaces {
 export const mountNamespaces = defineEvidence<MountNamespaces>({
   id: 'mount-namespaces',
   title: 'Mounts of all namespaces',
-  collect: async (look) => {
+  collect: async (snapshot) => {
     const [{ process }, every, isConsistent, left] = await Promise.all([
-      look.of(kubelet),
-      look.of(processes),
-      hasConsistentTables(look),
-      look.of(leftReaders),
+      snapshot.of(kubelet),
+      snapshot.of(processes),
+      hasConsistentTables(snapshot),
+      snapshot.of(leftReaders),
     ]);
     // They were killed: nobody lives where only they are, and their last call is known.
     const gone = new Set(left.readers.map(({ pid }) => pid));
@@ -62,7 +62,7 @@ export const mountNamespaces = defineEvidence<MountNamespaces>({
       }
       const read = await Promise.all(
         some.map(([namespace, inside]) =>
-          readNamespace(look, [namespace, inside], { isConsistent, left }),
+          readNamespace(snapshot, [namespace, inside], { isConsistent, left }),
         ),
       );
       seen.push(...read);
@@ -104,16 +104,16 @@ function inhabitants(
  * process in a chroot is told of the mounts below its root alone, so one without is looked for.
  */
 async function readNamespace(
-  look: Look,
+  snapshot: Snapshot,
   [namespace, inside]: readonly [string, readonly ProcessEntry[]],
   { isConsistent, left }: { readonly isConsistent: boolean; readonly left: LeftReaders },
 ): Promise<Seen | undefined> {
   let narrow: Seen | undefined;
   let why: string | undefined;
   for (const process of inside.slice(0, ROOTS_ASKED_MAX)) {
-    const read = await attempt(readThrough(look, process, isConsistent));
+    const read = await attempt(readThrough(snapshot, process, isConsistent));
     if (!read.known) {
-      why ??= `${read.why}${wordsOfDoubt(process.pid, left.doubts.get(process.pid))}`;
+      why ??= `${read.why}${unknownMessage(process.pid, left.unknowns.get(process.pid))}`;
       continue;
     }
     if (read.value === undefined) continue;
@@ -132,20 +132,23 @@ async function readNamespace(
     };
     if (root === '/') return { namespace: seen };
     const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;
-    narrow ??= { namespace: seen, notSeen: `${part}${wordsOfDoubt(pid, left.doubts.get(pid))}` };
+    narrow ??= {
+      namespace: seen,
+      notSeen: `${part}${unknownMessage(pid, left.unknowns.get(pid))}`,
+    };
   }
   if (narrow) return narrow;
   return why === undefined ? undefined : { notSeen: `${namespace}: ${why}` };
 }
 
 async function readThrough(
-  look: Look,
+  snapshot: Snapshot,
   { pid, thread = pid }: ProcessEntry,
   isConsistent: boolean,
 ): Promise<{ readonly root: string; readonly table: MountTable } | undefined> {
   const [root, table] = await Promise.all([
-    unlessMissing(look.node.ask('link', { path: `/proc/${thread}/root` })),
-    unlessMissing(readMountTable(look, thread, isConsistent)),
+    unlessMissing(snapshot.node.ask('link', { path: `/proc/${thread}/root` })),
+    unlessMissing(readMountTable(snapshot, thread, isConsistent)),
   ]);
   return root === undefined || table === undefined ? undefined : { root, table };
 }

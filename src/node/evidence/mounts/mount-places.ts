@@ -144,7 +144,7 @@ function treeOf(table: MountTable): MountTree {
       else children.set(mount.parent, [mount]);
     }
   }
-  const made = { byId, children, roots };
-  trees.set(table, made);
-  return made;
+  const created = { byId, children, roots };
+  trees.set(table, created);
+  return created;
 }

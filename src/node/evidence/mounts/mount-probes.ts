@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look, type Maybe } from '../../model/evidence.ts';
+import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
@@ -56,18 +56,18 @@ export interface MountProbes {
 export const mountProbes = defineEvidence<MountProbes>({
   id: 'mount-probes',
   title: 'Whether the mounts below the kubelet answer',
-  collect: async (look) => {
+  collect: async (snapshot) => {
     const [{ suspects, others, table }, waiters, here] = await Promise.all([
-      look.of(suspectMounts),
-      attempt(look.of(blockedThreads)),
-      look.of(kubelet),
+      snapshot.of(suspectMounts),
+      attempt(snapshot.of(blockedThreads)),
+      snapshot.of(kubelet),
     ]);
     const view = `/proc/${here.process?.pid ?? 1}/root`;
     const threads = waiters.known ? waiters.value.threads : [];
     const hung = threadsByMount(threads, table, here.root);
     // Nobody is asked who lives where nothing could hang.
     const isAny = suspects.length + others.length + hung.byMount.size > 0;
-    const orphans = isAny ? await look.of(orphanPods) : undefined;
+    const orphans = isAny ? await snapshot.of(orphanPods) : undefined;
     const lifeOf = async (podUid: string | undefined) =>
       podUid === undefined || !orphans ? {} : { life: await orphans.lifeOf(podUid) };
     const gone = await goneOf(others, async (podUid) => (await lifeOf(podUid)).life);
@@ -79,24 +79,24 @@ export const mountProbes = defineEvidence<MountProbes>({
         suspect,
         threads: hung.byMount.get(suspect.mount) ?? [],
         ...(await lifeOf(suspect.pod?.podUid)),
-        waiting: suspect.isFuse ? await waitingOn(look, suspect.mount, table, view) : undefined,
+        waiting: suspect.isFuse ? await waitingOn(snapshot, suspect.mount, table, view) : undefined,
       })),
     );
     const worth = reasons.filter((one) => isWorthIt(one) || isRoutine(one)).toSorted(byUrgency);
-    const left = worth.length > 0 ? await attempt(look.of(leftReaders)) : undefined;
-    const { probes, unasked } = await probeAll(look, worth, {
+    const left = worth.length > 0 ? await attempt(snapshot.of(leftReaders)) : undefined;
+    const { probes, unasked } = await probeAll(snapshot, worth, {
       view,
-      left: left?.known ? left.value : { readers: [], count: 0, doubts: new Map() },
+      left: left?.known ? left.value : { readers: [], count: 0, unknowns: new Map() },
     });
     const isAnyDead = probes.some(
       ({ result, life }) => result.state === 'dead' && life?.state === 'orphan',
     );
     return {
-      probes: await Promise.all(probes.map((probe) => withPodName(look, probe))),
+      probes: await Promise.all(probes.map((probe) => withPodName(snapshot, probe))),
       unasked,
       homeless: hung.homeless,
       table,
-      ...(isAnyDead ? { version: await attempt(look.of(kubeletVersion)) } : {}),
+      ...(isAnyDead ? { version: await attempt(snapshot.of(kubeletVersion)) } : {}),
     };
   },
 });
@@ -139,7 +139,7 @@ function byUrgency(left: Reason, right: Reason): number {
 }
 
 async function probeAll(
-  look: Look,
+  snapshot: Snapshot,
   reasons: readonly Reason[],
   { view, left }: { readonly view: string; readonly left: LeftReaders },
 ): Promise<Pick<MountProbes, 'probes' | 'unasked'>> {
@@ -168,7 +168,7 @@ async function probeAll(
           unasked = { count: unasked.count + 1, why: limit };
           return [];
         }
-        const result = known ?? (await resultOf(look, one.suspect, origin, limit));
+        const result = known ?? (await resultOf(snapshot, one.suspect, origin, limit));
         // Recorded by a version that did not ask for it.
         if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
@@ -186,12 +186,12 @@ async function probeAll(
 }
 
 /** Who is asked for is told only where something is to be said of the pod. */
-async function withPodName(look: Look, probe: MountProbe): Promise<MountProbe> {
+async function withPodName(snapshot: Snapshot, probe: MountProbe): Promise<MountProbe> {
   const { life, result, suspect } = probe;
   const isBroken = result.state === 'dead' || result.state === 'corrupted';
   if (life?.state !== 'live' || !isBroken) return probe;
   const uid = suspect.pod?.podUid;
-  const [listed, held] = [await attempt(look.of(pods)), await attempt(look.of(containers))];
+  const [listed, held] = [await attempt(snapshot.of(pods)), await attempt(snapshot.of(containers))];
   const pod = listed.known ? listed.value.pods.find((one) => one.uid === uid) : undefined;
   if (pod) {
     const { namespace, name, isTerminating, isFinished } = pod;
@@ -249,7 +249,7 @@ function threadsByMount(threads: readonly BlockedThread[], table: MountTable, ro
 
 /** How many requests wait for the server of a FUSE mount; undefined where nobody tells. */
 async function waitingOn(
-  look: Look,
+  snapshot: Snapshot,
   { device }: Mount,
   table: MountTable,
   view: string,
@@ -257,7 +257,7 @@ async function waitingOn(
   const connection = fuseConnection(device, table);
   if (connection === undefined) return undefined;
   const path = `${view}${connection}/waiting`;
-  const text = await attempt(look.node.ask('file', { path }));
+  const text = await attempt(snapshot.node.ask('file', { path }));
   // 3
   return text.known && /^\d+\s*$/.test(text.value) ? Number(text.value) : undefined;
 }

@@ -78,10 +78,10 @@ describe('what the kernel says of a bind whose source', () => {
   });
 });
 
-let made = 0;
+let fixture = 0;
 function mountsMade(): number {
-  made += 1;
-  return made;
+  fixture += 1;
+  return fixture;
 }
 
 test('a target is decoded as a root is', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import {
   type Answer,
   type NodeReader,
@@ -222,8 +222,8 @@ describe('a table that changes while it is read', () => {
 
   function collect(node: NodeReader): Promise<MountTable> {
     const found = { process: { pid: 812 } };
-    const look: Look = { node, settings: {}, of: <T>() => Promise.resolve(found as T) };
-    return mountTable.collect(look);
+    const snapshot: Snapshot = { node, settings: {}, of: <T>() => Promise.resolve(found as T) };
+    return mountTable.collect(snapshot);
   }
 
   test.each(['5.8.0', '5.10.0-28-amd64', '6.18.44', '10.0.1'])(

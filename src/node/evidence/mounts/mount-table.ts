@@ -1,5 +1,5 @@
 import { unescapeOctal } from '../../../lib/std/unescape-octal.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { STABLE_READS_MAX } from '../limits.ts';
@@ -33,36 +33,40 @@ export interface MountTable {
 export const mountTable = defineEvidence<MountTable>({
   id: 'mount-table',
   title: 'Mounts as the kubelet sees them',
-  collect: async (look) => {
-    const { process } = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const { process } = await snapshot.of(kubelet);
     // The kubelet's view, not ours: we may live in a container, and so may the kubelet. Without a
     // kubelet its mounts are in the namespace of the node's first process.
-    return readMountTable(look, process?.pid ?? 1, await hasConsistentTables(look));
+    return readMountTable(snapshot, process?.pid ?? 1, await hasConsistentTables(snapshot));
   },
 });
 
 /** The mounts of the namespace of a process, as far as its root shows them. */
 export async function readMountTable(
-  look: Look,
+  snapshot: Snapshot,
   pid: number,
   isConsistent: boolean,
 ): Promise<MountTable> {
   const origin = `/proc/${pid}/mountinfo`;
-  return parseMountTable(await stableText(look, origin, isConsistent), origin);
+  return parseMountTable(await stableText(snapshot, origin, isConsistent), origin);
 }
 
 /** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
-export async function hasConsistentTables({ node }: Look): Promise<boolean> {
+export async function hasConsistentTables({ node }: Snapshot): Promise<boolean> {
   const release = await node.ask('file', { path: '/proc/sys/kernel/osrelease' });
   return !isOlderThanConsistentTables(release);
 }
 
 /** On an old kernel a table is believed only when two reads in a row agree. */
-async function stableText(look: Look, path: string, isConsistent: boolean): Promise<string> {
-  let text = await look.node.ask('file', { path });
+async function stableText(
+  snapshot: Snapshot,
+  path: string,
+  isConsistent: boolean,
+): Promise<string> {
+  let text = await snapshot.node.ask('file', { path });
   if (isConsistent) return text;
   for (let read = 1; read < STABLE_READS_MAX; read += 1) {
-    const again = await look.node.ask('file', { path });
+    const again = await snapshot.node.ask('file', { path });
     if (again === text) return text;
     text = again;
   }

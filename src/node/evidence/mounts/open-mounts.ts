@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { OpenFile } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX } from '../limits.ts';
 import { mountNamespaces } from './mount-namespaces.ts';
@@ -21,8 +21,8 @@ export interface OpenMounts {
 export const openMounts = defineEvidence<OpenMounts>({
   id: 'open-mounts',
   title: 'What every process holds open',
-  collect: async (look) => {
-    const all = await look.node.ask('processes', { all: 'processes' });
+  collect: async (snapshot) => {
+    const all = await snapshot.node.ask('processes', { all: 'processes' });
     const held: HeldMount[] = [];
     const unread: string[] = [];
     for (let start = 0; start < all.length; start += PROCESSES_AT_ONCE_MAX) {
@@ -30,7 +30,7 @@ export const openMounts = defineEvidence<OpenMounts>({
       await Promise.all(
         some.map(async ({ pid, name }) => {
           const asked = { filesOf: pid, under: [], mountIds: 'each' } as const;
-          const files = await attempt(look.node.ask('openFiles', asked));
+          const files = await attempt(snapshot.node.ask('openFiles', asked));
           if (files.known) {
             held.push(...files.value.map((file) => ({ pid, processName: name, file })));
           } else if (files.error.failure !== 'missing') {
@@ -48,18 +48,18 @@ export const openMounts = defineEvidence<OpenMounts>({
  * Mount namespaces in which nobody lives, and which an open file keeps: what is mounted there is in
  * no table that we could read. Those that a bind mount keeps are told by mount-namespaces.ts.
  */
-export async function keptNamespaces(look: Look): Promise<readonly string[]> {
+export async function storedNamespaces(snapshot: Snapshot): Promise<readonly string[]> {
   const [{ held, unread }, { namespaces }] = await Promise.all([
-    look.of(openMounts),
-    look.of(mountNamespaces),
+    snapshot.of(openMounts),
+    snapshot.of(mountNamespaces),
   ]);
   const inhabited = new Set(namespaces.map(({ namespace }) => namespace));
-  const kept = held
+  const stored = held
     // mnt:[4026532008]
     .filter(({ file }) => file.path.startsWith('mnt:[') && !inhabited.has(file.path))
     .map(
       ({ pid, processName, file }) =>
         `${file.path}: no process lives in it; ${processName} (pid ${pid}) keeps it by ${file.by}`,
     );
-  return [...kept, ...unread];
+  return [...stored, ...unread];
 }

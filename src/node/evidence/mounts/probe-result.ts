@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import type { ReadError } from '../../model/node-reader.ts';
 import { isHang } from '../stacks/hang.ts';
 import type { SuspectMount } from './suspect-mounts.ts';
@@ -16,7 +16,7 @@ export type ProbeResult =
 
 /** Asks one mount, by a reader that may be lost: twice, with growing patience. */
 export async function resultOf(
-  look: Look,
+  snapshot: Snapshot,
   { mount, isVisible }: SuspectMount,
   path: string,
   limit: string | undefined,
@@ -29,10 +29,10 @@ export async function resultOf(
   }
   if (!isVisible) return { state: 'not-probed', why: 'another mount lies over it' };
   if (limit !== undefined) return { state: 'not-probed', why: limit };
-  const first = await attempt(look.node.ask('status', { path }));
+  const first = await attempt(snapshot.node.ask('status', { path }));
   if (first.known) return { state: 'alive' };
   if (!isHang(first.error)) return errorOf(first.error);
-  const second = await attempt(look.node.ask('status', { path, patience: 'long' }));
+  const second = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
   if (second.known) return { state: 'alive' };
   if (!isHang(second.error)) return errorOf(second.error);
   return { state: 'dead', text: `no answer within 2 s, and none within 4 s more: ${path}` };

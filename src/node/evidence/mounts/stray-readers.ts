@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { READER_NAME } from '../../model/reader-name.ts';
 import { LEFT_READERS_ASKED_MAX } from '../limits.ts';
@@ -9,13 +9,15 @@ import { processes } from '../processes/processes.ts';
  * Readers of ours that are still alive after their parent has ended, and that nobody has killed. A
  * reader kills itself when its parent ends; one of an earlier version did not.
  */
-export async function strayReaders(look: Look): Promise<readonly ProcessEntry[]> {
-  const named = (await look.of(processes)).filter(({ name }) => name === READER_NAME);
+export async function strayReaders(snapshot: Snapshot): Promise<readonly ProcessEntry[]> {
+  const named = (await snapshot.of(processes)).filter(({ name }) => name === READER_NAME);
   const strays: ProcessEntry[] = [];
   for (const process of named.slice(0, LEFT_READERS_ASKED_MAX)) {
-    const status = await attempt(look.node.ask('file', { path: `/proc/${process.pid}/status` }));
+    const status = await attempt(
+      snapshot.node.ask('file', { path: `/proc/${process.pid}/status` }),
+    );
     if (!status.known || !isRoots(status.value) || isKilled(status.value)) continue;
-    if (await isStray(look, process.pid, status.value)) strays.push(process);
+    if (await isStray(snapshot, process.pid, status.value)) strays.push(process);
   }
   return strays;
 }
@@ -24,13 +26,13 @@ export async function strayReaders(look: Look): Promise<readonly ProcessEntry[]>
  * Any process can take the name of a reader. A stray also runs the very file that we run, and its
  * parent runs another program: the reader of a kubediag at work is always a direct child of it.
  */
-export async function isStray(look: Look, pid: number, status: string): Promise<boolean> {
+export async function isStray(snapshot: Snapshot, pid: number, status: string): Promise<boolean> {
   // PPid:	1
   const parent = /^PPid:\t([1-9]\d*)$/m.exec(status)?.[1];
-  const ours = await programOf(look, 'self');
+  const ours = await programOf(snapshot, 'self');
   if (ours === undefined || parent === undefined) return false;
-  if ((await programOf(look, pid)) !== ours) return false;
-  const parents = await programOf(look, parent);
+  if ((await programOf(snapshot, pid)) !== ours) return false;
+  const parents = await programOf(snapshot, parent);
   return parents !== undefined && parents !== ours;
 }
 
@@ -38,7 +40,7 @@ export async function isStray(look: Look, pid: number, status: string): Promise<
  * Device and inode of the file that a process runs. Not by following /proc/PID/exe: that asks a
  * filesystem, which may be a dead one.
  */
-async function programOf({ node }: Look, pid: number | string): Promise<string | undefined> {
+async function programOf({ node }: Snapshot, pid: number | string): Promise<string | undefined> {
   const [program, maps] = await Promise.all([
     attempt(node.ask('link', { path: `/proc/${pid}/exe` })),
     attempt(node.ask('file', { path: `/proc/${pid}/maps` })),

@@ -89,9 +89,9 @@ const byTarget = new WeakMap<MountTable, ReadonlyMap<string, readonly Mount[]>>(
 function mountsByTarget(table: MountTable): ReadonlyMap<string, readonly Mount[]> {
   const known = byTarget.get(table);
   if (known) return known;
-  const made = Map.groupBy(table.mounts, ({ target }) => target);
-  byTarget.set(table, made);
-  return made;
+  const created = Map.groupBy(table.mounts, ({ target }) => target);
+  byTarget.set(table, created);
+  return created;
 }
 
 /**

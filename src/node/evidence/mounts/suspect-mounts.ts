@@ -28,8 +28,8 @@ export interface SuspectMounts {
 export const suspectMounts = defineEvidence<SuspectMounts>({
   id: 'suspect-mounts',
   title: 'Mounts below the kubelet that may hang',
-  collect: async (look) => {
-    const [here, table] = await Promise.all([look.of(kubelet), look.of(mountTable)]);
+  collect: async (snapshot) => {
+    const [here, table] = await Promise.all([snapshot.of(kubelet), snapshot.of(mountTable)]);
     return { suspects: suspectsIn(table, here), others: othersIn(table, here), table };
   },
 });
@@ -57,7 +57,7 @@ const NEVER_WAITS: ReadonlySet<string> = new Set([
   'devpts',
 ]);
 
-type Roots = Pick<Kubelet, 'root' | 'toldRoot'>;
+type Roots = Pick<Kubelet, 'root' | 'configuredRoot'>;
 
 export function suspectsIn(table: MountTable, roots: Roots): readonly SuspectMount[] {
   const isBelow = ({ target }: Mount) =>

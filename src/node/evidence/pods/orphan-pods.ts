@@ -1,5 +1,5 @@
 import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { type Containers, containers } from '../containers/containers.ts';
 import { cleaningThread } from '../stacks/thread-stacks.ts';
@@ -20,7 +20,7 @@ export type PodLife =
        * pod can look just like this for a while, so a person must name the pod before anything of
        * it is taken away.
        */
-      readonly needsWord?: string;
+      readonly needsConfirmation?: string;
     }
   | { readonly state: 'uncertain'; readonly why: string };
 
@@ -42,29 +42,29 @@ export interface OrphanPods {
 export const orphanPods = defineEvidence<OrphanPods>({
   id: 'orphan-pods',
   title: 'Which pods nobody knows any more',
-  collect: async (look) => {
+  collect: async (snapshot) => {
     const cgroups = podsOfProcesses(
-      await attempt(look.node.ask('processes', { all: 'processes' })),
+      await attempt(snapshot.node.ask('processes', { all: 'processes' })),
     );
-    return { lifeOf: (podUid) => lifeOf(podUid, cgroups, look) };
+    return { lifeOf: (podUid) => lifeOf(podUid, cgroups, snapshot) };
   },
 });
 
 type Cgroups = Attempt<ReadonlyMap<string, ProcessEntry>>;
 
-async function lifeOf(podUid: string, cgroups: Cgroups, look: Look): Promise<PodLife> {
+async function lifeOf(podUid: string, cgroups: Cgroups, snapshot: Snapshot): Promise<PodLife> {
   const running = cgroups.known ? cgroups.value.get(podUid) : undefined;
   if (running) return ofProcess(running);
-  const listed = await attempt(look.of(pods));
+  const listed = await attempt(snapshot.of(pods));
   const pod = listed.known ? listed.value.pods.find(({ uid }) => uid === podUid) : undefined;
   if (pod && listed.known) {
     const by = `the kubelet lists it as ${pod.namespace}/${pod.name}`;
     return { state: 'live', by, origin: listed.value.origin };
   }
-  const held = await attempt(look.of(containers));
+  const held = await attempt(snapshot.of(containers));
   const alive = held.known ? signOfLife(podUid, held.value) : undefined;
   if (alive) return alive;
-  const files = await attempt(look.of(staticPods));
+  const files = await attempt(snapshot.of(staticPods));
   if (files.known && files.value.uids.has(podUid)) {
     const by = 'a file of a static pod has its uid';
     return { state: 'live', by, origin: files.value.origin };
@@ -73,7 +73,7 @@ async function lifeOf(podUid: string, cgroups: Cgroups, look: Look): Promise<Pod
   if (untold && !untold.known) return { state: 'uncertain', why: untold.why };
   if (!held.known || !files.known) return { state: 'uncertain', why: 'nobody tells' };
   const known = { listed, held: held.value, files: files.value };
-  return (await goneByKubelet(podUid, known, look)) ?? unknownPod(podUid, known);
+  return (await goneByKubelet(podUid, known, snapshot)) ?? unknownPod(podUid, known);
 }
 
 interface Witnesses {
@@ -89,10 +89,10 @@ interface Witnesses {
 async function goneByKubelet(
   podUid: string,
   { listed, files }: Witnesses,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<PodLife | undefined> {
-  if (doubtOfList(listed) === undefined || isStaticPodUid(podUid)) return undefined;
-  const thread = await cleaningThread(podUid, look);
+  if (unknownOfList(listed) === undefined || isStaticPodUid(podUid)) return undefined;
+  const thread = await cleaningThread(podUid, snapshot);
   if (!thread) return undefined;
   const claim =
     'the kubelet counts it among the orphaned pods: its clean-up of those (cleanupOrphanedPodDirs) ' +
@@ -104,26 +104,26 @@ async function goneByKubelet(
 /** Nobody has shown a sign of life of it; now each must be able to vouch for that. */
 function unknownPod(podUid: string, { listed, held, files }: Witnesses): PodLife {
   const agreed = absencesOf(files);
-  const doubt = doubtOfList(listed);
-  if (doubt === undefined && listed.known) {
+  const unknown = unknownOfList(listed);
+  if (unknown === undefined && listed.known) {
     const claim = `the kubelet does not list it among its ${listed.value.pods.length} pods`;
     const all = [...agreed, { claim, origin: listed.value.origin }];
     // Its list is whole without them, for as long as it has not heard of them itself.
-    const word = files.untold === undefined ? {} : { needsWord: files.untold };
+    const word = files.untold === undefined ? {} : { needsConfirmation: files.untold };
     return { state: 'orphan', agreed: all, ...word };
   }
   if (files.untold !== undefined) {
-    return { state: 'uncertain', why: `${files.untold}, and ${doubt}` };
+    return { state: 'uncertain', why: `${files.untold}, and ${unknown}` };
   }
   if (held.sandboxes.some((sandbox) => sandbox.podUid === podUid)) {
-    const why = `the runtime still has a stopped sandbox of it, and ${doubt}`;
+    const why = `the runtime still has a stopped sandbox of it, and ${unknown}`;
     return { state: 'uncertain', why };
   }
   if (isStaticPodUid(podUid) && !files.isNone) {
-    const why = `its uid is that of a static pod, this node has files of such, and ${doubt}`;
+    const why = `its uid is that of a static pod, this node has files of such, and ${unknown}`;
     return { state: 'uncertain', why };
   }
-  return { state: 'orphan', agreed, needsWord: doubt ?? '' };
+  return { state: 'orphan', agreed, needsConfirmation: unknown ?? '' };
 }
 
 function absencesOf(files: StaticPods): readonly Absence[] {
@@ -138,7 +138,7 @@ function absencesOf(files: StaticPods): readonly Absence[] {
 }
 
 /** Why the kubelet's list proves nothing by what it does not hold; undefined when it does. */
-function doubtOfList(listed: Attempt<Pods>): string | undefined {
+function unknownOfList(listed: Attempt<Pods>): string | undefined {
   if (!listed.known) return `the kubelet's own list of pods cannot be had: ${listed.why}`;
   const isWhole = listed.value.pods.some(({ isFromApi }) => isFromApi);
   // Until the API server was heard, the list holds static pods alone, or nothing.

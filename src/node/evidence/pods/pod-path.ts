@@ -15,9 +15,11 @@ const POD_UID = /^[0-9a-z](?:[0-9a-z-]{0,62}[0-9a-z])?$/i;
 /** Reads a path as one of a pod, below the kubelet's root as it is or as it was named. */
 export function podPathOf(
   path: string,
-  { root, toldRoot }: { readonly root: string; readonly toldRoot?: string | undefined },
+  { root, configuredRoot }: { readonly root: string; readonly configuredRoot?: string | undefined },
 ): PodPath | undefined {
-  const top = [root, toldRoot].find((one) => one !== undefined && path.startsWith(`${one}/pods/`));
+  const top = [root, configuredRoot].find(
+    (one) => one !== undefined && path.startsWith(`${one}/pods/`),
+  );
   if (top === undefined) return undefined;
   const [podUid = '', ...names] = path.slice(`${top}/pods/`.length).split('/');
   if (!POD_UID.test(podUid)) return undefined;
@@ -33,8 +35,8 @@ export function podPathOf(
 /** The same path below the resolved root, as the mount table names it. */
 export function resolvedPath(
   path: string,
-  { root, toldRoot }: { readonly root: string; readonly toldRoot?: string | undefined },
+  { root, configuredRoot }: { readonly root: string; readonly configuredRoot?: string | undefined },
 ): string {
-  if (toldRoot === undefined || !path.startsWith(`${toldRoot}/`)) return path;
-  return `${root}${path.slice(toldRoot.length)}`;
+  if (configuredRoot === undefined || !path.startsWith(`${configuredRoot}/`)) return path;
+  return `${root}${path.slice(configuredRoot.length)}`;
 }

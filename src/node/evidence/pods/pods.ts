@@ -2,7 +2,7 @@ import { fieldAt, listAt, numberAt, textAt } from '../../../lib/std/json.ts';
 import { mapJsonItems } from '../../../lib/std/json-items.ts';
 import { JsonLimitError, parseJson } from '../../../lib/std/parse-json.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { credentialAdvice } from '../kubelet/kubelet-credential.ts';
@@ -46,26 +46,26 @@ export interface Pods {
 export const pods = defineEvidence<Pods>({
   id: 'pods',
   title: 'Pods as the kubelet knows them',
-  collect: async (look) => {
-    const { items, origin } = await readPodItems(look, parsePod);
+  collect: async (snapshot) => {
+    const { items, origin } = await readPodItems(snapshot, parsePod);
     return { pods: items, origin };
   },
 });
 
 /** What is made of each pod in the kubelet's list, which is whole as the API server has it. */
 export async function readPodItems<T>(
-  look: Look,
+  snapshot: Snapshot,
   each: (item: unknown, origin: string) => T,
 ): Promise<PodItems<T>> {
-  const here = await look.of(kubelet);
+  const here = await snapshot.of(kubelet);
   if (here.presence !== 'running') {
     throw new ReadError('refused', 'the kubelet', 'it does not run, so it cannot be asked');
   }
-  const doors = doorsOf(here);
+  const endpoints = endpointsOf(here);
   const failures: string[] =
-    doors.length === 0 ? ['none of its ports is open, or it did not say which'] : [];
-  for (const door of doors) {
-    const answered = await attempt(askPods(look, door, each));
+    endpoints.length === 0 ? ['none of its ports is open, or it did not say which'] : [];
+  for (const endpoint of endpoints) {
+    const answered = await attempt(askPods(snapshot, endpoint, each));
     if (answered.known) return answered.value;
     failures.push(answered.why);
   }
@@ -77,28 +77,28 @@ interface PodItems<T> {
   readonly origin: string;
 }
 
-export type Door = {
+export type Endpoint = {
   readonly scheme: 'http' | 'https';
   readonly address: string;
   readonly port: number;
 };
 
 /** The open door first: it needs no credentials. A port that is 0 is switched off. */
-export function doorsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Door[] {
-  const doors: Door[] = [
+export function endpointsOf({ address, readOnlyPort, securePort }: Kubelet): readonly Endpoint[] {
+  const endpoints: Endpoint[] = [
     { scheme: 'http', address, port: readOnlyPort },
     { scheme: 'https', address, port: securePort },
   ];
-  return doors.filter(({ port }) => port > 0);
+  return endpoints.filter(({ port }) => port > 0);
 }
 
 async function askPods<T>(
-  look: Look,
-  door: Door,
+  snapshot: Snapshot,
+  endpoint: Endpoint,
   each: (item: unknown, origin: string) => T,
 ): Promise<PodItems<T>> {
-  const { status, body } = await look.node.ask('kubelet', { ...door, path: '/pods' });
-  const origin = `GET ${door.scheme}://${door.address}:${door.port}/pods`;
+  const { status, body } = await snapshot.node.ask('kubelet', { ...endpoint, path: '/pods' });
+  const origin = `GET ${endpoint.scheme}://${endpoint.address}:${endpoint.port}/pods`;
   if (status === 401 || status === 403) {
     const why = `HTTP ${status}: ${credentialAdvice()}`;
     throw new ReadError('denied', origin, why);

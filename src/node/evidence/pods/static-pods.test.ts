@@ -1,58 +1,58 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/made-node.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { parseKubeletConfig } from '../kubelet/kubelet-config.ts';
 import { orphanPods } from './orphan-pods.ts';
 
-function made(name: string): NodeMaker {
+function fixture(name: string): NodeMaker {
   const maker = madeNodes().get(name);
   if (!maker) throw new Error(name);
   return maker;
 }
 
 const lifeOn = async (maker: NodeMaker) =>
-  (await lookAt(maker.build()).of(orphanPods)).lifeOf(ORPHAN);
+  (await takeSnapshot(maker.build()).of(orphanPods)).lifeOf(ORPHAN);
 
 const ADDRESS = 'https://manifests.example/pods?token=hunter2';
 
 test.each([
   ['a flag', ['--manifest-url', ADDRESS], ''],
   ['a file', ['--config=/etc/kubelet.yaml'], `staticPodURL: ${ADDRESS}\n`],
-])('static pods from an address, told by %s, could not be asked for', async (_, words, config) => {
-  const told = (maker: NodeMaker) =>
+])('static pods from an address, told by %s, could not be asked for', async (_, args, config) => {
+  const reported = (maker: NodeMaker) =>
     maker
-      .file('/proc/812/cmdline', `kubelet\0${[...words, '--read-only-port=10255'].join('\0')}\0`)
+      .file('/proc/812/cmdline', `kubelet\0${[...args, '--read-only-port=10255'].join('\0')}\0`)
       .file('/proc/812/root/etc/kubelet.yaml', config);
-  const life = await lifeOn(told(made('active-cephfs')));
+  const life = await lifeOn(reported(fixture('active-cephfs')));
   expect(life).toMatchObject({
     state: 'orphan',
-    needsWord: expect.stringContaining('staticPodURL'),
+    needsConfirmation: expect.stringContaining('staticPodURL'),
   });
   // The address may hold a secret.
   expect(JSON.stringify(life)).not.toContain('hunter2');
   // Where the kubelet's own list does not vouch either, nobody does.
-  expect(await lifeOn(told(made('latent-list-of-static-pods-only')))).toMatchObject({
+  expect(await lifeOn(reported(fixture('latent-list-of-static-pods-only')))).toMatchObject({
     state: 'uncertain',
     why: expect.stringContaining('staticPodURL'),
   });
 });
 
 test('an address that was taken back by an empty value is none', async () => {
-  const maker = made('active-cephfs');
-  const words = ['--config=/etc/kubelet.yaml', '--manifest-url=', '--read-only-port=10255'];
+  const maker = fixture('active-cephfs');
+  const args = ['--config=/etc/kubelet.yaml', '--manifest-url=', '--read-only-port=10255'];
   maker
-    .file('/proc/812/cmdline', `kubelet\0${words.join('\0')}\0`)
+    .file('/proc/812/cmdline', `kubelet\0${args.join('\0')}\0`)
     .file('/proc/812/root/etc/kubelet.yaml', `staticPodURL: ${ADDRESS}\n`);
-  expect(await lifeOn(maker)).not.toHaveProperty('needsWord');
+  expect(await lifeOn(maker)).not.toHaveProperty('needsConfirmation');
 });
 
 test('of an address of static pods a bundle keeps that there is one, or none', () => {
   const path = `/proc/812/root/var/lib/kubelet/config.yaml`;
-  const kept = (value: string) =>
+  const stored = (value: string) =>
     redactAnswer('file', { path }, `kind: KubeletConfiguration\nstaticPodURL: "${value}"\n`);
-  expect(kept('https://a.example/?token=hunter2')).not.toContain('hunter2');
-  expect(parseKubeletConfig(kept('https://a.example/'), path).hasStaticPodUrl).toBe(true);
-  expect(parseKubeletConfig(kept(''), path).hasStaticPodUrl).toBe(false);
+  expect(stored('https://a.example/?token=hunter2')).not.toContain('hunter2');
+  expect(parseKubeletConfig(stored('https://a.example/'), path).hasStaticPodUrl).toBe(true);
+  expect(parseKubeletConfig(stored(''), path).hasStaticPodUrl).toBe(false);
 });

@@ -1,5 +1,5 @@
 import { textAt } from '../../../lib/std/json.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { CONFIG_CHARACTERS_MAX, CONFIG_FILES_MAX } from '../limits.ts';
@@ -22,22 +22,22 @@ export interface StaticPods {
 export const staticPods = defineEvidence<StaticPods>({
   id: 'static-pods',
   title: 'Static pods of this node',
-  collect: async (look) => {
-    const { staticPodPath, process, doubts, hasStaticPodUrl } = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const { staticPodPath, process, unknowns, hasStaticPodUrl } = await snapshot.of(kubelet);
     // Of what stands in a file that we could not read, an address may be a part.
-    const reasons = hasStaticPodUrl ? [FROM_AN_ADDRESS, ...doubts] : doubts;
+    const reasons = hasStaticPodUrl ? [FROM_AN_ADDRESS, ...unknowns] : unknowns;
     const untold = reasons.length > 0 ? { untold: reasons.join('; ') } : {};
     if (!process || staticPodPath === undefined) {
       // Told where they are in a file that we could not read, it may have some all the same.
-      if (doubts.length > 0) throw new ReadError('failed', 'static pods', doubts.join('; '));
+      if (unknowns.length > 0) throw new ReadError('failed', 'static pods', unknowns.join('; '));
       const claim = 'the kubelet was told of no folder of static pods';
       return { uids: new Set(), isNone: true, claim, origin: "the kubelet's settings", ...untold };
     }
     const view = `/proc/${process.pid}/root${absolutePath(staticPodPath, process.workingFolder)}`;
-    const files = await filesAt(look, view);
+    const files = await filesAt(snapshot, view);
     const uids = new Set<string>();
     for (const file of files) {
-      const text = await unlessMissing(look.node.ask('file', { path: file }));
+      const text = await unlessMissing(snapshot.node.ask('file', { path: file }));
       const uid = text === undefined ? undefined : uidIn(text, file);
       if (uid !== undefined) uids.add(uid);
     }
@@ -50,11 +50,11 @@ const FROM_AN_ADDRESS =
   'the kubelet takes static pods from an address too (staticPodURL), which cannot be asked';
 
 /** The path may name a folder of them, or one of them. */
-async function filesAt(look: Look, view: string): Promise<readonly string[]> {
-  const status = await unlessMissing(look.node.ask('status', { path: view }));
+async function filesAt(snapshot: Snapshot, view: string): Promise<readonly string[]> {
+  const status = await unlessMissing(snapshot.node.ask('status', { path: view }));
   if (!status) return [];
   if (status.type === 'file') return [view];
-  const names = await look.node.ask('folder', { path: view });
+  const names = await snapshot.node.ask('folder', { path: view });
   // The kubelet passes over what begins with a dot.
   const files = names.filter((name) => !name.startsWith('.'));
   if (files.length > CONFIG_FILES_MAX) throw new ReadError('too-large', view);

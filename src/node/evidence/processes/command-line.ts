@@ -1,9 +1,9 @@
 /** The words of "/proc/<pid>/cmdline": one NUL after each. */
 export function parseCommandLine(text: string): readonly string[] {
   // "/usr/bin/kubelet\0--root-dir=/var/lib/kubelet\0"
-  const words = text.split('\0');
-  while (words.length > 0 && words.at(-1) === '') words.pop();
-  return words;
+  const args = text.split('\0');
+  while (args.length > 0 && args.at(-1) === '') args.pop();
+  return args;
 }
 
 /**
@@ -11,10 +11,10 @@ export function parseCommandLine(text: string): readonly string[] {
  * dash for some programs, and "_" for "-". Only the caller knows that its flag takes a value, so a
  * flag is looked for by name; the list is never parsed as a whole.
  */
-export function flagValues(words: readonly string[], ...names: readonly string[]): string[] {
+export function flagValues(args: readonly string[], ...names: readonly string[]): string[] {
   const values: string[] = [];
-  for (let index = 0; index < words.length; index += 1) {
-    const word = words[index] ?? '';
+  for (let index = 0; index < args.length; index += 1) {
+    const word = args[index] ?? '';
     if (word === '--') break;
     const flag = splitFlag(word);
     if (!flag || !names.includes(flag.name)) continue;
@@ -23,7 +23,7 @@ export function flagValues(words: readonly string[], ...names: readonly string[]
       continue;
     }
     index += 1;
-    const next = words[index];
+    const next = args[index];
     if (next !== undefined) values.push(next);
   }
   return values;
@@ -31,15 +31,15 @@ export function flagValues(words: readonly string[], ...names: readonly string[]
 
 /** The value that counts: the last one. */
 export function flagValue(
-  words: readonly string[],
+  args: readonly string[],
   ...names: readonly string[]
 ): string | undefined {
-  return flagValues(words, ...names).at(-1);
+  return flagValues(args, ...names).at(-1);
 }
 
 /** For flags without a value, such as "--version" and "--disable-agent". */
-export function hasFlag(words: readonly string[], name: string): boolean {
-  return words.some((word) => {
+export function hasFlag(args: readonly string[], name: string): boolean {
+  return args.some((word) => {
     const flag = splitFlag(word);
     return flag?.name === name && flag.value !== 'false';
   });
@@ -57,8 +57,8 @@ export function splitFlag(
 }
 
 /** The first word that is no flag, after the program itself: "server" in "k3s server --debug". */
-export function subCommand(words: readonly string[]): string | undefined {
-  return words.slice(1).find((word) => !word.startsWith('-'));
+export function subCommand(args: readonly string[]): string | undefined {
+  return args.slice(1).find((word) => !word.startsWith('-'));
 }
 
 /** The last part of a path: "kubelet" of "/usr/bin/kubelet". */

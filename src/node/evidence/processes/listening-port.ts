@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 
 /** MQTT without encryption. */
 const BROKER_PORT = 1883;
@@ -8,15 +8,15 @@ const BROKER_PORT = 1883;
  * Whether somebody listens on the port of a broker in the network that this container lives in. Not
  * knowing is no: nothing hangs on it but a sentence.
  */
-export async function isServing(look: Look, containerId: string): Promise<boolean> {
-  const all = await attempt(look.node.ask('processes', { all: 'processes' }));
+export async function isServing(snapshot: Snapshot, containerId: string): Promise<boolean> {
+  const all = await attempt(snapshot.node.ask('processes', { all: 'processes' }));
   const one = all.known
     ? all.value.find(({ cgroups }) => cgroups.some((cgroup) => cgroup.includes(containerId)))
     : undefined;
   if (!one) return false;
   for (const table of ['tcp', 'tcp6']) {
     const path = `/proc/${one.pid}/net/${table}`;
-    const text = await attempt(look.node.ask('file', { path }));
+    const text = await attempt(snapshot.node.ask('file', { path }));
     if (text.known && listensOn(text.value, BROKER_PORT)) return true;
   }
   return false;

@@ -1,12 +1,12 @@
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 
 /** The kernel counts the start times of processes in these, on every machine that it runs on. */
 export const TICKS_PER_SECOND = 100;
 
 /** Seconds since the node was booted. */
-export async function uptimeOf(look: Look): Promise<number> {
+export async function uptimeOf(snapshot: Snapshot): Promise<number> {
   // 17449.62 13353.31
-  return Number.parseFloat(await look.node.ask('file', { path: '/proc/uptime' }));
+  return Number.parseFloat(await snapshot.node.ask('file', { path: '/proc/uptime' }));
 }
 
 /**

@@ -6,7 +6,7 @@ import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
 export const processes = defineEvidence<readonly ProcessEntry[]>({
   id: 'processes',
   title: 'Every process of the node',
-  collect: (look) => look.node.ask('processes', { all: 'processes' }),
+  collect: (snapshot) => snapshot.node.ask('processes', { all: 'processes' }),
 });
 
 /** Pods of which a process runs. One that has ended, and waits to be reaped, does not. */

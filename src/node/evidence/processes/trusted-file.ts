@@ -1,4 +1,4 @@
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import { type FileStatus, ReadError } from '../../model/node-reader.ts';
 import { resolvePath } from '../text/file-path.ts';
 
@@ -6,10 +6,10 @@ import { resolvePath } from '../text/file-path.ts';
  * A program is run as root only when nobody but root can have put it there: the file and every
  * folder and link on the way are root's, and nobody else may write. Returns where it really is.
  */
-export async function trustedFile(look: Look, view: string, path: string): Promise<string> {
-  checkTrusted(path, '/', await look.node.ask('status', { path: view || '/' }));
+export async function trustedFile(snapshot: Snapshot, view: string, path: string): Promise<string> {
+  checkTrusted(path, '/', await snapshot.node.ask('status', { path: view || '/' }));
   const seen: FileStatus[] = [];
-  const resolved = await resolvePath(look.node, view, path, (here, status) => {
+  const resolved = await resolvePath(snapshot.node, view, path, (here, status) => {
     checkTrusted(path, here.slice(view.length), status);
     seen.push(status);
   });

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { KUBELET_COMMS } from '../kubelet/kubelet-process.ts';
@@ -40,20 +40,20 @@ export type KubeletService =
 export const kubeletService = defineEvidence<KubeletService>({
   id: 'kubelet-service',
   title: 'Whether the kubelet runs, and how it ended',
-  collect: async (look) => {
-    const found = await look.of(kubelet);
-    if (found.presence === 'running') return runningService(look, found);
+  collect: async (snapshot) => {
+    const found = await snapshot.of(kubelet);
+    if (found.presence === 'running') return runningService(snapshot, found);
     // What may be the kubelet is named with the whole report; more is not to be said here.
     if (found.contradiction !== undefined) return { state: 'absent' };
-    return missingService(look, found);
+    return missingService(snapshot, found);
   },
 });
 
-async function runningService(look: Look, found: Kubelet): Promise<KubeletService> {
+async function runningService(snapshot: Snapshot, found: Kubelet): Promise<KubeletService> {
   const { pid = 0, startTime = '0' } = found.process ?? {};
   const { root, isPaused = false } = found;
   const running = { state: 'running', pid, root, isPaused } as const;
-  const uptime = await attempt(uptimeOf(look));
+  const uptime = await attempt(uptimeOf(snapshot));
   if (!uptime.known) {
     // A recording of an earlier version: that it ran is known all the same.
     if (uptime.error.failure === 'not-recorded') return running;
@@ -61,24 +61,24 @@ async function runningService(look: Look, found: Kubelet): Promise<KubeletServic
   }
   const ageS = ageOf(startTime, uptime.value);
   if (ageS === undefined || ageS >= KUBELET_YOUNG_S) return running;
-  return { ...running, young: { ageS, unit: await unitOf(look, found) } };
+  return { ...running, young: { ageS, unit: await unitOf(snapshot, found) } };
 }
 
-async function missingService(look: Look, found: Kubelet): Promise<KubeletService> {
-  const all = await look.of(processes);
-  const hidden = await hiddenProcesses(look, all);
+async function missingService(snapshot: Snapshot, found: Kubelet): Promise<KubeletService> {
+  const all = await snapshot.of(processes);
+  const hidden = await hiddenProcesses(snapshot, all);
   if (hidden !== undefined) return { state: 'uncertain', why: hidden };
-  const unit = await unitOf(look, found);
+  const unit = await unitOf(snapshot, found);
   const livePods = countLivePods(all);
   const root = found.presence === 'absent' ? undefined : found.root;
   const other =
-    (root === undefined ? undefined : otherSign(all, found.disbelieved, unit)) ??
+    (root === undefined ? undefined : otherSign(all, found.rejected, unit)) ??
     changeUnderWay(unit.state) ??
-    (await listenerSign(look)) ??
-    (livePods > 0 ? undefined : await bootSign(look, unit));
+    (await listenerSign(snapshot)) ??
+    (livePods > 0 ? undefined : await bootSign(snapshot, unit));
   if (other !== undefined) return { state: 'uncertain', why: other };
   if (root === undefined) return withoutRoot(unit, livePods);
-  const pods = (await unlessMissing(look.node.ask('folder', { path: `${root}/pods` }))) ?? [];
+  const pods = (await unlessMissing(snapshot.node.ask('folder', { path: `${root}/pods` }))) ?? [];
   return { state: 'not-running', root, podFolders: pods.length, livePods, unit };
 }
 
@@ -105,10 +105,10 @@ const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
 /** Why a kubelet could run that we do not see: without rights, or from within a container. */
 async function hiddenProcesses(
-  look: Look,
+  snapshot: Snapshot,
   all: readonly ProcessEntry[],
 ): Promise<string | undefined> {
-  const namespace = await attempt(look.node.ask('link', { path: '/proc/1/ns/pid' }));
+  const namespace = await attempt(snapshot.node.ask('link', { path: '/proc/1/ns/pid' }));
   if (!namespace.known) {
     return `no kubelet process is visible, and the node may hide processes: ${namespace.why}`;
   }
@@ -127,7 +127,7 @@ async function hiddenProcesses(
 /** Whatever shows that a kubelet may run after all: one that began meanwhile, or has another name. */
 function otherSign(
   all: readonly ProcessEntry[],
-  disbelieved: readonly string[],
+  rejected: readonly string[],
   { state }: ServiceUnit,
 ): string | undefined {
   const one = all.find(
@@ -135,7 +135,7 @@ function otherSign(
       KUBELET_COMMS.has(name) &&
       letter !== 'Z' &&
       thread === undefined &&
-      !disbelieved.some((text) => text.startsWith(`process ${pid} `)),
+      !rejected.some((text) => text.startsWith(`process ${pid} `)),
   );
   if (one) {
     return `process ${one.pid} (${one.name}) may be a kubelet that has just started; check again`;
@@ -145,13 +145,13 @@ function otherSign(
 }
 
 /** Services are started one after another at boot: one that has not run yet was not stopped. */
-async function bootSign(look: Look, unit: ServiceUnit): Promise<string | undefined> {
+async function bootSign(snapshot: Snapshot, unit: ServiceUnit): Promise<string | undefined> {
   const { state, hasNoUnit, events, lastLines } = unit;
   const isSettled = state && (state.active !== 'inactive' || NEVER_STARTED.has(state.enabled));
   if (hasNoUnit || isSettled) return undefined;
-  const uptimeS = await uptimeOf(look);
+  const uptimeS = await uptimeOf(snapshot);
   if (!(uptimeS < NODE_YOUNG_S)) return undefined;
-  const bootMs = look.node.now().getTime() - uptimeS * 1000;
+  const bootMs = snapshot.node.now().getTime() - uptimeS * 1000;
   const hasRun = [...events, ...lastLines].some(({ time }) => time && time.getTime() >= bootMs);
   if (hasRun) return undefined;
   return `the node was booted ${Math.round(uptimeS)} s ago, and the kubelet has not been started since; check again in some minutes`;
@@ -161,10 +161,10 @@ const NEVER_STARTED: ReadonlySet<string> = new Set(['disabled', 'masked']);
 
 const KUBELET_PORT = 10_250;
 
-async function listenerSign(look: Look): Promise<string | undefined> {
+async function listenerSign(snapshot: Snapshot): Promise<string | undefined> {
   for (const table of ['tcp', 'tcp6']) {
     const path = `/proc/1/net/${table}`;
-    const text = await unlessMissing(look.node.ask('file', { path }));
+    const text = await unlessMissing(snapshot.node.ask('file', { path }));
     if (text !== undefined && listensOn(text, KUBELET_PORT)) {
       return `something listens on port ${KUBELET_PORT}, but no process is called kubelet; if it is one: --kubelet-pid`;
     }
@@ -172,11 +172,11 @@ async function listenerSign(look: Look): Promise<string | undefined> {
   return undefined;
 }
 
-function unitOf(look: Look, { program, presence }: Pick<Kubelet, 'program' | 'presence'>) {
-  const { kubeletLog } = look.settings;
+function unitOf(snapshot: Snapshot, { program, presence }: Pick<Kubelet, 'program' | 'presence'>) {
+  const { kubeletLog } = snapshot.settings;
   const isRunning = presence === 'running';
   const usual = isRunning ? [] : usualFiles().map(({ path }) => path);
-  return serviceUnit(look, {
+  return serviceUnit(snapshot, {
     units: KUBELET_UNITS,
     programs: [...new Set([program, 'kubelet'])],
     files: kubeletLog === undefined ? usual : [kubeletLog],

@@ -1,5 +1,5 @@
 import { type Attempt, attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry, ReadError } from '../../model/node-reader.ts';
 import { runtime } from '../containers/runtime.ts';
 import { serviceAt } from '../containers/runtime-names.ts';
@@ -45,29 +45,29 @@ type How = Extract<RuntimeService, { readonly state: 'silent' }>['how'];
 export const runtimeService = defineEvidence<RuntimeService>({
   id: 'runtime-service',
   title: 'Whether the container runtime responds',
-  collect: async (look) => {
-    const found = await look.of(kubelet);
-    const mismatch = await otherSocket(look, found);
+  collect: async (snapshot) => {
+    const found = await snapshot.of(kubelet);
+    const mismatch = await otherSocket(snapshot, found);
     if (mismatch !== undefined) return { state: 'uncertain', why: mismatch };
-    const answered = await attempt(look.of(runtime));
+    const answered = await attempt(snapshot.of(runtime));
     if (answered.known) return { state: 'answers' };
-    const named = await namedSocket(look, found);
+    const named = await namedSocket(snapshot, found);
     // A socket that we only guessed may be of a runtime that nobody uses here.
     if (!named) {
       const only = '; only --runtime-endpoint names this socket, and not the kubelet';
-      const isGiven = look.settings.runtimeEndpoint !== undefined;
+      const isGiven = snapshot.settings.runtimeEndpoint !== undefined;
       return { state: 'uncertain', why: `${answered.why}${isGiven ? only : ''}` };
     }
     const { error } =
       named.socket === found.runtimeSocket
         ? answered
-        : await attempt(look.node.ask('runtime', { socket: named.socket, call: 'Version' })).then(
-            (again) => (again.known ? { error: undefined } : again),
-          );
+        : await attempt(
+            snapshot.node.ask('runtime', { socket: named.socket, call: 'Version' }),
+          ).then((again) => (again.known ? { error: undefined } : again));
     if (!error) return { state: 'answers' };
     const how = howOf(error);
     if (how === undefined) return { state: 'uncertain', why: error.message };
-    return silentService(look, { ...named, found, how, first: error });
+    return silentService(snapshot, { ...named, found, how, first: error });
   },
 });
 
@@ -77,14 +77,14 @@ interface NamedSocket {
 }
 
 /** Whatever answers or is silent at another socket than the kubelet's says nothing of its runtime. */
-async function otherSocket(look: Look, found: Kubelet): Promise<string | undefined> {
+async function otherSocket(snapshot: Snapshot, found: Kubelet): Promise<string | undefined> {
   const { process, runtimeSocket: given, ownRuntimeSocket: own } = found;
   if (!process || given === undefined || own === undefined) return undefined;
   if (inRun(given) === inRun(own)) return undefined;
   // The kubelet may reach the same socket by another path, as from within a container.
   const [here, there] = await Promise.all(
     [given, `/proc/${process.pid}/root${own}`].map((path) =>
-      unlessMissing(look.node.ask('status', { path })),
+      unlessMissing(snapshot.node.ask('status', { path })),
     ),
   );
   if (here && there && here.device === there.device && here.inode === there.inode) return undefined;
@@ -97,14 +97,14 @@ function inRun(path: string): string {
 }
 
 /** By the kubelet itself. Of one that does not run, its log may say where it looked for the runtime. */
-async function namedSocket(look: Look, found: Kubelet): Promise<NamedSocket | undefined> {
+async function namedSocket(snapshot: Snapshot, found: Kubelet): Promise<NamedSocket | undefined> {
   const { runtimeSocket: socket, ownRuntimeSocket: own, process } = found;
   if (process) {
-    const isNamed = look.settings.runtimeEndpoint === undefined || own !== undefined;
+    const isNamed = snapshot.settings.runtimeEndpoint === undefined || own !== undefined;
     if (socket === undefined || !isNamed) return undefined;
     return { socket, namedBy: `the kubelet (process ${process.pid})` };
   }
-  const service = await attempt(look.of(kubeletService));
+  const service = await attempt(snapshot.of(kubeletService));
   if (!service.known || service.value.state !== 'not-running') return undefined;
   const { events, lastLines } = service.value.unit;
   const path = [...lastLines, ...events].flatMap(({ text }) => dialledSocket(text)).at(-1);
@@ -136,26 +136,27 @@ interface Silence extends NamedSocket {
   readonly first: ReadError;
 }
 
-async function silentService(look: Look, silence: Silence): Promise<RuntimeService> {
+async function silentService(snapshot: Snapshot, silence: Silence): Promise<RuntimeService> {
   const { socket, namedBy, found, how, first } = silence;
   if (how === 'missing') {
-    const elsewhere = await inView(look, found, socket);
+    const elsewhere = await inView(snapshot, found, socket);
     if (elsewhere !== undefined) return { state: 'uncertain', why: elsewhere };
   }
-  const all = await look.of(processes);
+  const all = await snapshot.of(processes);
   const { program, names, units, folder } = serviceAt(socket);
   // A runtime in a pod, as of Docker in Docker, is not the node's.
   const own = all.filter(
     ({ name, state, cgroups }) =>
       names.includes(name) && state !== 'Z' && podOfCgroup(cgroups) === undefined,
   );
-  const unit = await serviceUnit(look, { units, programs: names, files: [LOG_OF_CONTAINERD] });
+  const unit = await serviceUnit(snapshot, { units, programs: names, files: [LOG_OF_CONTAINERD] });
   // Asked last: one that was only restarted, or busy for a moment, answers by now.
-  const again = await attempt(look.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
-  const changing = changeOf(first, again, how) ?? startOf(unit, own) ?? (await youngest(look, own));
+  const again = await attempt(snapshot.node.ask('runtime', { socket, call: 'ListPodSandbox' }));
+  const changing =
+    changeOf(first, again, how) ?? startOf(unit, own) ?? (await youngest(snapshot, own));
   if (again.known || changing !== undefined) return { state: 'uncertain', why: changing ?? '' };
   const livePods = countLivePods(all);
-  if (how === 'missing' && livePods === 0 && !(await hasPodFolders(look, found))) {
+  if (how === 'missing' && livePods === 0 && !(await hasPodFolders(snapshot, found))) {
     return { state: 'uncertain', why: `${first.message}, and there are no pods here` };
   }
   return {
@@ -191,24 +192,27 @@ function startOf({ state, events }: ServiceUnit, own: readonly ProcessEntry[]): 
 }
 
 /** A kubelet in a container may have another socket at the same path. */
-async function inView(look: Look, { process }: Kubelet, socket: string) {
+async function inView(snapshot: Snapshot, { process }: Kubelet, socket: string) {
   if (!process) return undefined;
   const path = `/proc/${process.pid}/root${socket}`;
-  const seen = await unlessMissing(look.node.ask('status', { path }));
+  const seen = await unlessMissing(snapshot.node.ask('status', { path }));
   return seen && `${socket} is there for the kubelet, but not in the node's own filesystem`;
 }
 
-async function hasPodFolders(look: Look, { process, root }: Kubelet): Promise<boolean> {
+async function hasPodFolders(snapshot: Snapshot, { process, root }: Kubelet): Promise<boolean> {
   const path = `${process ? `/proc/${process.pid}/root` : ''}${root}/pods`;
-  const names = await unlessMissing(look.node.ask('folder', { path }));
+  const names = await unlessMissing(snapshot.node.ask('folder', { path }));
   return (names ?? []).length > 0;
 }
 
 /** One that began a moment ago may not listen yet. One that a signal stopped will not, whatever its age. */
-async function youngest(look: Look, own: readonly ProcessEntry[]): Promise<string | undefined> {
+async function youngest(
+  snapshot: Snapshot,
+  own: readonly ProcessEntry[],
+): Promise<string | undefined> {
   const running = own.filter(({ state }) => state !== 'T');
   if (running.length === 0) return undefined;
-  const uptimeS = await uptimeOf(look);
+  const uptimeS = await uptimeOf(snapshot);
   const young = running.find(
     ({ startTime }) => (ageOf(startTime, uptimeS) ?? Number.POSITIVE_INFINITY) < RUNTIME_YOUNG_S,
   );

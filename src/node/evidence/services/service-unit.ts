@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import {
   type LogLines,
   type LogPlace,
@@ -80,12 +80,12 @@ export interface UnitQuestion {
 const LAST_LINES = 3;
 
 /** Asked only of a service that does not run as it should: it starts programs of the node. */
-export async function serviceUnit(look: Look, asked: UnitQuestion): Promise<ServiceUnit> {
+export async function serviceUnit(snapshot: Snapshot, asked: UnitQuestion): Promise<ServiceUnit> {
   const unread: string[] = [];
-  const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(look, asked.units));
+  const state = asked.isRunning ? NOT_ASKED : await attempt(unitState(snapshot, asked.units));
   const unit = state.known ? state.value : undefined;
-  const logs = await logsOf(look, asked, unit?.unit ?? asked.units[0] ?? '', unread);
-  const lines = inOrder(linesOf(logs, look.node.now()));
+  const logs = await logsOf(snapshot, asked, unit?.unit ?? asked.units[0] ?? '', unread);
+  const lines = inOrder(linesOf(logs, snapshot.node.now()));
   const isOfSystem = ({ text }: UnitLine) => OF_SYSTEMD.test(text) || OF_KERNEL.test(text);
   return {
     ...(unit ? { state: unit } : {}),
@@ -114,17 +114,20 @@ const PROPERTIES = [
 ];
 
 /** Undefined when systemd knows no such unit. It changes nothing, and is ended after a few seconds. */
-async function unitState(look: Look, units: readonly string[]): Promise<UnitState | undefined> {
+async function unitState(
+  snapshot: Snapshot,
+  units: readonly string[],
+): Promise<UnitState | undefined> {
   const failures: ReadError[] = [];
   for (const path of PROGRAMS) {
-    const program = await attempt(trustedFile(look, '', path));
+    const program = await attempt(trustedFile(snapshot, '', path));
     if (!program.known) {
       failures.push(program.error);
       continue;
     }
     const words = ['show', '--no-pager', `--property=${PROPERTIES.join(',')}`, ...units];
     const question = { program: program.value, arguments: words };
-    const shown = await look.node.ask('version', question);
+    const shown = await snapshot.node.ask('version', question);
     const blocks = shown.split(/\n\s*\n/).filter((block) => block.trim() !== '');
     if (blocks.length === 0 || !blocks.every(isAnswer)) {
       throw new ReadError('malformed', 'systemctl show', 'it does not say the state of the units');
@@ -184,7 +187,7 @@ interface ReadLog {
  * for them.
  */
 async function logsOf(
-  look: Look,
+  snapshot: Snapshot,
   { units, programs, files, isRunning }: UnitQuestion,
   unit: string,
   unread: string[],
@@ -205,13 +208,13 @@ async function logsOf(
   for (const place of places) {
     const { log, containing } = place;
     const question = { log, containing, lastBytes: UNIT_LOG_BYTES };
-    const read = await attempt(look.node.ask('log', question));
+    const read = await attempt(snapshot.node.ask('log', question));
     if (!read.known) {
       if (!IS_NONE.has(read.error.failure)) unread.push(read.why);
       continue;
     }
     logs.push({ read: read.value, origin: place.origin });
-    const cut = place.isOfSystemd ? tooShort(read.value, look.node.now()) : undefined;
+    const cut = place.isOfSystemd ? tooShort(read.value, snapshot.node.now()) : undefined;
     if (cut !== undefined) unread.push(`${place.origin}: ${cut}`);
   }
   return logs;
@@ -289,7 +292,7 @@ function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly U
     const fields = fieldsIn(message, signature);
     if (!fields) return [];
     // The service itself may say that it has started or stopped something.
-    if (SAID_BY_SYSTEMD.has(what) && !OF_SYSTEMD.test(line.text)) return [];
+    if (SYSTEMD_OUTPUT.has(what) && !OF_SYSTEMD.test(line.text)) return [];
     if (fields.unit !== undefined && !units.includes(fields.unit)) return [];
     if (fields.name !== undefined && what === 'killed-for-memory') {
       if (!programs.some((program) => program.slice(0, COMM_CHARACTERS_MAX) === fields.name))
@@ -299,6 +302,6 @@ function eventsIn(line: UnitLine, { units, programs }: UnitQuestion): readonly U
   });
 }
 
-const SAID_BY_SYSTEMD: ReadonlySet<UnitSignatureId> = new Set([
+const SYSTEMD_OUTPUT: ReadonlySet<UnitSignatureId> = new Set([
   ...(['unit-started', 'unit-stopping', 'unit-stopped'] as const),
 ]);

@@ -1,4 +1,4 @@
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { Thread } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -40,13 +40,13 @@ export interface BlockedThreads {
 export const blockedThreads = defineEvidence<BlockedThreads>({
   id: 'blocked-threads',
   title: 'Threads of the kubelet that wait on a path of a pod',
-  collect: async (look) => {
-    const here = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const here = await snapshot.of(kubelet);
     if (!here.process) {
       throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
     }
     const origin = `/proc/${here.process.pid}/task`;
-    const threads = await look.node.ask('threads', { threadsOf: here.process.pid });
+    const threads = await snapshot.node.ask('threads', { threadsOf: here.process.pid });
     const { pid, startTime } = here.process;
     const waiting = threads.filter(({ callName, state }) => callName !== null && state !== 'R');
     return {
@@ -54,7 +54,7 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
         const blocked = blockedThread(thread, here, origin);
         if (!blocked) return [];
         const waitId = `${pid}/${startTime} ${waitIdOf(thread)}`;
-        return [{ ...blocked, waitId, ...seenFor(look, waitId) }];
+        return [{ ...blocked, waitId, ...seenFor(snapshot, waitId) }];
       }),
       unreadable: waiting.filter(({ path }) => path === null).length,
       origin,
@@ -67,7 +67,7 @@ function waitIdOf({ tid, callLine, systemCall, path }: Thread): string {
   return `${tid} ${callLine ?? systemCall} ${path}`;
 }
 
-function seenFor({ node, settings }: Look, waitId: string): Pick<BlockedThread, 'seenFor'> {
+function seenFor({ node, settings }: Snapshot, waitId: string): Pick<BlockedThread, 'seenFor'> {
   const ms = settings.waitedMs?.[waitId];
   if (ms === undefined) return {};
   return { seenFor: { ms, since: new Date(node.now().getTime() - ms) } };

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import { type Health, health } from '../kubelet/health.ts';
 import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../limits.ts';
 import { kubeletLog } from '../logs/kubelet-log.ts';
@@ -21,11 +21,11 @@ interface StillSign {
  * It is said to turn only where its health check says so and nothing in its log speaks against it:
  * the check alone notices after five minutes.
  */
-export async function cleaningLoop(look: Look): Promise<CleaningLoop> {
-  const [page, log] = [await attempt(look.of(health)), await attempt(look.of(kubeletLog))];
+export async function cleaningLoop(snapshot: Snapshot): Promise<CleaningLoop> {
+  const [page, log] = [await attempt(snapshot.of(health)), await attempt(snapshot.of(kubeletLog))];
   const said = page.known ? page.value : undefined;
   const sign =
-    failing(said) ?? (log.known ? stillInLog(log.value, look.node.now(), said) : undefined);
+    failing(said) ?? (log.known ? stillInLog(log.value, snapshot.node.now(), said) : undefined);
   if (sign) return { state: 'still', sign };
   if (!page.known) return { state: 'unknown', why: page.why };
   if (!log.known) return { state: 'unknown', why: log.why };

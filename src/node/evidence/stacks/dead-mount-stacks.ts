@@ -10,10 +10,10 @@ export interface DeadMountStacks {
 export const deadMountStacks = defineEvidence<DeadMountStacks>({
   id: 'dead-mount-stacks',
   title: 'What the kubelet does on the mounts that do not answer',
-  collect: async (look) => {
-    const { probes } = await look.of(mountProbes);
+  collect: async (snapshot) => {
+    const { probes } = await snapshot.of(mountProbes);
     // Everywhere else the answer would be of no use, and a sick node is spared the question.
     const isAnyDead = probes.some(({ result }) => result.state === 'dead');
-    return isAnyDead ? look.of(threadStacks) : { threads: [] };
+    return isAnyDead ? snapshot.of(threadStacks) : { threads: [] };
   },
 });

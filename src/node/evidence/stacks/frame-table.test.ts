@@ -3,8 +3,8 @@ import {
   countedDump,
   eachDump,
   journalOf,
-  type MadeGoroutine,
-} from '../../../../test/made-dump.ts';
+  type SyntheticGoroutine,
+} from '../../../../test/synthetic-dump.ts';
 import { parseGoroutineDump } from '../../../lib/go/dump-parser.ts';
 import { FRAME_TABLE } from './frame-table.ts';
 import { matchRows } from './stack-match.ts';
@@ -39,7 +39,7 @@ const LOGS = 'k8s.io/kubernetes/pkg/kubelet/logs.(*containerLogManager).';
 const HTTP2 = 'golang.org/x/net/http2.(*ClientConn).RoundTrip';
 
 /** One stack for each row, as a kubelet of some version prints it. */
-const STACKS: Readonly<Record<number, MadeGoroutine>> = {
+const STACKS: Readonly<Record<number, SyntheticGoroutine>> = {
   1: {
     functions: [
       ...STAT,
@@ -309,10 +309,10 @@ describe('the frame table', () => {
   });
 
   test.each(FRAME_TABLE)('row $number is known in every form: $cause', ({ number, kind }) => {
-    const made = STACKS[number];
-    if (!made) throw new Error(`no stack for row ${number}`);
-    const each = eachDump([{ ...made, minutes: 7 }]);
-    const forms = [each, countedDump([made]), journalOf(each), each.replaceAll('\n', '\r\n')];
+    const fixture = STACKS[number];
+    if (!fixture) throw new Error(`no stack for row ${number}`);
+    const each = eachDump([{ ...fixture, minutes: 7 }]);
+    const forms = [each, countedDump([fixture]), journalOf(each), each.replaceAll('\n', '\r\n')];
     for (const form of forms) {
       const dump = parseGoroutineDump(form);
       expect(dump.isCut, form.slice(0, 200)).toBe(false);
@@ -356,7 +356,7 @@ describe('the frame table', () => {
 
   test('a few of what only a crowd shows are nothing', () => {
     const few = [24, 32].map((row) => ({
-      ...(STACKS[row] as MadeGoroutine),
+      ...(STACKS[row] as SyntheticGoroutine),
       count: 3,
       minutes: 0,
     }));
@@ -364,7 +364,7 @@ describe('the frame table', () => {
   });
 
   test('all of them at once are told apart', () => {
-    const all = Object.values(STACKS).map((made) => ({ ...made, minutes: 9 }));
+    const all = Object.values(STACKS).map((fixture) => ({ ...fixture, minutes: 9 }));
     const seen = matchRows(parseGoroutineDump(eachDump(all))).map(({ row }) => row.number);
     expect(seen).toEqual(
       FRAME_TABLE.map(({ number }) => number).filter((n) => !normal.includes(n)),

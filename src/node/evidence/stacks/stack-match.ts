@@ -35,11 +35,11 @@ export function matchRows(dump: GoroutineDump): readonly RowMatch[] {
   return FRAME_TABLE.filter(({ kind }) => kind !== 'normal').flatMap((row) => {
     const ours = matches.filter((match) => match.row === row);
     const grouped = Map.groupBy(ours, ({ pattern }) => pattern);
-    const told = [...grouped].flatMap(([pattern, some]) => toldOf(pattern, row, some));
-    const groups = told.map(({ group }) => group);
+    const reported = [...grouped].flatMap(([pattern, some]) => toldOf(pattern, row, some));
+    const groups = reported.map(({ group }) => group);
     if (groups.length === 0) return [];
     const count = groups.reduce((sum, group) => sum + group.count, 0);
-    return [{ row, groups, count, minutes: longest(groups), isPartial: isAllPartial(told) }];
+    return [{ row, groups, count, minutes: longest(groups), isPartial: isAllPartial(reported) }];
   });
 }
 

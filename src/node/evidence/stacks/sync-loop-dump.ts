@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { goroutines } from '../kubelet/goroutines.ts';
 import { health } from '../kubelet/health.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -18,27 +18,28 @@ export type SyncLoopDump =
 export const syncLoopDump = defineEvidence<SyncLoopDump>({
   id: 'sync-loop-dump',
   title: 'What the sync loop of the kubelet is doing',
-  collect: async (look) => {
-    const here = await attempt(look.of(kubelet));
+  collect: async (snapshot) => {
+    const here = await attempt(snapshot.of(kubelet));
     // Where there is no process but a text of one, to read it stops nobody.
-    if (here.known && here.value.process && !(await isSuspicious(look))) return { isAsked: false };
-    const { dump, origin } = await look.of(goroutines);
+    if (here.known && here.value.process && !(await isSuspicious(snapshot)))
+      return { isAsked: false };
+    const { dump, origin } = await snapshot.of(goroutines);
     return { isAsked: true, loop: syncLoopIn(dump), origin };
   },
 });
 
-async function isSuspicious(look: Look): Promise<boolean> {
+async function isSuspicious(snapshot: Snapshot): Promise<boolean> {
   const [healthy, waiting, probed, said] = await Promise.all([
-    attempt(look.of(health)),
-    attempt(look.of(blockedThreads)),
-    attempt(look.of(mountProbes)),
-    attempt(look.of(kubeletLog)),
+    attempt(snapshot.of(health)),
+    attempt(snapshot.of(blockedThreads)),
+    attempt(snapshot.of(mountProbes)),
+    attempt(snapshot.of(kubeletLog)),
   ]);
   const isDead = probed.known && probed.value.probes.some(({ result }) => result.state === 'dead');
   const isHung = probed.known && waiting.known && probed.value.homeless.length > 0;
   const isFailing = healthy.known && healthy.value.loop === 'failing';
-  const isSaid = said.known && entriesOf(said.value, ...COMPLAINTS).length > 0;
-  return isDead || isHung || isFailing || isSaid;
+  const isMentioned = said.known && entriesOf(said.value, ...COMPLAINTS).length > 0;
+  return isDead || isHung || isFailing || isMentioned;
 }
 
 const COMPLAINTS = ['sync-loop-unhealthy', 'event-channel-full'] as const;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { countedDump, eachDump, journalOf } from '../../../../test/made-dump.ts';
+import { countedDump, eachDump, journalOf } from '../../../../test/synthetic-dump.ts';
 import { parseGoroutineDump } from '../../../lib/go/dump-parser.ts';
 import { matchRows } from './stack-match.ts';
 import { syncLoopIn } from './sync-loop.ts';
@@ -15,7 +15,7 @@ function fixture(name: string): string {
   return readFileSync(join(import.meta.dirname, '../../../../test/fixtures/dumps', name), 'utf8');
 }
 
-const look = (text: string) => syncLoopIn(parseGoroutineDump(text));
+const snapshot = (text: string) => syncLoopIn(parseGoroutineDump(text));
 const rowsOf = (text: string) =>
   matchRows(parseGoroutineDump(text)).map(({ row, isPartial }) => [row.number, isPartial]);
 
@@ -31,28 +31,33 @@ describe('real dumps', () => {
       row: { number: 1, kind: 'dead-mount' },
       leaf: { function: 'syscall.Syscall6' },
     };
-    expect(look(each)).toMatchObject(blocked);
-    expect(look(journalOf(each))).toMatchObject(blocked);
+    expect(snapshot(each)).toMatchObject(blocked);
+    expect(snapshot(journalOf(each))).toMatchObject(blocked);
     expect(rowsOf(each)).toEqual([[1, false]]);
   });
 
   test('the same without times: it may be at work', () => {
     const counted = fixture('blocked-loop-counted.txt');
-    expect(look(counted)).toMatchObject({ state: 'busy', minutes: null, row: { number: 1 } });
-    expect(look(journalOf(counted))).toMatchObject({ state: 'busy', row: { number: 1 } });
+    expect(snapshot(counted)).toMatchObject({ state: 'busy', minutes: null, row: { number: 1 } });
+    expect(snapshot(journalOf(counted))).toMatchObject({ state: 'busy', row: { number: 1 } });
   });
 
   test('a loop of v1.36.3 on a dead CSI mount', () => {
     const row = { number: 2, kind: 'dead-mount' };
     const each = fixture('blocked-csi-1.36-each.txt');
     for (const text of [each, journalOf(each)]) {
-      expect(look(text)).toMatchObject({ state: 'blocked', minutes: 1, isAmongOrphans: true, row });
+      expect(snapshot(text)).toMatchObject({
+        state: 'blocked',
+        minutes: 1,
+        isAmongOrphans: true,
+        row,
+      });
     }
-    expect(look(fixture('blocked-csi-1.36-counted.txt'))).toMatchObject({ state: 'busy', row });
+    expect(snapshot(fixture('blocked-csi-1.36-counted.txt'))).toMatchObject({ state: 'busy', row });
   });
 
   test('a healthy loop of v1.36.3', () => {
-    expect(look(fixture('healthy-loop-1.36.txt'))).toEqual({ state: 'healthy', id: 189 });
+    expect(snapshot(fixture('healthy-loop-1.36.txt'))).toEqual({ state: 'healthy', id: 189 });
     expect(rowsOf(fixture('healthy-loop-1.36.txt'))).toEqual([]);
   });
 
@@ -64,7 +69,7 @@ describe('real dumps', () => {
     ['long-idle-in-journal.txt', []],
   ])('%s says what it shows, and nothing of the loop', (name, rows) => {
     expect(rowsOf(fixture(name))).toEqual(rows);
-    expect(look(fixture(name))).toMatchObject({
+    expect(snapshot(fixture(name))).toMatchObject({
       state: 'unknown',
       why: expect.stringContaining('cut'),
     });
@@ -75,7 +80,7 @@ describe('real dumps', () => {
       const text = fixture(name);
       const loopEnd = text.indexOf('\n\n', text.indexOf('.syncLoop('));
       for (let end = 0; end < loopEnd; end += 7) {
-        const loop = look(text.slice(0, end));
+        const loop = snapshot(text.slice(0, end));
         expect(loop.state, `${name} up to ${end}`).not.toBe('healthy');
         if ('row' in loop) expect([1, undefined]).toContain(loop.row?.number);
       }
@@ -87,29 +92,31 @@ describe('the sync loop', () => {
   const healthy = { functions: LOOP };
 
   test('waits for its next work', () => {
-    expect(look(eachDump([healthy]))).toEqual({ state: 'healthy', id: 100 });
-    expect(look(countedDump([healthy]))).toEqual({ state: 'healthy', id: null });
-    expect(look(eachDump([{ ...healthy, state: 'runnable' }]))).toMatchObject({ state: 'healthy' });
+    expect(snapshot(eachDump([healthy]))).toEqual({ state: 'healthy', id: 100 });
+    expect(snapshot(countedDump([healthy]))).toEqual({ state: 'healthy', id: null });
+    expect(snapshot(eachDump([{ ...healthy, state: 'runnable' }]))).toMatchObject({
+      state: 'healthy',
+    });
   });
 
   test('is woken every second, so a minute without is no good sign', () => {
-    const asleep = look(eachDump([{ ...healthy, minutes: 4 }]));
+    const asleep = snapshot(eachDump([{ ...healthy, minutes: 4 }]));
     expect(asleep).toMatchObject({ state: 'blocked', minutes: 4, row: null });
   });
 
   test('backs off on purpose', () => {
     const made = { functions: ['time.Sleep', `${K}syncLoop`], state: 'sleep' };
-    expect(look(eachDump([made]))).toMatchObject({ state: 'backing-off' });
+    expect(snapshot(eachDump([made]))).toMatchObject({ state: 'backing-off' });
   });
 
   test('is busy for less than a minute', () => {
     const made = { functions: ['os.Stat', `${K}HandlePodSyncs`, ...LOOP], state: 'syscall' };
-    expect(look(eachDump([made]))).toMatchObject({ state: 'busy', minutes: 0, row: null });
+    expect(snapshot(eachDump([made]))).toMatchObject({ state: 'busy', minutes: 0, row: null });
   });
 
   test('blocked by what nobody knows has no cause, but a stack', () => {
     const functions = ['example.com/odd.Wait', `${K}HandlePodUpdates`, ...LOOP];
-    expect(look(eachDump([{ functions, minutes: 8 }]))).toMatchObject({
+    expect(snapshot(eachDump([{ functions, minutes: 8 }]))).toMatchObject({
       state: 'blocked',
       row: null,
       branch: 'HandlePodUpdates',
@@ -120,7 +127,7 @@ describe('the sync loop', () => {
 
   test('is known by its handlers where the outermost calls are missing', () => {
     const functions = ['os.Stat', `${K}cleanupOrphanedPodDirs`, `${K}HandlePodCleanups`];
-    expect(look(countedDump([{ functions }]))).toMatchObject({
+    expect(snapshot(countedDump([{ functions }]))).toMatchObject({
       state: 'busy',
       branch: 'HandlePodCleanups',
       isAmongOrphans: true,
@@ -128,20 +135,22 @@ describe('the sync loop', () => {
   });
 
   test('runs twice after a panic', () => {
-    expect(look(eachDump([healthy, healthy]))).toEqual({ state: 'twice', ids: [100, 200] });
+    expect(snapshot(eachDump([healthy, healthy]))).toEqual({ state: 'twice', ids: [100, 200] });
     // Two dumps of one kubelet in one text are no such thing.
     const one = eachDump([{ ...healthy, id: 7 }]);
-    expect(look(`${one}\n${one}`)).toMatchObject({ state: 'healthy' });
+    expect(snapshot(`${one}\n${one}`)).toMatchObject({ state: 'healthy' });
   });
 
   test('is not in the dump of another program', () => {
     const other = eachDump([{ functions: ['main.main'] }]);
-    expect(look(other)).toMatchObject({ why: "no sync loop in it: not a kubelet's dump" });
+    expect(snapshot(other)).toMatchObject({ why: "no sync loop in it: not a kubelet's dump" });
     const part = other.slice(0, -10);
-    expect(look(part)).toMatchObject({ why: expect.stringContaining("perhaps another program's") });
+    expect(snapshot(part)).toMatchObject({
+      why: expect.stringContaining("perhaps another program's"),
+    });
     const young = eachDump([{ functions: ['k8s.io/kubernetes/pkg/kubelet/config.newSource'] }]);
-    expect(look(young)).toMatchObject({ why: expect.stringContaining('has not begun') });
-    expect(look('no dump')).toMatchObject({ state: 'unknown' });
+    expect(snapshot(young)).toMatchObject({ why: expect.stringContaining('has not begun') });
+    expect(snapshot('no dump')).toMatchObject({ state: 'unknown' });
   });
 });
 
@@ -162,7 +171,7 @@ describe('a lock', () => {
 
   test('is told by its holder, not by who waits idly or for the same lock', () => {
     const others = [idle, { ...waiting, functions: [...LOCK, `${STATUS}GetPodStatus`], id: 70 }];
-    expect(look(eachDump([waiting, ...others, holder]))).toMatchObject({
+    expect(snapshot(eachDump([waiting, ...others, holder]))).toMatchObject({
       state: 'blocked',
       waitsFor: 'lock',
       row: { number: 16 },
@@ -172,12 +181,12 @@ describe('a lock', () => {
 
   test("the holder's own row is the cause", () => {
     const stuck = { ...holder, functions: [grpc, csi, `${STATUS}syncPod`] };
-    expect(look(eachDump([waiting, stuck]))).toMatchObject({ row: { number: 20 } });
+    expect(snapshot(eachDump([waiting, stuck]))).toMatchObject({ row: { number: 20 } });
   });
 
   test('with two who could hold it, none is named', () => {
     const stuck = { ...holder, functions: [grpc, csi, `${STATUS}syncPod`], id: 56 };
-    const loop = look(eachDump([waiting, holder, stuck]));
+    const loop = snapshot(eachDump([waiting, holder, stuck]));
     expect(loop).toMatchObject({ row: { number: 16 } });
     expect(loop).not.toHaveProperty('holder');
   });

@@ -150,11 +150,11 @@ function busyLoop(
 /** The call that the loop itself has made. */
 function branchOf(calls: readonly Frame[]): string | null {
   const iteration = calls.findIndex(({ function: name }) => isOneOf(name, ITERATION));
-  const made =
+  const created =
     iteration > 0
       ? calls[iteration - 1]
       : calls.find(({ function: name }) => isOneOf(name, HANDLERS));
-  return made ? methodOf(made.function) : null;
+  return created ? methodOf(created.function) : null;
 }
 
 // k8s.io/kubernetes/pkg/kubelet.(*Kubelet).HandlePodCleanups

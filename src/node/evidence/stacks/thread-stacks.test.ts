@@ -1,29 +1,29 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/made-node.ts';
+import type { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
-import { lookAt } from '../../checkup/look.ts';
+import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
 import { blockedThreads } from './blocked-threads.ts';
 import { deadMountStacks } from './dead-mount-stacks.ts';
 import { loopOn, threadStacks } from './thread-stacks.ts';
 
-function made(name: string): NodeMaker {
+function fixture(name: string): NodeMaker {
   const maker = madeNodes().get(name);
   if (!maker) throw new Error(name);
   return maker;
 }
 
 const lifeOn = async (maker: NodeMaker, podUid = ORPHAN) => {
-  const { lifeOf } = await lookAt(maker.build()).of(orphanPods);
+  const { lifeOf } = await takeSnapshot(maker.build()).of(orphanPods);
   return lifeOf(podUid);
 };
 
 describe('the stack of a thread that waits for the clean-up of orphaned pods', () => {
   test('is the word of the kubelet that the pod in its path is gone', async () => {
-    const life = await lifeOn(made('active-by-the-stack-of-its-thread'));
+    const life = await lifeOn(fixture('active-by-the-stack-of-its-thread'));
     expect(life).toMatchObject({ state: 'orphan' });
-    expect(life).not.toHaveProperty('needsWord');
+    expect(life).not.toHaveProperty('needsConfirmation');
     expect(JSON.stringify(life)).toContain('cleanupOrphanedPodDirs');
   });
 
@@ -33,17 +33,17 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
     'latent-the-stack-was-seen-once',
     'latent-the-stack-is-of-statistics',
   ])('is no such word on the node %s', async (name) => {
-    expect(await lifeOn(made(name))).toHaveProperty('needsWord');
+    expect(await lifeOn(fixture(name))).toHaveProperty('needsConfirmation');
   });
 
   test('says nothing of another pod on the same filesystem', async () => {
-    const maker = made('active-and-another-pod-of-the-filesystem');
-    expect(await lifeOn(maker)).not.toHaveProperty('needsWord');
-    expect(await lifeOn(maker, ORPHAN.replace(/11$/, '12'))).toHaveProperty('needsWord');
+    const maker = fixture('active-and-another-pod-of-the-filesystem');
+    expect(await lifeOn(maker)).not.toHaveProperty('needsConfirmation');
+    expect(await lifeOn(maker, ORPHAN.replace(/11$/, '12'))).toHaveProperty('needsConfirmation');
   });
 
   test('says nothing of another pod at which a thread waits for something else', async () => {
-    const maker = made('active-by-the-stack-of-its-thread');
+    const maker = fixture('active-by-the-stack-of-its-thread');
     const other = ORPHAN.replace(/11$/, '12');
     for (const [key, value] of maker.answers) {
       if (!key.startsWith('["threads"') || !('answer' in value)) continue;
@@ -51,29 +51,29 @@ describe('the stack of a thread that waits for the clean-up of orphaned pods', (
       const answer = [...(value.answer as object[]), ...(JSON.parse(text) as object[])];
       maker.answers.set(key, { answer } as unknown as typeof value);
     }
-    const { threads } = await lookAt(maker.build()).of(blockedThreads);
+    const { threads } = await takeSnapshot(maker.build()).of(blockedThreads);
     expect(threads.map(({ podUid }) => podUid)).toEqual([ORPHAN, other]);
-    expect(await lifeOn(maker, other)).toHaveProperty('needsWord');
+    expect(await lifeOn(maker, other)).toHaveProperty('needsConfirmation');
   });
 
   test('says nothing of a static pod, which comes back under the same uid', async () => {
     const uid = '0123456789abcdef0123456789abcdef';
-    const maker = made('active-by-the-stack-of-its-thread');
+    const maker = fixture('active-by-the-stack-of-its-thread');
     for (const [key, value] of [...maker.answers.entries()]) {
       const text = JSON.stringify(value).replaceAll(ORPHAN, uid);
       maker.answers.set(key.replaceAll(ORPHAN, uid), JSON.parse(text) as typeof value);
     }
-    const { threads } = await lookAt(maker.build()).of(threadStacks);
+    const { threads } = await takeSnapshot(maker.build()).of(threadStacks);
     expect(threads.map(({ podUid }) => podUid)).toEqual([uid]);
     const life = await lifeOn(maker, uid);
-    expect(life.state === 'orphan' && life.needsWord === undefined).toBe(false);
+    expect(life.state === 'orphan' && life.needsConfirmation === undefined).toBe(false);
   });
 });
 
 /** A look at this node, and the kinds of questions that it asked. */
-function countingLook(name: string) {
+function countingSnapshot(name: string) {
   const asked: string[] = [];
-  const node = made(name).build();
+  const node = fixture(name).build();
   const counting = {
     now: () => node.now(),
     ask: ((kind, question) => {
@@ -81,25 +81,26 @@ function countingLook(name: string) {
       return node.ask(kind, question);
     }) as typeof node.ask,
   };
-  return { look: lookAt(counting), asked };
+  return { snapshot: takeSnapshot(counting), asked };
 }
 
 test('where every mount answers, the memory of the kubelet is not asked for', async () => {
-  const { look, asked } = countingLook('only-slow');
-  expect(await look.of(deadMountStacks)).toEqual({ threads: [] });
+  const { snapshot, asked } = countingSnapshot('only-slow');
+  expect(await snapshot.of(deadMountStacks)).toEqual({ threads: [] });
   expect(asked).not.toContain('stacks');
 });
 
 test('where no thread waits at a pod, it is not either', async () => {
-  const { look, asked } = countingLook('latent-nobody-waits');
-  const { lifeOf } = await look.of(orphanPods);
+  const { snapshot, asked } = countingSnapshot('latent-nobody-waits');
+  const { lifeOf } = await snapshot.of(orphanPods);
   await lifeOf(ORPHAN);
-  expect((await look.of(blockedThreads)).threads).toEqual([]);
+  expect((await snapshot.of(blockedThreads)).threads).toEqual([]);
   expect(asked).not.toContain('stacks');
 });
 
 test('a sync loop is told from the stack, and only of a call that lasts', async () => {
-  const on = async (name: string) => (await lookAt(made(name).build()).of(threadStacks)).threads;
+  const on = async (name: string) =>
+    (await takeSnapshot(fixture(name).build()).of(threadStacks)).threads;
   const [cleaning] = await on('active-by-the-stack-of-its-thread');
   expect(cleaning && loopOn(cleaning)).toMatchObject({ branch: 'HandlePodCleanups' });
   const [once] = await on('latent-the-stack-was-seen-once');

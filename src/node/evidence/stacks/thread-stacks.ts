@@ -1,7 +1,7 @@
 import { plainFunction } from '../../../lib/go/function-name.ts';
 import type { GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import type { ThreadStack } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -42,13 +42,13 @@ export interface ThreadStacks {
 export const threadStacks = defineEvidence<ThreadStacks>({
   id: 'thread-stacks',
   title: 'Stacks of the threads of the kubelet that are blocked in a system call',
-  collect: async (look) => {
-    const here = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const here = await snapshot.of(kubelet);
     if (!here.process) {
       throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
     }
     const origin = `/proc/${here.process.pid}/task`;
-    const stacks = await look.node.ask('stacks', { stacksOf: here.process.pid });
+    const stacks = await snapshot.node.ask('stacks', { stacksOf: here.process.pid });
     return { threads: stacks.map((stack) => blockedStack(stack, here, origin)), origin };
   },
 });
@@ -106,12 +106,12 @@ export function loopOn({ stack, waitedMs }: BlockedStack): BusyLoop | undefined 
  */
 export async function cleaningThread(
   podUid: string,
-  look: Look,
+  snapshot: Snapshot,
 ): Promise<BlockedStack | undefined> {
   // One cheap question tells whether any thread is worth the second.
-  const waiting = await attempt(look.of(blockedThreads));
+  const waiting = await attempt(snapshot.of(blockedThreads));
   const isThere = waiting.known && waiting.value.threads.some((each) => each.podUid === podUid);
-  const stacks = isThere ? await attempt(look.of(threadStacks)) : undefined;
+  const stacks = isThere ? await attempt(snapshot.of(threadStacks)) : undefined;
   if (!stacks?.known) return undefined;
   return stacks.value.threads.find(
     (each) =>

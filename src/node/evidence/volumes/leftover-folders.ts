@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import {
   type Entry,
   type FileStatus,
@@ -62,33 +62,35 @@ export interface LeftoverFolders {
 export const leftoverFolders = defineEvidence<LeftoverFolders>({
   id: 'leftover-folders',
   title: 'Folders that unmounted volumes left behind',
-  collect: async (look) => {
-    const here = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const here = await snapshot.of(kubelet);
     if (here.presence === 'absent') throw new ReadError('missing', 'the kubelet', 'none is here');
     const origin = `${here.root}/pods`;
     const view = here.process ? `/proc/${here.process.pid}/root` : '';
     const levels = ['*', 'volumes', '*'];
-    const tree = await unlessMissing(look.node.ask('tree', { path: `${view}${origin}`, levels }));
+    const tree = await unlessMissing(
+      snapshot.node.ask('tree', { path: `${view}${origin}`, levels }),
+    );
     const found = (tree ?? []).flatMap((folder) => candidateIn(folder, origin) ?? []);
     const notRead = (tree ?? []).flatMap(({ folder, failure }) =>
       failure === undefined ? [] : [{ path: `${origin}/${folder}`, why: failure }],
     );
     const seen: LeftoverFolders = {
       origin,
-      now: look.node.now(),
-      minimumAgeMs: look.settings.minimumAgeMs ?? LEFTOVER_AGE_MS,
+      now: snapshot.node.now(),
+      minimumAgeMs: snapshot.settings.minimumAgeMs ?? LEFTOVER_AGE_MS,
       isKubeletRunning: here.presence === 'running',
       folders: [],
       notRead,
     };
     if (found.length === 0) return seen;
-    const looked = await entriesOf(look, found, view);
-    if (!looked.some((folder) => isWorthTelling(folder, seen))) {
+    const looked = await entriesOf(snapshot, found, view);
+    if (!looked.some((folder) => isWorthReporting(folder, seen))) {
       return { ...seen, folders: looked.map((folder) => ({ ...folder, bases: [] })) };
     }
     return {
       ...seen,
-      ...(await withSurroundings(look, looked, { tree: tree ?? [], origin, view })),
+      ...(await withSurroundings(snapshot, looked, { tree: tree ?? [], origin, view })),
     };
   },
 });
@@ -106,22 +108,22 @@ function candidateIn({ folder, names }: TreeFolder, top: string): Candidate | un
   return { podUid, plugin, path: `${top}/${folder}`, names, found };
 }
 
-type Looked = Candidate & Pick<LeftoverFolder, 'leftovers' | 'failure'>;
+type CheckResult = Candidate & Pick<LeftoverFolder, 'leftovers' | 'failure'>;
 
 /** What is mounted in the kubelet's view is not touched: it may be dead, and it is no left-over. */
 async function entriesOf(
-  look: Look,
+  snapshot: Snapshot,
   found: readonly Candidate[],
   view: string,
-): Promise<readonly Looked[]> {
-  const table = await attempt(look.of(mountTable));
+): Promise<readonly CheckResult[]> {
+  const table = await attempt(snapshot.of(mountTable));
   const targets = new Set(table.known ? table.value.mounts.map(({ target }) => target) : []);
   return Promise.all(
     found.map(async (folder) => {
       const { path, found: leftovers } = folder;
       const names = leftovers.flatMap(({ name }) => (targets.has(`${path}/${name}`) ? [] : [name]));
       const asked = { path: `${view}${path}`, names };
-      const answer = table.known ? await attempt(look.node.ask('entries', asked)) : table;
+      const answer = table.known ? await attempt(snapshot.node.ask('entries', asked)) : table;
       const entries = new Map<string, Entry>(
         (answer.known ? answer.value : []).map((entry) => [entry.name, entry]),
       );
@@ -143,7 +145,7 @@ function factsOf(entry: Entry | undefined): Pick<Leftover, 'status' | 'isEmpty'>
 }
 
 /** Whether there is more in a folder than files of that name and teardowns under way. */
-export function isWorthTelling(
+export function isWorthReporting(
   { leftovers, failure }: Pick<LeftoverFolder, 'leftovers' | 'failure'>,
   { now, minimumAgeMs }: Pick<LeftoverFolders, 'now' | 'minimumAgeMs'>,
 ): boolean {
@@ -167,13 +169,13 @@ interface Place {
 }
 
 async function withSurroundings(
-  look: Look,
-  looked: readonly Looked[],
+  snapshot: Snapshot,
+  looked: readonly CheckResult[],
   place: Place,
 ): Promise<Pick<LeftoverFolders, 'folders' | 'around'>> {
   const [table, namespaces] = await Promise.all([
-    attempt(look.of(mountTable)),
-    attempt(look.of(mountNamespaces)),
+    attempt(snapshot.of(mountTable)),
+    attempt(snapshot.of(mountNamespaces)),
   ]);
   const mountsOn =
     table.known && namespaces.known
@@ -187,10 +189,10 @@ async function withSurroundings(
         const mounts = mountsOn(`${folder.path}/${one.name}`);
         return mounts.length > 0 ? { ...one, mounts } : one;
       }),
-      bases: await basesOf(look, folder, { mountsOn, owners, view: place.view }),
+      bases: await basesOf(snapshot, folder, { mountsOn, owners, view: place.view }),
     })),
   );
-  return { folders, around: await leftoverSurroundings(look, folders, place.origin) };
+  return { folders, around: await leftoverSurroundings(snapshot, folders, place.origin) };
 }
 
 /** The pods that have a folder of a volume, by plugin and name. */
@@ -210,8 +212,8 @@ function ownersOf(tree: readonly TreeFolder[]): ReadonlyMap<string, readonly str
 }
 
 async function basesOf(
-  look: Look,
-  { podUid, plugin, path, names, found }: Looked,
+  snapshot: Snapshot,
+  { podUid, plugin, path, names, found }: CheckResult,
   around: {
     readonly mountsOn: (path: string) => readonly PlacedMount[];
     readonly owners: ReadonlyMap<string, readonly string[]>;
@@ -219,7 +221,7 @@ async function basesOf(
   },
 ): Promise<readonly BaseFolder[]> {
   const volumes = volumeFolderNames(found);
-  const table = await attempt(look.of(mountTable));
+  const table = await attempt(snapshot.of(mountTable));
   const own = table.known ? table.value.mounts : [];
   return Promise.all(
     names
@@ -232,7 +234,7 @@ async function basesOf(
         const status =
           isMounted || !table.known
             ? undefined
-            : await attempt(look.node.ask('status', { path: `${around.view}${here}` }));
+            : await attempt(snapshot.node.ask('status', { path: `${around.view}${here}` }));
         return {
           volume,
           path: here,

@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look, Maybe } from '../../model/evidence.ts';
+import type { Maybe, Snapshot } from '../../model/evidence.ts';
 import { type Containers, containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
@@ -37,25 +37,25 @@ interface Base {
 
 /** `top` is the folder of all pods. */
 export async function leftoverSurroundings(
-  look: Look,
+  snapshot: Snapshot,
   folders: readonly { readonly podUid: string; readonly bases: readonly Base[] }[],
   top: string,
 ): Promise<LeftoverSurroundings> {
   const [{ process }, table, namespaces] = await Promise.all([
-    look.of(kubelet),
-    maybe(look.of(mountTable)),
-    maybe(look.of(mountNamespaces)),
+    snapshot.of(kubelet),
+    maybe(snapshot.of(mountTable)),
+    maybe(snapshot.of(mountNamespaces)),
   ]);
   const bases = folders.flatMap((folder) => folder.bases);
   const [kernel, podList, held, version, metrics, writers, lives, loop] = await Promise.all([
-    maybe(look.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
-    maybe(look.of(pods)),
-    maybe(look.of(containers)),
-    maybe(look.of(kubeletVersion)),
-    maybe(look.of(volumeMetrics)),
-    usersOf(look, bases, { top, namespaces, table }),
-    livesOf(look, new Set(folders.map(({ podUid }) => podUid))),
-    cleaningLoop(look),
+    maybe(snapshot.node.ask('file', { path: '/proc/sys/kernel/osrelease' })),
+    maybe(snapshot.of(pods)),
+    maybe(snapshot.of(containers)),
+    maybe(snapshot.of(kubeletVersion)),
+    maybe(snapshot.of(volumeMetrics)),
+    usersOf(snapshot, bases, { top, namespaces, table }),
+    livesOf(snapshot, new Set(folders.map(({ podUid }) => podUid))),
+    cleaningLoop(snapshot),
   ]);
   return {
     namespaces,
@@ -72,10 +72,10 @@ export async function leftoverSurroundings(
 }
 
 async function livesOf(
-  look: Look,
+  snapshot: Snapshot,
   podUids: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, PodLife>> {
-  const asked = await attempt(look.of(orphanPods));
+  const asked = await attempt(snapshot.of(orphanPods));
   const lifeOf = async (podUid: string): Promise<PodLife> =>
     asked.known ? asked.value.lifeOf(podUid) : { state: 'uncertain', why: asked.why };
   const lives = await Promise.all(
@@ -85,7 +85,7 @@ async function livesOf(
 }
 
 async function usersOf(
-  look: Look,
+  snapshot: Snapshot,
   bases: readonly Base[],
   {
     top,
@@ -96,7 +96,7 @@ async function usersOf(
   if (!table.known) return table;
   if (!namespaces.known) return namespaces;
   const around = { top, namespaces: namespaces.value, table: table.value };
-  return maybe(writersBelow(look, bases, around));
+  return maybe(writersBelow(snapshot, bases, around));
 }
 
 async function maybe<T>(collecting: Promise<T>): Promise<Maybe<T>> {

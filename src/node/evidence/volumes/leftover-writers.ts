@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import type { Look } from '../../model/evidence.ts';
+import type { Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { PROCESSES_AT_ONCE_MAX, WRITERS_ASKED_MAX } from '../limits.ts';
 import type { MountNamespace, MountNamespaces } from '../mounts/mount-namespaces.ts';
@@ -33,7 +33,7 @@ interface Base {
  * so what it holds open is translated into a place of a filesystem, and places are compared.
  */
 export async function writersBelow(
-  look: Look,
+  snapshot: Snapshot,
   bases: readonly Base[],
   around: {
     readonly top: string;
@@ -44,7 +44,7 @@ export async function writersBelow(
   if (bases.length === 0) return { writers: [], isWhole: true };
   const contents = contentsOf(bases, around.table);
   const top = shownAt(around.top, around.table);
-  const processes = await look.node.ask('processes', { all: 'processes' });
+  const processes = await snapshot.node.ask('processes', { all: 'processes' });
   const byPid = new Map(processes.map((process) => [process.pid, process]));
   const asked = around.namespaces.namespaces
     .map((namespace) => ({ namespace, ...waysInto(namespace, contents, top) }))
@@ -57,11 +57,13 @@ export async function writersBelow(
   let isWhole = asked.length <= WRITERS_ASKED_MAX;
   const some = asked.slice(0, WRITERS_ASKED_MAX);
   for (let start = 0; start < some.length; start += PROCESSES_AT_ONCE_MAX) {
-    const told = await Promise.all(
-      some.slice(start, start + PROCESSES_AT_ONCE_MAX).map((way) => heldBy(look, way, contents)),
+    const reported = await Promise.all(
+      some
+        .slice(start, start + PROCESSES_AT_ONCE_MAX)
+        .map((way) => heldBy(snapshot, way, contents)),
     );
-    writers.push(...told.flatMap((held) => held ?? []));
-    isWhole &&= told.every((held) => held !== undefined);
+    writers.push(...reported.flatMap((held) => held ?? []));
+    isWhole &&= reported.every((held) => held !== undefined);
   }
   return { writers, isWhole };
 }
@@ -112,13 +114,13 @@ function isKernels({ pid, parent }: ProcessEntry): boolean {
 
 /** Undefined when it could not be told; a process that has ended holds nothing. */
 async function heldBy(
-  look: Look,
+  snapshot: Snapshot,
   { process, namespace, under, mountIds }: Way,
   contents: readonly Content[],
 ): Promise<readonly Writer[] | undefined> {
   if (!process) return [];
   const asked = { filesOf: process.pid, under, mountIds };
-  const answer = await attempt(look.node.ask('openFiles', asked));
+  const answer = await attempt(snapshot.node.ask('openFiles', asked));
   if (!answer.known) return answer.error.failure === 'missing' ? [] : undefined;
   const found = new Map<string, Writer>();
   for (const { by, path } of answer.value) {

@@ -4,7 +4,7 @@ import { teardownFailures } from './teardown-failures.ts';
 const UID = '49e7a02c-0f1f-11e7-888f-42010a8a0004';
 const VOLUMES = `/var/lib/kubelet/pods/${UID}/volumes`;
 
-const said = (message: string, seconds = 0) => ({
+const output = (message: string, seconds = 0) => ({
   message,
   text: message,
   origin: 'kubelet.log:1',
@@ -26,33 +26,39 @@ test.each([
   [`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~1`, 'rename', 'cut'],
   [`remove ${VOLUMES}/p/a.deleting~1: device or resource busy`, 'remove', 'busy'],
   [`unlinkat ${VOLUMES}/p/a.deleting~1: directory not empty`, 'remove', 'not-empty'],
-])('%s', (words, deed, error) => {
-  const { failures } = teardownFailures([said(failing(words))]);
+])('%s', (words, operation, error) => {
+  const { failures } = teardownFailures([output(failing(words))]);
   expect(failures).toMatchObject([
-    { podUid: UID, plugin: 'p', path: `${VOLUMES}/p/a`, deed, error, count: 1 },
+    { podUid: UID, plugin: 'p', path: `${VOLUMES}/p/a`, operation, error, count: 1 },
   ]);
   expect(failures[0]?.leftovers.size).toBeGreaterThan(0);
 });
 
 test('a busy volume without a left-over is told apart, also where a space was lost', () => {
-  const line = said(
+  const line = output(
     failing(`remove ${VOLUMES}/kubernetes.io~secret/token: deviceor resource busy"`),
   );
   const { failures } = teardownFailures([line]);
-  expect(failures).toMatchObject([{ error: 'busy', deed: 'remove', leftovers: new Set() }]);
+  expect(failures).toMatchObject([{ error: 'busy', operation: 'remove', leftovers: new Set() }]);
 });
 
 test('what a newer kubelet cannot remove of an orphan is told', () => {
   const line = `orphaned pod "${UID}" found, but failed to rmdir() volume at path ${VOLUMES}/p/a.deleting~1: directory not empty`;
-  const { failures, orphans } = teardownFailures([said(line)]);
-  expect(failures).toMatchObject([{ deed: 'remove', error: 'not-empty', path: `${VOLUMES}/p/a` }]);
+  const { failures, orphans } = teardownFailures([output(line)]);
+  expect(failures).toMatchObject([
+    { operation: 'remove', error: 'not-empty', path: `${VOLUMES}/p/a` },
+  ]);
   expect(orphans.has(UID)).toBe(true);
 });
 
 test('the same failure again and again is one, with its latest line', () => {
   const words = (digits: number) =>
     failing(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~${digits}: file exists`);
-  const { failures } = teardownFailures([said(words(1), 1), said(words(2), 9), said(words(3), 5)]);
+  const { failures } = teardownFailures([
+    output(words(1), 1),
+    output(words(2), 9),
+    output(words(3), 5),
+  ]);
   expect(failures).toMatchObject([
     { count: 3, leftovers: new Set(['a.deleting~1', 'a.deleting~2', 'a.deleting~3']) },
   ]);
@@ -60,7 +66,7 @@ test('the same failure again and again is one, with its latest line', () => {
 });
 
 test('a line that comes twice because it says two things counts once', () => {
-  const line = said(`orphaned pod "${UID}" found, but volume paths are still present on disk.`);
+  const line = output(`orphaned pod "${UID}" found, but volume paths are still present on disk.`);
   expect(teardownFailures([line, line]).orphans.get(UID)?.count).toBe(1);
 });
 
@@ -69,15 +75,15 @@ test.each([
   `Orphaned volume "${UID}/wrapped_token.deleting~765506473" found, tearing down volume`,
   `"Could not construct volume information" podName="${UID}" volumeSpecName="pvc-x.deleting~1" err="no volume plugin matched"`,
 ])('a left-over that was taken for a volume: %s', (line) => {
-  expect([...teardownFailures([said(line)]).unreadable.keys()]).toEqual([UID]);
+  expect([...teardownFailures([output(line)]).unreadable.keys()]).toEqual([UID]);
 });
 
 test('other words say nothing of it', () => {
   const { failures, orphans, unreadable } = teardownFailures([
-    said(failing('unmount failed: exit status 32')),
-    said(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~1: file exists`),
-    said(`Could not construct volume information (pod.UID ${UID}, volume.SpecName pvc-x): none`),
-    said('Cleaned up orphaned pod volumes dir'),
+    output(failing('unmount failed: exit status 32')),
+    output(`rename ${VOLUMES}/p/a ${VOLUMES}/p/a.deleting~1: file exists`),
+    output(`Could not construct volume information (pod.UID ${UID}, volume.SpecName pvc-x): none`),
+    output('Cleaned up orphaned pod volumes dir'),
   ]);
   expect([failures.length, orphans.size, unreadable.size]).toEqual([0, 0, 0]);
 });

@@ -1,7 +1,7 @@
 import { leftoverName } from './leftover-names.ts';
 
 /** One line of the kubelet's log, wherever it was kept. */
-export interface ToldLine {
+export interface LoggedLine {
   readonly message: string;
   readonly time?: Date | undefined;
   readonly text: string;
@@ -16,12 +16,12 @@ export interface TeardownFailure {
   /** The volume's own folder: <root>/pods/<uid>/volumes/<plugin>/<volume>. */
   readonly path: string;
   /** Whether it could not be renamed, or could not be removed after it was. */
-  readonly deed: 'rename' | 'remove';
+  readonly operation: 'rename' | 'remove';
   readonly error: TeardownError;
   /** Names of left-overs that these lines speak of. */
   readonly leftovers: ReadonlySet<string>;
   readonly count: number;
-  readonly last: ToldLine;
+  readonly last: LoggedLine;
 }
 
 /** exists: EEXIST, of Go's rename since 1.8. busy: EBUSY, of the kernel. cut: the line ends before. */
@@ -30,7 +30,7 @@ export type TeardownError = 'exists' | 'busy' | 'not-empty' | 'other' | 'cut';
 export interface PodComplaint {
   readonly podUid: string;
   readonly count: number;
-  readonly last: ToldLine;
+  readonly last: LoggedLine;
 }
 
 export interface TeardownFailures {
@@ -73,18 +73,18 @@ const UNREADABLE =
 type Found = TeardownFailure & { readonly leftovers: Set<string> };
 
 /** What the lines of a kubelet's log say of volumes that it could not tear down. */
-export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
+export function teardownFailures(lines: readonly LoggedLine[]): TeardownFailures {
   const failures = new Map<string, Found>();
   const orphans = new Map<string, PodComplaint>();
   const unreadable = new Map<string, PodComplaint>();
-  let before: ToldLine | undefined;
+  let before: LoggedLine | undefined;
   for (const line of lines) {
     // A line that says two things comes twice.
     if (before?.text === line.text && before.origin === line.origin) continue;
     before = line;
     const failure = failureIn(line);
     if (failure) {
-      const key = `${failure.path} ${failure.deed} ${failure.error}`;
+      const key = `${failure.path} ${failure.operation} ${failure.error}`;
       failures.set(key, together(failures.get(key), failure));
     }
     const orphan = ORPHAN.exec(line.message)?.[1];
@@ -96,25 +96,26 @@ export function teardownFailures(lines: readonly ToldLine[]): TeardownFailures {
   return { failures: [...failures.values()], orphans, unreadable };
 }
 
-function failureIn(line: ToldLine): Found | undefined {
+function failureIn(line: LoggedLine): Found | undefined {
   const { message } = line;
-  const [tried, left = '', told = ''] = RMDIR.exec(message) ?? [];
-  if (tried !== undefined) return failureOf(line, 'remove', { from: left, to: left, why: told });
+  const [tried, left = '', reported = ''] = RMDIR.exec(message) ?? [];
+  if (tried !== undefined)
+    return failureOf(line, 'remove', { from: left, to: left, why: reported });
   if (!/tear ?down/i.test(message)) return undefined;
   const [renamed, from = '', to = '', why] = RENAME.exec(message) ?? [];
   if (renamed !== undefined) return failureOf(line, 'rename', { from, to, why });
   const [removed, path = '', reason] = REMOVE.exec(message) ?? [];
   if (removed !== undefined)
     return failureOf(line, 'remove', { from: path, to: path, why: reason });
-  const [, deed, cut = ''] = CUT.exec(message) ?? [];
+  const [, operation, cut = ''] = CUT.exec(message) ?? [];
   // Where a line ends in the middle of a name, that name is told as far as it goes.
-  if (deed !== 'rename' && deed !== 'remove') return undefined;
-  return failureOf(line, deed, { from: cut, to: cut });
+  if (operation !== 'rename' && operation !== 'remove') return undefined;
+  return failureOf(line, operation, { from: cut, to: cut });
 }
 
 function failureOf(
-  last: ToldLine,
-  deed: TeardownFailure['deed'],
+  last: LoggedLine,
+  operation: TeardownFailure['operation'],
   {
     from,
     to,
@@ -129,7 +130,7 @@ function failureOf(
     podUid,
     plugin,
     path: `${folder}/${volume}`,
-    deed,
+    operation,
     error: errorIn(why),
     leftovers: new Set(names.filter((one) => one !== undefined)),
     count: 1,
@@ -151,14 +152,14 @@ function together(known: Found | undefined, next: Found): Found {
   return { ...known, count: known.count + 1, last: later(known.last, next.last) };
 }
 
-function count(known: Map<string, PodComplaint>, podUid: string, line: ToldLine): void {
+function count(known: Map<string, PodComplaint>, podUid: string, line: LoggedLine): void {
   const before = known.get(podUid);
   const last = before ? later(before.last, line) : line;
   known.set(podUid, { podUid, count: (before?.count ?? 0) + 1, last });
 }
 
 /** Logs are read from several files; what has no time is taken as it comes. */
-function later(left: ToldLine, right: ToldLine): ToldLine {
+function later(left: LoggedLine, right: LoggedLine): LoggedLine {
   if (left.time && right.time) return left.time > right.time ? left : right;
   return right;
 }

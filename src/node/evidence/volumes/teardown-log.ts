@@ -18,15 +18,15 @@ export interface TeardownLog extends TeardownFailures {
 export const teardownLog = defineEvidence<TeardownLog>({
   id: 'teardown-log',
   title: 'What the kubelet says of volumes that it could not tear down',
-  collect: async (look) => {
-    const log = await look.of(kubeletLog);
+  collect: async (snapshot) => {
+    const log = await snapshot.of(kubeletLog);
     const until = endOfLog(log);
-    const told = { ...teardownFailures(log.entries), ...(until ? { until } : {}) };
-    const busy = told.failures.filter(({ error }) => error === 'busy');
+    const reported = { ...teardownFailures(log.entries), ...(until ? { until } : {}) };
+    const busy = reported.failures.filter(({ error }) => error === 'busy');
     // Where the folders themselves can be looked at, so is whatever is mounted on them.
-    const isSeen = busy.length > 0 && (await attempt(look.of(leftoverFolders))).known;
-    if (busy.length === 0 || isSeen) return { ...told, holders: new Map() };
-    const tables = await attempt(look.of(mountNamespaces));
+    const isSeen = busy.length > 0 && (await attempt(snapshot.of(leftoverFolders))).known;
+    if (busy.length === 0 || isSeen) return { ...reported, holders: new Map() };
+    const tables = await attempt(snapshot.of(mountNamespaces));
     const namespaces = tables.known ? tables.value.namespaces : [];
     const holders = new Map<string, readonly PlacedMount[]>();
     for (const { path } of busy) {
@@ -39,6 +39,6 @@ export const teardownLog = defineEvidence<TeardownLog>({
       );
       if (held.length > 0) holders.set(path, held);
     }
-    return { ...told, holders };
+    return { ...reported, holders };
   },
 });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseVersionNumber } from '../text/version-number.ts';
-import { careOfVolumeFolders, leavesVolumeFolders } from './volume-folders.ts';
+import { leavesVolumeFolders, volumeCleanupBehaviour } from './volume-folders.ts';
 
 test.each([
   ['v1.2.0', 'leaves'],
@@ -23,6 +23,6 @@ test.each([
   ['v0.9.0', 'unknown'],
 ])('kubelet %s: %s', (text, care) => {
   const version = parseVersionNumber(text, 'a test');
-  expect(careOfVolumeFolders(version)).toBe(care);
+  expect(volumeCleanupBehaviour(version)).toBe(care);
   expect(leavesVolumeFolders(version)).toBe(care === 'leaves');
 });

@@ -10,7 +10,7 @@ const LAST_MINOR_WITHOUT = 19;
  * 95301 (1.20.10, 1.21.4, 1.22.0) it removes them; before, it left them where they are, and then
  * the orphan's folder too. In which pre-release of these the change arrived is not in our tables.
  */
-export function careOfVolumeFolders(version: VersionNumber): 'removes' | 'leaves' | 'unknown' {
+export function volumeCleanupBehaviour(version: VersionNumber): 'removes' | 'leaves' | 'unknown' {
   const { major, minor, patch, prerelease } = verifiedKubelet(version);
   if (major !== 1) return 'unknown';
   if (minor <= LAST_MINOR_WITHOUT) return 'leaves';
@@ -21,5 +21,5 @@ export function careOfVolumeFolders(version: VersionNumber): 'removes' | 'leaves
 
 /** Whether it is known that the folders stay unless somebody else removes them. */
 export function leavesVolumeFolders(version: VersionNumber): boolean {
-  return careOfVolumeFolders(version) === 'leaves';
+  return volumeCleanupBehaviour(version) === 'leaves';
 }

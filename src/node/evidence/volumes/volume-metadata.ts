@@ -1,5 +1,5 @@
 import { attempt } from '../../model/attempt.ts';
-import { defineEvidence, type Look } from '../../model/evidence.ts';
+import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
 import { mountNamespaces } from '../mounts/mount-namespaces.ts';
@@ -39,14 +39,14 @@ export interface VolumeMetadata {
 export const volumeMetadata = defineEvidence<VolumeMetadata>({
   id: 'volume-metadata',
   title: 'What is left of CSI volumes of pods that are gone',
-  collect: async (look) => {
-    const { root, process } = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const { root, process } = await snapshot.of(kubelet);
     const view = `/proc/${process?.pid ?? 1}/root`;
     const path = `${view}${root}/pods`;
-    const uids = (await unlessMissing(look.node.ask('folder', { path }))) ?? [];
-    const seenAt = look.node.now();
+    const uids = (await unlessMissing(snapshot.node.ask('folder', { path }))) ?? [];
+    const seenAt = snapshot.node.now();
     if (uids.length === 0) return { left: [], unread: [], seenAt };
-    const { lifeOf } = await look.of(orphanPods);
+    const { lifeOf } = await snapshot.of(orphanPods);
     const left: LeftMetadata[] = [];
     const unread: string[] = [];
     let asked = 0;
@@ -58,7 +58,7 @@ export const volumeMetadata = defineEvidence<VolumeMetadata>({
         unread.push(`more than ${METADATA_PODS_MAX} folders of pods that are gone`);
         break;
       }
-      const found = await attempt(leftOf(look, { podUid, view, root, life }));
+      const found = await attempt(leftOf(snapshot, { podUid, view, root, life }));
       if (found.known) left.push(...found.value);
       else unread.push(found.why);
     }
@@ -73,11 +73,11 @@ interface Orphan {
   readonly life: PodLife;
 }
 
-async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata[]> {
+async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly LeftMetadata[]> {
   const { podUid, view, root } = orphan;
   const folder = `${root}/pods/${podUid}/volumes/${CSI_PLUGIN}`;
   // Names alone: what is mounted in there is not touched.
-  const tree = look.node.ask('tree', { path: `${view}${folder}`, levels: ['*'] });
+  const tree = snapshot.node.ask('tree', { path: `${view}${folder}`, levels: ['*'] });
   const volumes = (await unlessMissing(tree)) ?? [];
   const left: LeftMetadata[] = [];
   for (const { folder: volume, names, failure } of volumes) {
@@ -85,13 +85,17 @@ async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata
     const at = `${folder}/${volume}`;
     const isOrphan = orphan.life.state === 'orphan';
     // Then nothing is left over: it is all still there.
-    if (isOrphan && (await isMountedHere(look, at))) continue;
-    const said = failure ?? (await mountedIn(look, at, names));
-    const seen = await factsOf(look, `${view}${at}`, said === undefined ? names : [VOLUME_FILE]);
+    if (isOrphan && (await isMountedHere(snapshot, at))) continue;
+    const said = failure ?? (await mountedIn(snapshot, at, names));
+    const seen = await factsOf(
+      snapshot,
+      `${view}${at}`,
+      said === undefined ? names : [VOLUME_FILE],
+    );
     if (!seen) continue; // It was removed meanwhile.
     const hindrance = said ?? seen.hindrance;
     const { inode, ageMs } = seen;
-    const isFresh = ageMs < (look.settings.minimumAgeMs ?? METADATA_AGE_MS);
+    const isFresh = ageMs < (snapshot.settings.minimumAgeMs ?? METADATA_AGE_MS);
     const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
     left.push({
       ...facts,
@@ -102,18 +106,18 @@ async function leftOf(look: Look, orphan: Orphan): Promise<readonly LeftMetadata
   return left;
 }
 
-async function isMountedHere(look: Look, folder: string): Promise<boolean> {
-  const { mounts } = await look.of(mountTable);
+async function isMountedHere(snapshot: Snapshot, folder: string): Promise<boolean> {
+  const { mounts } = await snapshot.of(mountTable);
   return mounts.some(({ target }) => target === folder || target.startsWith(`${folder}/`));
 }
 
 /** Asked of all namespaces before any of the names is looked at more closely. */
 async function mountedIn(
-  look: Look,
+  snapshot: Snapshot,
   folder: string,
   names: readonly string[],
 ): Promise<string | undefined> {
-  const [all, table] = await Promise.all([look.of(mountNamespaces), look.of(mountTable)]);
+  const [all, table] = await Promise.all([snapshot.of(mountNamespaces), snapshot.of(mountTable)]);
   const [unseen] = all.notSeen;
   if (unseen !== undefined) return `not every mount of the node can be seen: ${unseen}`;
   const on = mountsOnPaths(all.namespaces, table);
@@ -133,7 +137,7 @@ interface Facts {
 }
 
 async function factsOf(
-  { node }: Look,
+  { node }: Snapshot,
   path: string,
   names: readonly string[],
 ): Promise<Facts | undefined> {

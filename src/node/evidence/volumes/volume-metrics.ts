@@ -17,13 +17,13 @@ export interface VolumeMetrics {
 export const volumeMetrics = defineEvidence<VolumeMetrics>({
   id: 'volume-metrics',
   title: 'What the kubelet counts of its volumes',
-  collect: async (look) => {
-    const here = await look.of(kubelet);
+  collect: async (snapshot) => {
+    const here = await snapshot.of(kubelet);
     const failures: string[] = [];
-    for (const door of doorsOf(here)) {
-      const { scheme, address, port } = door;
+    for (const endpoint of endpointsOf(here)) {
+      const { scheme, address, port } = endpoint;
       const origin = `GET ${scheme}://${address}:${port}/metrics`;
-      const answer = await attempt(look.node.ask('kubelet', { ...door, path: '/metrics' }));
+      const answer = await attempt(snapshot.node.ask('kubelet', { ...endpoint, path: '/metrics' }));
       if (answer.known && answer.value.status === 200) {
         return parseVolumeMetrics(answer.value.body, origin);
       }
@@ -33,7 +33,7 @@ export const volumeMetrics = defineEvidence<VolumeMetrics>({
   },
 });
 
-function doorsOf({ address, readOnlyPort, securePort }: Kubelet) {
+function endpointsOf({ address, readOnlyPort, securePort }: Kubelet) {
   return [
     { scheme: 'http', address, port: readOnlyPort } as const,
     { scheme: 'https', address, port: securePort } as const,

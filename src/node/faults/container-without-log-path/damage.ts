@@ -1,17 +1,17 @@
 import { isBytewiseAfter } from '../../../lib/std/bytewise.ts';
 import type { MergedUsr } from '../../evidence/deletions/merged-usr.ts';
 import type { Finding } from '../../model/finding.ts';
-import type { Doubt } from '../../model/verdict.ts';
+import type { Unknown } from '../../model/verdict.ts';
 import { type ContainerWithoutLogPath, removalProof } from './findings.ts';
 import type { Removal } from './log-lines.ts';
-import type { Seen } from './seen.ts';
-import { binProof, preventionFor, type Reason } from './tell.ts';
+import { binProof, preventionFor, type Reason } from './messages.ts';
+import type { Seen } from './observations.ts';
 
 type Findings = readonly Finding<ContainerWithoutLogPath>[];
 
 interface Damage {
   readonly findings: Findings;
-  readonly doubts: readonly Doubt[];
+  readonly unknowns: readonly Unknown[];
 }
 
 /** Undefined when /bin is there. */
@@ -27,10 +27,10 @@ export function findDamage(
   const past = removals.findLast(({ name }) => isPast(name));
   const armed = findings.filter((finding) => hasSwept(finding, removals, seen));
   if (!proofs || (!past && armed.length === 0)) {
-    return { findings, doubts: [unknownCause(usr)] };
+    return { findings, unknowns: [unknownCause(usr)] };
   }
   const merged = damagedFinding({ armed, past, usr, seen });
-  return { findings: [merged, ...findings.filter((each) => !armed.includes(each))], doubts: [] };
+  return { findings: [merged, ...findings.filter((each) => !armed.includes(each))], unknowns: [] };
 }
 
 /** Only there is "bin" the name of /bin; and a kubelet in a container has a root of its own. */
@@ -72,10 +72,10 @@ function damagedFinding(known: {
   readonly seen: Seen;
 }): Finding<ContainerWithoutLogPath> {
   const { armed, past, usr, seen } = known;
-  const told = armed.flatMap(({ proof }) => proof);
+  const reported = armed.flatMap(({ proof }) => proof);
   // As long as it is there a restored /bin would be gone again.
   const refusal = armed.find((finding) => finding.refusal !== undefined)?.refusal;
-  const isTold = past && told.some(({ text }) => text === past.line.text);
+  const isReported = past && reported.some(({ text }) => text === past.line.text);
   const ids = armed.flatMap(({ pins }) => pins.containers.map(({ container }) => container));
   const producers = (seen.unlogged.known ? seen.unlogged.value.containers : [])
     .filter(({ id }) => ids.includes(id))
@@ -88,13 +88,13 @@ function damagedFinding(known: {
       'and took its own working folder for the logs.' +
       (armed.length > 0 ? ' It does so again within a minute whenever /bin is restored.' : ''),
     subject: { ...armed[0]?.subject, path: '/bin' },
-    proof: [binProof(usr), ...told, ...(past && !isTold ? [removalProof(past)] : [])],
+    proof: [binProof(usr), ...reported, ...(past && !isReported ? [removalProof(past)] : [])],
     blastRadius:
       'the link /bin, and so every program that is called by that path: shells, logins, scripts',
     excluded: [
       'a /bin that was a folder of its own: the links beside it show that it led into /usr',
     ],
-    otherCures: [],
+    alternatives: [],
     ...(refusal === undefined ? {} : { refusal }),
     prevention: preventionFor(producers.length > 0 ? producers : ['unknown']),
     pins: {
@@ -105,7 +105,7 @@ function damagedFinding(known: {
   };
 }
 
-function unknownCause({ hasUsrBin, siblings }: MergedUsr): Doubt {
+function unknownCause({ hasUsrBin, siblings }: MergedUsr): Unknown {
   const why =
     '/bin is gone from the root of this node, of unknown cause: nothing seen here shows that the ' +
     'kubelet deleted it';
@@ -113,7 +113,7 @@ function unknownCause({ hasUsrBin, siblings }: MergedUsr): Doubt {
   return {
     why,
     subject: { path: '/bin' },
-    byHand: {
+    manual: {
       commands: ['/usr/bin/ln -s usr/bin /bin'],
       risk: 'as long as nobody knows who deleted it, it may be gone again a minute later',
     },

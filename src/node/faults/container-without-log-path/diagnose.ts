@@ -1,17 +1,17 @@
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
 import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
 import { isSweeping } from './kubelet-behaviour.ts';
 import { isFresh, type Removal, removalsIn, silenceAfter, suspicionsIn } from './log-lines.ts';
-import type { Seen } from './seen.ts';
-import { mayRun, nameOf, subjectOf } from './tell.ts';
+import { mayRun, nameOf, subjectOf } from './messages.ts';
+import type { Seen } from './observations.ts';
 import { watchedFindings, watchedSuspicion } from './watched.ts';
 
 type Judgement = {
   readonly finding?: Finding<ContainerWithoutLogPath>;
-  readonly doubt?: Doubt;
+  readonly unknown?: Unknown;
 };
 
 export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
@@ -27,22 +27,22 @@ export function diagnose(seen: Seen): Verdict<ContainerWithoutLogPath> {
   ];
   // A trace does not name the container: it only says more where nothing else does.
   if (!findings.some(({ state }) => state === 'active')) findings.push(...watchedFindings(seen));
-  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  const unknowns = judgements.flatMap(({ unknown }) => unknown ?? []);
   const ended = untold.filter((removal) => !proven.includes(removal));
   if (!seen.unlogged.known) {
     const past = proven.length > 0 ? [] : ended;
-    doubts.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
+    unknowns.push({ why: `${seen.unlogged.why}${suspicion(past, seen)}` });
   } else if (ended.length > 0) {
-    doubts.push({ why: `its log path is not known${suspicion(ended, seen)}` });
+    unknowns.push({ why: `its log path is not known${suspicion(ended, seen)}` });
   }
-  if (!seen.version.known) doubts.push({ why: seen.version.why });
-  if (!seen.usr.known) doubts.push({ why: seen.usr.why });
+  if (!seen.version.known) unknowns.push({ why: seen.version.why });
+  if (!seen.usr.known) unknowns.push({ why: seen.usr.why });
   const watched = findings.length > 0 ? undefined : watchedSuspicion(seen);
-  if (watched !== undefined) doubts.push({ why: watched });
+  if (watched !== undefined) unknowns.push({ why: watched });
   const damage = findDamage(findings, removals, seen);
   return verdictOf({
     findings: damage?.findings ?? findings,
-    doubts: [...doubts, ...(damage?.doubts ?? [])],
+    unknowns: [...unknowns, ...(damage?.unknowns ?? [])],
   });
 }
 
@@ -81,14 +81,14 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
   // A text cannot be asked. Every kubelet since 1.19 does it, and that the version is not known, as
   // the folder it works in, is told beside the finding.
   if (!seen.version.known && isText(seen)) return finding(armed, removal);
-  if (!seen.version.known) return doubtful(container, 'depends on the version of the kubelet');
+  if (!seen.version.known) return uncertain(container, 'depends on the version of the kubelet');
   const sweeps = isSweeping(seen.version.value);
   if (sweeps === 'unknown') {
-    return doubtful(container, `is not known of kubelet ${seen.version.value.text}`);
+    return uncertain(container, `is not known of kubelet ${seen.version.value.text}`);
   }
   const { sweep } = container;
   if (!sweep.known && isRunning(seen) && !isText(seen))
-    return doubtful(container, `is not known: ${sweep.why}`);
+    return uncertain(container, `is not known: ${sweep.why}`);
   if (!sweeps) return finding('OldKubelet');
   if (sweep.known && sweep.value.deletes.length === 0 && !sweep.value.stop) {
     return finding('NothingToDelete');
@@ -96,9 +96,9 @@ function judge(container: UnloggedContainer, removals: readonly Removal[], seen:
   return finding(armed, removal);
 }
 
-function doubtful(container: UnloggedContainer, why: string): Judgement {
+function uncertain(container: UnloggedContainer, why: string): Judgement {
   const what = 'has no log path; whether the kubelet deletes entries of its working folder for it';
-  return { doubt: { why: `${nameOf(container)} ${what} ${why}`, subject: subjectOf(container) } };
+  return { unknown: { why: `${nameOf(container)} ${what} ${why}`, subject: subjectOf(container) } };
 }
 
 /** A text shows what was, up to its end; a node is asked what is. */

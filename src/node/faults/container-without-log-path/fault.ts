@@ -7,8 +7,8 @@ import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
-import { reasons } from './tell.ts';
 
 export const containerWithoutLogPath = defineFault({
   id: 'container-without-log-path',

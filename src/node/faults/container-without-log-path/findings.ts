@@ -2,7 +2,6 @@ import { shortId } from '../../../lib/std/short-id.ts';
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
 import type { Finding, FindingState, Proof } from '../../model/finding.ts';
 import type { Removal } from './log-lines.ts';
-import type { Seen } from './seen.ts';
 import {
   containerProof,
   nameOf,
@@ -10,10 +9,11 @@ import {
   type Reason,
   refusalOf,
   subjectOf,
+  sweepMessage,
   sweepProof,
-  sweepWords,
   versionProof,
-} from './tell.ts';
+} from './messages.ts';
+import type { Seen } from './observations.ts';
 
 /** Names what is to be removed and restored, as it was diagnosed. */
 export interface ContainerWithoutLogPath {
@@ -42,13 +42,13 @@ const STATES: Readonly<Record<Exclude<Reason, 'DeletedBin'>, FindingState>> = {
   LogPathIsFolder: 'benign',
 };
 
-export function containerFinding(made: {
+export function containerFinding(created: {
   readonly reason: keyof typeof STATES;
   readonly container: UnloggedContainer;
   readonly removal: Removal | undefined;
   readonly seen: Seen;
 }): Finding<ContainerWithoutLogPath> {
-  const { reason, container, removal, seen } = made;
+  const { reason, container, removal, seen } = created;
   const { sweep, producer, id, sandboxId, createdAt, name } = container;
   const isOurs = STATES[reason] !== 'benign';
   const refusal = refusalOf(container);
@@ -64,10 +64,10 @@ export function containerFinding(made: {
       ...(removal ? [removalProof(removal)] : []),
     ],
     blastRadius: isOurs
-      ? sweepWords(sweep)
+      ? sweepMessage(sweep)
       : 'nothing: no entry of the working folder of the kubelet is in danger',
     excluded: isOurs ? EXCLUDED : [],
-    otherCures: !isOurs ? [] : refusal === undefined ? [byCrictl(id, seen)] : [LEAVE_IT],
+    alternatives: !isOurs ? [] : refusal === undefined ? [byCrictl(id, seen)] : [LEAVE_IT],
     ...(isOurs && refusal !== undefined ? { refusal } : {}),
     ...(isOurs ? { prevention: preventionFor([producer]) } : {}),
     pins: {
@@ -101,9 +101,9 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
   const runs = state === 'running' ? 'runs' : 'the runtime cannot tell whether it runs';
   switch (reason) {
     case 'DeletesWorkingFolder':
-      return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopWords(sweep)}.`;
+      return `${which}, and so the kubelet ${deletes(sweep)} of its own working folder${folder} once a minute${stopText(sweep)}.`;
     case 'RunsWithoutLogPath':
-      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working folder${folder}${stopWords(sweep)}.`;
+      return `${which} and ${runs}. Once it has ended (the kubelet kills what belongs to no pod of its own), the kubelet ${deletes(sweep)} of its own working folder${folder}${stopText(sweep)}.`;
     case 'OldKubelet':
       return `${which}; this kubelet is too old to delete anything for it.`;
     case 'NothingToDelete':
@@ -111,16 +111,16 @@ function summaryOf(reason: Reason, container: UnloggedContainer, { kubelet }: Se
     case 'LogPathIsFolder':
       return `${nameOf(container)} has the folder ${logPath} as its log path; the kubelet cannot collect it as long as that holds logs.`;
     default:
-      return `${which}, so the kubelet ${stopWords(sweep) ? 'will try to' : 'will'} delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopWords(sweep)}.`;
+      return `${which}, so the kubelet ${stopText(sweep) ? 'will try to' : 'will'} delete entries of its own working folder${folder} when it collects it: ${isAsleep ? 'once it runs again' : 'within a minute'}${stopText(sweep)}.`;
   }
 }
 
 function deletes(sweep: UnloggedContainer['sweep']): string {
-  return stopWords(sweep) ? 'tries to delete entries' : 'deletes entries';
+  return stopText(sweep) ? 'tries to delete entries' : 'deletes entries';
 }
 
 /** Set when the first name stops it: then nothing goes as long as that name is there. */
-function stopWords(sweep: UnloggedContainer['sweep']): string {
+function stopText(sweep: UnloggedContainer['sweep']): string {
   if (!sweep.known || sweep.value.deletes.length > 0 || !sweep.value.stop) return '';
   return `; as it is now, ${JSON.stringify(sweep.value.stop.name)} stops it before anything is gone`;
 }
@@ -155,7 +155,7 @@ export function loggedFinding(removal: Removal, seen: Seen): Finding<ContainerWi
       'a log that cannot be removed: the kubelet would name it by an absolute path',
       'a runtime that fails to remove the container: the kubelet would say so in other words',
     ],
-    otherCures: [byCrictl(containerId, seen)],
+    alternatives: [byCrictl(containerId, seen)],
     prevention: preventionFor(['unknown']),
     pins: { socket: '', containers: [], logged: containerId, bin: false },
   };

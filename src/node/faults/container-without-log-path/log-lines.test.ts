@@ -4,7 +4,7 @@ import { diagnose } from './diagnose.ts';
 import { isFresh, removalsIn, silenceAfter } from './log-lines.ts';
 
 const ID = 'ca80f370dfb5320d7bf7dbc7eed6e7c306729f7b83d6a9ab27aad85261fbd2c8';
-const said = (time: string) =>
+const output = (time: string) =>
   `E${time}.243111     812 kuberuntime_gc.go:151] "Failed to remove container" err="failed to remove container \\"${ID}\\" log \\"boot\\": remove boot: directory not empty" containerID="${ID}"`;
 const other = (time: string) =>
   `I${time}.101010     812 kubelet.go:2405] "SyncLoop (PLEG): event for pod" pod="default/web-0"`;
@@ -21,22 +21,22 @@ const lastOf = (log: KubeletLog) => {
 };
 
 test.each([
-  ['its last line', [said('0602 09:35:55')], true],
-  ['two minutes before the end', [said('0602 09:35:55'), other('0602 09:37:50')], true],
-  ['four minutes before the end', [said('0602 09:35:55'), other('0602 09:39:58')], false],
-  ['a day before the end', [said('0602 09:35:55'), other('0603 10:39:58')], false],
-  ['again at the end', [said('0602 09:35:55'), said('0603 10:39:58')], true],
+  ['its last line', [output('0602 09:35:55')], true],
+  ['two minutes before the end', [output('0602 09:35:55'), other('0602 09:37:50')], true],
+  ['four minutes before the end', [output('0602 09:35:55'), other('0602 09:39:58')], false],
+  ['a day before the end', [output('0602 09:35:55'), other('0603 10:39:58')], false],
+  ['again at the end', [output('0602 09:35:55'), output('0603 10:39:58')], true],
 ])('a complaint that is %s', (_, lines, fresh) => {
   const log = logOf(...lines);
   expect(isFresh(lastOf(log), log)).toBe(fresh);
 });
 
 test('a log that ended long before it was read says nothing of now', () => {
-  const log = logOf(said('0302 09:35:55'));
+  const log = logOf(output('0302 09:35:55'));
   const readAt = new Date('2026-06-02T09:36:20Z');
   expect(isFresh(lastOf(log), { ...log, readAt })).toBe(false);
   // Nobody knows the zone of these times, so some hours prove nothing.
-  const today = logOf(said('0602 01:35:55'));
+  const today = logOf(output('0602 01:35:55'));
   expect(isFresh(lastOf(today), { ...today, readAt })).toBe(true);
 });
 
@@ -48,11 +48,11 @@ const textOf = (log: KubeletLog) =>
   });
 
 test('a text whose complaints have ended is no finding, and is not clear', () => {
-  expect(textOf(logOf(said('0602 09:35:55')))).toMatchObject({
+  expect(textOf(logOf(output('0602 09:35:55')))).toMatchObject({
     state: 'found',
     findings: [{ state: 'active' }],
   });
-  const log = logOf(said('0602 09:35:55'), other('0603 10:39:58'));
+  const log = logOf(output('0602 09:35:55'), other('0603 10:39:58'));
   const verdict = textOf(log);
   expect(verdict).toMatchObject({ state: 'unknown', findings: [] });
   expect(JSON.stringify(verdict)).toContain('the log goes on for 25 h without another such line');

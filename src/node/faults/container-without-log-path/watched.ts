@@ -2,8 +2,8 @@ import { isRelative, removesContainerLog } from '../../evidence/deletions/deleti
 import type { WatchedDeletion } from '../../evidence/deletions/watched-deletions.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { ContainerWithoutLogPath } from './findings.ts';
-import type { Seen } from './seen.ts';
-import { preventionFor, type Reason, versionProof } from './tell.ts';
+import { preventionFor, type Reason, versionProof } from './messages.ts';
+import type { Seen } from './observations.ts';
 
 /** Of a container that nobody named: a tool watched the kubelet delete for it. */
 export function watchedFindings(seen: Seen): readonly Finding<ContainerWithoutLogPath>[] {
@@ -31,7 +31,7 @@ export function watchedFindings(seen: Seen): readonly Finding<ContainerWithoutLo
       ],
       blastRadius: 'all files, links and empty folders of that folder, up to one that stays',
       excluded: ['a log that is removed as it should be: it would have an absolute path'],
-      otherCures: [],
+      alternatives: [],
       prevention: preventionFor(['unknown']),
       pins: { socket: '', containers: [], logged: `watched ${names}`, bin: false },
     },

@@ -41,7 +41,10 @@ export function deadMountsIn(
   return mounts.map((mount) => ({
     ...mount,
     mustName: mounts
-      .filter(({ main, life }) => main.device === mount.main.device && life.needsWord !== undefined)
+      .filter(
+        ({ main, life }) =>
+          main.device === mount.main.device && life.needsConfirmation !== undefined,
+      )
       .map(({ podUid }) => podUid)
       .toSorted(),
   }));

@@ -8,10 +8,10 @@ import type { DeadMountStacks } from '../../evidence/stacks/dead-mount-stacks.ts
 import { loopOn } from '../../evidence/stacks/thread-stacks.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
+import { isBrokenAndLive, liveFindings } from './live-findings.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
-import { LOOKS, stuckThread } from './stuck-thread.ts';
 import {
   activeFinding,
   benignFinding,
@@ -20,9 +20,9 @@ import {
   pathlessFinding,
   type Seen,
   stuckFinding,
-} from './tell.ts';
-import { isBrokenAndLive, liveFindings } from './tell-live.ts';
-import { corruptedNote, elsewhereNote } from './tell-notes.ts';
+} from './messages.ts';
+import { corruptedNote, elsewhereNote } from './notes.ts';
+import { LOOKS, stuckThread } from './stuck-thread.ts';
 
 export interface Evidence extends LoopSources {
   readonly threads: Maybe<BlockedThreads>;
@@ -52,16 +52,16 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
   if (isElsewhere) findings.push(...elsewhereNotes(loop));
   if (loop.isStuckThere && !isBlamed) findings.unshift(pathlessFinding(loop, log));
   const unclear = unexplained(findings, loop, evidence);
-  const doubts = judged.flatMap(({ doubt }) => doubt ?? []);
+  const unknowns = judged.flatMap(({ unknown }) => unknown ?? []);
   if (unclear) findings.push(elsewhereNote(unclear));
-  doubts.push(...dumpDoubts(evidence.dump), ...hiddenDoubts(evidence, loop));
-  if (!isBlamed) doubts.push(...untimedDoubts(loop));
+  unknowns.push(...dumpUnknowns(evidence.dump), ...hiddenUnknowns(evidence, loop));
+  if (!isBlamed) unknowns.push(...untimedUnknowns(loop));
   // A kubelet that does not run has no loop to hang.
   const isRunning = evidence.kubelet.known && evidence.kubelet.value.presence === 'running';
-  if (!threads.known && isRunning) doubts.push({ why: threads.why });
-  doubts.push(...unaskedDoubts(probes.value));
+  if (!threads.known && isRunning) unknowns.push({ why: threads.why });
+  unknowns.push(...unaskedUnknowns(probes.value));
   // What became of the loop is judged without them: it is not their dead volume that it cleans up.
-  return verdictOf({ findings: [...findings, ...liveFindings(probes.value.probes)], doubts });
+  return verdictOf({ findings: [...findings, ...liveFindings(probes.value.probes)], unknowns });
 }
 
 function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
@@ -72,7 +72,7 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
   const isLookedAt = mount.threads.some(({ call }) => LOOKS.has(call));
   // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
   const isPassedBy =
-    version?.known === true && looksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
+    version?.known === true && checksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
   const isNamed =
     loop.amongOrphans !== undefined &&
     loop.still.length > 0 &&
@@ -92,13 +92,13 @@ function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Fou
 }
 
 /** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
-function looksWithoutServer(version: KubeletVersion): boolean {
+function checksWithoutServer(version: KubeletVersion): boolean {
   const { major, minor, patch, prerelease } = verifiedKubelet(version);
   if (major !== 1) return false;
   return minor > 30 || (minor === 30 && (patch > 0 || prerelease === undefined));
 }
 
-function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?: Doubt } {
+function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly unknown?: Unknown } {
   const { suspect, result, life } = probe;
   const { pod, mount } = suspect;
   const subject = { ...(pod ? { podUid: pod.podUid } : {}), mount: mount.target };
@@ -106,7 +106,7 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?
   const isWell = result.state === 'alive' && !isSuspectType(mount.fsType);
   if (life?.state === 'uncertain' && !isWell) {
     const dead = result.state === 'dead' ? `${mount.target} does not answer, but ` : '';
-    return { doubt: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
+    return { unknown: { why: `${dead}whether its pod lives is not known: ${life.why}`, subject } };
   }
   if (isBrokenAndLive(probe)) return {};
   switch (result.state) {
@@ -115,14 +115,14 @@ function judgeProbe(probe: MountProbe): { readonly note?: Found; readonly doubt?
     case 'not-probed':
       // What another mount lies over is reached by nobody, and what is of type autofs is no volume.
       return suspect.isVisible && mount.fsType !== 'autofs'
-        ? { doubt: { why: `${mount.target} was not probed: ${result.why}`, subject } }
+        ? { unknown: { why: `${mount.target} was not probed: ${result.why}`, subject } }
         : {};
     default:
       return {};
   }
 }
 
-function unaskedDoubts({ unasked: { count, why } }: MountProbes): readonly Doubt[] {
+function unaskedUnknowns({ unasked: { count, why } }: MountProbes): readonly Unknown[] {
   if (count === 0) return [];
   const volumes =
     count === 1 ? '1 volume of a running pod was' : `${count} volumes of running pods were`;
@@ -134,7 +134,7 @@ function elsewhereNotes({ elsewhere }: Loop): readonly Found[] {
 }
 
 /** Stacks that were asked for and do not tell leave the question open. */
-function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
+function dumpUnknowns(dump: Evidence['dump']): readonly Unknown[] {
   if (!dump.known || !dump.value.isAsked) return [];
   const { loop } = dump.value;
   if (loop.state === 'unknown')
@@ -144,7 +144,7 @@ function dumpDoubts(dump: Evidence['dump']): readonly Doubt[] {
 }
 
 /** Where a loop is at one moment says nothing of whether it comes back. */
-function untimedDoubts({ isUntimedThere, amongOrphans }: Loop): readonly Doubt[] {
+function untimedUnknowns({ isUntimedThere, amongOrphans }: Loop): readonly Unknown[] {
   if (!isUntimedThere || !amongOrphans) return [];
   const seen = `the sync loop is at work, or blocked, in the clean-up of orphaned pods (${amongOrphans.claim})`;
   const why = `${seen}: this kind of dump tells no times; one of ?debug=2 does`;
@@ -152,10 +152,10 @@ function untimedDoubts({ isUntimedThere, amongOrphans }: Loop): readonly Doubt[]
 }
 
 /** A thread whose path is hidden may wait anywhere, unless the loop is known to move. */
-function hiddenDoubts(
+function hiddenUnknowns(
   { threads, dump }: Evidence,
   { isWell, moves, still, elsewhere }: Loop,
-): readonly Doubt[] {
+): readonly Unknown[] {
   const hidden = threads.known ? threads.value.unreadable : 0;
   if (hidden === 0 || isWell || moves || elsewhere?.isShown) return [];
   const [first] = still;
@@ -202,6 +202,6 @@ function withoutMounts(loop: Loop, evidence: Evidence, why: string): Verdict<Dea
   const isOpen = findings.length === 0 && !loop.elsewhere && !loop.moves;
   const [still] = isOpen ? loop.still : [];
   const suspicion = still ? `the sync loop stands still (${still.claim}); ` : '';
-  const doubts = [...untimedDoubts(loop), { why: `${suspicion}${why}` }];
-  return verdictOf({ findings, doubts });
+  const unknowns = [...untimedUnknowns(loop), { why: `${suspicion}${why}` }];
+  return verdictOf({ findings, unknowns });
 }

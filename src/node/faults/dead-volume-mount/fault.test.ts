@@ -11,10 +11,10 @@ const home = join(import.meta.dirname, 'fixtures');
 test.each([
   ['volume-of-a-live-pod-hangs', 'the running pod'],
   ['volume-of-a-terminating-pod-hangs', 'the terminating pod default/reader'],
-])('on %s nobody is told to delete the pod: its unmount would hang', async (name, words) => {
+])('on %s nobody is told to delete the pod: its unmount would hang', async (name, text) => {
   const { findings } = await answerOn(deadVolumeMount, join(home, name));
   expect(findings[0]).toMatchObject({ state: 'active', reason: 'VolumeOfLivePodHangs' });
-  expect(findings[0]?.summary).toContain(words);
+  expect(findings[0]?.summary).toContain(text);
   expect(JSON.stringify(findings)).not.toContain('delete pod');
 });
 

@@ -8,8 +8,8 @@ import { syncLoopDump } from '../../evidence/stacks/sync-loop-dump.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { type Reason, reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
-import { type Reason, reasons } from './tell.ts';
 
 /** Only a person can cure these, and the kubelet's clean-up does not wait for them. */
 const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePodFails'];

@@ -117,8 +117,8 @@ function healthProof({ text, origin }: Health): Proof {
 
 /** Stacks that show the loop somewhere, or at work, leave nothing to what the log says. */
 function saidIn(fromLog: LoopInLog | undefined, seen: SyncLoop | undefined): Elsewhere | undefined {
-  const isTold = seen !== undefined && seen.state !== 'unknown' && seen.state !== 'twice';
-  return isTold ? undefined : fromLog?.elsewhere;
+  const isReported = seen !== undefined && seen.state !== 'unknown' && seen.state !== 'twice';
+  return isReported ? undefined : fromLog?.elsewhere;
 }
 
 function shownIn(seen: SyncLoop | undefined, origin: string): Elsewhere | undefined {

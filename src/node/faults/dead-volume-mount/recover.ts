@@ -1,8 +1,8 @@
-import { orphanConfirmation } from '../../evidence/pods/orphan-words.ts';
+import { orphanConfirmation } from '../../evidence/pods/orphan-messages.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Evidence } from './diagnose.ts';
-import type { DeadVolumeMount } from './tell.ts';
+import type { DeadVolumeMount } from './messages.ts';
 
 /** The kubelet goes on by itself once nobody waits; what is left of the orphan it removes. */
 export function recover(finding: Finding<DeadVolumeMount>): Recovery {

@@ -1,13 +1,13 @@
 import { isCrashLoop, longestLifeS, recentExits } from '../../evidence/services/crash-loop.ts';
 import type { KubeletService } from '../../evidence/services/kubelet-service.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import {
   type KubeletNotRunning,
   notANodeNote,
   notRunningFinding,
   pausedFinding,
   restartingFinding,
-} from './tell.ts';
+} from './messages.ts';
 
 export interface Evidence {
   readonly service: KubeletService;
@@ -18,36 +18,36 @@ export function diagnose({ service }: Evidence): Verdict<KubeletNotRunning> {
     case 'running': {
       if (service.isPaused) return found(pausedFinding(service.pid));
       const { young } = service;
-      const doubts = doubtsOf(young?.unit.unread ?? []);
+      const unknowns = unknownsOf(young?.unit.unread ?? []);
       if (young && isCrashLoop(young.unit.events) && !hasOutlived(young)) {
-        return found(restartingFinding(service, young, recentExits(young.unit.events)), doubts);
+        return found(restartingFinding(service, young, recentExits(young.unit.events)), unknowns);
       }
-      return verdictOf({ findings: [], doubts });
+      return verdictOf({ findings: [], unknowns });
     }
     case 'not-running': {
-      const doubts = doubtsOf(service.unit.unread);
-      if (isNode(service)) return found(notRunningFinding(service), doubts);
+      const unknowns = unknownsOf(service.unit.unread);
+      if (isNode(service)) return found(notRunningFinding(service), unknowns);
       const { unasked } = service.unit;
       // A node without systemd has no such program.
-      const more = unasked && !unasked.isMissing ? doubtsOf([unasked.why]) : [];
-      return verdictOf({ findings: [notANodeNote(service)], doubts: [...more, ...doubts] });
+      const more = unasked && !unasked.isMissing ? unknownsOf([unasked.why]) : [];
+      return verdictOf({ findings: [notANodeNote(service)], unknowns: [...more, ...unknowns] });
     }
     case 'absent':
-      return verdictOf({ findings: [], doubts: [] });
+      return verdictOf({ findings: [], unknowns: [] });
     case 'uncertain':
-      return verdictOf({ findings: [], doubts: [{ why: service.why }] });
+      return verdictOf({ findings: [], unknowns: [{ why: service.why }] });
   }
 }
 
-function doubtsOf(unread: readonly string[]): readonly Doubt[] {
+function unknownsOf(unread: readonly string[]): readonly Unknown[] {
   return unread.map((why) => ({ why: `how the kubelet ended before is not known: ${why}` }));
 }
 
 function found(
   finding: ReturnType<typeof pausedFinding>,
-  doubts: readonly Doubt[] = [],
+  unknowns: readonly Unknown[] = [],
 ): Verdict<KubeletNotRunning> {
-  return verdictOf({ findings: [finding], doubts });
+  return verdictOf({ findings: [finding], unknowns });
 }
 
 type Young = NonNullable<Extract<KubeletService, { readonly state: 'running' }>['young']>;

@@ -2,7 +2,7 @@ import { CRASH_LOOP_EXITS_MIN } from '../../evidence/limits.ts';
 import { isAskedFor, isCrashLoop } from '../../evidence/services/crash-loop.ts';
 import type { ServiceUnit, UnitEvent, UnitState } from '../../evidence/services/service-unit.ts';
 import { waitsForRestart } from '../../evidence/services/unit-change.ts';
-import { sinceLastStart } from '../../evidence/services/unit-words.ts';
+import { sinceLastStart } from '../../evidence/services/unit-messages.ts';
 import type { Reason } from './reasons.ts';
 
 /** How the kubelet came to its end, as far as anybody tells. */
@@ -43,10 +43,10 @@ export function endOf({ state, events }: ServiceUnit): End {
   const hasGivenUp =
     state?.result === 'start-limit-hit' || last.some(({ what }) => what === 'unit-gives-up');
   if (how !== undefined || state?.active === 'failed' || hasGivenUp) {
-    const words = how ?? 'it failed';
+    const text = how ?? 'it failed';
     return {
       reason: 'KubeletCrashed',
-      summary: hasGivenUp ? `${words}, and systemd no longer starts it again` : words,
+      summary: hasGivenUp ? `${text}, and systemd no longer starts it again` : text,
     };
   }
   const isStopped = last.some(({ what }) => what === 'unit-stopped');
@@ -57,10 +57,10 @@ export function endOf({ state, events }: ServiceUnit): End {
 function stoppedOf(state: UnitState | undefined): End {
   const unit = state?.unit ?? 'its unit';
   const since = state?.since ? ` since ${state.since}` : '';
-  const kept = ['disabled', 'masked'].includes(state?.enabled ?? '')
+  const stored = ['disabled', 'masked'].includes(state?.enabled ?? '')
     ? `, and is ${state?.enabled}: it does not start at boot either`
     : '';
-  return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${kept}` };
+  return { reason: 'KubeletStopped', summary: `${unit} is stopped${since}${stored}` };
 }
 
 function isStoppedOnRequest(last: readonly UnitEvent[]): boolean {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
 import { answerOn, describeVerdicts } from '../../../../test/describe-verdicts.ts';
-import { redacted, replayLook } from '../../../hosts/local-node/take-look.ts';
+import { redacted, replayCheck } from '../../../hosts/local-node/run-check.ts';
 import { bundleOfFiles } from '../../reader/bundle.ts';
 import { bundleFilesIn } from '../../reader/bundle-folder.ts';
 import { kubeletNotRunning } from './fault.ts';
@@ -18,20 +18,20 @@ test.each(names)('what may leave the node %s still says how the kubelet ended', 
   const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
   const { clock, answers } = bundle.recording;
   const safe = { ...bundle, recording: { clock, answers: redacted(answers) } };
-  const [all, kept] = await Promise.all(
-    [bundle, safe].map((each) => replayLook(each, [kubeletNotRunning], undefined)),
+  const [all, stored] = await Promise.all(
+    [bundle, safe].map((each) => replayCheck(each, [kubeletNotRunning], undefined)),
   );
   const gist = (report: typeof all) =>
     report?.faults.map(({ verdict, findings }) => [verdict, findings.map((one) => one.summary)]);
-  expect(gist(kept)).toEqual(gist(all));
+  expect(gist(stored)).toEqual(gist(all));
 });
 
 test('a line of another process that was killed for memory is no proof', async () => {
   const bundle = bundleOfFiles(bundleFilesIn(join(home, 'active-out-of-memory')));
-  const report = await replayLook(bundle, [kubeletNotRunning], undefined);
-  const told = JSON.stringify(report.faults);
-  expect(told).toContain('Killed process 812 (kubelet)');
-  expect(told).not.toContain('(java)');
+  const report = await replayCheck(bundle, [kubeletNotRunning], undefined);
+  const reported = JSON.stringify(report.faults);
+  expect(reported).toContain('Killed process 812 (kubelet)');
+  expect(reported).not.toContain('(java)');
 });
 
 test.each([
@@ -42,9 +42,9 @@ test.each([
   ['active-stopped-after-a-volume-failed', 'KubeletStopped', 'kubelet.service is stopped since'],
   ['active-stopped-with-an-error', 'KubeletStopped', 'k3s.service is stopped since'],
   ['active-root-elsewhere', 'KubeletCrashed', 'it exited with code 1'],
-])('on %s the reason is %s', async (name, reason, words) => {
+])('on %s the reason is %s', async (name, reason, text) => {
   const { findings } = await answerOn(kubeletNotRunning, join(home, name));
-  expect(findings[0]).toMatchObject({ reason, summary: expect.stringContaining(words) });
+  expect(findings[0]).toMatchObject({ reason, summary: expect.stringContaining(text) });
 });
 
 test('an error of a volume is no reason of the end of the kubelet', async () => {

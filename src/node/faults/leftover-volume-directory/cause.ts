@@ -58,8 +58,8 @@ function isBusyAnywhere(kernel: string): boolean {
 }
 
 /** A failed rename leaves an empty folder at each try; a failed remove leaves one with content. */
-export function claimOf({ deed, error }: TeardownFailure): string {
-  const did = deed === 'rename' ? 'the rename fails' : 'the rename worked, the removal fails';
+export function claimOf({ operation, error }: TeardownFailure): string {
+  const did = operation === 'rename' ? 'the rename fails' : 'the rename worked, the removal fails';
   switch (error) {
     case 'exists':
       return `cause: ${did} with EEXIST: since Go 1.8 a rename refuses a folder that is there`;

@@ -1,15 +1,15 @@
 import {
   isPile,
-  isWorthTelling,
+  isWorthReporting,
   type LeftoverFolder,
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type FolderFacts, factsOf } from './folder-facts.ts';
-import type { Seen } from './seen.ts';
+import { heldFindings, logFindings, pastUnknowns } from './log-evidence.ts';
+import { folderFinding, type LeftoverVolumeDirectory } from './messages.ts';
+import type { Seen } from './observations.ts';
 import { stateOf } from './state.ts';
-import { folderFinding, type LeftoverVolumeDirectory } from './tell.ts';
-import { heldFindings, pastDoubts, toldFindings } from './tell-log.ts';
 
 type Found = Finding<LeftoverVolumeDirectory>;
 
@@ -18,24 +18,24 @@ export function diagnose(seen: Seen): Verdict<LeftoverVolumeDirectory> {
   if (!leftovers.known) return judgeLogAlone(seen, leftovers.why);
   const all = leftovers.value;
   const findings: Found[] = [];
-  const doubts: Doubt[] = all.notRead.map(({ path, why }) => ({
+  const unknowns: Unknown[] = all.notRead.map(({ path, why }) => ({
     why: `${path} could not be listed (${why}), so what was left in it is not known`,
     subject: { path },
   }));
   for (const folder of all.folders) {
     const facts = factsOf(folder, seen, all);
     if (facts.leftovers.length === 0) continue;
-    const doubt = doubtOf(folder, facts);
-    if (doubt) doubts.push(doubt);
-    else if (isWorthTelling({ ...folder, leftovers: facts.leftovers }, all)) {
+    const unknown = unknownOf(folder, facts);
+    if (unknown) unknowns.push(unknown);
+    else if (isWorthReporting({ ...folder, leftovers: facts.leftovers }, all)) {
       findings.push(folderFinding(facts, stateOf(facts, all), all));
     }
   }
-  return verdictOf({ findings, doubts });
+  return verdictOf({ findings, unknowns });
 }
 
 /** Two names of one volume prove it alone: a teardown that is under way has one. */
-function doubtOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Doubt | undefined {
+function unknownOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Unknown | undefined {
   if (folder.failure === undefined || isPile(leftovers)) return undefined;
   if (new Set(leftovers.map(({ volume }) => volume)).size < leftovers.length) return undefined;
   return {
@@ -49,8 +49,8 @@ function doubtOf(folder: LeftoverFolder, { leftovers }: FolderFacts): Doubt | un
 /** Without the folders only the kubelet's own words can prove anything. */
 function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirectory> {
   const unseen = { why: `the folders of the pods could not be looked at: ${why}` };
-  if (!log.known) return verdictOf({ findings: [], doubts: [unseen, { why: log.why }] });
-  const findings = [...toldFindings(log.value), ...heldFindings(log.value)];
+  if (!log.known) return verdictOf({ findings: [], unknowns: [unseen, { why: log.why }] });
+  const findings = [...logFindings(log.value), ...heldFindings(log.value)];
   const suspicions = log.value.failures
     .filter(({ error, leftovers, path }) => {
       return error === 'busy' && leftovers.size === 0 && !log.value.holders.has(path);
@@ -63,6 +63,6 @@ function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirect
     }));
   return verdictOf({
     findings,
-    doubts: [...(findings.length > 0 ? [] : [unseen]), ...pastDoubts(log.value), ...suspicions],
+    unknowns: [...(findings.length > 0 ? [] : [unseen]), ...pastUnknowns(log.value), ...suspicions],
   });
 }

@@ -42,7 +42,7 @@ test('a volume that is merely busy is a suspicion, and no more', () => {
   const verdict = diagnose({ leftovers: unseen, log });
   expect(verdict).toMatchObject({ state: 'unknown', findings: [] });
   expect(verdict).toMatchObject({
-    doubts: [{}, { why: expect.stringContaining('another mount namespace may hold it') }],
+    unknowns: [{}, { why: expect.stringContaining('another mount namespace may hold it') }],
   });
 });
 
@@ -53,11 +53,11 @@ test('with the mount table that holds it, it is found', () => {
   if (!mount) throw new Error('one was made');
   const about = { namespace: 'mnt:[2]', pid: 177_799, processName: 'node_exporter', root: '/' };
   const namespace = { ...about, cgroups: [], pids: [177_799], table };
-  const told = teardownFailures(failing(`remove ${FOLDER}/a: device or resource busy`));
+  const reported = teardownFailures(failing(`remove ${FOLDER}/a: device or resource busy`));
   const holders = new Map([[`${FOLDER}/a`, [{ namespace, mount }]]]);
   const verdict = diagnose({
     leftovers: unseen,
-    log: { known: true, value: { ...told, holders } },
+    log: { known: true, value: { ...reported, holders } },
   });
   expect(verdict).toMatchObject({
     state: 'found',
@@ -84,7 +84,7 @@ test('twenty thousand names of usual length are one action; longer ones are seve
     proof: [],
     blastRadius: '',
     excluded: [],
-    otherCures: [],
+    alternatives: [],
     pins,
     contents: Array.from({ length: count }, (_, index) => `${1_000_000 + index} ${name}${index}`),
   });

@@ -3,8 +3,8 @@ import { teardownLog } from '../../evidence/volumes/teardown-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
-import { reasons } from './tell.ts';
 
 export const leftoverVolumeDirectory = defineFault({
   id: 'leftover-volume-directory',

@@ -8,7 +8,7 @@ import type {
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Writer } from '../../evidence/volumes/leftover-writers.ts';
 import type { PodComplaint, TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
-import type { Seen } from './seen.ts';
+import type { Seen } from './observations.ts';
 
 /** One plugin's folder of one pod, with all that is known of what was left in it. */
 export interface FolderFacts {

@@ -1,11 +1,11 @@
 import type { LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
-import { careOfVolumeFolders } from '../../evidence/volumes/volume-folders.ts';
+import { volumeCleanupBehaviour } from '../../evidence/volumes/volume-folders.ts';
 import type { Proof } from '../../model/finding.ts';
 import type { FolderFacts } from './folder-facts.ts';
 
 /** All who could know the pod were asked, and none of them knows it. */
 export function isGone({ life }: FolderFacts): boolean {
-  return life?.state === 'orphan' && life.needsWord === undefined;
+  return life?.state === 'orphan' && life.needsConfirmation === undefined;
 }
 
 export function goneProof({ life }: FolderFacts): readonly Proof[] {
@@ -38,16 +38,16 @@ export function whyNotCleaned(
     return isListed ? [] : say(claim, undefined, life.origin);
   }
   if (life.state === 'uncertain') return say('whether its pod is gone is not known', life.why);
-  if (life.needsWord !== undefined) {
+  if (life.needsConfirmation !== undefined) {
     return say(
       'its pod seems to be gone, but not all who could know it could be asked',
-      life.needsWord,
+      life.needsConfirmation,
     );
   }
   if (!isKubeletRunning) return say('the kubelet, which may remove them, does not run');
   if (!version.known) return say('whether this kubelet removes them is not known', version.why);
   const { text, origin } = version.value;
-  if (careOfVolumeFolders(version.value) === 'unknown') {
+  if (volumeCleanupBehaviour(version.value) === 'unknown') {
     return say(`whether kubelet ${text} removes them is not in our tables`, undefined, origin);
   }
   if (loop.state === 'still') {

@@ -1,7 +1,7 @@
 import { verificationNote } from '../../evidence/kubelet/verified-version.ts';
 import type { LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { pluginName } from '../../evidence/volumes/leftover-names.ts';
-import { careOfVolumeFolders } from '../../evidence/volumes/volume-folders.ts';
+import { volumeCleanupBehaviour } from '../../evidence/volumes/volume-folders.ts';
 import type { VolumeMetrics } from '../../evidence/volumes/volume-metrics.ts';
 import type { FindingState, Proof } from '../../model/finding.ts';
 import type { FolderFacts } from './folder-facts.ts';
@@ -23,9 +23,9 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
   const { failure, complaint } = facts;
   const version = all.around?.version;
   const logged = [failure, complaint].filter((one) => one && isRecent(one.last.time, all.now));
-  const words = logged.flatMap((one) => (one ? [lineProof(one)] : []));
+  const args = logged.flatMap((one) => (one ? [lineProof(one)] : []));
   const cost = costOf(facts, all);
-  const told = [...words, ...cost.proof];
+  const reported = [...args, ...cost.proof];
 
   if (version?.known && all.isKubeletRunning) {
     const { value } = version;
@@ -35,19 +35,27 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
     });
     if (scansAllTheTime(value)) {
       const claim = `kubelet ${value.text} takes each of them for a volume, every three minutes`;
-      return { state: 'active', harm: SLOW, proof: [says(claim), ...told] };
+      return { state: 'active', harm: SLOW, proof: [says(claim), ...reported] };
     }
-    const care = careOfVolumeFolders(value);
+    const care = volumeCleanupBehaviour(value);
     if (care === 'leaves' && isGoneForKubelet(facts, all)) {
       const claim =
         `kubelet ${value.text} cannot remove the folder of a pod that is gone while anything lies ` +
         'in its volumes, and says so every two seconds';
-      return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
+      return {
+        state: 'active',
+        harm: STUCK,
+        proof: [says(claim), ...goneProof(facts), ...reported],
+      };
     }
     if (care === 'removes' && isGone(facts) && logged.length === 0) {
       if (!isCleanedSoon(facts) && all.around?.loop.state !== 'still') {
         const claim = `kubelet ${value.text} tries to remove them every two seconds, and cannot`;
-        return { state: 'active', harm: STUCK, proof: [says(claim), ...goneProof(facts), ...told] };
+        return {
+          state: 'active',
+          harm: STUCK,
+          proof: [says(claim), ...goneProof(facts), ...reported],
+        };
       }
       if (isCleanedSoon(facts) && whyNotCleaned(facts, all).length === 0) {
         const claim = `kubelet ${value.text} removes empty folders of orphaned pods by itself`;
@@ -56,8 +64,8 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
       }
     }
   }
-  if (logged.length > 0) return { state: 'active', harm: FAILS, proof: told };
-  if (cost.isHigh) return { state: 'active', harm: SLOW, proof: told };
+  if (logged.length > 0) return { state: 'active', harm: FAILS, proof: reported };
+  if (cost.isHigh) return { state: 'active', harm: SLOW, proof: reported };
   const atStart = version?.known
     ? [
         {
@@ -69,7 +77,7 @@ export function stateOf(facts: FolderFacts, all: LeftoverFolders): Judged {
   return {
     state: 'latent',
     harm: LATER,
-    proof: [...atStart, ...whyNotCleaned(facts, all), ...told],
+    proof: [...atStart, ...whyNotCleaned(facts, all), ...reported],
   };
 }
 

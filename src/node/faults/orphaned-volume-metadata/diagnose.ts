@@ -1,8 +1,8 @@
 import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/log-entries.ts';
 import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import type { Maybe } from '../../model/evidence.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
-import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './tell.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './messages.ts';
 
 export interface Evidence {
   readonly metadata: Maybe<VolumeMetadata>;
@@ -23,23 +23,23 @@ export function diagnose({ metadata, log }: Evidence): Verdict<OrphanedVolumeMet
   );
   const clean = left.filter(({ life, hindrance }) => life.state === 'orphan' && !hindrance);
   const findings = clean.map((each) => findingOf(each, lastOf(complaints, each.podUid)));
-  const doubts = [
-    ...left.filter((each) => !clean.includes(each)).map(doubtOf),
+  const unknowns = [
+    ...left.filter((each) => !clean.includes(each)).map(unknownOf),
     ...unread.map((why) => ({ why })),
-    ...(log.known ? [] : freshDoubts(metadata.value.left, left, log.why)),
+    ...(log.known ? [] : freshUnknowns(metadata.value.left, left, log.why)),
   ];
-  return verdictOf({ findings, doubts });
+  return verdictOf({ findings, unknowns });
 }
 
 /** It comes every two seconds, so a minute without one means that the kubelet no longer complains. */
 const COMPLAINT_MS = 60_000;
 
 /** A moment old, and nobody tells whether the kubelet has already failed at it. */
-function freshDoubts(
+function freshUnknowns(
   all: readonly LeftMetadata[],
   judged: readonly LeftMetadata[],
   why: string,
-): readonly Doubt[] {
+): readonly Unknown[] {
   return all
     .filter((each) => !judged.includes(each))
     .map((each) => ({
@@ -48,7 +48,7 @@ function freshDoubts(
     }));
 }
 
-function doubtOf(left: LeftMetadata): Doubt {
+function unknownOf(left: LeftMetadata): Unknown {
   const { life, hindrance, folder } = left;
   const why =
     life.state === 'uncertain'
@@ -69,5 +69,5 @@ function suspected(complaints: readonly LogEntry[], why: string): Verdict<Orphan
   const suspicion = last
     ? `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${last.origin}); what is left of it is not known: `
     : '';
-  return verdictOf({ findings: [], doubts: [{ why: `${suspicion}${why}` }] });
+  return verdictOf({ findings: [], unknowns: [{ why: `${suspicion}${why}` }] });
 }

@@ -1,8 +1,8 @@
-import { orphanConfirmation } from '../../evidence/pods/orphan-words.ts';
+import { orphanConfirmation } from '../../evidence/pods/orphan-messages.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Evidence } from './diagnose.ts';
-import type { OrphanedVolumeMetadata } from './tell.ts';
+import type { OrphanedVolumeMetadata } from './messages.ts';
 
 /** The file is kept; without it the kubelet removes the empty folders itself. */
 export function recover(finding: Finding<OrphanedVolumeMetadata>): Recovery {

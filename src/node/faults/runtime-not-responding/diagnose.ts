@@ -1,6 +1,6 @@
 import type { RuntimeService } from '../../evidence/services/runtime-service.ts';
 import { type Verdict, verdictOf } from '../../model/verdict.ts';
-import { type RuntimeNotResponding, silentFinding } from './tell.ts';
+import { type RuntimeNotResponding, silentFinding } from './messages.ts';
 
 export interface Evidence {
   readonly service: RuntimeService;
@@ -9,13 +9,13 @@ export interface Evidence {
 export function diagnose({ service }: Evidence): Verdict<RuntimeNotResponding> {
   switch (service.state) {
     case 'answers':
-      return verdictOf({ findings: [], doubts: [] });
+      return verdictOf({ findings: [], unknowns: [] });
     case 'uncertain':
-      return verdictOf({ findings: [], doubts: [{ why: service.why }] });
+      return verdictOf({ findings: [], unknowns: [{ why: service.why }] });
     case 'silent':
       return verdictOf({
         findings: [silentFinding(service)],
-        doubts: service.unit.unread.map((why) => ({
+        unknowns: service.unit.unread.map((why) => ({
           why: `the log of the container runtime was not read: ${why}`,
         })),
       });

@@ -1,7 +1,7 @@
 import { runtimeService } from '../../evidence/services/runtime-service.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
-import { reasons } from './tell.ts';
+import { reasons } from './messages.ts';
 
 export const runtimeNotResponding = defineFault({
   id: 'runtime-not-responding',

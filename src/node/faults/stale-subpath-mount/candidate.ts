@@ -79,8 +79,11 @@ function statusOf({ statuses }: Around, container: Container | undefined) {
 }
 
 /** The runtime names a mount by the path that the kubelet was told, which may lead over a link. */
-function spellings({ mount, kubelet: { root, toldRoot } }: Around): readonly string[] {
-  return [mount.target, ...(toldRoot ? [`${toldRoot}${mount.target.slice(root.length)}`] : [])];
+function spellings({ mount, kubelet: { root, configuredRoot } }: Around): readonly string[] {
+  return [
+    mount.target,
+    ...(configuredRoot ? [`${configuredRoot}${mount.target.slice(root.length)}`] : []),
+  ];
 }
 
 function isGoing(around: Around, isRunning: boolean, pod: Pod | undefined): boolean {
@@ -106,13 +109,13 @@ function complaints(
 ): readonly Proof[] {
   const { target, pods, refusals } = around;
   const status = statusOf(around, newest);
-  const told = pod?.containerStatuses.find(({ name }) => name === target.container);
+  const reported = pod?.containerStatuses.find(({ name }) => name === target.container);
   const fromRuntime = status?.message
     ? [{ claim: startClaim(status.finishedAt), text: status.message, origin: status.origin }]
     : [];
   // CRI-O makes no container at all when the mount fails: then only the kubelet has the words.
-  const fromKubelet = (told?.messages ?? []).map((text) => ({
-    claim: `the runtime refused to start it (restarts so far: ${told?.restartCount})`,
+  const fromKubelet = (reported?.messages ?? []).map((text) => ({
+    claim: `the runtime refused to start it (restarts so far: ${reported?.restartCount})`,
     text,
     origin: pods.known ? pods.value.origin : '',
   }));

@@ -9,17 +9,17 @@ import { subpathSource, subpathTarget } from '../../evidence/mounts/subpath-sour
 import type { Pods } from '../../evidence/pods/pods.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
-import { type Doubt, type Verdict, verdictOf } from '../../model/verdict.ts';
+import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type Candidate, candidateOf } from './candidate.ts';
 import { isRepairedByKubelet } from './kubelet-behaviour.ts';
-import { sourcesSaidGone } from './mount-error.ts';
 import {
   activeFinding,
   benignFinding,
   latentFinding,
   type StaleSubpathMount,
   subjectOf,
-} from './tell.ts';
+} from './messages.ts';
+import { sourcesSaidGone } from './mount-error.ts';
 
 export interface Seen {
   readonly kubelet: Kubelet;
@@ -34,23 +34,24 @@ export interface Seen {
 /** What was seen, once the mount table is among it. */
 export type SeenMounts = Omit<Seen, 'mounts'> & { readonly mounts: MountTable };
 
-type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly doubt?: Doubt };
+type Judgement = { readonly finding?: Finding<StaleSubpathMount>; readonly unknown?: Unknown };
 
 export function diagnose(seen: Seen): Verdict<StaleSubpathMount> {
   const { mounts, containers, statuses, version } = seen;
   const judgements = mounts.known ? judgeMounts({ ...seen, mounts: mounts.value }) : [];
   const findings = judgements.flatMap(({ finding }) => finding ?? []);
-  const doubts = judgements.flatMap(({ doubt }) => doubt ?? []);
+  const unknowns = judgements.flatMap(({ unknown }) => unknown ?? []);
   const quoted = seen.refusals.flatMap(({ text }) => sourcesSaidGone(text));
-  const shown = new Set([...findings, ...doubts].map(({ subject }) => subject?.mount));
+  const shown = new Set([...findings, ...unknowns].map(({ subject }) => subject?.mount));
   const unseen = [...new Set(quoted)].filter((path) => !shown.has(path));
-  doubts.push(...unseen.map((path) => suspicion(path, mounts.known, seen.kubelet)));
+  unknowns.push(...unseen.map((path) => suspicion(path, mounts.known, seen.kubelet)));
   for (const each of [mounts, containers, statuses, version]) {
     const why = each.known ? undefined : each.why;
     // What stands on a read that failed says the same again.
-    if (why !== undefined && !doubts.some((doubt) => doubt.why === why)) doubts.push({ why });
+    if (why !== undefined && !unknowns.some((unknown) => unknown.why === why))
+      unknowns.push({ why });
   }
-  return verdictOf({ findings, doubts });
+  return verdictOf({ findings, unknowns });
 }
 
 function judgeMounts(seen: SeenMounts): readonly Judgement[] {
@@ -60,7 +61,7 @@ function judgeMounts(seen: SeenMounts): readonly Judgement[] {
 }
 
 /** An error alone is no proof: the mount may be gone by now, or of a volume that is not ours. */
-function suspicion(path: string, hasTable: boolean, { root }: Kubelet): Doubt {
+function suspicion(path: string, hasTable: boolean, { root }: Kubelet): Unknown {
   const { podUid = 'unknown', container = '' } = subpathTarget(path, root) ?? {};
   const missing = hasTable
     ? 'but the mount table that was read does not show that mount as deleted'
@@ -85,23 +86,23 @@ function judge(mount: Mount, seen: SeenMounts): Judgement | undefined {
 
   if (candidate.refusal) return { finding: activeFinding(candidate, source, seen) };
   if (candidate.state === 'finished') return undefined;
-  if (!seen.containers.known || !seen.statuses.known) return doubtful(candidate, CANNOT_TELL_STATE);
-  if (!seen.version.known) return doubtful(candidate, CANNOT_TELL_VERSION);
+  if (!seen.containers.known || !seen.statuses.known) return uncertain(candidate, STATE_UNKNOWN);
+  if (!seen.version.known) return uncertain(candidate, VERSION_UNKNOWN);
   const repaired = isRepairedByKubelet(seen.version.value);
-  if (repaired === true && candidate.complaint) return doubtful(candidate, STRANGE_WORDS);
+  if (repaired === true && candidate.complaint) return uncertain(candidate, UNKNOWN_TEXT);
   if (repaired === true) return { finding: benignFinding(candidate, source, seen) };
   if (repaired === 'unknown') {
     const why = `whether kubelet ${seen.version.value.text} repairs its stale mount is not known`;
-    return doubtful(candidate, why);
+    return uncertain(candidate, why);
   }
-  if (candidate.state === 'unclear') return doubtful(candidate, candidate.unclear ?? '');
+  if (candidate.state === 'unclear') return uncertain(candidate, candidate.unclear ?? '');
   return { finding: latentFinding(candidate, source, seen) };
 }
 
-const CANNOT_TELL_VERSION =
+const VERSION_UNKNOWN =
   'its subPath mount lost its source, and whether the kubelet repairs that depends on its version';
 
-const CANNOT_TELL_STATE =
+const STATE_UNKNOWN =
   'suspected, for its subPath mount lost its source; whether it runs, or should, only the runtime tells';
 
 // /..2021_06_02_06_01_21.244319292/tls.crt
@@ -110,11 +111,11 @@ const PAYLOAD = /^\/\.\.\d{4}(?:_\d\d){5}\.\d+\/./;
 const UNKNOWN_VOLUME =
   'suspected, for its subPath mount lost its source; of what volume it was is not in the mount table';
 
-const STRANGE_WORDS =
+const UNKNOWN_TEXT =
   'it does not run, and the runtime complains of its stale subPath mount in words we do not know';
 
-function doubtful(candidate: Candidate, why: string): Judgement {
-  return { doubt: { why: `${candidate.where}: ${why}`, subject: subjectOf(candidate) } };
+function uncertain(candidate: Candidate, why: string): Judgement {
+  return { unknown: { why: `${candidate.where}: ${why}`, subject: subjectOf(candidate) } };
 }
 
 /**
@@ -128,7 +129,7 @@ function judgeLastCopy(
 ): Judgement | undefined {
   // In a table of which lines are missing, the mount that would name the kind of volume may be one.
   if (!candidate.refusal && kind === 'unknown' && PAYLOAD.test(candidate.mount.root)) {
-    return doubtful(candidate, UNKNOWN_VOLUME);
+    return uncertain(candidate, UNKNOWN_VOLUME);
   }
   if (!candidate.refusal) return undefined;
   const { where, mount, target } = candidate;
@@ -136,13 +137,13 @@ function judgeLastCopy(
   // Outside the kubelet's namespace the same path shows an empty placeholder.
   const enter = ['nsenter', '--target', String(process?.pid ?? 1), '--mount', '--'];
   return {
-    doubt: {
+    unknown: {
       why:
         `${where} cannot start: its subPath mount lost its source, and the volume (${kind}) is ` +
         'not one that the kubelet can write anew, so the mount may hold the last copy of its data ' +
         'and KubeDiag leaves it alone; kubediag recover stale-subpath-mount tells how to do it by hand',
       subject: subjectOf(candidate),
-      byHand: {
+      manual: {
         commands: [
           shellCommand([...enter, 'cp', '--archive', '--sparse=always', mount.target, rescue]),
         ],

@@ -8,8 +8,8 @@ import { pods } from '../../evidence/pods/pods.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
-import { reasons } from './tell.ts';
 
 export const staleSubpathMount = defineFault({
   id: 'stale-subpath-mount',

@@ -4,7 +4,7 @@
  * not exist (`stat SRC: no such file or directory`), a destination that a read-only image lacks.
  */
 export function saysSourceIsGone(message: string, path: string): boolean {
-  const words = plainWords(message);
+  const words = plainText(message);
   const source = escapeRegExp(path);
   return (
     new RegExp(`mounting "${source}" to rootfs(?: "[^"]*")? at "[^"]*"${runcEnding(source)}`).test(
@@ -19,13 +19,13 @@ const MOUNTED = /mount(?:ing)? (["`])(\/[^"`]*\/volume-subpaths\/[^"`]*)\1 to /g
 
 /** The subPath mounts of which a runtime's words say that what they show is gone. */
 export function sourcesSaidGone(message: string): readonly string[] {
-  const paths = [...plainWords(message).matchAll(MOUNTED)].map(([, , path = '']) => path);
+  const paths = [...plainText(message).matchAll(MOUNTED)].map(([, , path = '']) => path);
   return [...new Set(paths)].filter((path) => saysSourceIsGone(message, path));
 }
 
 /** Whether a message of unknown wording speaks of this path, so that a person should read it. */
 export function mentions(message: string, path: string): boolean {
-  return new RegExp(`(?<![\\w./-])${escapeRegExp(path)}(?![\\w./-])`).test(plainWords(message));
+  return new RegExp(`(?<![\\w./-])${escapeRegExp(path)}(?![\\w./-])`).test(plainText(message));
 }
 
 /**
@@ -44,7 +44,7 @@ function runcEnding(source: string): string {
 
 // mounting \\\"/var/lib/kubelet/pods/...\\\" to rootfs, as it looks after a few layers of quoting,
 // and broken over lines by whatever printed it.
-function plainWords(message: string): string {
+function plainText(message: string): string {
   return message.replace(/\\+(["`])/g, '$1').replace(/\s+/g, ' ');
 }
 

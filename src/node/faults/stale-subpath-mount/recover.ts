@@ -2,7 +2,7 @@ import { newestContainer } from '../../evidence/containers/containers.ts';
 import type { Recovery } from '../../model/fault.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Seen } from './diagnose.ts';
-import type { StaleSubpathMount } from './tell.ts';
+import type { StaleSubpathMount } from './messages.ts';
 
 const AFTERWARDS: Readonly<Record<string, string>> = {
   ContainerCannotStart: 'the kubelet starts the container within its back-off, at most 5 min',

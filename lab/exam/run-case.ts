@@ -1,0 +1,215 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { messageOf } from '../../src/lib/std/message-of.ts';
+import type { Break } from '../break.ts';
+import { caseName } from './cases.ts';
+import { checkNode } from './check-node.ts';
+import {
+  changesBetween,
+  type HealthyPod,
+  healthyPods,
+  type Snapshot,
+  unannounced,
+  unchanged,
+} from './compare.ts';
+import type { ExamNode } from './exam-node.ts';
+import { judgeAfterwards, judgeCheck, judgeDryRun, judgeRepair, repairOf } from './judge.ts';
+import { CHECK_AGAIN_MS, RECOVER_MS, YOUNG_MS } from './limits.ts';
+import { recoverArguments } from './recover-arguments.ts';
+import type { CaseResult } from './result.ts';
+import { STATE_FOLDER } from './snapshot.ts';
+
+/** Told what is done at the moment: "check". */
+export type OnPart = (part: string) => void;
+
+type Answers = Omit<
+  CaseResult,
+  'name' | 'kind' | 'about' | 'expected' | 'passed' | 'tookMs' | 'parts'
+>;
+
+export interface CaseRun extends CaseResult {
+  /** Healed, and as it was before: the next case may begin. */
+  readonly isAtRest: boolean;
+}
+
+/** Breaks the node, has it checked and repaired, heals it; and looks that nothing else changed. */
+export async function runCase(
+  asked: Break,
+  node: ExamNode,
+  atRest: () => Promise<Snapshot>,
+  onPart: OnPart = () => {},
+): Promise<CaseRun> {
+  const clock = partClock(onPart);
+  const begun = performance.now();
+  let baseline: Snapshot | undefined;
+  const answers = await orFailure(async () => {
+    baseline = await clock.time('compare', atRest);
+    return answersOf(asked, node, baseline, clock.time);
+  });
+  const left = await orFailure(() => healed(node, baseline ?? [], clock.time));
+  const isAtRest = left.problems.length === 0 && left.sideEffects.length === 0;
+  const all: Answers = {
+    ...answers,
+    sideEffects: [...answers.sideEffects, ...left.sideEffects],
+    problems: [...answers.problems, ...left.problems],
+  };
+  const { kind, about, expected } = asked;
+  const { verdict, state, repair } = expected;
+  return {
+    name: caseName(asked),
+    kind,
+    about,
+    expected: { verdict, ...(state === undefined ? {} : { state }), repair },
+    ...all,
+    passed: all.problems.length === 0 && all.sideEffects.length === 0,
+    tookMs: Math.round(performance.now() - begun),
+    parts: clock.parts,
+    isAtRest,
+  };
+}
+
+const NOTHING: Answers = {
+  verdict: 'none',
+  repair: 'none',
+  verified: 'none',
+  sideEffects: [],
+  problems: [],
+};
+
+/** What throws is a failed case, with its words; the exam goes on. */
+async function orFailure(action: () => Promise<Answers>): Promise<Answers> {
+  try {
+    return await action();
+  } catch (error) {
+    return { ...NOTHING, problems: [messageOf(error)] };
+  }
+}
+
+type Time = <T>(part: string, action: () => Promise<T>) => Promise<T>;
+
+function partClock(onPart: OnPart): {
+  readonly time: Time;
+  readonly parts: Record<string, number>;
+} {
+  const parts: Record<string, number> = {};
+  const time: Time = async (part, action) => {
+    const begun = performance.now();
+    onPart(part);
+    try {
+      return await action();
+    } finally {
+      parts[part] = Math.round((parts[part] ?? 0) + performance.now() - begun);
+    }
+  };
+  return { time, parts };
+}
+
+async function answersOf(
+  asked: Break,
+  node: ExamNode,
+  baseline: Snapshot,
+  time: Time,
+): Promise<Answers> {
+  const { expected } = asked;
+  await time('break', () => node.make(caseName(asked)));
+  // What the break has just begun counts, or it would seem to come with the check.
+  await sleep(Math.min(YOUNG_MS, node.settleMs));
+  const broken = await time('compare', () => node.snapshot());
+  const healthy = healthyPods(baseline, broken);
+
+  const checked = await time('check', () => checkNode(node));
+  const { verdict, state, problems } = judgeCheck(asked, checked, healthy);
+  const ours = readersOn(broken);
+  const looked = await time('compare', () => compared(node, broken, { announced: ours, healthy }));
+
+  const args = recoverArguments(asked, checked.report);
+  const foreseen =
+    expected.repair === 'none'
+      ? undefined
+      : await time('dry run', () => node.kubediag([...args, '--dry-run'], RECOVER_MS));
+  const tried =
+    foreseen &&
+    (await time('compare', () => compared(node, looked.now, { announced: ours, healthy })));
+  const ran = await time('repair', () => node.kubediag(args, RECOVER_MS));
+  const recovered = { code: ran.code, text: `${ran.stdout}${ran.stderr}` };
+  const isVerified = expected.repair !== 'none';
+  const wrong = isVerified ? await time('verify', () => verified(asked, node)) : [];
+  const { changes = [], must = [] } = expected;
+  const announced = [...changes, ...must, ...ours, EVIDENCE];
+  const repaired = await time('compare', () =>
+    compared(node, looked.now, { announced, must, healthy }),
+  );
+  return {
+    verdict,
+    ...(state === undefined ? {} : { state }),
+    repair: repairOf(recovered),
+    verified: isVerified ? (wrong.length === 0 ? 'yes' : 'no') : 'none',
+    sideEffects: [
+      ...looked.strange.map((line) => `${line} (by check)`),
+      ...(tried?.strange ?? []).map((line) => `${line} (by the dry run)`),
+      ...repaired.strange,
+    ],
+    problems: [
+      ...problems,
+      ...judgeRepair(asked, recovered),
+      ...(foreseen ? judgeDryRun(foreseen, recovered) : []),
+      ...wrong,
+      ...repaired.missing.map((start) => `recover changed nothing that begins with "${start}"`),
+      ...(expected.repair === 'done' && must.length === 0 ? [UNTOLD] : []),
+    ],
+  };
+}
+
+/** What a repair did is written down, and with it what was seen before. */
+const EVIDENCE = `+ file ${STATE_FOLDER}/`;
+
+const UNTOLD =
+  'the break does not say what its repair must change, so anybody could say that it is done';
+
+/** Whoever of ours asked a silent server waits there until its mount is gone: it cannot be ended. */
+function readersOn(broken: Snapshot): readonly string[] {
+  const isServed = broken.some((line) => line.endsWith(' is a mount of a server'));
+  return isServed ? ['+ process kubediag-reader', '- process kubediag-reader'] : [];
+}
+
+/** A kubelet needs a moment to go on from where it was freed, so a repair may show a little later. */
+async function verified(asked: Break, node: ExamNode): Promise<readonly string[]> {
+  const check = async () => judgeAfterwards(asked, await checkNode(node));
+  return settled(node, check, (wrong) => wrong.length === 0);
+}
+
+interface Terms {
+  readonly announced: readonly string[];
+  readonly must?: readonly string[];
+  readonly healthy?: readonly HealthyPod[];
+}
+
+/** What is different from before and stays so: a kubelet that is just at work is given time to end. */
+function compared(node: ExamNode, before: Snapshot, { announced, must = [], healthy }: Terms) {
+  const check = async () => {
+    const now = await node.snapshot();
+    const changes = changesBetween(before, now);
+    const strange = unannounced(changes, announced, healthy);
+    return { now, strange, missing: unchanged(changes, must) };
+  };
+  return settled(node, check, ({ strange, missing }) => strange.length + missing.length === 0);
+}
+
+/** Looks until all is well, or the time is over in which the node must have come to rest. */
+async function settled<T>(
+  { settleMs }: ExamNode,
+  check: () => Promise<T>,
+  isWell: (seen: T) => boolean,
+): Promise<T> {
+  const deadline = performance.now() + settleMs;
+  for (;;) {
+    const seen = await check();
+    if (isWell(seen) || performance.now() > deadline) return seen;
+    await sleep(CHECK_AGAIN_MS);
+  }
+}
+
+async function healed(node: ExamNode, baseline: Snapshot, time: Time): Promise<Answers> {
+  await time('heal', () => node.heal());
+  const { strange } = await time('compare', () => compared(node, baseline, { announced: [] }));
+  return { ...NOTHING, sideEffects: strange.map((line) => `${line} (left after healing)`) };
+}

@@ -1,0 +1,77 @@
+import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
+import { API_VERSION } from '../../../pipeline/api/kinds.ts';
+import type { Catalogue } from '../../../pipeline/diagnosis/catalogue.ts';
+import { driveDiagnosis } from '../../../pipeline/diagnosis/drive-diagnosis.ts';
+import type { DriverContext } from '../../../pipeline/diagnosis/driver-environment.ts';
+import {
+  completeResults,
+  largeResultsInMemory,
+} from '../../../pipeline/diagnosis/large-results.ts';
+import type { RunStep } from '../../../pipeline/diagnosis/run-step.ts';
+import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
+import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
+import { answerOf } from '../../../pipeline/store/store-answer.ts';
+import { UsageError } from '../command-line/usage-error.ts';
+
+export interface Walk {
+  readonly metadata: NewObject['metadata'];
+  readonly spec: DiagnosisSpec;
+  readonly nodeName: string;
+  readonly catalogue: Catalogue;
+  readonly runStep: RunStep;
+  readonly findPod: NonNullable<DriverContext['findPod']>;
+  /** Whoever presses Ctrl-C wants what a cancel does. */
+  readonly stop: AbortSignal;
+  /** Told after each step, and after a step that could not be run. */
+  readonly onStatus: (status: DiagnosisStatus) => void;
+}
+
+export interface Walked {
+  readonly object: StoredObject;
+  /** With all results whole: nobody has to keep it. */
+  readonly status: DiagnosisStatus;
+  /** Why it did not come to an end. */
+  readonly waits?: string;
+}
+
+/** Walks a Diagnosis from its start to its end, as an agent does, in a store that ends with us. */
+export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
+  const { metadata, spec, nodeName, catalogue, runStep, findPod, stop, onStatus } = walk;
+  const store = openMemoryStore();
+  const largeResults = largeResultsInMemory();
+  const created = await answerOf(
+    store.create({ apiVersion: API_VERSION, kind: 'Diagnosis', metadata, spec }),
+  );
+  if (!created.ok) throw new UsageError(created.error.message);
+  const { namespace = '', name, uid } = created.value.metadata;
+  const context = {
+    store,
+    catalogue,
+    largeResults,
+    targetOf: () => nodeName,
+    // All there is was given.
+    arrivalMs: 0,
+    runStep,
+    findPod,
+    shutdown: new AbortController().signal,
+    onSaved: ({ status }: StoredObject) => onStatus(status ?? {}),
+  };
+  const driven = await driveDiagnosis({ kind: 'Diagnosis', namespace, name, uid }, context, stop);
+  if (driven.state !== 'ended' && driven.state !== 'waits') {
+    throw new Error(`a Diagnosis in memory is ${driven.state}`);
+  }
+  const { object } = driven;
+  const { largeResults: _, observedGeneration: __, ...status } = statusOf(object);
+  const whole = await completeResults(object.metadata.uid, statusOf(object), largeResults);
+  if (!whole.ok) throw new Error(whole.why);
+  const isEmpty = Object.keys(whole.value).length === 0;
+  return {
+    object,
+    status: isEmpty ? status : { ...status, operationResults: whole.value },
+    ...(driven.state === 'waits' ? { waits: driven.why } : {}),
+  };
+}
+
+function statusOf({ status }: StoredObject): DiagnosisStatus {
+  return status ?? {};
+}

@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { INTENT, SyntheticRepair } from '../../../test/synthetic-repair.ts';
+import { thisProcess } from '../../lib/state/this-process.ts';
+import { FileJournal } from '../../node/repair/file-journal.ts';
+import { openRepair } from '../../node/repair/open-repair.ts';
+import { earlierActions } from './earlier-actions.ts';
+
+let folder = '';
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'kubediag-deeds-'));
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const STEP = 'a5b0e2c6-0000-4000-8000-000000000000/4';
+const journal = () => new FileJournal({ folder, actor: thisProcess() });
+const unneeded = () => Promise.reject(new Error('nothing is open'));
+
+test('what was done for a step is known to its next attempt, and to no other', async () => {
+  const intent = { ...INTENT, purpose: STEP };
+  expect(await earlierActions(folder, STEP, unneeded)).toEqual({ isKnown: true, done: [] });
+  const refused = await journal().intend(intent);
+  const failure = { what: 'a', why: 'b', todo: 'c' };
+  await journal().conclude(refused, intent, { state: 'no-effect', ...failure });
+  await journal().conclude(await journal().intend(INTENT), INTENT, { state: 'done' });
+  expect(await earlierActions(folder, STEP, unneeded)).toEqual({ isKnown: true, done: [] });
+  await journal().conclude(await journal().intend(intent), intent, { state: 'done' });
+  expect(await earlierActions(folder, STEP, unneeded)).toMatchObject({
+    isKnown: true,
+    done: [{ entry: 3, purpose: STEP, finding: INTENT.finding, outcome: { state: 'done' } }],
+  });
+  expect(await earlierActions(folder, `${STEP}0`, unneeded)).toEqual({ isKnown: true, done: [] });
+});
+
+test('what a crash left open is settled by a look, and then known', async () => {
+  const fixture = new SyntheticRepair();
+  await journal().intend({ ...INTENT, purpose: STEP });
+  // It was unmounted, and then we were killed.
+  fixture.lines = fixture.lines.filter((line) => !line.includes('//deleted'));
+  const { snapshot } = fixture.repair;
+  const open = () => openRepair({ stateFolder: folder, snapshot, permitted: new Set() });
+  expect(await earlierActions(folder, STEP, open)).toMatchObject({
+    isKnown: true,
+    done: [{ entry: 1, outcome: { state: 'done' } }],
+  });
+  expect(fixture.log).toEqual([]);
+});
+
+test('what came to nothing was not done', async () => {
+  const { snapshot } = new SyntheticRepair().repair;
+  await journal().intend({ ...INTENT, purpose: STEP });
+  const open = () => openRepair({ stateFolder: folder, snapshot, permitted: new Set() });
+  expect(await earlierActions(folder, STEP, open)).toEqual({ isKnown: true, done: [] });
+});

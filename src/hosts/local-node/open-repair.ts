@@ -1,0 +1,42 @@
+import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
+import type { SnapshotOptions } from '../../node/model/evidence.ts';
+import type { LiveNode } from '../../node/reader/live-node.ts';
+import { type OpenDryRun, openDryRun } from '../../node/repair/open-dry-run.ts';
+import {
+  ALL_ACTIONS,
+  type OpenRepair,
+  openRepair,
+  type RepairOptions,
+} from '../../node/repair/open-repair.ts';
+import type { NodeAccess } from './open-live-node.ts';
+import { ownCommand } from './own-command.ts';
+
+/** A node as a host holds it: how it is reached, what is known of it, and where our own folder is. */
+export interface ManagedNode {
+  readonly access: NodeAccess;
+  readonly settings: SnapshotOptions;
+  readonly stateFolder: string;
+}
+
+/** The hands, on a node that is open for as long as they are. */
+export function openRepairOn(node: LiveNode, managed: ManagedNode): Promise<OpenRepair> {
+  return openRepair(repairOptions(node, managed));
+}
+
+/** The checks of the hands alone: nothing is changed. */
+export function dryRunOn(node: LiveNode, managed: ManagedNode): Promise<OpenDryRun> {
+  return openDryRun(repairOptions(node, managed));
+}
+
+function repairOptions(
+  node: LiveNode,
+  { access, settings, stateFolder }: ManagedNode,
+): RepairOptions {
+  return {
+    stateFolder,
+    hostRoot: access.hostRoot,
+    snapshot: () => takeSnapshot(node, settings),
+    permitted: ALL_ACTIONS,
+    remover: ownCommand('remover'),
+  };
+}

@@ -1,0 +1,62 @@
+import { randomBytes } from 'node:crypto';
+import { constants, lstatSync, readdirSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { STORED_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
+import { makeFolder, prepareFolder, syncFolder, type Tried, tried } from './state-folder.ts';
+
+/** Something that was collected and is too large, or of no use, for a status. */
+export interface StoredFile {
+  /** Files of one kind share a folder and its limits: "go-profiles". */
+  readonly kind: string;
+  /** The end of its name: "heap.pprof". */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/**
+ * Keeps a file below our folder, where only root can read it, and tells its path. The oldest of its
+ * kind make room for it, so nothing has to be cleaned up.
+ */
+export async function storeFile(stateFolder: string, file: StoredFile): Promise<Tried<string>> {
+  return tried(stored(stateFolder, file));
+}
+
+async function stored(stateFolder: string, { kind, name, bytes }: StoredFile): Promise<string> {
+  // Whoever else can write there could lead us to another file.
+  await prepareFolder(stateFolder);
+  const folder = join(stateFolder, 'collected', kind);
+  const created = makeFolder(folder);
+  if (created !== undefined) await syncFolder(dirname(created));
+  // The time comes first, so the oldest sort first; two of the same moment are no trouble.
+  const time = new Date().toISOString().replace(/[-:.]/g, '');
+  const path = join(folder, `${time}-${randomBytes(2).toString('hex')}-${name}`);
+  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
+  const handle = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
+  try {
+    await handle.writeFile(bytes);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  await syncFolder(folder);
+  removeOldest(folder);
+  return path;
+}
+
+// 20261115T102233123Z-3f9a-heap.pprof
+const OURS = /^\d{8}T\d{9}Z-/;
+
+function removeOldest(folder: string): void {
+  const newestFirst = readdirSync(folder)
+    .filter((name) => OURS.test(name))
+    .toSorted()
+    .toReversed();
+  let bytes = 0;
+  for (const [index, name] of newestFirst.entries()) {
+    const path = join(folder, name);
+    bytes += lstatSync(path).size;
+    // The one that was just written stays in any case.
+    if (index > 0 && (index >= STORED_FILES_MAX || bytes > STORED_BYTES_MAX)) rmSync(path);
+  }
+}

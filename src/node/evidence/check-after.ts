@@ -1,0 +1,78 @@
+import type { Action } from '../model/action.ts';
+import type { Evidence, Snapshot } from '../model/evidence.ts';
+import { type UnloggedContainers, unloggedContainers } from './containers/unlogged-containers.ts';
+import { type MergedUsr, mergedUsr } from './deletions/merged-usr.ts';
+import { type MountTable, mountTable } from './mounts/mount-table.ts';
+import { type LeftoverFolders, leftoverFolders } from './volumes/leftover-folders.ts';
+
+/**
+ * A look as it would be after these actions. Only what another action waits for, or beside which
+ * something may stay, is changed: the rest counts as repaired without it.
+ */
+export function snapshotAfter(actions: readonly Action[], snapshot: Snapshot): Snapshot {
+  const gone = new Set(actions.flatMap(subjectsOf));
+  const changes = new Map<string, unknown>([
+    [
+      mountTable.id,
+      (table: MountTable) => ({
+        ...table,
+        mounts: table.mounts.filter(({ id }) => !gone.has(id)),
+      }),
+    ],
+    [
+      unloggedContainers.id,
+      (unlogged: UnloggedContainers) => ({
+        ...unlogged,
+        containers: unlogged.containers.filter(({ id }) => !gone.has(id)),
+        listed: new Set([...unlogged.listed].filter((id) => !gone.has(id))),
+      }),
+    ],
+    [
+      mergedUsr.id,
+      (usr: MergedUsr) => {
+        const link = actions.find((action) => action.kind === 'restore-symlink');
+        return link ? { ...usr, bin: 'link', binTarget: link.target } : usr;
+      },
+    ],
+    [
+      leftoverFolders.id,
+      (all: LeftoverFolders) => ({
+        ...all,
+        folders: all.folders.map((folder) => ({
+          ...folder,
+          leftovers: folder.leftovers.filter(
+            ({ name, status }) => !gone.has(leftoverIn(folder, `${status?.inode} ${name}`)),
+          ),
+        })),
+      }),
+    ],
+  ]);
+  const of = async <T>(evidence: Evidence<T>): Promise<T> => {
+    const value = await snapshot.of(evidence);
+    const change = changes.get(evidence.id) as ((value: T) => T) | undefined;
+    return change ? change(value) : value;
+  };
+  return { ...snapshot, of };
+}
+
+/** What an action takes away. */
+function subjectsOf(action: Action): readonly (number | string)[] {
+  switch (action.kind) {
+    case 'unmount':
+    case 'force-unmount':
+      return [action.id];
+    case 'remove-container':
+      return [action.container];
+    case 'remove-empty-directory':
+      return action.leftovers.map((pinned) => leftoverIn(action, pinned));
+    default:
+      return [];
+  }
+}
+
+function leftoverIn(
+  { podUid, plugin }: { readonly podUid: string; readonly plugin: string },
+  pinned: string,
+): string {
+  return `${podUid}/${plugin}/${pinned}`;
+}

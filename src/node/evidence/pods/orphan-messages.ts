@@ -1,0 +1,39 @@
+import type { Recovery } from '../../model/fault.ts';
+import type { Finding, Proof } from '../../model/finding.ts';
+import type { PodLife } from './orphan-pods.ts';
+
+/** Who knows nothing of an orphan any more, and who could not be asked. */
+export function orphanProof({
+  agreed,
+  needsConfirmation,
+}: PodLife & { state: 'orphan' }): readonly Proof[] {
+  const claim = 'not all who could know the pod could be asked';
+  const unknown = { claim, text: needsConfirmation ?? '', origin: 'the kubelet' };
+  return needsConfirmation === undefined ? agreed : [...agreed, unknown];
+}
+
+/** What a plan asks of a person where it is not proven that each pod that it concerns is gone. */
+export function orphanConfirmation({
+  mustName = [],
+}: Pick<Finding, 'mustName'>): Pick<Recovery, 'confirmation'> {
+  if (mustName.length === 0) return {};
+  const [pods, are] = mustName.length === 1 ? ['pod', 'is'] : ['pods', 'are'];
+  const why =
+    `it is not proven that the ${pods} ${mustName.join(' and ')} ${are} gone: not all who could ` +
+    'know could be asked';
+  return { confirmation: { why, word: mustName.join(SEPARATOR) } };
+}
+
+const SEPARATOR = ',';
+
+/** Whether the word that a person typed names this pod. */
+export function isNamed(podUid: string, confirmed: string | undefined): boolean {
+  return confirmed?.split(SEPARATOR).includes(podUid) ?? false;
+}
+
+/** The word that names these pods beside those that it names already. */
+export function naming(podUid: string, confirmed: string | undefined): string {
+  return confirmed === undefined || isNamed(podUid, confirmed)
+    ? (confirmed ?? podUid)
+    : [confirmed, podUid].join(SEPARATOR);
+}

@@ -1,0 +1,100 @@
+import type { TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
+import type { TeardownLog } from '../../evidence/volumes/teardown-log.ts';
+import type { Finding } from '../../model/finding.ts';
+import type { Unknown } from '../../model/verdict.ts';
+import { claimOf, holderProof, pluginFix, releaseOf } from './cause.ts';
+import type { LeftoverVolumeDirectory, Reason } from './messages.ts';
+import { isRecent, lineProof } from './state.ts';
+
+type Found = Finding<LeftoverVolumeDirectory>;
+
+/** What the kubelet's words prove where nobody could look at the folders. */
+export function logFindings(log: TeardownLog): readonly Found[] {
+  const { failures, unreadable, holders } = log;
+  const renamed = failures
+    .filter((failure) => failure.leftovers.size > 0 && !isLongAgo(failure, log))
+    .map((failure): Found => {
+      const held = holders.get(failure.path) ?? [];
+      return {
+        ...common(failure.podUid, failure),
+        state: 'active',
+        reason: 'TeardownFails' satisfies Reason,
+        summary:
+          `the kubelet cannot tear down a volume of pod ${failure.podUid}, and leaves a folder ` +
+          'behind at each try.',
+        proof: [
+          { ...lineProof(failure), claim: claimOf(failure) },
+          ...held.map((one) => holderProof(one, undefined)),
+        ],
+        prevention: [...(held.length > 0 ? [releaseOf(held)] : []), pluginFix(failure.plugin)],
+      };
+    });
+  const reported = new Set(renamed.map(({ pins }) => pins.podUid));
+  const met = [...unreadable.values()]
+    .filter(({ podUid }) => !reported.has(podUid))
+    .map(
+      (complaint): Found => ({
+        ...common(complaint.podUid, { plugin: '', path: '' }),
+        state: 'latent',
+        reason: 'LeftoverStays' satisfies Reason,
+        summary: `the kubelet took a left-over folder of pod ${complaint.podUid} for a volume at its start.`,
+        proof: [lineProof(complaint)],
+      }),
+    );
+  return [...renamed, ...met];
+}
+
+/** It would try again within minutes: where its log goes on without a word of it, that is over. */
+function isLongAgo({ last }: TeardownFailure, { until }: TeardownLog): boolean {
+  return last.time !== undefined && until !== undefined && !isRecent(last.time, until);
+}
+
+/** What failed once and was not said again; the folder that it left may be gone by now. */
+export function pastUnknowns(log: TeardownLog): readonly Unknown[] {
+  return log.failures
+    .filter((failure) => failure.leftovers.size > 0 && isLongAgo(failure, log))
+    .map(({ podUid, path, last }) => ({
+      why:
+        `suspected: the kubelet left a folder behind when it tore down ${path} (${last.origin}), ` +
+        `but its log goes on until ${log.until?.toISOString()} without another try: whether the ` +
+        'folder is still there is not known',
+      subject: { podUid, path },
+    }));
+}
+
+/** The volume's own folder is left over, because another mount namespace holds it. */
+export function heldFindings({ failures, holders }: TeardownLog): readonly Found[] {
+  return failures
+    .filter(({ leftovers, path }) => leftovers.size === 0 && holders.has(path))
+    .map((failure): Found => {
+      const held = holders.get(failure.path) ?? [];
+      return {
+        ...common(failure.podUid, failure),
+        state: 'active',
+        reason: 'VolumeHeldElsewhere' satisfies Reason,
+        summary:
+          `the kubelet cannot remove a volume of pod ${failure.podUid}: another mount namespace ` +
+          'still has it mounted.',
+        proof: [
+          { ...lineProof(failure), claim: 'the folder cannot be removed, for it is busy (EBUSY)' },
+          ...held.map((one) => holderProof(one, undefined)),
+        ],
+        prevention: [releaseOf(held)],
+      };
+    });
+}
+
+function common(
+  podUid: string,
+  { plugin, path }: Pick<TeardownFailure, 'plugin' | 'path'>,
+): Pick<Found, 'subject' | 'blastRadius' | 'excluded' | 'alternatives' | 'pins' | 'contents'> {
+  const folder = path.slice(0, path.lastIndexOf('/'));
+  return {
+    subject: { podUid, ...(folder === '' ? {} : { path: folder }) },
+    blastRadius: 'nothing: the folders themselves were not looked at',
+    excluded: [],
+    alternatives: ['look at the node itself: kubediag check leftover-volume-directory'],
+    pins: { podUid, plugin, path: folder },
+    contents: [],
+  };
+}

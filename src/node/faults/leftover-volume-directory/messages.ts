@@ -1,0 +1,185 @@
+import { shellCommand } from '../../../lib/std/shell-command.ts';
+import { isPile, type LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
+import { pluginName } from '../../evidence/volumes/leftover-names.ts';
+import type { Finding, Proof, Subject } from '../../model/finding.ts';
+import { causeOf } from './cause.ts';
+import type { FolderFacts } from './folder-facts.ts';
+import { isGone } from './own-cleaning.ts';
+import type { Judged } from './state.ts';
+import { basesProof, isWithTwoWriters, writersProof } from './volume-messages.ts';
+
+/** One plugin's folder of one pod: the same at every look, however many left-overs lie in it. */
+export interface LeftoverVolumeDirectory {
+  readonly podUid: string;
+  readonly plugin: string;
+  readonly path: string;
+}
+
+export const reasons = {
+  LeftoversPileUp: 'Ten or more left-over folders of one plugin, or left-overs of left-overs.',
+  LeftoverStays: 'A few left-over folders that are older than a teardown can take.',
+  LeftoverHoldsData: 'Every left-over folder has content or is mounted: only a person may decide.',
+  CleanedByKubelet: 'This kubelet removes such folders of orphaned pods by itself.',
+  TeardownFails: "The kubelet's log shows teardowns that leave such folders behind.",
+  VolumeHeldElsewhere: 'A teardown fails because another mount namespace still holds the volume.',
+} as const satisfies Record<string, string>;
+
+export type Reason = keyof typeof reasons;
+
+const NAMES_SHOWN_MAX = 3;
+
+export function folderFinding(
+  facts: FolderFacts,
+  { state, harm, proof }: Judged,
+  all: LeftoverFolders,
+): Finding<LeftoverVolumeDirectory> {
+  const { folder, leftovers } = facts;
+  const cause = causeOf(facts, all.around);
+  const count = leftovers.length;
+  return {
+    state,
+    reason: reasonOf(facts, state),
+    summary: `${podOf(facts)} has ${counted(count)} of ${pluginName(folder.plugin)}: ${harm}.`,
+    subject: subjectOf(facts),
+    proof: [
+      namesProof(facts, all),
+      ...stayProof(facts, all),
+      ...proof,
+      ...cause.proof,
+      ...basesProof(facts, all),
+      ...writersProof(facts, all),
+    ],
+    blastRadius: blastRadius(facts),
+    excluded: excludedBy(facts, all),
+    alternatives: manualStepsFor(facts),
+    prevention: [
+      ...cause.prevention,
+      ...(isWithTwoWriters(facts)
+        ? ['stop one of the two writers before anything else: both write to the same volume']
+        : []),
+    ],
+    pins: { podUid: folder.podUid, plugin: folder.plugin, path: folder.path },
+    contents: facts.removable.map(({ name, status }) => `${status?.inode} ${name}`),
+  };
+}
+
+function reasonOf({ folder, leftovers, removable, young }: FolderFacts, state: string): Reason {
+  if (state === 'benign') return 'CleanedByKubelet';
+  const isLookedAt = folder.failure === undefined;
+  if (isLookedAt && removable.length + young.length === 0) return 'LeftoverHoldsData';
+  return isPile(leftovers) ? 'LeftoversPileUp' : 'LeftoverStays';
+}
+
+function counted(count: number): string {
+  return count === 1 ? 'a left-over volume folder' : `${count} left-over volume folders`;
+}
+
+function podOf(facts: FolderFacts): string {
+  const { podName, podNamespace, folder } = facts;
+  if (podName) return `${podNamespace ? `${podNamespace}/` : 'pod '}${podName}`;
+  return isGone(facts) ? `the orphaned pod ${folder.podUid}` : `pod ${folder.podUid}`;
+}
+
+function subjectOf({ folder, podName, podNamespace }: FolderFacts): Subject {
+  return {
+    ...(podNamespace ? { namespace: podNamespace } : {}),
+    ...(podName ? { pod: podName } : {}),
+    podUid: folder.podUid,
+    path: folder.path,
+  };
+}
+
+function namesProof(facts: FolderFacts, { origin, now }: LeftoverFolders): Proof {
+  const { leftovers, isNested, oldestMs, youngestMs, folder } = facts;
+  const names = leftovers.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
+  const more = leftovers.length > names.length ? ' ...' : '';
+  const times = [oldestMs, youngestMs]
+    .flatMap((ms) => ms ?? [])
+    .map((ms) => span(now.getTime() - ms));
+  const ages = times.length > 0 ? `, made ${[...new Set(times)].join(' to ')} ago` : '';
+  const kind = isNested ? ', some of them left over from left-overs' : '';
+  const pile = isPile(leftovers) ? 'a pile' : leftovers.length === 1 ? 'a single one' : 'a few';
+  return {
+    claim: `${pile}: ${counted(leftovers.length)}${kind}${ages}`,
+    text: `${names.join(' ')}${more}`,
+    origin: folder.path.startsWith(origin) ? folder.path : origin,
+  };
+}
+
+/** What a recovery leaves behind, and why. */
+function stayProof(
+  facts: FolderFacts,
+  { minimumAgeMs, around }: LeftoverFolders,
+): readonly Proof[] {
+  const { filled, mounted, young, removable, folder, leftovers } = facts;
+  const say = (claim: string): Proof => ({ claim, origin: folder.path });
+  const proof: Proof[] = [];
+  if (folder.failure === undefined) {
+    const [empty, all] = [removable.length, leftovers.length];
+    const are = empty === 1 || all === 1 ? 'is' : 'are';
+    proof.push(say(`${empty} of ${all} ${are} empty and mounted nowhere`));
+  } else proof.push(say(`what is in them could not be looked at: ${folder.failure}`));
+  if (filled.length > 0) {
+    const names = filled.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
+    const stay =
+      filled.length === 1
+        ? '1 is not empty, and stays'
+        : `${filled.length} are not empty, and stay`;
+    proof.push(say(`${stay}: ${names.join(', ')}`));
+  }
+  for (const { name, mounts } of mounted.slice(0, NAMES_SHOWN_MAX)) {
+    const [first] = mounts;
+    const by = first ? ` by ${first.namespace.processName} (pid ${first.namespace.pid})` : '';
+    proof.push({
+      claim: `${name} is a mount point${by}, and stays`,
+      ...(first ? { text: first.namespace.table.lineText(first.mount) } : {}),
+      origin: first ? first.namespace.table.origin : folder.path,
+    });
+  }
+  if (young.length > 0) {
+    proof.push(say(`${young.length} are younger than ${span(minimumAgeMs)}, and stay for now`));
+  }
+  const unseen = around?.namespaces.known ? around.namespaces.value.notSeen : [];
+  if (unseen.length > 0) {
+    proof.push(say(`not every mount namespace could be seen: ${unseen.slice(0, 3).join('; ')}`));
+  }
+  return proof;
+}
+
+function blastRadius({ removable, folder }: FolderFacts): string {
+  if (removable.length === 0) return 'nothing: none of them may be removed by us';
+  const what = removable.length === 1 ? '1 empty folder' : `${removable.length} empty folders`;
+  return `${what} in ${folder.path}, each by rmdir, which takes no content`;
+}
+
+function excludedBy(facts: FolderFacts, { minimumAgeMs }: LeftoverFolders): readonly string[] {
+  const { folder, leftovers } = facts;
+  const files = folder.leftovers.length - leftovers.length;
+  return [
+    'a name that somebody chose: "~" is in no name of a volume',
+    'files of a user: they lie deeper, inside a volume',
+    ...(folder.failure === undefined
+      ? [`a teardown under way: it takes less than ${span(minimumAgeMs)}`]
+      : []),
+    ...(files > 0 ? [`${files} entries of such a name that are no folders`] : []),
+  ];
+}
+
+function manualStepsFor({ filled, folder }: FolderFacts): readonly string[] {
+  const [first] = filled;
+  if (!first) return [];
+  return [
+    `what is left in ${first.name} may be somebody's data; look at it first:`,
+    shellCommand(['find', `${folder.path}/${first.name}`, '-xdev', '-ls']),
+  ];
+}
+
+const MINUTE_MS = 60_000;
+
+/** 45 s, 12 min, 3 h, 5 d */
+function span(ms: number): string {
+  const minutes = ms / MINUTE_MS;
+  if (minutes < 1) return `${Math.max(0, Math.round(ms / 1000))} s`;
+  if (minutes < 120) return `${Math.round(minutes)} min`;
+  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} h` : `${Math.round(minutes / 60 / 24)} d`;
+}

@@ -1,0 +1,19 @@
+import { afterAll } from 'vitest';
+import { readerCommand } from '../../../test/reader-command.ts';
+import { describeNodeReader } from './contract.ts';
+import { FailingNode } from './failing-node.ts';
+import { LiveNode } from './live-node.ts';
+import { RecordedNode } from './recorded-node.ts';
+import { RecordingNode } from './recording-node.ts';
+
+const live = new LiveNode(readerCommand, { hostRoot: '/' });
+afterAll(() => live.close());
+
+describeNodeReader('live', async () => live);
+describeNodeReader('recording', async () => new RecordingNode(live));
+describeNodeReader('recorded', async (visit) => {
+  const recorder = new RecordingNode(live);
+  await visit(recorder);
+  return new RecordedNode(recorder.recording);
+});
+describeNodeReader('failing', async () => new FailingNode(live, () => false));

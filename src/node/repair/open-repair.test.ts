@@ -1,0 +1,33 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { INTENT, SyntheticRepair } from '../../../test/synthetic-repair.ts';
+import { openRepair } from './open-repair.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'kubediag-open-'));
+afterAll(() => rmSync(scratch, { recursive: true }));
+
+async function open() {
+  const { snapshot } = new SyntheticRepair().repair;
+  const opened = await openRepair({ stateFolder: scratch, snapshot, permitted: new Set() });
+  if (!opened.isOpen) throw new Error(opened.why);
+  return opened;
+}
+
+test('a host is given the one door: no writer and no journal can be reached through it', async () => {
+  const opened = await open();
+  expect(Object.keys(opened).toSorted()).toEqual(['close', 'isOpen', 'perform', 'settled']);
+  expect(await opened.perform(INTENT)).toMatchObject({
+    outcome: { state: 'refused', what: 'the action unmount is not permitted here' },
+  });
+  opened.close();
+});
+
+test('a door that was closed stays closed: the lock may be another’s by now', async () => {
+  const opened = await open();
+  opened.close();
+  expect(await opened.perform(INTENT)).toMatchObject({
+    outcome: { state: 'refused', what: 'the hands are closed' },
+  });
+});

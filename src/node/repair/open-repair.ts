@@ -1,0 +1,82 @@
+import { takeNodeLock } from '../../lib/state/node-lock.ts';
+import { tried } from '../../lib/state/state-folder.ts';
+import { thisProcess } from '../../lib/state/this-process.ts';
+import type { DiskAdvice } from '../../lib/std/disk-advice.ts';
+import type { ActionKind, Failure } from '../model/action.ts';
+import type { Snapshot } from '../model/evidence.ts';
+import { endStrays } from './end-strays.ts';
+import { FileJournal } from './file-journal.ts';
+import { handlers } from './handlers.ts';
+import type { Intent } from './journal.ts';
+import { settleMs } from './limits.ts';
+import { LiveWriter, type RemoverCommand } from './live-writer.ts';
+import { type Performed, perform, type RepairContext } from './perform.ts';
+import { type Settled, settleUnfinished } from './settle-unfinished.ts';
+
+/** A host is given the one door and no more: neither the writer nor the journal leaves this room. */
+export type OpenRepair =
+  | {
+      readonly isOpen: true;
+      readonly perform: (intent: Intent, options?: Wish) => Promise<Performed>;
+      /** What an earlier crash had left open. */
+      readonly settled: readonly Settled[];
+      readonly close: () => void;
+    }
+  | ({ readonly isOpen: false } & Failure);
+
+/** Everything that these hands can do; what a host permits is its own policy. */
+export const ALL_ACTIONS: ReadonlySet<ActionKind> = new Set(Object.keys(handlers) as ActionKind[]);
+
+export type Wish = Pick<RepairContext, 'onStep' | 'onProgress' | 'stop'>;
+
+export interface RepairOptions {
+  readonly stateFolder: string;
+  readonly hostRoot?: string;
+  /** How the remover is started: this very program, with the subcommand `remover`. */
+  readonly remover?: RemoverCommand;
+  readonly snapshot: () => Snapshot;
+  readonly permitted: ReadonlySet<ActionKind>;
+}
+
+export function unusableFolder(
+  folder: string,
+  { why, todo }: DiskAdvice,
+): { readonly isOpen: false } & Failure {
+  const what = `our folder ${folder} cannot be used`;
+  return { isOpen: false, what, why, todo: `nothing was changed; ${todo}` };
+}
+
+/** Takes this node's lock and settles what was left open; the hands are then ours until closed. */
+export async function openRepair(asked: RepairOptions): Promise<OpenRepair> {
+  const { stateFolder, snapshot, permitted } = asked;
+  const actor = thisProcess();
+  const answer = await tried(takeNodeLock(stateFolder, actor));
+  if (!answer.ok) return unusableFolder(stateFolder, answer);
+  if (!answer.value.isTaken) return { isOpen: false, ...answer.value };
+  const { lock } = answer.value;
+  await endStrays(snapshot());
+  const journal = new FileJournal({ folder: stateFolder, actor });
+  const writer = new LiveWriter(asked);
+  const acting = { snapshot, journal, writer, permitted };
+  const settled = await tried(settleUnfinished(stateFolder, acting), settleMs);
+  if (!settled.ok) {
+    lock.release();
+    return unusableFolder(stateFolder, settled);
+  }
+  const repair = { ...acting, lock };
+  let isClosed = false;
+  return {
+    isOpen: true,
+    perform: async (intent, options = {}) => {
+      if (!isClosed) return perform(intent, { ...repair, ...options });
+      const failure = { what: 'the hands are closed', why: 'the node is no longer locked for us' };
+      return { outcome: { state: 'refused', ...failure, todo: 'open them again' } };
+    },
+    settled: settled.value,
+    close: () => {
+      if (isClosed) return;
+      isClosed = true;
+      lock.release();
+    },
+  };
+}

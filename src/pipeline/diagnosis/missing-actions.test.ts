@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { type SyntheticWalk, walkOf } from '../../../test/synthetic-walk.ts';
+import type { JournalRecord } from '../../node/repair/journal.ts';
+
+const DONE: JournalRecord = {
+  entry: 7,
+  at: '2026-01-02T03:04:05Z',
+  event: 'concluded',
+  boot: 'b1',
+  by: { pid: 812, user: 'ada' },
+  fault: 'a-fault',
+  finding: '3f9a1c',
+  action: { kind: 'unmount', id: 216, parent: 22, device: '254:1', root: '/x', target: '/a' },
+  outcome: { state: 'done' },
+};
+const TOLD = {
+  fault: 'a-fault',
+  finding: '3f9a1c',
+  description: 'unmount /a',
+  state: 'done',
+  endTime: '2026-01-02T03:04:05Z',
+  journalEntry: 7,
+};
+
+/** Killed in its second step; the walk goes on in the next process. */
+async function brokenOff(spec: object = {}): Promise<{ walk: SyntheticWalk; asked: string[] }> {
+  const walk = await walkOf('ab', spec);
+  walk.acts.set('b', () => new Promise(() => {}));
+  void walk.drive();
+  await expect.poll(() => walk.ran).toEqual(['a', 'b']);
+  const asked: string[] = [];
+  walk.earlierActionsFor = async (purpose) => {
+    asked.push(purpose);
+    return { isKnown: true, done: [DONE] };
+  };
+  return { walk, asked };
+}
+
+test('a deadline that passed while nobody drove it does not hide what was done to the node', async () => {
+  const { walk, asked } = await brokenOff({ deadlineSeconds: 10 });
+  walk.now = () => new Date(Date.now() + 10_000);
+  expect(await walk.drive()).toMatchObject({ state: 'ended' });
+  const { metadata, status } = await walk.kept();
+  expect(status).toMatchObject({
+    phase: 'Failed',
+    conditions: [{}, { reason: 'DeadlineExceeded' }],
+    actions: [TOLD],
+  });
+  expect(asked).toEqual([`${metadata.uid}/2/default/walk`]);
+  // It is told once.
+  await walk.drive();
+  expect(await walk.kept()).toMatchObject({ status });
+  expect(walk.ran).toEqual(['a', 'b']);
+});
+
+test('a cancel of what a crash cut short tells what was done, and that it is not known if so', async () => {
+  const { walk } = await brokenOff();
+  await walk.change({ cancel: true });
+  await walk.drive();
+  expect((await walk.status()).actions).toMatchObject([TOLD]);
+
+  const { walk: other } = await brokenOff();
+  other.earlierActionsFor = async () => ({ isKnown: false, why: 'process 7 still unmounts it' });
+  await other.change({ cancel: true });
+  await other.drive();
+  expect(await other.status()).toMatchObject({ phase: 'Failed' });
+  expect((await other.status()).actions).toBeUndefined();
+  expect(other.errors).toEqual([expect.stringContaining('process 7 still unmounts it')]);
+});
+
+test('nothing is asked before its first step, nor of a step that another path has told of', async () => {
+  const early = await walkOf('a', { cancel: true });
+  early.earlierActionsFor = () => Promise.reject(new Error('there is nothing to ask for'));
+  await early.drive();
+  expect(await early.status()).toMatchObject({ phase: 'Failed' });
+
+  // 0 -> a -> (b | c)
+  const shared = await walkOf('abc');
+  const set = await shared.store.get({ kind: 'OperationSet', name: 'some' });
+  if (!set) throw new Error('no set');
+  const ends = [{ operation: 'b' }, { operation: 'c' }];
+  const adjacencyList = [{ to: [1] }, { operation: 'a', to: [2, 3] }, ...ends];
+  await shared.store.update({ ...set, spec: { adjacencyList } });
+  shared.earlierActionsFor = early.earlierActionsFor;
+  shared.acts.set('b', async () => {
+    await shared.change({ cancel: true });
+    return { succeeded: false, message: 'no' };
+  });
+  await shared.drive();
+  expect(await shared.status()).toMatchObject({ phase: 'Failed' });
+});

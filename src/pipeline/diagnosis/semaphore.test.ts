@@ -1,0 +1,45 @@
+import { setImmediate } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Semaphore } from './semaphore.ts';
+
+test('so many at once and no more, first come, first served, and one that throws gives its turn back', async () => {
+  const semaphore = new Semaphore(3);
+  const order: number[] = [];
+  let now = 0;
+  let most = 0;
+  const takes = Array.from({ length: 20 }, (_, at) =>
+    semaphore.take(async () => {
+      order.push(at);
+      now += 1;
+      most = Math.max(most, now);
+      await setImmediate();
+      now -= 1;
+      if (at % 2 === 0) throw new Error('it broke off');
+      return at;
+    }),
+  );
+  const ended = await Promise.allSettled(takes);
+  expect(most).toBe(3);
+  expect(order).toEqual(takes.map((_, at) => at));
+  expect(ended.filter(({ status }) => status === 'rejected')).toHaveLength(10);
+  expect(await semaphore.take(async () => 'all are free again')).toBe('all are free again');
+});
+
+test('who is stopped waits no longer, and is not handed a turn afterwards', async () => {
+  const semaphore = new Semaphore(1);
+  const first = Promise.withResolvers<string>();
+  const stop = new AbortController();
+  const ran: string[] = [];
+  const taken = semaphore.take(() => first.promise);
+  const stopped = semaphore.take(async () => ran.push('stopped'), stop.signal);
+  const last = semaphore.take(async () => ran.push('last'));
+  stop.abort(new Error('cancelled'));
+  await expect(stopped).rejects.toThrow('cancelled');
+  await expect(semaphore.take(async () => ran.push('late'), stop.signal)).rejects.toThrow(
+    'cancelled',
+  );
+  expect(ran).toEqual([]);
+  first.resolve('done');
+  await Promise.all([taken, last]);
+  expect(ran).toEqual(['last']);
+});

@@ -1,0 +1,40 @@
+/** Lets so many do something at once; the others wait, first come, first served. */
+export class Semaphore {
+  readonly #waiting = new Set<() => void>();
+  #free: number;
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  /** Whoever is stopped before their turn waits no longer: it throws the reason of `stop`. */
+  async take<T>(use: () => Promise<T>, stop?: AbortSignal): Promise<T> {
+    stop?.throwIfAborted();
+    if (this.#free > 0) this.#free -= 1;
+    else await this.#wait(stop);
+    try {
+      return await use();
+    } finally {
+      // Handed on to the next as it is: nobody can slip in between.
+      const [next] = this.#waiting;
+      if (next) next();
+      else this.#free += 1;
+    }
+  }
+
+  #wait(stop: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const leave = () => {
+      this.#waiting.delete(come);
+      reject(stop?.reason);
+    };
+    const come = () => {
+      this.#waiting.delete(come);
+      stop?.removeEventListener('abort', leave);
+      resolve();
+    };
+    this.#waiting.add(come);
+    stop?.addEventListener('abort', leave);
+    return promise;
+  }
+}

@@ -1,0 +1,175 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import { API_VERSION } from '../api/kinds.ts';
+import type { ProcessorHost } from '../operations/processor-host.ts';
+import type { StoredObject } from '../store/store.ts';
+import { newDiagnosis } from '../store/store-contract.ts';
+import { EXCHANGES_MAX, LARGE_STEPS_MAX } from './limits.ts';
+import { type HostRequest, type StepToRun, stepsOn } from './run-step.ts';
+import { Runner } from './runner.ts';
+
+/** A node that is only lent: no step here looks at it. */
+const withHost = <T>(request: HostRequest, use: (host: ProcessorHost) => Promise<T>) =>
+  use(request as unknown as ProcessorHost);
+
+function runnerOf(walk: SyntheticWalk, runStep = walk.context.runStep) {
+  const ended: StoredObject[] = [];
+  const onEnded = (object: StoredObject) => void ended.push(object);
+  const runner = new Runner({ ...walk.context, runStep, onEnded });
+  const until = runner.run();
+  onTestFinished(async () => {
+    walk.shutdown.abort();
+    await until;
+  });
+  return { runner, ended };
+}
+
+/** A runner of real steps: "a" is a script that ends at once, "b" asks a server at this port. */
+async function running(port: number) {
+  const walk = new SyntheticWalk();
+  await walk.graph('a');
+  await walk.store.create({
+    apiVersion: API_VERSION,
+    kind: 'Operation',
+    metadata: { name: 'b' },
+    spec: {
+      processor: {
+        httpServer: { address: '127.0.0.1', port, path: '/', scheme: 'http' },
+        timeoutSeconds: 30,
+      },
+    },
+  });
+  await walk.store.create({
+    apiVersion: API_VERSION,
+    kind: 'OperationSet',
+    metadata: { name: 'asks' },
+    spec: { adjacencyList: [{ to: [1] }, { operation: 'b' }] },
+  });
+  const { runner, ended } = runnerOf(walk, stepsOn({ withHost }));
+  const ask = async (count: number) => {
+    const names = Array.from({ length: count }, (_, at) => `asks-${at}`);
+    const spec = { operationSet: 'asks' };
+    await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name, spec))));
+  };
+  return { walk, runner, ended, ask };
+}
+
+async function closedPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+test('those who wait for a server that is not there keep nobody else from being run', async () => {
+  const { walk, runner, ended, ask } = await running(await closedPort());
+  await ask(300);
+  while (runner.counts.inFlight < 300) await sleep(5);
+  await walk.store.create(newDiagnosis('harmless'));
+  while (ended.length === 0) await sleep(5);
+  expect(ended[0]).toMatchObject({
+    metadata: { name: 'harmless' },
+    status: { phase: 'Succeeded' },
+  });
+  expect(runner.counts).toEqual({ inFlight: 300, queued: 0, waiting: 0 });
+});
+
+test('one whose time is over while it waits for a server says why it waited', async () => {
+  const { walk, ended } = await running(await closedPort());
+  await walk.store.create(newDiagnosis('late', { operationSet: 'asks', deadlineSeconds: 2 }));
+  while (ended.length === 0) await sleep(5);
+  const message = expect.stringMatching(/: stopped; .*ECONNREFUSED/) as string;
+  expect(ended[0]?.status).toMatchObject({ phase: 'Failed', steps: [{ message }] });
+});
+
+test('no more servers are asked at once than their answers have room', async () => {
+  const asked: ServerResponse[] = [];
+  let isOpen = false;
+  const server = createServer((_, response) => {
+    if (isOpen) response.end('{}');
+    else asked.push(response);
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  const { ended, ask } = await running((server.address() as AddressInfo).port);
+  await ask(EXCHANGES_MAX + 50);
+  while (asked.length < EXCHANGES_MAX) await sleep(5);
+  // Whoever comes although nobody was answered comes now.
+  await sleep(200);
+  expect(asked).toHaveLength(EXCHANGES_MAX);
+  isOpen = true;
+  for (const response of asked) response.end('{}');
+  while (ended.length < EXCHANGES_MAX + 50) await sleep(5);
+  expect(ended.every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
+});
+
+test('no more steps are run at once than what they are told whole has room', async () => {
+  const walk = new SyntheticWalk();
+  await walk.graph('ab');
+  const large = 'x'.repeat(100_000);
+  walk.acts.set('a', () => ({ succeeded: true, results: { large } }));
+  let now = 0;
+  let most = 0;
+  const gate = Promise.withResolvers<void>();
+  walk.acts.set('b', async ({ input }) => {
+    now += 1;
+    most = Math.max(most, now);
+    expect(input.large).toBe(large);
+    await gate.promise;
+    now -= 1;
+    return { succeeded: true, results: {} };
+  });
+  const { ended } = runnerOf(walk);
+  const names = Array.from({ length: LARGE_STEPS_MAX + 20 }, (_, at) => `d-${at}`);
+  await Promise.all(names.map((name) => walk.store.create(newDiagnosis(name))));
+  await expect.poll(() => now).toBe(LARGE_STEPS_MAX);
+  // The time for the whole is heeded also while it waits for its turn.
+  await walk.store.create(newDiagnosis('late', { deadlineSeconds: 2 }));
+  while (ended.length === 0) await sleep(5);
+  expect(ended[0]).toMatchObject({ metadata: { name: 'late' }, status: { phase: 'Failed' } });
+  gate.resolve();
+  while (ended.length <= names.length) await sleep(5);
+  expect(most).toBe(LARGE_STEPS_MAX);
+  expect(ended.slice(1).every(({ status }) => status?.phase === 'Succeeded')).toBe(true);
+});
+
+test('whoever only plans holds up no repair', async () => {
+  const walk = new SyntheticWalk();
+  const processor = await walk.context.catalogue.operation('stale-subpath-mount-recover');
+  if (!processor) throw new Error('no such Operation');
+  const begun: string[] = [];
+  const gate = Promise.withResolvers<never>();
+  const run = stepsOn({
+    withHost: ({ purpose }) => {
+      begun.push(purpose);
+      return gate.promise;
+    },
+  });
+  const step = (purpose: string, more: object, status = {}): StepToRun => {
+    const spec = { operationSet: 'some', ...more };
+    const diagnosis = { namespace: 'a', name: 'b', uid: 'c', nodeName: 'd', spec, status };
+    const { signal: stop } = new AbortController();
+    return { name: 'recover', processor, diagnosis, input: {}, purpose, restMs: 1_000, stop };
+  };
+  const approved = { recovery: 'Approval', approvedPlan: 'p' };
+  const steps = [
+    step('asks', { recovery: 'Approval' }),
+    step('asks again', { ...approved, approvedPlan: 'old' }, { plan: 'p' }),
+    step('dry run', { dryRun: true }),
+    step('never', { recovery: 'Never' }),
+    step('acts', {}),
+    step('acts next', {}),
+    step('acts as approved', approved, { plan: 'p' }),
+  ].map(run);
+  await sleep(0);
+  expect(begun).toEqual(['asks', 'asks again', 'dry run', 'never', 'acts']);
+  gate.reject(new Error('ended'));
+  await Promise.all(steps);
+  expect(begun.slice(5)).toEqual(['acts next', 'acts as approved']);
+});

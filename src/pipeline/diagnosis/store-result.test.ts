@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest';
+import { walkOf } from '../../../test/synthetic-walk.ts';
+import { RESULT_SHOWN_BYTES_MAX, RESULTS_SHOWN_BYTES_MAX } from './limits.ts';
+
+test('a result that is too large for a status is handed on whole, and named in it', async () => {
+  const walk = await walkOf('abc');
+  const large = 'x\n'.repeat(RESULT_SHOWN_BYTES_MAX);
+  const given: (string | undefined)[] = [];
+  walk.acts.set('a', () => ({ succeeded: true, results: { large, small: 'y' } }));
+  walk.acts.set('b', ({ input }) => {
+    given.push(input.large);
+    return { succeeded: true, results: { b: 'done' } };
+  });
+  walk.acts.set('c', () => ({ succeeded: true, results: { large: 'small now' } }));
+  const driving = walk.drive();
+  await driving;
+  expect(given).toEqual([large]);
+  const { succeededPath, operationResults, ...status } = await walk.status();
+  expect(succeededPath).toHaveLength(3);
+  // What a later step wrote counts, and it is small.
+  expect(operationResults).toEqual({ large: 'small now', small: 'y', b: 'done' });
+  expect(status).not.toHaveProperty('largeResults');
+});
+
+test('the largest of many results make room, and a status has its limit', async () => {
+  const walk = await walkOf('ab');
+  const many = Object.fromEntries(
+    Array.from({ length: 20 }, (_, at) => [`k${at}`, 'x'.repeat(30_000 + at * 1_000)]),
+  );
+  walk.acts.set('a', () => ({ succeeded: true, results: many }));
+  let given: object = {};
+  walk.acts.set('b', ({ input }) => {
+    given = input;
+    return { succeeded: true, results: {} };
+  });
+  await walk.drive();
+  expect(given).toMatchObject(many);
+  const { operationResults = {}, largeResults = [], phase } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(Buffer.byteLength(JSON.stringify(operationResults))).toBeLessThan(RESULTS_SHOWN_BYTES_MAX);
+  expect(Object.keys(operationResults)).toHaveLength(20);
+  expect(largeResults.map(({ key }) => key)).toContain('k19');
+  expect(largeResults.map(({ key }) => key)).not.toContain('k0');
+  expect(operationResults.k19).toMatch(
+    /^\(49000 bytes: too large .*\/results\/[\da-f-]{36}\/[\da-f]{32}\)$/,
+  );
+});
+
+test('what is too much altogether fails its step, once, and the next path is tried', async () => {
+  const walk = await walkOf('a b');
+  const results = Object.fromEntries(
+    Array.from({ length: 9 }, (_, at) => [`k${at}`, 'x'.repeat(2_000_000)]),
+  );
+  walk.acts.set('a', () => ({ succeeded: true, results }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b']);
+  const { phase, steps, operationResults } = await walk.status();
+  expect(phase).toBe('Succeeded');
+  expect(steps?.[0]?.message).toContain('which is the limit');
+  expect(operationResults).toEqual({ b: 'done' });
+});
+
+test('one whose spec leaves no room ends, and does not try for ever', async () => {
+  const walk = await walkOf('ab', { parameters: { large: 'x'.repeat(1_400_000) } });
+  const results = { a: 'y'.repeat(60_000), b: 'y'.repeat(60_000), c: 'y'.repeat(60_000) };
+  walk.acts.set('a', () => ({ succeeded: true, results }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a']);
+  expect((await walk.status()).steps?.[0]?.message).toContain('has more than 1572864 bytes');
+  const full = await walkOf('a', { parameters: { large: 'x'.repeat(1_572_020) } });
+  await full.drive();
+  expect(full.ran).toEqual(['a']);
+  expect((await full.status()).conditions?.[0]?.message).toContain('there is no room');
+});
+
+test('what a step did is told once, though two paths share the step', async () => {
+  const walk = await walkOf('ab ac');
+  const actions = [{ kind: 'unmount', state: 'done', journalEntry: 7 }];
+  const refused = { kind: 'unmount', state: 'refused' };
+  walk.acts.set('a', () => ({
+    succeeded: true,
+    results: {},
+    record: { actions: [...actions, refused] },
+  }));
+  walk.acts.set('b', () => ({ succeeded: false, message: 'not here' }));
+  await walk.drive();
+  expect(walk.ran).toEqual(['a', 'b', 'a', 'c']);
+  // What was refused is no deed: each attempt tells of its own.
+  expect((await walk.status()).actions).toEqual([...actions, refused, refused]);
+});
+
+test('one that is cancelled in the middle of what was approved waits for nobody', async () => {
+  const walk = await walkOf('a', { recovery: 'Approval' });
+  const actions = [{ kind: 'restore-symlink', path: '/bin', target: 'usr/bin' }] as const;
+  const wanted = [{ fault: 'a-fault', finding: '3f9a1c', summary: 'it hurts', actions }];
+  walk.acts.set('a', () => ({ wanted }));
+  await walk.drive();
+  const { plan } = await walk.status();
+  walk.acts.set('a', async () => {
+    await walk.change({ cancel: true });
+    return { succeeded: false, message: 'it was stopped' };
+  });
+  await walk.change({ approvedPlan: plan });
+  await walk.drive();
+  const { conditions = [], phase } = await walk.status();
+  const reported = conditions.map(({ reason, status }) => `${reason} ${status}`);
+  expect(phase).toBe('Failed');
+  expect(reported).toEqual([
+    'DiagnosisAccepted True',
+    'PlanApproved False',
+    'DiagnosisCancelled True',
+  ]);
+});

@@ -1,0 +1,74 @@
+import { shortId } from '../../lib/std/short-id.ts';
+import { pluginName } from '../../node/evidence/volumes/leftover-names.ts';
+import type { Action, ActionKind } from '../../node/model/action.ts';
+
+/** How an action is told to a person: before, while it is looked at again, and when it is done. */
+interface ActionText {
+  /** "unmount /var/lib/kubelet/...": never shortened. */
+  readonly description: string;
+  /** What else tells the thing from others. */
+  readonly details: readonly string[];
+  /** What the second look has seen: "still the same mount". */
+  readonly same: string;
+  /** What is true now: "the mount is gone". */
+  readonly done: string;
+}
+
+type Words = { readonly [K in ActionKind]: (action: Action<K>) => ActionText };
+
+/** Every kind of action has its words, or this does not compile. */
+const WORDS: Words = {
+  unmount: ({ target, id, device }) => ({
+    description: `unmount ${target}`,
+    details: [`mount ${id} of the kubelet, on device ${device}, whose source is gone`],
+    same: 'still the same mount',
+    done: 'the mount is gone',
+  }),
+  'force-unmount': ({ target, id, device, fsType, podUid }) => ({
+    description: `force-unmount ${target}`,
+    details: [
+      `mount ${id} of the kubelet (${fsType}, ${device}) of pod ${podUid}, which is gone`,
+      'ends every request to its filesystem; what was not yet sent to its server is lost',
+    ],
+    same: 'still the same mount, dead, orphaned and unused',
+    done: 'the mount is gone, and its path answers',
+  }),
+  'remove-empty-directory': ({ podUid, plugin, leftovers }) => ({
+    description: `remove ${leftovers.length} empty ${leftovers.length === 1 ? 'folder' : 'folders'} of ${pluginName(plugin)} in pod ${podUid}`,
+    details: ['each by rmdir: left over beside a volume, empty, and mounted in no namespace'],
+    same: 'still the same folders, empty, mounted nowhere and unused',
+    done: 'the left-over folders are gone',
+  }),
+  'set-aside': ({ podUid, volume }) => ({
+    description: `set aside vol_data.json of volume ${volume}`,
+    details: [
+      `of pod ${podUid}, which is gone; to kubediag-set-aside/${podUid}/${volume}/ below the kubelet's root`,
+    ],
+    same: 'still the same file, alone, of a pod that is gone',
+    done: 'the file is out of the way of the kubelet',
+  }),
+  'remove-container': ({ container, name, sandbox }) => ({
+    description: `remove container ${container}`,
+    details: [
+      `"${name}", by force and in one call, never stopped first; then its sandbox ${shortId(sandbox)} if nothing else is in it`,
+    ],
+    same: 'still the same container, without a log path',
+    done: 'the container is gone',
+  }),
+  'restore-symlink': ({ path, target }) => ({
+    description: `make the link ${path} -> ${target}`,
+    details: ['at the root of the node, where nothing may be now'],
+    same: `${path} is gone, and nothing deletes it again`,
+    done: `${path} leads to ${target} again`,
+  }),
+};
+
+export function wordsOf<K extends ActionKind>(action: Action<K>): ActionText {
+  const text: Words[K] = WORDS[action.kind];
+  return text(action);
+}
+
+/** Of an action that stands in a journal: another version may have written it, of a kind we lack. */
+export function recordedText(action: Action): ActionText | undefined {
+  return Object.hasOwn(WORDS, action.kind) ? wordsOf(action) : undefined;
+}

@@ -1,0 +1,34 @@
+import { SeenWaits } from '../../src/hosts/cli/input/seen-waits.ts';
+import { replayCheck, runCheck } from '../../src/hosts/local-node/run-check.ts';
+import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
+import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
+import { LiveNode } from '../../src/node/reader/live-node.ts';
+import { readerCommand } from '../reader-command.ts';
+
+/**
+ * Looks at the node twice, as a watch does, and takes so much time for gone by between the looks:
+ * `two-looks.ts 300000`. Tells the findings of both, and those of a replay of the second.
+ */
+const passedMs = Number(process.argv[2]);
+let nowMs = 0;
+const waits = new SeenWaits(() => nowMs);
+const node = new LiveNode(readerCommand, { hostRoot: '/' });
+const faults = [deadVolumeMount];
+const reported: unknown[] = [];
+for (const isSecond of [false, true]) {
+  node.beginCheck();
+  const settings = waits.addedTo({});
+  const looking = { faults, settings, timeoutMs: 30_000 };
+  const looked = await runCheck(node, looking, systemTerminal({ quiet: true }));
+  await waits.keep(looked.recording, settings);
+  nowMs += passedMs;
+  const { report } = looked;
+  reported.push(report.faults[0]?.findings);
+  if (isSecond) {
+    const bundle = JSON.parse(JSON.stringify(looked.bundle().settings)) as object;
+    const replayed = { ...looked.bundle(), settings: { ...bundle } };
+    reported.push((await replayCheck(replayed, faults, undefined)).faults[0]?.findings);
+  }
+}
+process.stdout.write(`${JSON.stringify(reported)}\n`);
+node.close();

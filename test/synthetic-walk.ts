@@ -1,0 +1,121 @@
+import type { DiagnosisStatus } from '../src/pipeline/api/diagnosis.ts';
+import { API_VERSION } from '../src/pipeline/api/kinds.ts';
+import type { GraphNode } from '../src/pipeline/api/operation-set.ts';
+import { storeCatalogue } from '../src/pipeline/diagnosis/catalogue.ts';
+import { type Driven, driveDiagnosis } from '../src/pipeline/diagnosis/drive-diagnosis.ts';
+import type { DriverContext } from '../src/pipeline/diagnosis/driver-environment.ts';
+import { largeResultsInMemory } from '../src/pipeline/diagnosis/large-results.ts';
+import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.ts';
+import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
+import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
+
+/** What a step of a made-up graph does: it answers with a result of its own, unless told otherwise. */
+type Act = (step: StepToRun) => StepOutcome | Promise<StepOutcome>;
+
+const KEY = { kind: 'Diagnosis', namespace: 'default', name: 'walk' } as const;
+
+/**
+ * A store in memory with a graph of steps that are called by a letter each ("a" to "d"), one Diagnosis
+ * of it, and a log of every step that was run.
+ */
+export class SyntheticWalk {
+  readonly ran: string[] = [];
+  readonly acts = new Map<string, Act>();
+  readonly shutdown = new AbortController();
+  readonly stop = new AbortController();
+  readonly errors: string[] = [];
+  store: Store = openMemoryStore();
+  largeResults = largeResultsInMemory();
+  now = () => new Date();
+  earlierActionsFor: DriverContext['earlierActionsFor'] = async () => ({ isKnown: true, done: [] });
+
+  get context(): DriverContext {
+    return {
+      store: this.store,
+      catalogue: storeCatalogue(this.store),
+      largeResults: this.largeResults,
+      targetOf: ({ nodeName = 'node-1' }) => (nodeName === 'node-1' ? nodeName : undefined),
+      runStep: async (step) => {
+        this.ran.push(step.name);
+        const act = this.acts.get(step.name);
+        return act ? act(step) : { succeeded: true, results: { [step.name]: 'done' } };
+      },
+      ...(this.earlierActionsFor ? { earlierActionsFor: this.earlierActionsFor } : {}),
+      shutdown: this.shutdown.signal,
+      now: () => this.now(),
+      onError: (message) => this.errors.push(message),
+    };
+  }
+
+  /** "ab cd": the paths that are tried one after the other. */
+  async graph(paths: string): Promise<void> {
+    const nodes: GraphNode[] = [{ to: [] }];
+    for (const path of paths.split(' ')) {
+      const letters = path.split('');
+      nodes[0]?.to?.push(nodes.length);
+      for (const [at, operation] of letters.entries()) {
+        const isLast = at === letters.length - 1;
+        nodes.push(isLast ? { operation } : { operation, to: [nodes.length + 1] });
+      }
+    }
+    await this.store.create({
+      apiVersion: API_VERSION,
+      kind: 'OperationSet',
+      metadata: { name: 'some' },
+      spec: { adjacencyList: nodes },
+    });
+    const steps = new Set(paths.replaceAll(' ', ''));
+    for (const name of steps) await this.operation(name);
+  }
+
+  async operation(name: string): Promise<void> {
+    await this.store.create({
+      apiVersion: API_VERSION,
+      kind: 'Operation',
+      metadata: { name },
+      spec: {
+        processor: { scriptRunner: { script: 'true' }, timeoutSeconds: 30 },
+      },
+    });
+  }
+
+  diagnosis(spec: object = {}): Promise<StoredObject> {
+    return this.store.create({
+      apiVersion: API_VERSION,
+      kind: 'Diagnosis',
+      metadata: { name: KEY.name, namespace: KEY.namespace },
+      spec: { operationSet: 'some', nodeName: 'node-1', ...spec },
+    });
+  }
+
+  async change(spec: object): Promise<void> {
+    const object = await this.kept();
+    await this.store.update({ ...object, spec: { ...object.spec, ...spec } });
+  }
+
+  async kept(): Promise<StoredObject> {
+    const object = await this.store.get(KEY);
+    if (!object) throw new Error('it is gone');
+    return object;
+  }
+
+  async status(): Promise<DiagnosisStatus> {
+    return (await this.kept()).status ?? {};
+  }
+
+  async drive(uid?: string): Promise<Driven> {
+    const driven = { ...KEY, uid: uid ?? (await this.kept()).metadata.uid };
+    return driveDiagnosis(driven, this.context, this.stop.signal);
+  }
+
+  delete(): Promise<StoredObject> {
+    return this.store.delete(KEY);
+  }
+}
+
+export async function walkOf(paths: string, spec: object = {}): Promise<SyntheticWalk> {
+  const walk = new SyntheticWalk();
+  await walk.graph(paths);
+  await walk.diagnosis(spec);
+  return walk;
+}

@@ -1,2 +1,0 @@
-/** Tells the person who waits what is going on. */
-export type Say = (line: string) => void;

@@ -1,0 +1,28 @@
+import { folderOf, writeReady } from './known-clusters.ts';
+import { startCluster } from './start-cluster.ts';
+
+/**
+ * The process that `up` leaves behind. The cluster lives as long as it does: it ends with a signal,
+ * and when it is killed the namespaces end by themselves.
+ */
+async function keep(name: string, kubelet: string, assets: string): Promise<void> {
+  const stopping = new AbortController();
+  const stopped = new Promise<void>((settle) => {
+    stopping.signal.addEventListener('abort', () => settle());
+  });
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => stopping.abort());
+  const cluster = await startCluster({
+    name,
+    scratch: folderOf(name),
+    log: console.log,
+    signal: stopping.signal,
+    ...(kubelet ? { kubelet } : {}),
+    ...(assets ? { assets } : {}),
+  });
+  await writeReady(cluster);
+  await Promise.race([stopped, cluster.ended]);
+  await cluster.stop();
+}
+
+const [name = '', kubelet = '', assets = ''] = process.argv.slice(2);
+await keep(name, kubelet, assets);
