@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { commands } from '../src/hosts/cli/command-line/commands.ts';
-import { EXIT_MEANINGS } from '../src/hosts/cli/command-line/exit-codes.ts';
+import { EXIT_MEANINGS } from '../src/lib/terminal/exit-codes.ts';
 import {
   brokenLinks,
   type DocRule,

@@ -1,7 +1,7 @@
 import type { Command, Option } from 'commander';
 import { commands, nameOf } from '../../src/hosts/cli/command-line/commands.ts';
-import { EXIT_MEANINGS } from '../../src/hosts/cli/command-line/exit-codes.ts';
 import { helpOf } from '../../src/hosts/cli/command-line/help-page.ts';
+import { EXIT_MEANINGS } from '../../src/lib/terminal/exit-codes.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
 /** docs/reference/cli.md: what `--help` says, of all commands, on one page. */

@@ -1,13 +1,13 @@
 import { geteuid } from 'node:process';
 import { type Command, CommanderError } from 'commander';
 import { terminalText } from '../../lib/std/terminal-text.ts';
+import { EXIT } from '../../lib/terminal/exit-codes.ts';
 import { systemTerminal, type Terminal } from '../../lib/terminal/terminal.ts';
+import { UsageError } from '../../lib/terminal/usage-error.ts';
 import { commands } from './command-line/commands.ts';
 import type { LabCompletions } from './command-line/complete-words.ts';
-import { EXIT } from './command-line/exit-codes.ts';
 import { withCommandApart } from './command-line/lab-commands.ts';
 import { namedIn } from './command-line/named-options.ts';
-import { UsageError } from './command-line/usage-error.ts';
 import type { Lab } from './commands/lab.ts';
 import type { Serve, ServeOptions } from './commands/serve.ts';
 

@@ -1,6 +1,6 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type Kind, kinds } from '../../../pipeline/api/kinds.ts';
 import { isKind, kindNamed, kindsNamed } from '../command-line/kind-named.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 /** An object that words on the command line name; without a name, all of its kind. */
 export interface Named {

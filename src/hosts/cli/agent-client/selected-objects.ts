@@ -1,9 +1,9 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { GROUP, type Kind } from '../../../pipeline/api/kinds.ts';
 import { pathOf } from '../command-line/kind-named.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import type { AgentClient } from './agent-client.ts';
 import { isGranted } from './agent-error.ts';
 import { type Named, objectsNamed } from './objects-named.ts';

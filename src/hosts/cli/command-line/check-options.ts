@@ -2,6 +2,7 @@ import { statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { geteuid } from 'node:process';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { socketOf } from '../../../node/evidence/kubelet/kubelet.ts';
 import { findKubelet } from '../../../node/evidence/kubelet/kubelet-process.ts';
@@ -16,7 +17,6 @@ import { nodeAccessOf } from '../input/open-node.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
 import { absolute, integer } from './options.ts';
-import { UsageError } from './usage-error.ts';
 
 /** They create our folder, or tell what was done so far. The others need an agent that has done so. */
 const BEFORE_STATE_FOLDER: ReadonlySet<string> = new Set(['recover', 'run', 'serve', 'journal']);

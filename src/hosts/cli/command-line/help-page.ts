@@ -1,7 +1,7 @@
 import { Command } from 'commander';
+import { EXIT_MEANINGS } from '../../../lib/terminal/exit-codes.ts';
 import { AGENT_HELP } from './agent-help.ts';
 import type { CommandHelp } from './command-help.ts';
-import { EXIT_MEANINGS } from './exit-codes.ts';
 import { LAB_HELP } from './lab-help.ts';
 import { NODE_HELP } from './node-help.ts';
 

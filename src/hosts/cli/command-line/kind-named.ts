@@ -1,5 +1,5 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../../pipeline/api/kinds.ts';
-import { UsageError } from './usage-error.ts';
 
 /** The kind that a person means: diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
 export function kindNamed(word: string): Kind {

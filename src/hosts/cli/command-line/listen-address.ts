@@ -1,5 +1,5 @@
 import { isLoopback } from '../../../lib/std/is-loopback.ts';
-import { UsageError } from './usage-error.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 
 export interface ListenAddress {
   readonly host: string;

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { durationMs, podName, stateFolderOf } from './options.ts';
-import { UsageError } from './usage-error.ts';
 
 test.each([
   [{ hostRoot: '/' }, '/var/lib/kubediag'],

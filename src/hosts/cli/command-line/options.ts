@@ -1,5 +1,5 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
-import { UsageError } from './usage-error.ts';
 
 /** How the node is reached: the same options wherever a command looks at one. */
 export interface NodeOptions {

@@ -1,9 +1,9 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { bytesGiven } from '../input/given-file.ts';
 import { TEMPLATE_BYTES_MAX } from '../limits.ts';
 import { type CustomColumn, columnsGiven, columnsOfFile } from '../screens/custom-columns.ts';
 import { type JsonPathTemplate, parseJsonPath } from '../screens/parse-json-path.ts';
 import { OUTPUT_FORMATS } from './output-formats.ts';
-import { UsageError } from './usage-error.ts';
 
 export type OutputFormat =
   | { readonly is: 'table' | 'wide' | 'yaml' | 'json' | 'name' }

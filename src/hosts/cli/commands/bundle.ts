@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
 import { writeBundle } from '../../local-node/save-bundle.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
 import { openNode } from '../input/open-node.ts';

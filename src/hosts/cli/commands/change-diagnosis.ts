@@ -1,12 +1,12 @@
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
 import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { plannedLines } from '../screens/recorded-lines.ts';
 
 export interface ChangeOptions extends AgentOptions {

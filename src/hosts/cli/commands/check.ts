@@ -1,14 +1,14 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import {
   durationMs,
   type NodeOptions,
   podName,
   snapshotOptionsOf,
 } from '../command-line/options.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { openNode } from '../input/open-node.ts';
 import { withoutDenials } from '../screens/not-root.ts';

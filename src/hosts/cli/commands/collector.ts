@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 
 /** `kubediag collector`: the script that gathers evidence where this program cannot start. */
 export function collector(terminal: Terminal): number {

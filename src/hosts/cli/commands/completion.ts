@@ -1,7 +1,7 @@
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { completionsFor, type LabCompletions } from '../command-line/complete-words.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 
 /** The word by which the scripts below ask this program what could be typed. */
 const COMPLETE = '__complete';

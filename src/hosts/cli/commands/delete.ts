@@ -1,6 +1,8 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
 import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import type { Named } from '../agent-client/objects-named.ts';
@@ -11,9 +13,7 @@ import {
   type SelectionOptions,
   selectedObjects,
 } from '../agent-client/selected-objects.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { objectsGiven } from './apply.ts';
 
 export interface DeleteOptions extends AgentOptions, SelectionOptions {

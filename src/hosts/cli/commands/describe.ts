@@ -1,5 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
@@ -12,7 +13,6 @@ import {
   selectedObjects,
 } from '../agent-client/selected-objects.ts';
 import { waitsOf } from '../agent-client/waits-of.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { pathOf } from '../command-line/kind-named.ts';
 import { labelLine, resultSection, sectionOf } from '../screens/described-lines.ts';
 import { type DiagnosisSummary, diagnosisSummary } from '../screens/diagnosis-summary.ts';

@@ -1,4 +1,5 @@
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { checkUp, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { makeReport } from '../../../node/checkup/make-report.ts';
 import type { Examined, MissingReport, Report } from '../../../node/checkup/report.ts';
@@ -12,7 +13,6 @@ import { faults } from '../../../node/faults/index.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { Evidence, Needs, Snapshot } from '../../../node/model/evidence.ts';
 import { verdictOf } from '../../../node/model/verdict.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { type ReadFiles, readGiven } from '../input/read-given.ts';
 import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';
 

@@ -1,9 +1,9 @@
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { columnLines } from '../screens/column-lines.ts';
 import { type Block, blocksOf, type ListItem } from '../screens/markdown-blocks.ts';
 import { pageOf } from '../screens/pages.ts';

@@ -1,11 +1,11 @@
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
 import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
 import { storedResultPath } from '../agent-client/stored-result-path.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { kindNamed, pathOf } from '../command-line/kind-named.ts';
 import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.ts';
 

@@ -1,13 +1,13 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
 import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import { type Named, objectsNamed } from '../agent-client/objects-named.ts';
 import { queryOf, type SelectorOptions } from '../agent-client/selector-query.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { type OutputFormat, outputFormat } from '../command-line/output-format.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { printerOf } from '../screens/object-printer.ts';
 import { sortedBy } from '../screens/sort-objects.ts';
 import { rowsOf, TableLines } from '../screens/table-lines.ts';

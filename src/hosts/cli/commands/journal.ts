@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { type TriedDisk, tried } from '../../../lib/state/state-folder.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import {
   type JournalReading,
@@ -10,7 +11,6 @@ import {
 } from '../../../node/repair/journal.ts';
 import { diagnosisIn } from '../../../pipeline/diagnosis/purpose.ts';
 import { recordedText } from '../../../pipeline/operations/action-text.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { stateFolderOf } from '../command-line/options.ts';
 import { yamlText } from '../screens/show-report.ts';
 

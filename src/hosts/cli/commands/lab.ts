@@ -1,7 +1,7 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 /** The lab, as `main` hands it to the command line, which must not reach it by itself. */
 export type Lab = (

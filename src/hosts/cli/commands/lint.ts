@@ -1,10 +1,10 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { GROUP } from '../../../pipeline/api/kinds.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { PROBLEMS_SHOWN_MAX } from '../limits.ts';
 import { type LintProblem, type LintReport, lintManifests } from '../manifests/lint-manifests.ts';
 import { manifestsGiven } from '../manifests/manifests-given.ts';

@@ -1,9 +1,9 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
 import { processors } from '../../../pipeline/operations/processors.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 
 export interface OperationsOptions {
   readonly output?: 'json';

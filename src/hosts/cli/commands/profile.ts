@@ -1,13 +1,13 @@
 import type { Profile } from '../../../lib/go/profile.ts';
 import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../../../node/reader/limits.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import {
   bytesGiven,
   checkOutputs,

@@ -1,12 +1,12 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { findingId, type Judged } from '../../../node/checkup/judge-faults.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 import { endCachedReader } from '../../../node/reader/cached-reader.ts';
 import { dryRunOn, openRepairOn } from '../../local-node/open-repair.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { faultNamed, inRepairOrder } from '../input/choose-faults.ts';
 import { managedNode, openNode } from '../input/open-node.ts';
 import { hasRepair, isPosition, noSuchFinding, openFindings } from '../recovery/choose-findings.ts';

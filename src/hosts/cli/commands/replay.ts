@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { bundleOfFiles } from '../../../node/reader/bundle.ts';
 import { BundleError, NewerBundleError } from '../../../node/reader/bundle-error.ts';
 import { bundleFilesAt } from '../../../node/reader/bundle-folder.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 import { replayCheck } from '../../local-node/run-check.ts';
 import { podName } from '../command-line/options.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { reasonOf } from '../input/given-file.ts';
 import { formatOf, type ReportFormat, showReport } from '../screens/show-report.ts';

@@ -1,10 +1,10 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Failure } from '../../../node/model/action.ts';
 import type { ManagedNode } from '../../local-node/open-repair.ts';
 import type { StepListener } from '../../local-node/step-host.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { listenAddress } from '../command-line/listen-address.ts';
 import { durationMs, type NodeOptions, stateFolderOf } from '../command-line/options.ts';
 import { managedNode } from '../input/open-node.ts';

@@ -1,6 +1,7 @@
 import { DumpParser } from '../../../lib/go/dump-parser.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
@@ -21,7 +22,6 @@ import {
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import type { ReadError } from '../../../node/model/node-reader.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { readPieces } from '../input/given-file.ts';
 import { openNode } from '../input/open-node.ts';

@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import { geteuid } from 'node:process';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { attempt } from '../../../node/model/attempt.ts';
@@ -15,9 +17,7 @@ import {
 } from '../../../node/trace/trace-deletions.ts';
 import type { Watched } from '../../../node/trace/watched.ts';
 import { ownCommand } from '../../local-node/own-command.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { absolute, snapshotOptionsOf } from '../command-line/options.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { openNode } from '../input/open-node.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
 import {

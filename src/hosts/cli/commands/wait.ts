@@ -1,6 +1,8 @@
 import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
 import { isGranted, printFailure } from '../agent-client/agent-error.ts';
 import {
@@ -11,10 +13,8 @@ import {
 } from '../agent-client/selected-objects.ts';
 import { queryOf } from '../agent-client/selector-query.ts';
 import { uidOf, type WaitCondition, waitCondition } from '../agent-client/wait-condition.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
 import { durationMs } from '../command-line/options.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 export interface WaitOptions extends AgentOptions, SelectionOptions {
   readonly for: string;

@@ -1,9 +1,9 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Report } from '../../../node/checkup/report.ts';
 import { type CheckRun, runCheck } from '../../local-node/run-check.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import type { openNode } from '../input/open-node.ts';
 import { SeenWaits } from '../input/seen-waits.ts';
 import { subjectText } from '../screens/alike-findings.ts';

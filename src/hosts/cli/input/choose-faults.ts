@@ -1,6 +1,6 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { faults } from '../../../node/faults/index.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 /** The faults with these names; all of them when none is named. */
 export function chooseFaults(names: readonly string[]): readonly AnyFault[] {

@@ -6,9 +6,9 @@ import { type Profile, ProfileError, parseProfile } from '../../../lib/go/profil
 import { diskAdvice } from '../../../lib/std/disk-advice.ts';
 import { messageOf } from '../../../lib/std/message-of.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { textOf } from '../../../node/reader/text-codec.ts';
 import { refuseExisting, writeNewFile } from '../../local-node/write-new-file.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import { type Hint, piecesGiven } from './given-stream.ts';
 
 /** Files that a person named: what is wrong with one is told to them, and is no defect of ours. */

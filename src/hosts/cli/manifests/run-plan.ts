@@ -1,3 +1,4 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { checkResource, type Resource } from '../../../pipeline/api/check-resource.ts';
 import type { GraphNode } from '../../../pipeline/api/operation-set.ts';
 import { placeText } from '../../../pipeline/api/problem.ts';
@@ -11,7 +12,6 @@ import { refusedTargets } from '../../../pipeline/graph/left-out.ts';
 import { pathsOf } from '../../../pipeline/graph/paths.ts';
 import { ownOperationSets } from '../../../pipeline/operations/fault-processors.ts';
 import { ownProcessor } from '../../../pipeline/operations/run-operation.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 import type { ManifestFile } from './manifests-given.ts';
 import { parseManifests } from './parse-manifests.ts';
 

@@ -1,3 +1,4 @@
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../../../pipeline/api/diagnosis.ts';
 import { API_VERSION } from '../../../pipeline/api/kinds.ts';
 import type { Catalogue } from '../../../pipeline/diagnosis/catalogue.ts';
@@ -11,7 +12,6 @@ import type { RunStep } from '../../../pipeline/diagnosis/run-step.ts';
 import { openMemoryStore } from '../../../pipeline/store/sqlite-store.ts';
 import type { NewObject, StoredObject } from '../../../pipeline/store/store.ts';
 import { answerOf } from '../../../pipeline/store/store-answer.ts';
-import { UsageError } from '../command-line/usage-error.ts';
 
 export interface Walk {
   readonly metadata: NewObject['metadata'];

@@ -1,10 +1,10 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { Action, Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Finding } from '../../../node/model/finding.ts';
 import type { Unsaved } from '../../local-node/save-bundle.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { showOutcome } from '../screens/show-recovery.ts';
 import type { FaultResult, FindingEnd } from './recovery-totals.ts';
 

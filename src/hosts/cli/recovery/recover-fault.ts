@@ -1,9 +1,9 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import { dryRunOn } from '../../local-node/open-repair.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { checkSaving } from '../../local-node/save-bundle.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { repairedBefore } from '../input/choose-faults.ts';
 import { managedNode } from '../input/open-node.ts';
 import { showLeft, showManual, showPlan } from '../screens/show-plan.ts';

@@ -1,5 +1,5 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Verdict } from '../../../node/model/verdict.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 
 /** What became of one finding. Left: nobody tried to repair it, or something of it is still there. */
 export type FindingEnd = 'repaired' | 'refused' | 'failed' | 'left';

@@ -1,3 +1,4 @@
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
@@ -6,7 +7,6 @@ import type { OpenRepair } from '../../../node/repair/open-repair.ts';
 import { openRepairOn } from '../../local-node/open-repair.ts';
 import type { CheckResult } from '../../local-node/run-check.ts';
 import { bundleNameOf, saveBundle } from '../../local-node/save-bundle.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { snapshotOptionsOf } from '../command-line/options.ts';
 import { managedNode } from '../input/open-node.ts';
 import { findingCounts } from '../screens/show-plan.ts';

@@ -1,5 +1,5 @@
 import { printable } from '../../../lib/std/printable.ts';
-import { UsageError } from '../command-line/usage-error.ts';
+import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type ColumnLines, columnLines } from './column-lines.ts';
 import { valuesAt, valueText } from './json-path.ts';
 import { type JsonPath, parseOnePath } from './parse-json-path.ts';

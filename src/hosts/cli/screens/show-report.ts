@@ -1,7 +1,7 @@
 import { jsonText } from '../../../lib/std/json-text.ts';
+import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import type { Report } from '../../../node/checkup/report.ts';
-import { EXIT } from '../command-line/exit-codes.ts';
 import { screenOf } from './screen.ts';
 
 export const REPORT_FORMATS = ['wide', 'json', 'yaml', 'name'] as const;
