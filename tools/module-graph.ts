@@ -39,7 +39,7 @@ function moduleOf(source: SourceFile): Module {
   return { path: source.path, moduleName: moduleNameOf(source.path), imports: importsOf(source) };
 }
 
-function importsOf(source: SourceFile): readonly Import[] {
+export function importsOf(source: SourceFile): readonly Import[] {
   const { program, errors } = parseSync(source.path, source.text);
   if (errors[0]) throw new ParseError(`${source.path}: ${errors[0].message}`);
 
