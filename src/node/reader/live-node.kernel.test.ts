@@ -58,7 +58,7 @@ interface Snapshot {
 }
 
 async function answerOf(plan: Plan, onRound?: (round: Round) => void): Promise<Snapshot> {
-  const child = start('live-look.ts', [JSON.stringify(plan)]);
+  const child = start('live-check.ts', [JSON.stringify(plan)]);
   const exit = once(child, 'exit').then(([code]) => ({ code: code as number, atMs: Date.now() }));
   const rounds: Round[] = [];
   if (child.stdout) {
@@ -120,7 +120,7 @@ describe.concurrent('a node with mounts that hang', () => {
   });
 
   test('tells in which call and on which path a thread of another process hangs', async () => {
-    const victim = start('live-look.ts', [JSON.stringify({ rounds: [[status(lone)]] })]);
+    const victim = start('live-check.ts', [JSON.stringify({ rounds: [[status(lone)]] })]);
     await once(victim, 'exit');
     // It ended; the reader that it left behind still waits.
     const { rounds } = await answerOf({ rounds: [[['processes', { all: 'processes' }]]] });
