@@ -35,7 +35,7 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   process: { layer: 'lib', modules: ['std'], packages: [] },
   cri: { layer: 'lib', modules: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
   terminal: { layer: 'lib', modules: ['std'], packages: [] },
-  go: { layer: 'lib', modules: ['std'], packages: [] },
+  go: { layer: 'lib', modules: ['std'], packages: ['@bufbuild/protobuf'] },
   reader: { layer: 'node', modules: ['std', 'process', 'cri', 'go', 'model'], packages: [] },
   model: { layer: 'node', modules: ['std', 'go'], packages: [] },
   evidence: { layer: 'node', modules: ['std', 'go', 'model'], packages: ['yaml', 'zod'] },

@@ -39,6 +39,7 @@ const MAY_CATCH: readonly RegExp[] = [
 
 /** Parsers of JSON, YAML and patterns, where a library throws and the text is at fault, not we. */
 const PARSES_TEXT: readonly string[] = [
+  'src/lib/go/profile.ts',
   'src/hosts/cli/manifests/parse-manifests.ts',
   'src/node/evidence/kubelet/kubelet-config.ts',
   'src/node/evidence/pods/pods.ts',

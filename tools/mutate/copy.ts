@@ -60,6 +60,6 @@ export function makeCopy(mutants: ReadonlyMap<number, Mutant>): Copy {
           .map((line) => JSON.parse(line) as ReachedLine)
           .map(({ file, reached }) => [file, new Set(reached)]),
       ),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
 }

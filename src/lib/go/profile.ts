@@ -1,6 +1,8 @@
+import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { messageOf } from '../std/message-of.ts';
 import { plainFunction } from './function-name.ts';
 import { PROFILE_ENTRIES_MAX, PROFILE_STACK_MAX } from './limits.ts';
-import { Message } from './protobuf.ts';
+import { textOfBytes } from './utf8.ts';
 
 /** What a profile measured, in the unit that matters most to people: for a CPU profile, CPU time. */
 export interface Profile {
@@ -32,7 +34,7 @@ export class ProfileError extends Error {
  * @throws ProfileError when it is none, or larger than any profile of a node's program.
  */
 export function parseProfile(bytes: Uint8Array): Profile {
-  const raw = rawProfile(bytes);
+  const raw = readProfile(bytes);
   const text = (index: number): string => raw.strings[index] ?? '';
   const types = raw.types.map(([type, unit]) => [text(type), text(unit)] as const);
   // A CPU profile counts samples first, and time last; others keep what is in use last.
@@ -81,6 +83,17 @@ interface RawProfile {
 /** The fields of the message Profile that we read. */
 const FIELD = { type: 1, sample: 2, location: 4, function: 5, string: 6, time: 9, duration: 10 };
 
+function readProfile(bytes: Uint8Array): RawProfile {
+  try {
+    return rawProfile(bytes);
+  } catch (error) {
+    // The library throws plain errors: "premature EOF", "illegal tag: ...".
+    throw error instanceof ProfileError
+      ? error
+      : new ProfileError(messageOf(error), { cause: error });
+  }
+}
+
 function rawProfile(bytes: Uint8Array): RawProfile {
   const raw: RawProfile = {
     types: [],
@@ -92,72 +105,111 @@ function rawProfile(bytes: Uint8Array): RawProfile {
     durationNanoseconds: 0,
   };
   let entries = 0;
-  const message = new Message(bytes, fail);
-  while (message.next()) {
+  eachField(bytes, (field, value) => {
     entries += 1;
     if (entries > PROFILE_ENTRIES_MAX) fail(`more than ${PROFILE_ENTRIES_MAX} entries`);
-    takeField(message, raw);
-  }
+    takeField(field, value, raw);
+  });
   if (entries === 0 || raw.strings.length === 0) fail('it is empty');
   return raw;
 }
 
-function takeField(message: Message, raw: RawProfile): void {
-  switch (message.field) {
+function takeField(field: number, value: Value, raw: RawProfile): void {
+  switch (field) {
     case FIELD.type:
-      raw.types.push(twoNumbers(message.message(), 1, 2));
+      raw.types.push(firstTwo(bytesIn(value)));
       break;
     case FIELD.sample:
-      raw.samples.push(sampleOf(message.message()));
+      raw.samples.push(sampleOf(bytesIn(value)));
       break;
     case FIELD.location:
-      raw.locations.push(locationOf(message.message()));
+      raw.locations.push(locationOf(bytesIn(value)));
       break;
     case FIELD.function:
-      raw.functions.push(twoNumbers(message.message(), 1, 2));
+      raw.functions.push(firstTwo(bytesIn(value)));
       break;
     case FIELD.string:
-      raw.strings.push(message.text());
+      raw.strings.push(textOfBytes(bytesIn(value)));
       break;
     case FIELD.time:
-      raw.timeNanoseconds = message.number();
+      raw.timeNanoseconds = numberIn(value);
       break;
     case FIELD.duration:
-      raw.durationNanoseconds = message.number();
+      raw.durationNanoseconds = numberIn(value);
       break;
     default:
       break;
   }
 }
 
-function twoNumbers(message: Message, first: number, second: number): readonly [number, number] {
+function firstTwo(bytes: Uint8Array): readonly [number, number] {
   let [one, two] = [0, 0];
-  while (message.next()) {
-    if (message.field === first) one = message.number();
-    if (message.field === second) two = message.number();
-  }
+  eachField(bytes, (field, value) => {
+    if (field === 1) one = numberIn(value);
+    if (field === 2) two = numberIn(value);
+  });
   return [one, two];
 }
 
-function sampleOf(message: Message) {
+function sampleOf(bytes: Uint8Array) {
   const [locations, values]: [number[], number[]] = [[], []];
-  while (message.next()) {
-    if (message.field === 1) locations.push(...message.numbers());
-    if (message.field === 2) values.push(...message.numbers());
-  }
+  eachField(bytes, (field, value) => {
+    if (field === 1) locations.push(...numbersIn(value));
+    if (field === 2) values.push(...numbersIn(value));
+  });
   return { locations, values };
 }
 
-function locationOf(message: Message) {
+function locationOf(bytes: Uint8Array) {
   let [id, address] = [0, 0];
   const functions: number[] = [];
-  while (message.next()) {
-    if (message.field === 1) id = message.number();
-    if (message.field === 3) address = message.number();
-    // The lines of one location are functions that the compiler put into one another, innermost first.
-    if (message.field === 4) functions.push(twoNumbers(message.message(), 1, 2)[0]);
-  }
+  eachField(bytes, (field, value) => {
+    if (field === 1) id = numberIn(value);
+    if (field === 3) address = numberIn(value);
+    // The lines of one location are functions that the compiler inlined, innermost first.
+    if (field === 4) functions.push(firstTwo(bytesIn(value))[0]);
+  });
   return { id, address, functions };
+}
+
+/** A number, or the bytes of a text, a message or packed numbers; undefined if we read no such type. */
+type Value = number | Uint8Array | undefined;
+
+function eachField(bytes: Uint8Array, take: (field: number, value: Value) => void): void {
+  const reader = new BinaryReader(bytes);
+  while (reader.pos < reader.len) {
+    const [field, type] = reader.tag();
+    if (type === WireType.Varint) take(field, nextNumber(reader));
+    else if (type === WireType.LengthDelimited) take(field, reader.bytes());
+    else reader.skip(type, field);
+  }
+}
+
+/** Most numbers are short. A bigint would be made of each only to be thrown away. */
+function nextNumber(reader: BinaryReader): number {
+  const start = reader.pos;
+  const short = reader.uint32();
+  if (reader.pos - start < 5) return short;
+  reader.pos = start;
+  // What is larger than 2^53 loses its last digits, which nobody here reads.
+  return Number(reader.int64());
+}
+
+function numberIn(value: Value): number {
+  return typeof value === 'number' ? value : fail('a number was expected');
+}
+
+function bytesIn(value: Value): Uint8Array {
+  return typeof value === 'object' ? value : fail('a text or a message was expected');
+}
+
+/** Of a repeated number: one of them, or all packed together. */
+function numbersIn(value: Value): readonly number[] {
+  if (typeof value === 'number') return [value];
+  const reader = new BinaryReader(bytesIn(value));
+  const numbers: number[] = [];
+  while (reader.pos < reader.len) numbers.push(nextNumber(reader));
+  return numbers;
 }
 
 function fail(why: string): never {
