@@ -1,4 +1,6 @@
 import { messageOf } from '../src/lib/std/message-of.ts';
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
+import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import type { Break } from './break.ts';
 import { titleOf } from './break-record.ts';
 import { breaks } from './breaks/index.ts';
@@ -7,10 +9,9 @@ import { caseName } from './exam/cases.ts';
 import { type Healed, WRITTEN } from './heal.ts';
 import type { RunningLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { SET_UP_MS } from './limits.ts';
 import { openSession } from './node-session.ts';
-import { Refusal, UsageRefusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
 import { stoppedParts, stoppedText } from './stopped-parts.ts';
 
@@ -23,7 +24,7 @@ export interface BreakOptions extends NameOption {
 export async function breakNode(
   args: readonly string[],
   options: BreakOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
 ): Promise<number> {
   const asked = requestedBreaks(breaks, args, options);
   if (asked.length === 0) {
@@ -158,7 +159,7 @@ export function checkPossible(
  */
 export async function healNode(
   { name }: NameOption,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
   const lab = await runningLab(name);
@@ -242,7 +243,7 @@ export function chooseBreak(
 }
 
 function wrong(what: string): never {
-  throw new UsageRefusal(`${what}. To see all: kubediag lab break`);
+  throw new UsageError(`${what}. To see all: kubediag lab break`);
 }
 
 function listed(all: readonly Break[]): string {

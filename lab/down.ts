@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { checkName, claim, labNames, stateOf } from './known-labs.ts';
 import { folderOf } from './lab-folder.ts';
 import type { NameOption } from './lab-options.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { inUse } from './make-lab.ts';
 import { checkMachine } from './requirements.ts';
 import { takeDown } from './take-down.ts';
@@ -10,7 +10,7 @@ import { takeDown } from './take-down.ts';
 /** `kubediag lab down`: leaves nothing of a practice node, nor of any that is dead. */
 export async function down(
   options: NameOption & { readonly all?: boolean },
-  terminal: LabTerminal,
+  terminal: Terminal,
 ): Promise<number> {
   checkMachine('no practice node is taken down');
   const { name, all = false } = options;
@@ -26,7 +26,7 @@ export async function down(
   return 0;
 }
 
-async function end(name: string, known: readonly string[], terminal: LabTerminal): Promise<void> {
+async function end(name: string, known: readonly string[], terminal: Terminal): Promise<void> {
   const claimed = await claim(name);
   if (claimed === undefined) throw inUse(name);
   const isThere = existsSync(folderOf(name));
@@ -38,7 +38,7 @@ async function end(name: string, known: readonly string[], terminal: LabTerminal
 }
 
 /** Nobody makes it, for we have its name; so one that is not whole will never be. */
-async function clearIfDead(name: string, terminal: LabTerminal): Promise<void> {
+async function clearIfDead(name: string, terminal: Terminal): Promise<void> {
   const claimed = await claim(name, 0);
   if (claimed === undefined) return;
   if ((await stateOf(name)).is !== 'up') {

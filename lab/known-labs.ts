@@ -3,12 +3,12 @@ import { readdir, readFile, readlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
+import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import { type Claim, claimNow } from './claim.ts';
 import { checkFolder, folderOf, isRootsOwn } from './lab-folder.ts';
 import { CHECK_INTERVAL_MS, CLAIM_MS, NAME_CHARACTERS_MAX } from './limits.ts';
 import { PLACES } from './places.ts';
 import { isAlive, markOf, type ProcessMark } from './process-mark.ts';
-import { UsageRefusal } from './refusal.ts';
 import type { LabSettings } from './settings.ts';
 
 /** A practice node that stands, as the machine sees it: its first process, and what it was made with. */
@@ -28,7 +28,7 @@ const NAME = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 export function checkName(name: string): void {
   if (isName(name)) return;
-  throw new UsageRefusal(
+  throw new UsageError(
     `"${name}" can be no name of a practice node: small letters, digits and "-" between them, ` +
       `at most ${NAME_CHARACTERS_MAX}, for it becomes its host name. For example: --name practice`,
   );

@@ -1,10 +1,10 @@
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { type LabState, labNames, stateOf } from './known-labs.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { checkRoot } from './requirements.ts';
 import { howToStart, stoppedParts, stoppedText } from './stopped-parts.ts';
 
 /** `kubediag lab list`: the practice nodes of this machine, and what is left of dead ones. */
-export async function list(terminal: LabTerminal): Promise<number> {
+export async function list(_options: object, terminal: Terminal): Promise<number> {
   checkRoot();
   const names = await labNames();
   if (names.length === 0) terminal.out('there is no practice node; make one: kubediag lab up\n');

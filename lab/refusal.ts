@@ -1,5 +1,10 @@
-/** The lab does not do what it was asked for: what, why, and what a person can do. */
-export class Refusal extends Error {
+import type { Explanation } from '../src/lib/std/explanation.ts';
+import type { CommandSpec } from '../src/lib/terminal/command-spec.ts';
+import { EXIT } from '../src/lib/terminal/exit-codes.ts';
+import { explanationText } from '../src/lib/terminal/explanation-text.ts';
+
+/** The lab refuses a request. */
+export class Refusal extends Error implements Explanation {
   override readonly name = 'Refusal';
   readonly what: string;
   readonly why: string;
@@ -13,7 +18,24 @@ export class Refusal extends Error {
   }
 }
 
-/** The words of the person are at fault, not the machine. */
-export class UsageRefusal extends Error {
-  override readonly name = 'UsageRefusal';
+/** The columns of a screen where output is no terminal: the lab draws lines from one end to the other. */
+const PAGE_COLUMNS = 80;
+
+/** A refusal is an answer with an exit code, not a crash. */
+export function reportRefusals(spec: CommandSpec): CommandSpec {
+  return {
+    ...spec,
+    run: async (args, options, terminal) => {
+      const width = Number.isFinite(terminal.width) ? terminal.width : PAGE_COLUMNS;
+      try {
+        return await spec.run(args, options, { ...terminal, width });
+      } catch (error) {
+        terminal.progress('');
+        if (!(error instanceof Refusal)) throw error;
+        const { what, why, todo } = error;
+        terminal.err(explanationText({ what: `refused: ${what}`, why, todo }, terminal.errWidth));
+        return EXIT.notDone;
+      }
+    },
+  };
 }

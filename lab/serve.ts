@@ -3,15 +3,16 @@ import { createServer, type Server } from 'node:net';
 import { startCompanion } from '../src/lib/process/companion.ts';
 import { isLoopback } from '../src/lib/std/is-loopback.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
+import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import { calledAs } from './called-as.ts';
 import { NODE_PATH, runningLab } from './enter.ts';
 import type { RunningLab } from './known-labs.ts';
 import type { NameOption } from './lab-options.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { openNodeEntry } from './node-entry.ts';
 import { ownProgram } from './own-program.ts';
 import { PLACES } from './places.ts';
-import { Refusal, UsageRefusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import { servedLines } from './served-lines.ts';
 
 export interface ServeOptions extends NameOption {
@@ -27,7 +28,7 @@ interface Where {
 /** `kubediag lab serve`: the agent on a practice node, reached from this machine, until Ctrl-C. */
 export async function serve(
   options: ServeOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
   return serveLab(await runningLab(options.name), options, terminal, stop);
@@ -37,7 +38,7 @@ export async function serve(
 export async function serveLab(
   lab: RunningLab,
   where: Where,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
   const entry = await openEntry(lab, where);
@@ -127,7 +128,7 @@ async function listening({ listen, orElsewhere = false }: Where): Promise<Server
   const [, given = '', port = ''] = ADDRESS.exec(listen) ?? [];
   const host = given.replace(/^\[|\]$/g, '');
   if (!isLoopback(host) || Number(port) > 65_535) {
-    throw new UsageRefusal(
+    throw new UsageError(
       `--listen takes an address of this machine alone and a port, such as 127.0.0.1:8090, not ` +
         `"${listen}": a practice node is for nobody else`,
     );

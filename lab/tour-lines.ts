@@ -1,9 +1,9 @@
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
+import { wrapQuote, wrapText } from '../src/lib/terminal/wrap.ts';
 import type { Habit } from './breaks/kubelet-habits.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import type { LabSettings } from './settings.ts';
-import { wrapped } from './wrapped.ts';
 
-type Screen = Pick<LabTerminal, 'width' | 'style'>;
+type Screen = Pick<Terminal, 'width' | 'style'>;
 
 /** What stands on the screen first: that it is practice, and what of it is real. */
 export function introLines(
@@ -48,15 +48,15 @@ export function headingLines(where: string, title: string, screen: Screen): stri
 }
 
 export function storyLines(text: string, { width }: Screen): string {
-  return wrapped(text, width)
+  return wrapText(text, width)
     .map((line) => `${line}\n`)
     .join('');
 }
 
 /** What is typed after a prompt, on more lines where one is too short: a shell reads them as one. */
 export function commandLines(prompt: string, words: string, { width, style }: Screen): string {
-  // Before an option, never between it and its word.
-  const lines = wrapped(`${prompt}${words}`, width - ' \\'.length, / (?=--)/);
+  // Break before an option, never between an option and its value.
+  const lines = wrapQuote(`${prompt}${words}`, width - ' \\'.length, /( *)((?:[^ ]| (?!--))+)/g);
   return `\n${style('bold', lines.join(' \\\n    '))}\n`;
 }
 

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemProgram } from '../src/lib/process/system-program.ts';
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
+import { UsageError } from '../src/lib/terminal/usage-error.ts';
 import type { Break } from './break.ts';
 import { breaks } from './breaks/index.ts';
 import { type Ran, runOnNode } from './enter.ts';
@@ -10,10 +12,8 @@ import { type LabNode, labNode } from './exam/lab-node.ts';
 import { CHECK_AGAIN_MS, RECOVER_MS, SETTLE_MS } from './exam/limits.ts';
 import { recoverArguments } from './exam/recover-arguments.ts';
 import type { RunningLab } from './known-labs.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { pause } from './pause.ts';
 import { PLACES } from './places.ts';
-import { UsageRefusal } from './refusal.ts';
 import { calledHere, serveLab } from './serve.ts';
 import {
   commandLines,
@@ -37,7 +37,7 @@ export interface TourOptions extends WithLabOptions {
 interface Walk {
   readonly lab: RunningLab;
   readonly node: LabNode;
-  readonly terminal: LabTerminal;
+  readonly terminal: Terminal;
   /** Gives a person the time to read; tells whether they want to go on. */
   readonly rest: () => Promise<'on' | 'enough'>;
 }
@@ -46,7 +46,7 @@ interface Walk {
 export async function tour(
   [fault]: readonly string[],
   options: TourOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
   const stops = stopsOf(fault);
@@ -86,7 +86,7 @@ function stopsOf(fault: string | undefined): readonly TourStop[] {
   const stops = TOUR_STOPS.filter((each) => fault === undefined || breakOf(each).fault === fault);
   if (stops.length > 0) return stops;
   const known = TOUR_STOPS.map((each) => breakOf(each).fault);
-  throw new UsageRefusal(`the tour does not show "${fault}", but ${known.join(', ')}`);
+  throw new UsageError(`the tour does not show "${fault}", but ${known.join(', ')}`);
 }
 
 /** How a stop ended, and so the whole tour. */

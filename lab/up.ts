@@ -1,15 +1,18 @@
+import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { healthyObjects } from './healthy-pods.ts';
 import type { MakeOptions } from './lab-options.ts';
-import type { LabTerminal } from './lab-terminal.ts';
 import { makeLab } from './make-lab.ts';
 import { PRACTICE_NAMESPACE } from './practice-pod.ts';
 import type { LabSettings } from './settings.ts';
 import { settingsOf } from './settings-of.ts';
-import { stopOnSignal } from './stop-on-signal.ts';
 
 /** `kubediag lab up`: makes a practice node that stays until it is taken down. */
-export async function up(options: MakeOptions, terminal: LabTerminal): Promise<number> {
-  const lab = await makeLab(await settingsOf(options), terminal.progress, stopOnSignal());
+export async function up(
+  options: MakeOptions,
+  terminal: Terminal,
+  stop: AbortSignal,
+): Promise<number> {
+  const lab = await makeLab(await settingsOf(options), terminal.progress, stop);
   await lab.stay();
   terminal.progress('');
   terminal.out(greeting(lab.settings).join('\n'));

@@ -4,41 +4,28 @@ import { terminalText } from './lib/std/terminal-text.ts';
 const DEFECT = 70;
 
 /**
- * The one executable. Each host is loaded only when it is asked for: a person on a sick node should
- * not wait for, or fail with, what they do not use.
+ * The one executable. Each host is loaded only when it is asked for: a person on a faulty node
+ * should not wait for, or fail with, what they do not use.
  */
 async function main(): Promise<void> {
-  if (process.argv[2] === 'reader') {
-    const { runReader } = await import('./node/reader/reader.ts');
-    runReader();
-    return;
-  }
-  if (process.argv[2] === 'remover') {
-    const { runRemover } = await import('./node/repair/remover.ts');
-    runRemover();
-    return;
-  }
-  if (process.argv[2] === 'tracer') {
-    const { runTracer } = await import('./node/trace/tracer.ts');
-    await runTracer(process.argv[3] ?? '');
-    return;
-  }
-  if (process.argv[2] === 'symbols') {
-    const { runSymbolReader } = await import('./node/trace/symbol-reader.ts');
-    await runSymbolReader();
-    return;
-  }
-  if (process.argv[2] === 'lab-part') {
-    const { runPart } = await import('../lab/part.ts');
-    await runPart(process.argv.slice(3));
-    return;
-  }
+  const [, , first = '', ...rest] = process.argv;
+  const runChild = CHILDREN[first];
+  if (runChild) return runChild(rest);
   const { runCli } = await import('./hosts/cli/run-cli.ts');
-  const serve = async () => (await import('./hosts/agent/serve.ts')).serve;
-  const lab = async () => (await import('../lab/run-lab.ts')).runLab;
-  const labCompletions = async () => (await import('../lab/completion-words.ts')).labCompletions;
-  process.exitCode = await runCli(process.argv.slice(2), { serve, lab, labCompletions });
+  process.exitCode = await runCli(process.argv.slice(2), {
+    serve: async () => (await import('./hosts/agent/serve.ts')).serve,
+    lab: async () => (await import('../lab/commands.ts')).labCommands,
+  });
 }
+
+/** Hidden commands by which this executable starts itself as a child. */
+const CHILDREN: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  reader: async () => (await import('./node/reader/reader.ts')).runReader(),
+  remover: async () => (await import('./node/repair/remover.ts')).runRemover(),
+  tracer: async ([command = '']) => (await import('./node/trace/tracer.ts')).runTracer(command),
+  symbols: async () => (await import('./node/trace/symbol-reader.ts')).runSymbolReader(),
+  'lab-part': async (args) => (await import('../lab/part.ts')).runPart(args),
+};
 
 function reportDefect(error: unknown): void {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
@@ -51,7 +38,7 @@ function reportDefect(error: unknown): void {
 
 process.on('uncaughtException', (error) => {
   reportDefect(error);
-  // Who threw it may have left anything half done: Node itself would end here, with code 1.
+  // The state is unknown from here on. Node itself would exit with code 1.
   process.exit(DEFECT);
 });
 main().catch(reportDefect);

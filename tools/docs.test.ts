@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { commands } from '../src/hosts/cli/command-line/commands.ts';
 import { EXIT_MEANINGS } from '../src/lib/terminal/exit-codes.ts';
 import {
   brokenLinks,
@@ -12,9 +11,10 @@ import {
 } from './doc-rules.ts';
 import { generatedDocuments } from './generate.ts';
 import { folderOf, MODULES } from './import-table.ts';
+import { wholeProgram } from './pages/cli-page.ts';
 import { filesBelow } from './source-files.ts';
 
-const program = commands(async () => {});
+const program = wholeProgram();
 const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as {
   readonly scripts: Readonly<Record<string, string>>;
 };

@@ -1,10 +1,10 @@
 import { release } from 'node:os';
 import { textAt } from '../../src/lib/std/json.ts';
 import { jsonText } from '../../src/lib/std/json-text.ts';
+import type { Terminal } from '../../src/lib/terminal/terminal.ts';
+import { UsageError } from '../../src/lib/terminal/usage-error.ts';
 import type { Break } from '../break.ts';
 import { breaks } from '../breaks/index.ts';
-import type { LabTerminal } from '../lab-terminal.ts';
-import { UsageRefusal } from '../refusal.ts';
 import type { LabSettings } from '../settings.ts';
 import { type AcquiredLab, duringLab, type WithLabOptions, withLab } from '../with-lab.ts';
 import { caseName, chooseCases } from './cases.ts';
@@ -29,11 +29,11 @@ const LABS = 2;
 export async function exam(
   args: readonly string[],
   options: ExamOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<number> {
   const chosen = chooseCases(args, breaks);
-  if ('wrong' in chosen) throw new UsageRefusal(chosen.wrong);
+  if ('wrong' in chosen) throw new UsageError(chosen.wrong);
   const result = await runExam(chosen.chosen, options, terminal, stop);
   terminal.progress('');
   const print = {
@@ -57,7 +57,7 @@ function interruption({ notRun }: ExamResult, { name }: ExamOptions): string {
 async function runExam(
   asked: readonly Break[],
   options: ExamOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<ExamResult> {
   const begun = performance.now();
@@ -123,7 +123,7 @@ function placeOn({ lab, remake }: AcquiredLab): ExamPlace & Pick<LabNode, 'close
 async function acquireAll(
   names: readonly string[],
   options: ExamOptions,
-  terminal: LabTerminal,
+  terminal: Terminal,
   stop: AbortSignal,
 ): Promise<readonly AcquiredLab[]> {
   const making = names.map((name) =>
@@ -139,13 +139,13 @@ async function acquireAll(
   return labs;
 }
 
-async function endAll(labs: readonly AcquiredLab[], terminal: LabTerminal): Promise<void> {
+async function endAll(labs: readonly AcquiredLab[], terminal: Terminal): Promise<void> {
   terminal.progress('leaving nothing behind');
   await Promise.all(labs.map((each) => each.end()));
 }
 
 /** A file has room for every column. */
-function tableWidth({ width }: LabTerminal): number {
+function tableWidth({ width }: Terminal): number {
   return process.stdout.isTTY ? width : Number.POSITIVE_INFINITY;
 }
 

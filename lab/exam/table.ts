@@ -1,9 +1,8 @@
-import { printable } from '../../src/lib/std/printable.ts';
-import type { LabTerminal } from '../lab-terminal.ts';
-import { wrapped } from '../wrapped.ts';
+import type { Terminal } from '../../src/lib/terminal/terminal.ts';
+import { wrapText } from '../../src/lib/terminal/wrap.ts';
 import type { CaseResult, ExamResult } from './result.ts';
 
-type Screen = Pick<LabTerminal, 'width' | 'style'>;
+type Screen = Pick<Terminal, 'width' | 'style'>;
 type Paint = Screen['style'];
 
 const COLUMNS: Readonly<Record<string, (each: CaseResult) => string>> = {
@@ -104,7 +103,7 @@ function leftOutLines({ leftOut }: ExamResult, screen: Screen): readonly string[
 }
 
 function indented(text: string, { width }: Screen): readonly string[] {
-  return wrapped(printable(text), width - INDENT.length).map((line) => `${INDENT}${line}`);
+  return wrapText(text, width - INDENT.length).map((line) => `${INDENT}${line}`);
 }
 
 function scoreLine(exam: ExamResult, paint: Paint): string {

@@ -2,7 +2,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { Refusal, UsageRefusal } from '../refusal.ts';
+import { UsageError } from '../../src/lib/terminal/usage-error.ts';
+import { Refusal } from '../refusal.ts';
 import { chooseRuntime, type RuntimeOptions } from './choose-runtime.ts';
 
 const PROGRAMS = ['containerd', 'containerd-shim-runc-v2', 'ctr', 'runc'];
@@ -55,7 +56,7 @@ test.each([
 test('ours can be asked for, but not by a socket', () => {
   const ours = { kind: 'stand-in', why: 'it was asked for' };
   expect(chooseRuntime({ kind: 'stand-in' }, [folderWith(PROGRAMS)])).toEqual(ours);
-  expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(UsageRefusal);
+  expect(() => chooseRuntime({ kind: 'stand-in', endpoint: '/run/x.sock' })).toThrow(UsageError);
 });
 
 test('whatever listens at a socket and is no containerd is refused, and not spoken to', async () => {

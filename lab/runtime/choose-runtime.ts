@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { SYSTEM_FOLDERS } from '../../src/lib/process/system-program.ts';
-import { Refusal, UsageRefusal } from '../refusal.ts';
+import { UsageError } from '../../src/lib/terminal/usage-error.ts';
+import { Refusal } from '../refusal.ts';
 import type { RuntimeChoice } from '../settings.ts';
 import { containerdAt } from './containerd-at.ts';
 import { isHiddenOnNodes } from './hidden-on-nodes.ts';
@@ -25,7 +26,7 @@ export function chooseRuntime(
 ): RuntimeChoice {
   if (kind === 'stand-in') {
     if (endpoint === undefined) return { kind, why: 'it was asked for' };
-    throw new UsageRefusal(
+    throw new UsageError(
       '--runtime stand-in and --runtime-endpoint ask for two different runtimes',
     );
   }

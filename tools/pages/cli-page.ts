@@ -1,12 +1,19 @@
 import type { Command, Option } from 'commander';
-import { commands, nameOf } from '../../src/hosts/cli/command-line/commands.ts';
-import { helpOf } from '../../src/hosts/cli/command-line/help-page.ts';
+import { labCommands } from '../../lab/commands.ts';
+import { commandSections } from '../../src/hosts/cli/command-line/commands.ts';
+import { Program } from '../../src/hosts/cli/command-line/program.ts';
 import { EXIT_MEANINGS } from '../../src/lib/terminal/exit-codes.ts';
 import { code, fenced, tableOf } from './markdown.ts';
 
+/** The command line with the commands of the lab, to read and not to run. */
+export function wholeProgram(): Program {
+  const serve = async () => (await import('../../src/hosts/agent/serve.ts')).serve;
+  return new Program(commandSections(serve, labCommands), async () => {});
+}
+
 /** docs/reference/cli.md: what `--help` says, of all commands, on one page. */
 export function cliPage(): string {
-  const program = commands(async () => {});
+  const program = wholeProgram();
   // Of a group, such as `kubediag lab`, also those in it.
   const all = program.commands.flatMap((command) => [command, ...command.commands]);
   return [
@@ -17,7 +24,7 @@ export function cliPage(): string {
       'command explains itself with `--help`.\n',
     '## Options of every command\n',
     optionTable(program.options),
-    ...all.map(commandPart),
+    ...all.map((command) => commandPart(command, program)),
     '## Exit codes\n',
     'Of all commands together; each has a table of its own above. 64 and 70 may be the end of any.\n',
     tableOf(['code', 'means'], Object.entries(EXIT_MEANINGS)),
@@ -32,7 +39,7 @@ function usageOf(command: Command): string {
   return `kubediag ${nameOf(command)} ${words}`.trim();
 }
 
-function commandPart(command: Command): string {
+function commandPart(command: Command, program: Program): string {
   const { registeredArguments, options } = command;
   const parts = [`## ${code(`kubediag ${nameOf(command)}`)}\n`, `${sentence(command)}\n`];
   parts.push(fenced('', usageOf(command)));
@@ -45,7 +52,7 @@ function commandPart(command: Command): string {
     parts.push(tableOf(['argument', 'how many', 'is'], rows));
   }
   if (options.length > 0) parts.push(optionTable(options));
-  const help = helpOf(nameOf(command));
+  const help = program.specOf(command);
   if (help) {
     const examples = help.examples.map(([purpose, words]) => `# ${purpose}\n${words}\n`);
     parts.push(fenced('', examples.join('\n').trimEnd()));
@@ -72,4 +79,10 @@ function withChoices(description: string, choices: readonly string[] | undefined
 function sentence(command: Command): string {
   const text = command.description();
   return `${text}.`;
+}
+
+/** "check"; of one in a group both words: "lab up". */
+function nameOf(command: Command): string {
+  const { parent } = command;
+  return parent?.parent ? `${nameOf(parent)} ${command.name()}` : command.name();
 }

@@ -1,62 +1,60 @@
 import { geteuid } from 'node:process';
 import { type Command, CommanderError } from 'commander';
 import { terminalText } from '../../lib/std/terminal-text.ts';
+import type { CommandSpec } from '../../lib/terminal/command-spec.ts';
 import { EXIT } from '../../lib/terminal/exit-codes.ts';
-import { systemTerminal, type Terminal } from '../../lib/terminal/terminal.ts';
+import { systemTerminal } from '../../lib/terminal/terminal.ts';
 import { UsageError } from '../../lib/terminal/usage-error.ts';
-import { commands } from './command-line/commands.ts';
-import type { LabCompletions } from './command-line/complete-words.ts';
-import { withCommandApart } from './command-line/lab-commands.ts';
+import { commandSections, type OtherHosts } from './command-line/commands.ts';
 import { namedIn } from './command-line/named-options.ts';
-import type { Lab } from './commands/lab.ts';
-import type { Serve, ServeOptions } from './commands/serve.ts';
+import { normalizeArguments } from './command-line/normalize-arguments.ts';
+import { Program } from './command-line/program.ts';
 
-/** What only `main` can reach, loaded when it is asked for. */
-export interface OtherHosts {
-  readonly serve: () => Promise<Serve>;
-  readonly lab: () => Promise<Lab>;
-  /** For the completion of a shell. */
-  readonly labCompletions: () => Promise<LabCompletions>;
-}
-
-/** Runs one command of a person on a node, and gives the exit code. */
-export async function runCli(args: readonly string[], others: OtherHosts): Promise<number> {
+/** Runs one command of a person on a node, and returns the exit code. */
+export async function runCli(args: readonly string[], hosts: OtherHosts): Promise<number> {
   let lost: string | undefined;
   ignoreBrokenPipe((why) => {
     lost = why;
   });
-  const code = await codeOf(args, others);
-  // What could not be written is told a turn later.
+  const code = await codeOf(args, hosts);
+  // A failed write is reported one turn of the event loop later.
   await new Promise((resolve) => setImmediate(resolve));
   if (lost === undefined) return code;
-  process.stderr.write(`kubediag: the output could not be written: ${lost}\n`);
+  process.stderr.write(`kubediag: cannot write the output: ${lost}\n`);
   return EXIT.notDone;
 }
 
-async function codeOf(args: readonly string[], others: OtherHosts): Promise<number> {
-  // Not a command: only scripts of `kubediag completion` say it.
-  if (args[0] === '__complete') return completed(args.slice(1), others);
+async function codeOf(args: readonly string[], hosts: OtherHosts): Promise<number> {
+  // Not a command: only the scripts of `kubediag completion` call it.
+  if (args[0] === '__complete') {
+    const { complete } = await import('./command-line/complete.ts');
+    process.stdout.write(await complete(args.slice(1), hosts));
+    return EXIT.clear;
+  }
+  const labCommands = args.includes('lab') ? await hosts.lab() : [];
   let code: number = EXIT.clear;
-  const program = commands(async (command, given, options) => {
+  const sections = commandSections(hosts.serve, labCommands);
+  const program = new Program(sections, async (spec, name, given, options) => {
     const terminal = systemTerminal(options);
-    terminal.hint(hintWithoutRoot(command, options));
+    terminal.hint(hintWithoutRoot(spec, options));
     if (namedIn(options).length > 0) {
       const { checkOptions } = await import('./command-line/check-options.ts');
-      await checkOptions(command, { ...options }, terminal);
+      await checkOptions(name, { ...options }, terminal);
     }
-    code = await runAny(command, given, options, terminal, others);
+    code = await spec.run(given, options, terminal);
   });
-  for (const command of withThoseIn(program)) command.exitOverride();
+  for (const parser of withSubcommands(program)) parser.exitOverride();
   try {
-    const asked = withShortValues(withCommandApart(args));
-    if (isForAllCommands(asked)) {
+    const asked = normalizeArguments(
+      args,
+      program.commands.map((parser) => parser.name()),
+      labCommands,
+    );
+    if (asked[0] === 'help' && asked.includes('--all')) {
       process.stdout.write(program.allCommands());
       return code;
     }
-    const names = program.commands.map((command) => command.name());
-    // Without a word, somebody wants to know what this is.
-    const given = asked.length === 0 ? ['--help'] : askedOf(asked, names);
-    await program.parseAsync(given, { from: 'user' });
+    await program.parseAsync(asked.length === 0 ? ['--help'] : asked, { from: 'user' });
     return code;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.clear : EXIT.usage;
@@ -66,153 +64,24 @@ async function codeOf(args: readonly string[], others: OtherHosts): Promise<numb
   }
 }
 
-/**
- * Commands that look at the node, where half of what they ask is root's to see. A check says so in its
- * answer.
- */
-const LOOKS: ReadonlySet<string> = new Set([
-  ...['recover', 'bundle', 'stacks', 'profile', 'run', 'serve'],
-]);
-
-/** Told first: it is why most of what follows is unknown. */
-function hintWithoutRoot(command: string, options: object): string {
-  if (geteuid?.() === 0 || !LOOKS.has(command) || 'file' in options) return '';
-  return `not root: most of the node cannot be read; run sudo kubediag ${command}\n`;
+/** Printed first: it is why most of what follows is unknown. A check says so in its report. */
+function hintWithoutRoot({ name, needsRoot = false }: CommandSpec, options: object): string {
+  if (geteuid?.() === 0 || !needsRoot || 'file' in options) return '';
+  return `not root: most of the node cannot be read; run sudo kubediag ${name}\n`;
 }
 
-async function completed(args: readonly string[], { labCompletions }: OtherHosts): Promise<number> {
-  const { complete } = await import('./commands/completion.ts');
-  process.stdout.write(await complete(args, labCompletions));
-  return EXIT.clear;
+function withSubcommands(parser: Command): readonly Command[] {
+  return [parser, ...parser.commands.flatMap(withSubcommands)];
 }
 
 /**
- * Help on a command that does not exist would be the whole usage, without a word on what is wrong
- * with the question; the command itself is told so, with the name that was meant.
- */
-function askedOf(args: readonly string[], names: readonly string[]): readonly string[] {
-  const [first, name] = args.filter((word) => !word.startsWith('-'));
-  if (first !== 'help' || name === undefined || [...names, 'help'].includes(name)) return args;
-  return [name];
-}
-
-/** `kubediag help --all` */
-function isForAllCommands(args: readonly string[]): boolean {
-  return args[0] === 'help' && args.includes('--all');
-}
-
-/** `-o=json` as kubectl takes it; the parser knows only `-o json` and `-ojson`. */
-function withShortValues(args: readonly string[]): readonly string[] {
-  const end = args.indexOf('--');
-  return args.map((word, at) =>
-    end >= 0 && at > end ? word : word.replace(/^(-[A-Za-z])=/, '$1'),
-  );
-}
-
-function withThoseIn(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(withThoseIn)];
-}
-
-async function runAny(
-  command: string,
-  args: readonly string[],
-  options: object,
-  terminal: Terminal,
-  others: OtherHosts,
-): Promise<number> {
-  if (command === 'serve') return serve(options as never, terminal, others);
-  // "lab up"
-  const [group, inGroup] = command.split(' ');
-  if (group !== 'lab') return runCommand(command, args, options, terminal);
-  const { practise } = await import('./commands/lab.ts');
-  return practise(await others.lab(), inGroup ?? '', args, options, terminal);
-}
-
-async function serve(
-  options: ServeOptions,
-  terminal: Terminal,
-  others: OtherHosts,
-): Promise<number> {
-  const { serveHere } = await import('./commands/serve.ts');
-  return serveHere(options, terminal, await others.serve());
-}
-
-/** Each command's code is loaded when it is used: `version` does not wait for `recover`. */
-async function runCommand(
-  command: string,
-  args: readonly string[],
-  options: object,
-  terminal: Terminal,
-): Promise<number> {
-  const [first = '', ...rest] = args;
-  switch (command) {
-    case 'check':
-      return (await import('./commands/check.ts')).check(args, options as never, terminal);
-    case 'recover':
-      return (await import('./commands/recover.ts')).recover(args[0], options as never, terminal);
-    case 'explain':
-      return (await import('./commands/explain.ts')).explain(args, terminal);
-    case 'journal':
-      return (await import('./commands/journal.ts')).journal(options as never, terminal);
-    case 'bundle':
-      return (await import('./commands/bundle.ts')).bundle(args[0], options as never, terminal);
-    case 'replay':
-      return (await import('./commands/replay.ts')).replay(first, rest, options, terminal);
-    case 'examine':
-      return (await import('./commands/examine.ts')).examine(args, options, terminal);
-    case 'stacks':
-      return (await import('./commands/stacks.ts')).stacks(options as never, terminal);
-    case 'profile':
-      return (await import('./commands/profile.ts')).profile(options as never, terminal);
-    case 'trace':
-      return (await import('./commands/trace.ts')).trace(rest, options as never, terminal);
-    case 'run':
-      return (await import('./commands/run.ts')).run(options as never, terminal);
-    case 'lint':
-      return (await import('./commands/lint.ts')).lint(options as never, terminal);
-    case 'operations':
-      return (await import('./commands/operations.ts')).operations(options, terminal);
-    case 'apply':
-      return (await import('./commands/apply.ts')).apply(options as never, terminal);
-    case 'get':
-      return (await import('./commands/get.ts')).get(args, options as never, terminal);
-    case 'describe':
-      return (await import('./commands/describe.ts')).describe(args, options as never, terminal);
-    case 'fetch':
-      return (await import('./commands/fetch.ts')).fetchResult(args, options as never, terminal);
-    case 'delete':
-      return (await import('./commands/delete.ts')).deleteObjects(args, options as never, terminal);
-    case 'wait':
-      return (await import('./commands/wait.ts')).wait(args, options as never, terminal);
-    case 'approve':
-      return (await import('./commands/change-diagnosis.ts')).approve(
-        args,
-        options as never,
-        terminal,
-      );
-    case 'cancel':
-      return (await import('./commands/change-diagnosis.ts')).cancel(
-        args,
-        options as never,
-        terminal,
-      );
-    case 'collector':
-      return (await import('./commands/collector.ts')).collector(terminal);
-    case 'completion':
-      return (await import('./commands/completion.ts')).completion(first, terminal);
-    default:
-      return (await import('./commands/version.ts')).version(terminal);
-  }
-}
-
-/**
- * `kubediag check | head` closes our output early, a lost connection takes the terminal away, a
- * full disk takes no more of it: no defect of ours, and no reason to leave a recovery half done.
+ * `kubediag check | head` closes our output early, a lost connection takes the terminal away, a full
+ * disk takes no more of it: none is a defect of ours, or a reason to leave a recovery half done.
  */
 function ignoreBrokenPipe(onLoss: (why: string) => void): void {
   process.stderr.on('error', () => {});
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // Whoever went away knows that they did.
+    // The reader closed it on purpose.
     if (error.code !== 'EPIPE' && error.code !== 'EIO') onLoss(error.message);
   });
 }

@@ -1,16 +1,34 @@
 import type { Terminal } from './terminal.ts';
 
-/** Ctrl-C stops before the next act, or batch of one; what has begun is carried to its end and told. */
-export function stopOnSignal(
-  terminal: Terminal,
-  text = 'what has begun is finished first',
-): AbortSignal {
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Aborted by the first signal that asks this process to end. The second one ends it at once, unless
+ * repeats are ignored.
+ */
+export function abortOnSignal({
+  onSignal = () => {},
+  repeats = 'end-the-process',
+}: {
+  readonly onSignal?: (signal: string) => void;
+  readonly repeats?: 'end-the-process' | 'ignored';
+} = {}): AbortSignal {
   const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => {
-      terminal.err(`${signal}: stopping; ${text}\n`);
+  for (const signal of SIGNALS) {
+    process[repeats === 'ignored' ? 'on' : 'once'](signal, () => {
+      if (!stop.signal.aborted) onSignal(signal);
       stop.abort();
     });
   }
   return stop.signal;
+}
+
+/** The same, with a message for the person who waits. */
+export function stopOnSignal(
+  terminal: Pick<Terminal, 'err'>,
+  message = 'what has begun is finished first',
+): AbortSignal {
+  return abortOnSignal({
+    onSignal: (signal) => terminal.err(`${signal}: stopping; ${message}\n`),
+  });
 }

@@ -7,11 +7,12 @@ export function wrapText(text: string, width: number): readonly string[] {
 
 /**
  * Breaks a line that was read from a node, at its spaces and nowhere else: an id or a path that is
- * longer than the line has a line of its own, so that it can be copied.
+ * longer than the line has a line of its own, so that it can be copied. `words` matches a gap and what
+ * stays together behind it.
  */
-export function wrapQuote(text: string, width: number): readonly string[] {
+export function wrapQuote(text: string, width: number, words = /( *)([^ ]+)/g): readonly string[] {
   const lines: string[] = [];
-  for (const [, gap = '', word = ''] of printable(text.trim()).matchAll(/( *)([^ ]+)/g)) {
+  for (const [, gap = '', word = ''] of printable(text.trim()).matchAll(words)) {
     const line = lines.at(-1);
     const fits = line !== undefined && line.length + gap.length + word.length <= width;
     if (fits) lines[lines.length - 1] = `${line}${gap}${word}`;

@@ -1,157 +1,305 @@
-import { Command, Option } from 'commander';
 import {
-  hostRootOption,
-  recursiveOption,
-  stateOption,
-  validateOption,
-  withManifestOptions,
-  withNodeOptions,
-} from './command-options.ts';
+  type CommandSpec,
+  command,
+  ignoringArguments,
+  type OptionSpec,
+} from '../../../lib/terminal/command-spec.ts';
+import type { Serve } from '../commands/serve.ts';
 import { DRY_RUN_MODES } from './dry-run-mode.ts';
 import { OUTPUT_FORMATS } from './output-formats.ts';
+import {
+  HOST_ROOT,
+  MANIFEST_OPTIONS,
+  NODE_NAME,
+  NODE_OPTIONS,
+  RECURSIVE,
+  STATE_DIR,
+  VALIDATE,
+} from './shared-options.ts';
 
 const TYPES =
   'operations (diagop), operationsets (opset), diagnoses (diag), triggers, commonevents';
 
-function serve(): Command {
-  const command = new Command('serve')
-    .description('Run as an agent on this node: store and run Diagnoses, answer kubectl over HTTP')
-    .option('--listen <ADDRESS:PORT>', 'where to answer', '127.0.0.1:8090')
-    .option('--allow-remote', 'listen on an address that other machines can reach, without TLS')
-    .option('--node-name <NAME>', "this node's name, when it is not that of the kubelet")
-    .option('--repeat-interval <DURATION>', 'ignore repeats of an alert for this long', '6h')
-    .addOption(stateOption());
-  return withNodeOptions(command);
-}
+/** Exit codes of what asks the agent for something. */
+const ASKED = { 0: 'done', 3: 'the agent refused it or cannot be reached' };
 
-function apply(): Command {
-  const command = new Command('apply')
-    .description('Create or update objects from manifests')
-    .addOption(validateOption())
-    .addOption(
-      new Option(
-        '--dry-run [MODE]',
-        'store nothing and start nothing: check here (client), or let the agent check (server)',
-      )
-        .choices(DRY_RUN_MODES)
-        .default('none')
-        .preset('client'),
-    );
-  return withAgentOptions(withManifestOptions(command));
-}
+const AGENT_OPTIONS = [
+  { flags: '-n, --namespace <NAMESPACE>', about: 'the namespace', default: 'default' },
+  {
+    flags: '--server <URL>',
+    about: 'address of the agent (default: the socket in its state directory)',
+  },
+  {
+    flags: '--token-file <FILE>',
+    about: "the agent's token (default: in its state directory)",
+  },
+  STATE_DIR,
+  HOST_ROOT,
+] as const satisfies readonly OptionSpec[];
 
-function get(): Command {
-  const command = new Command('get')
-    .description('Show one or many resources')
-    .argument('[TYPE[/NAME]]', `${TYPES}, several with commas, or all`)
-    .argument('[NAME...]', 'only these; or several TYPE/NAME')
-    .usage('[options] (TYPE [NAME...] | TYPE/NAME...)')
-    .option('-o, --output <FORMAT>', `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`)
-    .option('-w, --watch', 'show them, and every change, until Ctrl-C')
-    .option('--sort-by <FIELD>', 'sort by a field, such as .metadata.creationTimestamp')
-    .option('--no-headers', 'leave out the headings of the columns')
-    .option('--show-labels', 'add a column with all labels')
-    .option('-L, --label-columns <LABELS>', 'add a column for each of these labels', collected)
-    .option('--ignore-not-found', 'a name that does not exist is no error');
-  return withAgentOptions(withSelector(command));
-}
+const SELECTORS = [
+  { flags: '-l, --selector <LABELS>', about: 'filter by labels: a=b,c!=d' },
+  { flags: '--field-selector <FIELDS>', about: 'filter by fields: status.phase=Running' },
+  { flags: '-A, --all-namespaces', about: 'use all namespaces' },
+] as const satisfies readonly OptionSpec[];
 
-function describe(): Command {
-  const command = new Command('describe')
-    .description('Show details of one or many resources: state, findings, actions, results')
-    .argument('[TYPE[/NAME]]', TYPES)
-    .argument('[NAME...]', 'only these; or several TYPE/NAME')
-    .usage('[options] (TYPE [NAME...] | TYPE/NAME...)');
-  return withAgentOptions(withSelector(command));
-}
-
-function wait(): Command {
-  const command = new Command('wait')
-    .description('Wait for a condition on one or many resources')
-    .argument('[TYPE[/NAME]]', TYPES)
-    .argument('[NAME...]', 'only these; or several TYPE/NAME')
-    .usage('[options] --for CONDITION (TYPE NAME... | TYPE/NAME...)')
-    .requiredOption(
-      '--for <CONDITION>',
-      "delete, create, condition=NAME[=STATUS], jsonpath='{PATH}'[=VALUE]",
-    )
-    .option('--timeout <DURATION>', '0 checks once, a negative one waits for a week', '30s')
-    .option('--all', 'every object of this type in the namespace');
-  return withAgentOptions(withSelector(command));
-}
-
-function fetchResult(): Command {
-  const command = new Command('fetch')
-    .description('Download a whole result of a Diagnosis: a profile, a capture, a large value')
-    .argument('<NAME>', 'the Diagnosis')
-    .argument('<KEY>', 'the key of the result, as describe shows it')
-    .argument(
-      '[FILE]',
-      'a new file, or - for standard output (default: a file of its own name here)',
-    );
-  return withAgentOptions(command);
-}
-
-function remove(): Command {
-  const command = new Command('delete')
-    .description('Delete resources. A running step is stopped, but never a repair that has begun')
-    .argument('[TYPE[/NAME]]', TYPES)
-    .argument('[NAME...]', 'only these; or several TYPE/NAME')
-    .usage('[options] (-f FILE | TYPE (NAME... | --all | -l LABELS) | TYPE/NAME...)')
-    .option('-f, --filename <FILE...>', 'those that these manifests name')
-    .addOption(recursiveOption())
-    .option('--all', 'every object of this type in the namespace')
-    .option('--ignore-not-found', 'a name that does not exist is no error')
-    .addOption(new Option('-o, --output <FORMAT>', 'print only the names').choices(['name']));
-  return withAgentOptions(withSelector(command));
-}
-
-function approve(): Command {
-  const command = new Command('approve')
-    .description('Approve the planned repair of a Diagnosis that waits for it, and nothing else')
-    .argument('<NAME...>', 'the Diagnosis: NAME or diagnosis/NAME')
-    .option('--plan <PLAN>', 'the plan that you have seen; another one is refused')
-    .option('--yes', 'do not ask');
-  return withAgentOptions(command);
-}
-
-function cancel(): Command {
-  const command = new Command('cancel')
-    .description('Cancel Diagnoses. A running step is stopped, but never a repair that has begun')
-    .argument('<NAME...>', 'the Diagnosis: NAME or diagnosis/NAME');
-  return withAgentOptions(command);
-}
-
-function withSelector(command: Command): Command {
-  return command
-    .option('-l, --selector <LABELS>', 'only those with these labels: a=b,c!=d')
-    .option('--field-selector <FIELDS>', 'only those with these fields: status.phase=Running')
-    .option('-A, --all-namespaces', 'of all namespaces');
-}
-
-function withAgentOptions(command: Command): Command {
-  return command
-    .option('-n, --namespace <NAMESPACE>', 'the namespace', 'default')
-    .option('--server <URL>', 'where the agent listens (default: the socket in its folder)')
-    .option('--token-file <FILE>', "where its token is (default: in the agent's folder)")
-    .addOption(stateOption())
-    .addOption(hostRootOption());
-}
-
-/** Each time it is given, one more: `-L app -L tier`. */
-function collected(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value];
-}
-
-/** The agent that stands on a node, and the commands that talk to it. */
-export const agentCommands = [
-  serve,
-  apply,
-  get,
-  describe,
-  wait,
-  approve,
-  cancel,
-  fetchResult,
-  remove,
+const OBJECTS = [
+  { name: '[TYPE[/NAME]]', about: TYPES },
+  { name: '[NAME...]', about: 'only these objects; or more of TYPE/NAME' },
 ];
+
+const IGNORE_NOT_FOUND = {
+  flags: '--ignore-not-found',
+  about: 'do not fail if an object does not exist',
+} as const satisfies OptionSpec;
+
+const ALL = {
+  flags: '--all',
+  about: 'all objects of this type in the namespace',
+} as const satisfies OptionSpec;
+
+/** The agent is loaded by `main`: the command line must not reach it by itself. */
+function serve(loadAgent: () => Promise<Serve>): CommandSpec {
+  return command({
+    name: 'serve',
+    summary: 'Run as an agent on this node: store and run Diagnoses, serve the API over HTTP',
+    options: [
+      {
+        flags: '--listen <ADDRESS:PORT>',
+        about: 'the address to listen on',
+        default: '127.0.0.1:8090',
+      },
+      {
+        flags: '--allow-remote',
+        about: 'allow an address that other machines can reach, without TLS',
+      },
+      NODE_NAME,
+      {
+        flags: '--repeat-interval <DURATION>',
+        about: 'ignore repeats of an alert for this long',
+        default: '6h',
+      },
+      STATE_DIR,
+      ...NODE_OPTIONS,
+    ],
+    examples: [
+      ['Run the agent until Ctrl-C', 'kubediag serve'],
+      ['Listen on another port', 'kubediag serve --listen 127.0.0.1:9000'],
+    ],
+    exitCodes: { 0: 'stopped by a signal', 3: 'the agent could not start or had to stop' },
+    needsRoot: true,
+    load: async () => {
+      const { serveHere } = await import('../commands/serve.ts');
+      const agent = await loadAgent();
+      return (_words, options, terminal) => serveHere(options, terminal, agent);
+    },
+  });
+}
+
+const apply = command({
+  name: 'apply',
+  summary: 'Create or update objects from manifests',
+  options: [
+    VALIDATE,
+    {
+      flags: '--dry-run [MODE]',
+      about: 'store and start nothing: check here (client), or let the agent check (server)',
+      choices: DRY_RUN_MODES,
+      default: 'none',
+      preset: 'client',
+    },
+    ...MANIFEST_OPTIONS,
+    ...AGENT_OPTIONS,
+  ],
+  examples: [
+    ['Create or update the objects in a file', 'kubediag apply -f diagnosis.yaml'],
+    ['Do so for a directory', 'kubediag apply -f manifests/'],
+  ],
+  exitCodes: ASKED,
+  load: async () => ignoringArguments((await import('../commands/apply.ts')).apply),
+});
+
+const get = command({
+  name: 'get',
+  summary: 'Show one or many resources',
+  arguments: [
+    { name: '[TYPE[/NAME]]', about: `${TYPES}, several with commas, or all` },
+    { name: '[NAME...]', about: 'only these objects; or more of TYPE/NAME' },
+  ],
+  usage: '[options] (TYPE [NAME...] | TYPE/NAME...)',
+  options: [
+    {
+      flags: '-o, --output <FORMAT>',
+      about: `one of ${OUTPUT_FORMATS.join(', ')} (as in kubectl)`,
+      complete: async () => OUTPUT_FORMATS,
+    },
+    { flags: '-w, --watch', about: 'show the objects and then every change, until Ctrl-C' },
+    {
+      flags: '--sort-by <FIELD>',
+      about: 'sort by a field, such as .metadata.creationTimestamp',
+    },
+    { flags: '--no-headers', about: 'do not print the column headings' },
+    { flags: '--show-labels', about: 'add a column with all labels' },
+    {
+      flags: '-L, --label-columns <LABELS>',
+      about: 'add a column for each of these labels',
+      isRepeatable: true,
+    },
+    IGNORE_NOT_FOUND,
+    ...SELECTORS,
+    ...AGENT_OPTIONS,
+  ],
+  examples: [
+    ['List the Diagnoses', 'kubediag get diagnoses'],
+    ['Show two of them as YAML', 'kubediag get diagnosis/web diagnosis/db -o yaml'],
+    ['Print only their names', "kubediag get diag -o jsonpath='{.items[*].metadata.name}'"],
+  ],
+  exitCodes: ASKED,
+  load: async () => (await import('../commands/get.ts')).get,
+});
+
+const describe = command({
+  name: 'describe',
+  summary: 'Show details of one or many resources: state, findings, actions, results',
+  arguments: OBJECTS,
+  usage: '[options] (TYPE [NAME...] | TYPE/NAME...)',
+  options: [...SELECTORS, ...AGENT_OPTIONS],
+  examples: [
+    ['Show what a Diagnosis found and did', 'kubediag describe diagnosis/web'],
+    ['Show all Diagnoses with a label', 'kubediag describe diagnoses -l app=web'],
+  ],
+  exitCodes: ASKED,
+  load: async () => (await import('../commands/describe.ts')).describe,
+});
+
+const wait = command({
+  name: 'wait',
+  summary: 'Wait for a condition on one or many resources',
+  arguments: OBJECTS,
+  usage: '[options] --for CONDITION (TYPE NAME... | TYPE/NAME...)',
+  options: [
+    {
+      flags: '--for <CONDITION>',
+      about: "delete, create, condition=NAME[=STATUS], jsonpath='{PATH}'[=VALUE]",
+      isRequired: true,
+      complete: async () => ['condition=', 'jsonpath=', 'delete', 'create'],
+    },
+    {
+      flags: '--timeout <DURATION>',
+      about: 'time limit; 0 checks once, a negative value waits for a week',
+      default: '30s',
+    },
+    ALL,
+    ...SELECTORS,
+    ...AGENT_OPTIONS,
+  ],
+  examples: [
+    [
+      'Wait until a Diagnosis has a result or waits for approval',
+      "kubediag wait diagnosis/web --for=jsonpath='{.status.result}' --timeout=5m",
+    ],
+    [
+      'Wait for one result; any other one ends in the timeout',
+      "kubediag wait diagnosis/web --for=jsonpath='{.status.result}'=Repaired --timeout=5m",
+    ],
+    ['Wait until it is deleted', 'kubediag wait diagnosis/web --for=delete'],
+  ],
+  exitCodes: {
+    0: 'the condition is met',
+    1: 'the wait timed out, or no object matches',
+    3: 'the object does not exist, or the agent cannot be reached',
+  },
+  load: async () => (await import('../commands/wait.ts')).wait,
+});
+
+const DIAGNOSES = [{ name: '<NAME...>', about: 'the Diagnosis: NAME or diagnosis/NAME' }];
+
+const approve = command({
+  name: 'approve',
+  summary: 'Approve the planned repair of a Diagnosis that waits for approval',
+  arguments: DIAGNOSES,
+  options: [
+    {
+      flags: '--plan <PLAN>',
+      about: 'the plan that you have seen; any other plan is not approved',
+    },
+    { flags: '--yes', about: 'do not ask' },
+    ...AGENT_OPTIONS,
+  ],
+  examples: [
+    ['Show the plan of a Diagnosis and ask', 'kubediag approve web'],
+    [
+      'Approve a plan that you have seen, in a script',
+      'kubediag approve diagnosis/web --plan 3f9a1c',
+    ],
+  ],
+  exitCodes: {
+    0: 'approved',
+    3: 'not approved: declined, no such plan, or the agent cannot be reached',
+  },
+  load: async () => (await import('../commands/change-diagnosis.ts')).approve,
+});
+
+const cancel = command({
+  name: 'cancel',
+  summary: 'Cancel Diagnoses: stop the running step, but never a repair that has begun',
+  arguments: DIAGNOSES,
+  options: AGENT_OPTIONS,
+  examples: [
+    ['Cancel a Diagnosis', 'kubediag cancel web'],
+    ['Cancel two in another namespace', 'kubediag cancel diagnosis/web diagnosis/db -n shop'],
+  ],
+  exitCodes: {
+    0: 'cancelled',
+    3: 'the Diagnosis has already ended, or the agent cannot be reached',
+  },
+  load: async () => (await import('../commands/change-diagnosis.ts')).cancel,
+});
+
+const fetchResult = command({
+  name: 'fetch',
+  summary: 'Download a result of a Diagnosis: a profile, a capture, a large value',
+  arguments: [
+    { name: '<NAME>', about: 'the Diagnosis' },
+    { name: '<KEY>', about: 'the key of the result, as describe shows it' },
+    {
+      name: '[FILE]',
+      about: 'a new file, or - for standard output (default: a file named after the result)',
+    },
+  ],
+  options: AGENT_OPTIONS,
+  examples: [
+    ['List the results of a Diagnosis', 'kubediag describe diagnosis/web'],
+    ['Download one to a file', 'kubediag fetch web operation.profile.output cpu.pprof'],
+  ],
+  exitCodes: { 0: 'written', 3: 'no such result, or the agent cannot be reached' },
+  load: async () => (await import('../commands/fetch.ts')).fetchResult,
+});
+
+const remove = command({
+  name: 'delete',
+  summary: 'Delete resources: stop the running step, but never a repair that has begun',
+  arguments: OBJECTS,
+  usage: '[options] (-f FILE | TYPE (NAME... | --all | -l LABELS) | TYPE/NAME...)',
+  options: [
+    { flags: '-f, --filename <FILE...>', about: 'delete the objects in these manifests' },
+    RECURSIVE,
+    ALL,
+    IGNORE_NOT_FOUND,
+    { flags: '-o, --output <FORMAT>', about: 'print only the names', choices: ['name'] },
+    ...SELECTORS,
+    ...AGENT_OPTIONS,
+  ],
+  examples: [
+    ['Delete two Diagnoses', 'kubediag delete diagnosis web db'],
+    ['Delete the objects in a file', 'kubediag delete -f diagnosis.yaml'],
+    ['Delete all Diagnoses of a namespace', 'kubediag delete diagnoses --all -n shop'],
+  ],
+  exitCodes: ASKED,
+  load: async () => (await import('../commands/delete.ts')).deleteObjects,
+});
+
+/** The agent, and the commands that ask it for something. */
+export function agentCommands(loadAgent: () => Promise<Serve>): readonly CommandSpec[] {
+  return [serve(loadAgent), apply, get, describe, wait, approve, cancel, fetchResult, remove];
+}

@@ -13,7 +13,7 @@ const ELSEWHERE = 'name a file elsewhere: kubediag bundle FILE';
 
 /** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */
 export async function bundle(
-  file: string | undefined,
+  [file]: readonly string[],
   options: NodeOptions,
   terminal: Terminal,
 ): Promise<number> {

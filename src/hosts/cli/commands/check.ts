@@ -1,4 +1,5 @@
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { Report } from '../../../node/checkup/report.ts';
@@ -77,12 +78,8 @@ async function watchNode(
     );
   }
   const everyMs = durationMs('--every', every);
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.once(signal, () => stop.abort());
-  }
   const wanted = { everyMs, isJson: output === 'json', isFull: verbose };
-  return watch(node, { looking, ...wanted, stop: stop.signal }, terminal);
+  return watch(node, { looking, ...wanted, stop: abortOnSignal() }, terminal);
 }
 
 async function adviceFor(

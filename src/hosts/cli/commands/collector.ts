@@ -5,7 +5,7 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 
 /** `kubediag collector`: the script that gathers evidence where this program cannot start. */
-export function collector(terminal: Terminal): number {
+export function collector(_args: readonly string[], terminal: Terminal): number {
   terminal.out(
     isSea()
       ? getAsset('collector.sh', 'utf8')

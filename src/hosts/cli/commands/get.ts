@@ -1,5 +1,6 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
@@ -171,8 +172,7 @@ async function follow(
   client: AgentClient,
   terminal: Terminal,
 ): Promise<number> {
-  const stop = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  const stop = abortOnSignal();
   const { kind, namespace, name } = wanted;
   const lines = linesFor(wanted, format, options, false);
   const print = printerOf(format, options.headers ?? true);
@@ -183,7 +183,7 @@ async function follow(
     else outData(await print([object], object), terminal);
   };
   let resourceVersion = '';
-  while (!stop.signal.aborted) {
+  while (!stop.aborted) {
     const field = name === undefined ? {} : { fieldSelector: `metadata.name=${name}` };
     const query = queryOf(options, { watch: 'true', resourceVersion, ...field });
     const ended = await client.follow(
@@ -197,10 +197,10 @@ async function follow(
           shown = shown.then(() => show(object));
         }
       },
-      { stop: stop.signal, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
+      { stop: stop, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
     );
     await shown;
-    if (stop.signal.aborted) break;
+    if (stop.aborted) break;
     if (!isGranted(ended, terminal)) return EXIT.notDone;
   }
   return EXIT.clear;

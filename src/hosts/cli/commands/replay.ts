@@ -18,8 +18,7 @@ export interface ReplayOptions extends GlobalOptions {
 
 /** `kubediag replay FILE [FAULT...]`: judges a recorded node, with the same report. */
 export async function replay(
-  path: string,
-  names: readonly string[],
+  [path = '', ...names]: readonly string[],
   options: ReplayOptions,
   terminal: Terminal,
 ): Promise<number> {

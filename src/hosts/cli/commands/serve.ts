@@ -1,4 +1,5 @@
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import { stopOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
@@ -69,7 +70,8 @@ export async function serveHere(
     },
   });
   if (!failure) return EXIT.clear;
-  terminal.err(`refused: ${failure.what}\n  why   ${failure.why}\n  do    ${failure.todo}\n`);
+  const what = `refused: ${failure.what}`;
+  terminal.err(explanationText({ ...failure, what }, terminal.errWidth));
   return EXIT.notDone;
 }
 

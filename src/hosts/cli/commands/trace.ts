@@ -3,6 +3,7 @@ import { geteuid } from 'node:process';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
@@ -39,7 +40,7 @@ export interface TraceOptions {
 
 /** `kubediag trace deletions [PATH...]` */
 export async function trace(
-  names: readonly string[],
+  [, ...names]: readonly string[],
   options: TraceOptions,
   terminal: Terminal,
 ): Promise<number> {
@@ -57,7 +58,8 @@ export async function trace(
     return EXIT.unknown;
   }
   const node = openNode({ ...options, timeout: '30s' });
-  const stop = stopOnSignals();
+  // bpftrace needs a moment to end in order.
+  const stop = abortOnSignal({ repeats: 'ignored' });
   const watched = asked.length > 0 ? asked : await usualPaths(node, options);
   const wish = { watched, seconds, linesMax, bpftrace, hostRoot, own: ownCommand };
   const begun = new Date();
@@ -78,9 +80,8 @@ export async function trace(
         if (!options.output) terminal.out(showDeletion(deletion, terminal));
       },
     },
-    stop.signal,
+    stop,
   );
-  stop.release();
   node.close();
   const code = reportEnd(end, { deletions, watched, begun, options }, terminal);
   await reportAbandoned(node, terminal);
@@ -158,18 +159,4 @@ function wholeUpTo(option: string, text: string, most: number): number {
     throw new UsageError(`${option} takes a number from 1 to ${most}, not "${text}"`);
   }
   return Number(text);
-}
-
-/** The first signal ends the watch in order; what was seen so far is still told. */
-function stopOnSignals() {
-  const controller = new AbortController();
-  const abort = () => controller.abort();
-  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-  for (const signal of signals) process.on(signal, abort);
-  return {
-    signal: controller.signal,
-    release: () => {
-      for (const signal of signals) process.off(signal, abort);
-    },
-  };
 }

@@ -2,7 +2,7 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { VERSION } from '../../local-node/product-version.ts';
 
-export function version(terminal: Terminal): number {
+export function version(_args: readonly string[], terminal: Terminal): number {
   terminal.out(`kubediag ${VERSION}\n`);
   return EXIT.clear;
 }

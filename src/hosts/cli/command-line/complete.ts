@@ -1,17 +1,46 @@
 import type { Command, Option } from 'commander';
+import { printable } from '../../../lib/std/printable.ts';
+import type { CommandSpec } from '../../../lib/terminal/command-spec.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { kinds } from '../../../pipeline/api/kinds.ts';
 import { AgentNames } from '../agent-client/agent-names.ts';
-import { commands } from './commands.ts';
+import { commandSections, type OtherHosts } from './commands.ts';
 import { isKind, kindNamed } from './kind-named.ts';
-import { OUTPUT_FORMATS } from './output-formats.ts';
+import { Program } from './program.ts';
 
-/** What the lab knows of its own words; the command line must not reach it by itself. */
-export interface LabCompletions {
-  readonly variantsOf: (fault: string) => readonly string[];
-  readonly lookAlikes: () => readonly string[];
-  readonly cases: () => readonly string[];
-  readonly nodes: () => Promise<readonly string[]>;
+/**
+ * `kubediag __complete SHELL WORD...`: first a line that says whether files fit too, or that no space
+ * follows; then a word in each line, and its description behind a tab.
+ */
+export async function complete(
+  [shell = '', ...given]: readonly string[],
+  hosts: OtherHosts,
+): Promise<string> {
+  const typed = shell === 'bash' ? rejoined(given) : given;
+  const { words, files } = await completionsFor(typed, hosts);
+  const isOpen = words.some(({ word }) => /[=/]$/.test(word));
+  const kind = files ? 'files' : isOpen ? 'nospace' : 'words';
+  // bash takes what stands behind "=" for a word of its own.
+  const before = shell === 'bash' ? ((typed.at(-1) ?? '').match(/^.*=/s)?.[0].length ?? 0) : 0;
+  const lines = words.map(({ word, description }) => {
+    const text = word.slice(before);
+    return description === undefined ? text : `${text}\t${description}`;
+  });
+  return [kind, ...lines].map((line) => `${line.split('\t').map(printable).join('\t')}\n`).join('');
+}
+
+/** "--output", "=", "json", as bash takes it apart, is one word again. */
+function rejoined(words: readonly string[]): readonly string[] {
+  const joined: string[] = [];
+  let isOpen = false;
+  for (const word of words) {
+    const last = joined.at(-1) ?? '';
+    const goesOn: boolean = isOpen || (word === '=' && last.startsWith('--'));
+    if (goesOn) joined[joined.length - 1] = `${last}${word}`;
+    else joined.push(word);
+    isOpen = word === '=' && goesOn;
+  }
+  return joined;
 }
 
 /** What may stand in the place of the last word. */
@@ -41,11 +70,12 @@ const FILES: Completions = { words: [], files: true };
 /** Every word that can be where the last of these is; those that do not begin like it are left out. */
 export async function completionsFor(
   words: readonly string[],
-  labCompletions: () => Promise<LabCompletions>,
+  { serve, lab }: OtherHosts,
 ): Promise<Completions> {
   const here = words.at(-1) ?? '';
-  const typed = typedIn(words.slice(0, -1));
-  const sources = new Sources(typed, labCompletions);
+  const program = new Program(commandSections(serve, await lab()), async () => {});
+  const typed = typedIn(words.slice(0, -1), program);
+  const sources = new Sources(typed, program);
   const found = await candidates(here, typed, sources);
   return { ...found, words: found.words.filter(({ word }) => word.startsWith(here)) };
 }
@@ -65,20 +95,21 @@ async function candidates(here: string, typed: Typed, sources: Sources): Promise
     // Behind a word that is no command nothing can be right; behind "help" every command is.
     if (positional.some((word) => word !== 'help')) return NOTHING;
     const members = command.commands.map((each) => described(each.name(), each.description()));
-    const help = command.parent ? [] : [described('help', 'Show what a command does')];
+    const help = command.parent ? [] : [described('help', 'Show the help of a command')];
     return listed([...members, ...help]);
   }
   const { registeredArguments } = command;
-  const argument = registeredArguments[positional.length] ?? registeredArguments.at(-1);
+  const index = Math.min(positional.length, registeredArguments.length - 1);
+  const argument = registeredArguments[index];
   if (!argument || (positional.length >= registeredArguments.length && !argument.variadic)) {
     return NOTHING;
   }
   if (argument.argChoices) return listed(argument.argChoices.map((word) => ({ word })));
-  return sources.argumentsNamed(argument.name(), here);
+  return sources.argumentAt(index, argument.name(), here);
 }
 
-function typedIn(words: readonly string[]): Typed {
-  let command: Command = commands(async () => {});
+function typedIn(words: readonly string[], program: Program): Typed {
+  let command: Command = program;
   let open: Option | undefined;
   const positional: string[] = [];
   const options = new Map<string, string>();
@@ -127,53 +158,36 @@ function plain(words: readonly string[]): Completions {
 // --state-dir <DIR>, -f, --filename <FILE...>
 const PLACEHOLDER = /<([A-Z/:=]+)(?:\.\.\.)?>/;
 const OF_FILES = new Set(['FILE', 'DIR', 'PATH', 'SOCKET', 'DUMP', 'PROFILE']);
-const WAITS = ['condition=', 'jsonpath=', 'delete', 'create'];
 
-/** Where words come from that no definition of a command holds. */
+/** Words that do not stand in the table of commands. */
 class Sources {
   readonly #typed: Typed;
-  readonly #labCompletions: () => Promise<LabCompletions>;
+  readonly #spec: CommandSpec | undefined;
   readonly #agent: AgentNames;
 
-  constructor(typed: Typed, labCompletions: () => Promise<LabCompletions>) {
+  constructor(typed: Typed, program: Program) {
+    const spec = program.specOf(typed.command);
     this.#typed = typed;
-    this.#labCompletions = labCompletions;
+    this.#spec = spec && 'run' in spec ? spec : undefined;
     this.#agent = new AgentNames(typed.options);
   }
 
   async valuesOf(option: Option): Promise<Completions> {
     if (option.argChoices) return plain(option.argChoices);
-    const { command, positional } = this.#typed;
-    const isOfLab = command.parent?.name() === 'lab';
-    switch (option.long) {
-      case '--output':
-        return plain(OUTPUT_FORMATS);
-      case '--for':
-        return plain(WAITS);
-      case '--variant':
-        return plain((await this.#labCompletions()).variantsOf(positional[0] ?? ''));
-      case '--look-alike':
-        return plain((await this.#labCompletions()).lookAlikes());
-      case '--namespace':
-        return plain(await this.#agent.namespaces());
-      case '--name':
-        return isOfLab ? plain(await (await this.#labCompletions()).nodes()) : NOTHING;
-      default:
-        return OF_FILES.has(PLACEHOLDER.exec(option.flags)?.[1] ?? '') ? FILES : NOTHING;
-    }
+    const own = this.#spec?.options.find(({ flags }) => flags === option.flags)?.complete;
+    const words = await own?.('', this.#typed.positional);
+    if (words) return plain(words);
+    if (option.long === '--namespace') return plain(await this.#agent.namespaces());
+    return OF_FILES.has(PLACEHOLDER.exec(option.flags)?.[1] ?? '') ? FILES : NOTHING;
   }
 
-  async argumentsNamed(name: string, here: string): Promise<Completions> {
+  async argumentAt(index: number, name: string, here: string): Promise<Completions> {
+    const words = await this.#spec?.arguments[index]?.complete?.(here, this.#typed.positional);
+    if (words) return plain(words);
     switch (name) {
       case 'FAULT':
-        if (this.#typed.command.name() === 'break' && here.includes('/')) {
-          return this.#variants(here);
-        }
-        return listed(faults.map(({ id, title }) => described(id, title)));
       case 'FAULT|SYMPTOM':
         return listed(faults.map(({ id, title }) => described(id, title)));
-      case 'CASE':
-        return plain((await this.#labCompletions()).cases());
       case 'TYPE[/NAME]':
       case 'NAME':
         return this.#objects(here);
@@ -182,13 +196,6 @@ class Sources {
       default:
         return OF_FILES.has(name) ? FILES : NOTHING;
     }
-  }
-
-  /** `FAULT/VARIANT`, as `lab break` takes it. */
-  async #variants(here: string): Promise<Completions> {
-    const [fault = ''] = here.split('/');
-    const variants = (await this.#labCompletions()).variantsOf(fault);
-    return plain(variants.map((variant) => `${fault}/${variant}`));
   }
 
   /** `TYPE`, then names of it; or `TYPE/NAME` in every place. */

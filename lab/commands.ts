@@ -1,0 +1,255 @@
+import {
+  type CommandSpec,
+  command,
+  ignoringArguments,
+  type OptionSpec,
+} from '../src/lib/terminal/command-spec.ts';
+import { abortOnSignal } from '../src/lib/terminal/stop-on-signal.ts';
+import { reportRefusals } from './refusal.ts';
+import { KUBELET_VERSIONS } from './settings.ts';
+
+const DONE = { 0: 'done', 3: 'refused, with the reason' };
+
+/** What this created is removed before the process ends, whatever signals arrive meanwhile. */
+const untilSignal = () => abortOnSignal({ repeats: 'ignored' });
+
+const completions = async () => (await import('./completions.ts')).labCompletions;
+
+const NAME = {
+  flags: '--name <NAME>',
+  about: 'name of the practice node',
+  default: 'practice',
+  complete: async () => (await completions()).nodes(),
+} as const satisfies OptionSpec;
+
+const LISTEN = {
+  flags: '--listen <ADDRESS:PORT>',
+  about: 'the address to listen on, on this machine',
+  default: '127.0.0.1:8090',
+} as const satisfies OptionSpec;
+
+/** What a practice node runs. */
+const KIND_OPTIONS = [
+  {
+    flags: '--kubelet <PATH>',
+    about: 'a real kubelet, instead of the stand-in',
+    conflicts: ['kubeletVersion'],
+  },
+  {
+    flags: '--kubelet-version <VERSION>',
+    about: 'the version that the stand-in kubelet behaves as',
+    choices: KUBELET_VERSIONS,
+    default: 'v1.18.8',
+  },
+  {
+    flags: '--runtime <KIND>',
+    about: 'auto: a real containerd if this machine has one',
+    choices: ['auto', 'containerd', 'stand-in'],
+    default: 'auto',
+  },
+  {
+    flags: '--runtime-endpoint <SOCKET>',
+    about: 'run another containerd, from the program that serves this socket',
+  },
+] as const satisfies readonly OptionSpec[];
+
+/** For commands that create a practice node for themselves, unless one is named. */
+const OWN_NODE_OPTIONS = [
+  {
+    flags: '--name <NAME>',
+    about: 'an existing practice node (default: a new one, removed at the end)',
+    conflicts: ['kubelet', 'kubeletVersion', 'runtime', 'runtimeEndpoint'],
+    complete: async () => (await completions()).nodes(),
+  },
+  ...KIND_OPTIONS,
+] as const satisfies readonly OptionSpec[];
+
+const tour = command({
+  name: 'tour',
+  summary: 'Show step by step how each fault is made, found and repaired',
+  arguments: [{ name: '[FAULT]', about: 'show only this fault' }],
+  options: [
+    { flags: '--yes', about: 'do not wait for Enter between the steps' },
+    { flags: '--serve', about: 'afterwards run kubediag serve there, until Ctrl-C' },
+    LISTEN,
+    ...OWN_NODE_OPTIONS,
+  ],
+  examples: [
+    ['Show all faults step by step', 'kubediag lab tour'],
+    ['Show them without waiting for Enter', 'kubediag lab tour --yes'],
+  ],
+  exitCodes: DONE,
+  load: async () => {
+    const { tour: runTour } = await import('./tour.ts');
+    return (args, options, terminal) => runTour(args, options, terminal, untilSignal());
+  },
+});
+
+const up = command({
+  name: 'up',
+  summary: 'Create a practice node: namespaces, a root filesystem, a runtime, a kubelet, pods',
+  options: [NAME, ...KIND_OPTIONS],
+  examples: [
+    ['Create a practice node', 'kubediag lab up'],
+    [
+      'Create a second one with a newer kubelet',
+      'kubediag lab up --name new --kubelet-version v1.36.3',
+    ],
+  ],
+  exitCodes: DONE,
+  load: async () => {
+    const { up: create } = await import('./up.ts');
+    return (_args, options, terminal) => create(options, terminal, untilSignal());
+  },
+});
+
+const run = command({
+  name: 'run',
+  summary: 'Run a command on a practice node, with this terminal and its exit code',
+  arguments: [{ name: '<COMMAND...>', about: 'the command and its arguments' }],
+  options: [NAME],
+  examples: [
+    ['Check the practice node', 'kubediag lab run kubediag check'],
+    ['Open a shell on it', 'kubediag lab run sh'],
+  ],
+  exitCodes: { 0: 'or any other: the exit code of the command' },
+  passesOptionsOn: true,
+  load: async () => (await import('./run.ts')).run,
+});
+
+const breakNode = command({
+  name: 'break',
+  summary: 'Break a practice node for real; without a fault, list what can be broken',
+  arguments: [
+    {
+      name: '[FAULT...]',
+      about: 'the faults to make, or one variant of each: FAULT/VARIANT',
+      complete: async (typed: string) => {
+        const [fault = '', variant] = typed.split('/');
+        if (variant === undefined) return undefined;
+        return (await completions()).variantsOf(fault).map((each) => `${fault}/${each}`);
+      },
+    },
+  ],
+  options: [
+    {
+      flags: '--variant <NAME>',
+      about: 'make this variant (default: the first that fits the others)',
+      complete: async (_typed: string, [fault = '']: readonly string[]) =>
+        (await completions()).variantsOf(fault),
+    },
+    {
+      flags: '--look-alike <NAME>',
+      about: 'make something that only resembles a fault and must not be reported',
+      complete: async () => (await completions()).lookAlikes(),
+    },
+    NAME,
+  ],
+  examples: [
+    ['List the faults and their variants', 'kubediag lab break'],
+    ['Make one', 'kubediag lab break stale-subpath-mount'],
+    [
+      'Make another variant of it',
+      'kubediag lab break stale-subpath-mount --variant secret-active',
+    ],
+  ],
+  exitCodes: DONE,
+  load: async () => (await import('./change-node.ts')).breakNode,
+});
+
+const heal = command({
+  name: 'heal',
+  summary: 'Restore a practice node to its initial state, and list what is not restored',
+  options: [NAME],
+  examples: [
+    ['Restore the practice node', 'kubediag lab heal'],
+    ['Restore another practice node', 'kubediag lab heal --name new'],
+  ],
+  exitCodes: DONE,
+  load: async () => {
+    const { healNode } = await import('./change-node.ts');
+    return (_args, options, terminal) => healNode(options, terminal, untilSignal());
+  },
+});
+
+const exam = command({
+  name: 'exam',
+  summary:
+    'Test kubediag against every fault, variant and look-alike: make, check, repair, compare',
+  arguments: [
+    {
+      name: '[CASE...]',
+      about: 'only these cases: a name such as stale-subpath-mount/secret-active, or its beginning',
+      complete: async () => (await completions()).cases(),
+    },
+  ],
+  options: [
+    {
+      flags: '-o, --output <FORMAT>',
+      about: 'json, junit: for programs',
+      choices: ['table', 'json', 'junit'],
+      default: 'table',
+    },
+    ...OWN_NODE_OPTIONS,
+  ],
+  examples: [
+    ['Run every case', 'kubediag lab exam'],
+    ['Run the cases of one fault', 'kubediag lab exam stale-subpath-mount'],
+  ],
+  exitCodes: { 0: 'every case passed', 1: 'a case failed', 3: 'refused, with the reason' },
+  load: async () => {
+    const { exam: runExam } = await import('./exam/exam.ts');
+    return (args, options, terminal) => runExam(args, options, terminal, untilSignal());
+  },
+});
+
+const serve = command({
+  name: 'serve',
+  summary: 'Run an agent on a practice node and forward a local port to it, until Ctrl-C',
+  options: [LISTEN, NAME],
+  examples: [
+    ['Run an agent on the practice node', 'kubediag lab serve'],
+    ['Use another port', 'kubediag lab serve --listen 127.0.0.1:9000'],
+  ],
+  exitCodes: DONE,
+  load: async () => {
+    const { serve: serveNode } = await import('./serve.ts');
+    return (_args, options, terminal) => serveNode(options, terminal, untilSignal());
+  },
+});
+
+const list = command({
+  name: 'list',
+  summary: 'List the practice nodes of this machine',
+  examples: [
+    ['List the practice nodes', 'kubediag lab list'],
+    ['Remove one of them', 'kubediag lab down --name new'],
+  ],
+  exitCodes: { 0: 'printed' },
+  load: async () => ignoringArguments((await import('./list.ts')).list),
+});
+
+const down = command({
+  name: 'down',
+  summary: 'Remove a practice node, and the remains of any whose processes were killed',
+  options: [{ flags: '--all', about: 'remove every practice node of this machine' }, NAME],
+  examples: [
+    ['Remove the practice node', 'kubediag lab down'],
+    ['Remove all practice nodes', 'kubediag lab down --all'],
+  ],
+  exitCodes: DONE,
+  load: async () => ignoringArguments((await import('./down.ts')).down),
+});
+
+/** `kubediag lab COMMAND`. */
+export const labCommands: readonly CommandSpec[] = [
+  tour,
+  up,
+  run,
+  breakNode,
+  heal,
+  exam,
+  serve,
+  list,
+  down,
+].map(reportRefusals);
