@@ -1,8 +1,12 @@
-import type { SignatureId } from '../src/node/evidence/logs/log-signatures.ts';
+import { SIGNATURES } from '../src/node/evidence/logs/log-signatures.ts';
+import { logSignatures } from '../src/node/faults/index.ts';
+
+/** What evidence reads in logs, and what faults do. */
+export const ALL_SIGNATURES = [...SIGNATURES, ...logSignatures];
 
 /** What a kubelet or a neighbour of it says, in the words of some version, and what is to be read. */
 export interface Wording {
-  readonly signature: SignatureId;
+  readonly signature: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, string>>;
 }
@@ -14,7 +18,7 @@ const VOLUME = `${PODS}/volumes/kubernetes.io~csi/pvc-1`;
 const EMPTY_DIR = `${PODS}/volumes/kubernetes.io~empty-dir`;
 
 function output(
-  signature: SignatureId,
+  signature: string,
   message: string,
   fields: Readonly<Record<string, string>> = {},
 ): Wording {

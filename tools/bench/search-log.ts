@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { MatchingLines } from '../../src/lib/std/matching-lines.ts';
 import { logOfLines } from '../../src/node/evidence/logs/log-entries.ts';
-import { fieldsIn, type Signature } from '../../src/node/evidence/logs/log-signature.ts';
-import { LOG_LITERALS } from '../../src/node/evidence/logs/log-signatures.ts';
+import { fieldsIn } from '../../src/node/evidence/logs/log-signature.ts';
+import { literalsOf, SIGNATURES } from '../../src/node/evidence/logs/log-signatures.ts';
+import { logSignatures } from '../../src/node/faults/index.ts';
+import type { Signature } from '../../src/node/model/log-signature.ts';
 import type { LogLines } from '../../src/node/model/node-reader.ts';
 import { logLines } from '../../src/node/reader/answerer-log.ts';
 
@@ -19,7 +21,7 @@ const TEN_MORE = [
   'Failed to pull image',
   'certificate has expired',
   'failed to garbage collect required',
-  'Nameserver limits were exceeded',
+  'Failed to update lease and will retry',
   'no IP addresses available in range',
   'Could not process manifest file',
   'use of closed network connection',
@@ -33,24 +35,29 @@ const TEN_SIGNATURES: readonly Signature[] = TEN_MORE.map((literal) => ({
   patterns: [new RegExp(`${literal}[^"]*"?(?<rest>[^"\\n]+)`)],
 }));
 
+const ALL = [...SIGNATURES, ...logSignatures];
+
 const [rounds = '', lines = '', file = ''] = process.argv.slice(2);
 const times = { all: [] as number[], tenMore: [] as number[] };
 
 /** All lines that pass: the reader keeps some hundreds of them, which would be too easy. */
 function passingLines(): LogLines['lines'] {
   const everything = { firstMax: Number(lines), lastMax: 1, characterMax: 8 * 1024 };
-  const matching = new MatchingLines(LOG_LITERALS, everything);
+  const matching = new MatchingLines(literalsOf(ALL), everything);
   matching.push(readFileSync(file, 'latin1'));
   return matching.end().lines.map(({ at, text }) => ({ number: at, text }));
 }
 
 async function msOf(passing: LogLines['lines'], more: readonly Signature[]): Promise<number> {
-  const containing = [...LOG_LITERALS, ...more.flatMap(({ literals }) => literals)];
+  const containing = literalsOf([...ALL, ...more]);
   globalThis.gc?.();
   // What our process used, on whichever cores: on a busy machine the clock would measure others.
   const begun = process.cpuUsage();
   const read = await logLines({ log: { file }, containing, lastBytes: 256 * 1024 * 1024 }, '/');
-  const { entries } = logOfLines({ ...read, lines: passing }, file, new Date());
+  const { entries } = logOfLines({ ...read, lines: passing }, file, {
+    now: new Date(),
+    signatures: ALL,
+  });
   const others = entries.filter(({ message }) => more.some((one) => fieldsIn(message, one)));
   const { user, system } = process.cpuUsage(begun);
   if (read.linesRead !== Number(lines) || entries.length < passing.length || others.length > 0) {

@@ -5,6 +5,7 @@ import { makeReport } from '../../node/checkup/make-report.ts';
 import { nodeFacts } from '../../node/checkup/node-facts.ts';
 import type { Report } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
+import { logSignatures } from '../../node/faults/index.ts';
 import type { Snapshot, SnapshotOptions } from '../../node/model/evidence.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { sourceOf } from '../../node/model/node-reader.ts';
@@ -124,7 +125,7 @@ export function redacted(answers: ReadonlyMap<string, Recorded>): ReadonlyMap<st
   for (const [key, recorded] of answers) {
     const { kind, question } = questionOf(key);
     if ('answer' in recorded) {
-      stored.set(key, { answer: redactAnswer(kind, question, recorded.answer) });
+      stored.set(key, { answer: redactAnswer(kind, question, recorded.answer, logSignatures) });
     } else {
       const { failure, detail } = recorded;
       const safe = detail === undefined ? {} : { detail: redactDetail(kind, detail) };

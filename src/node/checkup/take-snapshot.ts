@@ -1,3 +1,4 @@
+import { logSignatures } from '../faults/index.ts';
 import type { Evidence, Snapshot, SnapshotOptions } from '../model/evidence.ts';
 import type { NodeReader } from '../model/node-reader.ts';
 
@@ -11,6 +12,7 @@ export function takeSnapshot(
   const snapshot: Snapshot = {
     node,
     settings,
+    logSignatures,
     of<T>(evidence: Evidence<T>): Promise<T> {
       const already = collected.get(evidence) as Promise<T> | undefined;
       if (already) return already;

@@ -13,7 +13,7 @@ const TEXTS = readdirSync(FOLDER).map((name) => readFileSync(join(FOLDER, name),
 
 async function judged(...texts: readonly string[]) {
   const files = texts.map((text, at) => ({ name: `text-${at}`, text }));
-  return checkUp(faults, givenSnapshot(await caseFileOf(files, new Date(0))));
+  return checkUp(faults, givenSnapshot(await caseFileOf(files, new Date(0), faults)));
 }
 
 describe('whatever somebody sends', () => {

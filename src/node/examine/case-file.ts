@@ -10,6 +10,7 @@ import { goroutines } from '../evidence/kubelet/goroutines.ts';
 import { health, healthIn } from '../evidence/kubelet/health.ts';
 import { type Kubelet, kubelet } from '../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
+import { kernelLog } from '../evidence/logs/kernel-log.ts';
 import { kubeletLog } from '../evidence/logs/kubelet-log.ts';
 import {
   endOfLog,
@@ -17,6 +18,7 @@ import {
   kubeletLogOf,
   mergedLogs,
 } from '../evidence/logs/log-entries.ts';
+import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import { mountNamespaces } from '../evidence/mounts/mount-namespaces.ts';
 import { mountTable } from '../evidence/mounts/mount-table.ts';
 import { pods } from '../evidence/pods/pods.ts';
@@ -25,6 +27,7 @@ import { syncLoopDump } from '../evidence/stacks/sync-loop-dump.ts';
 import { leftoverFolders } from '../evidence/volumes/leftover-folders.ts';
 import { teardownLog } from '../evidence/volumes/teardown-log.ts';
 import type { Evidence } from '../model/evidence.ts';
+import type { AnyFault } from '../model/fault.ts';
 import type { NodeReader, TreeFolder } from '../model/node-reader.ts';
 import { type Gathering, gather } from './gathering.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
@@ -57,7 +60,11 @@ export interface CaseFile {
 const SOCKET = 'given';
 
 /** Makes evidence of loose texts, whichever of them somebody happened to send. */
-export async function caseFileOf(files: readonly GivenFile[], now: Date): Promise<CaseFile> {
+export async function caseFileOf(
+  files: readonly GivenFile[],
+  now: Date,
+  faults: readonly AnyFault[],
+): Promise<CaseFile> {
   const gathered = await gather(files);
   const { root, rootOrigin } = givenRoot(
     gathered.tables.map(({ table }) => table),
@@ -72,7 +79,7 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
   addVersion(gathered, values, gaps);
   addPods(gathered, values, gaps);
   addRuntimeGaps(gathered, gaps);
-  const log = addWords(gathered, now, values, gaps);
+  const log = addLogs(gathered, { now, faults }, values, gaps);
   values.set(watchedDeletions, watchedIn(gathered));
   const volumes = givenVolumes(gathered, root, gaps);
   for (const { whole, extent } of gathered.parts.get('listing') ?? []) {
@@ -91,7 +98,7 @@ export async function caseFileOf(files: readonly GivenFile[], now: Date): Promis
     node: givenNode({ now: (log && endOfLog(log)) ?? now, runtime: gathered.runtime, volumes }),
     runtime: gathered.runtime,
     gaps,
-    suspicions: suspicionsIn(gathered, now),
+    suspicions: suspicionsIn(gathered, now, faults),
     noted,
   };
 }
@@ -177,16 +184,25 @@ function addRuntimeGaps({ runtime }: Gathering, gaps: Gaps): void {
   }
 }
 
-/** What the kubelet said: in its log, when it was asked for its health, and of its goroutines. */
-function addWords(
+/** The logs of the kubelet and of the kernel, the kubelet's health, and its goroutines. */
+function addLogs(
   { parts }: Gathering,
-  now: Date,
+  { now, faults }: { readonly now: Date; readonly faults: readonly AnyFault[] },
   values: Values,
   gaps: Gaps,
 ): KubeletLog | undefined {
-  const logs = (parts.get('log') ?? []).map(({ text, name }) => kubeletLogOf(text, name, { now }));
-  const log = logs.length > 0 ? mergedLogs(logs, []) : undefined;
+  const declared = faults.flatMap(({ logSignatures = [] }) => logSignatures);
+  const signatures = [...SIGNATURES, ...declared];
+  const logOf = (kind: 'log' | 'kernel-log') => {
+    const logs = (parts.get(kind) ?? []).map(({ text, name }) =>
+      kubeletLogOf(text, name, { now, signatures }),
+    );
+    return logs.length > 0 ? mergedLogs(logs, []) : undefined;
+  };
+  const log = logOf('log');
   if (log) values.set(kubeletLog, log);
+  const kernel = logOf('kernel-log');
+  if (kernel) values.set(kernelLog, kernel);
   if ((parts.get('log') ?? []).some(({ extent }) => extent !== 'whole')) {
     gaps.set(kubeletLog, 'perhaps only a part of it');
     gaps.set(teardownLog, 'perhaps only a part of it');

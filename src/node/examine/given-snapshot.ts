@@ -44,6 +44,7 @@ export function givenSnapshot(file: CaseFile): Snapshot {
   const snapshot: Snapshot = {
     node,
     settings: {},
+    logSignatures: [],
     of<T>(evidence: Evidence<T>): Promise<T> {
       const already = collected.get(evidence) as Promise<T> | undefined;
       if (already) return already;

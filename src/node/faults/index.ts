@@ -1,4 +1,5 @@
 import type { AnyFault } from '../model/fault.ts';
+import type { LogSignature } from '../model/log-signature.ts';
 import { containerWithoutLogPath } from './container-without-log-path/fault.ts';
 import { deadVolumeMount } from './dead-volume-mount/fault.ts';
 import { kubeletNotRunning } from './kubelet-not-running/fault.ts';
@@ -7,15 +8,18 @@ import { orphanedVolumeMetadata } from './orphaned-volume-metadata/fault.ts';
 import { runtimeNotResponding } from './runtime-not-responding/fault.ts';
 import { staleSubpathMount } from './stale-subpath-mount/fault.ts';
 
-/** Without these nothing else on a node works, so they are reported first. */
-const first: readonly AnyFault[] = [kubeletNotRunning, runtimeNotResponding];
-
-/** Every fault we know: the first ones, then the others in the order of their folders. */
+/** Every fault that is known: those that stop a node first, then in the order of their folders. */
 export const faults: readonly AnyFault[] = [
-  ...first,
   containerWithoutLogPath,
   deadVolumeMount,
+  kubeletNotRunning,
   leftoverVolumeDirectory,
   orphanedVolumeMetadata,
+  runtimeNotResponding,
   staleSubpathMount,
-];
+].toSorted((left, right) => Number(right.isFirst ?? 0) - Number(left.isFirst ?? 0));
+
+/** What all of them read in logs beside what evidence itself reads. */
+export const logSignatures: readonly LogSignature[] = faults.flatMap(
+  (fault) => fault.logSignatures ?? [],
+);

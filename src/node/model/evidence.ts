@@ -1,3 +1,4 @@
+import type { LogSignature } from './log-signature.ts';
 import type { NodeReader } from './node-reader.ts';
 
 /** One kind of thing that can be known about a node, and the only way we learn it. */
@@ -11,6 +12,8 @@ export interface Evidence<T> {
 export interface Snapshot {
   readonly node: NodeReader;
   readonly settings: SnapshotOptions;
+  /** What faults declare to read in logs, so that each log is read once for all of them. */
+  readonly logSignatures: readonly LogSignature[];
   /** Evidence that stands on other evidence asks for it here. */
   of<T>(evidence: Evidence<T>): Promise<T>;
 }

@@ -1,6 +1,8 @@
 import type { Action } from './action.ts';
 import type { Collected, Needs } from './evidence.ts';
 import type { Finding } from './finding.ts';
+import type { LogSignature } from './log-signature.ts';
+import type { Suspicions } from './suspicion.ts';
 import type { Verdict } from './verdict.ts';
 
 /** One way in which a node can be broken, and all we know of it. Its folder holds the rest. */
@@ -20,6 +22,12 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   /** Every reason a finding of this fault may carry, and what it means. */
   readonly reasons: Readonly<Record<string, string>>;
   readonly needs: N;
+  /** What it alone reads in logs. */
+  readonly logSignatures?: readonly LogSignature[];
+  /** What makes a text that somebody sent suspicious, where it is no evidence. */
+  readonly suspicions?: Suspicions;
+  /** Nothing else on the node works while it has this fault, so it is reported first. */
+  readonly isFirst?: true;
   readonly diagnose: (evidence: Collected<N>) => Verdict<P>;
   /** Absent when we only diagnose. */
   readonly recover?: (finding: Finding<P>) => Recovery;

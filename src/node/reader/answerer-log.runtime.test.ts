@@ -4,10 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { ALL_SIGNATURES } from '../../../test/log-wordings.ts';
 import { readerCommand } from '../../../test/reader-command.ts';
 import { makeJournal } from '../../../test/rig/synthetic-journal.ts';
 import { logOfLines } from '../evidence/logs/log-entries.ts';
-import { LOG_LITERALS } from '../evidence/logs/log-signatures.ts';
+import { literalsOf } from '../evidence/logs/log-signatures.ts';
 import { LiveNode } from './live-node.ts';
 
 const run = promisify(execFile);
@@ -48,16 +49,15 @@ function nodeAt(hostRoot: string): LiveNode {
 
 const asked = (journal: readonly string[], more: { folder?: string; lastBytes?: number } = {}) => ({
   log: more.folder === undefined ? { journal } : { journal, folder: more.folder },
-  containing: LOG_LITERALS,
+  containing: literalsOf(ALL_SIGNATURES),
   lastBytes: more.lastBytes ?? 64 * 1024 * 1024,
 });
 
 async function output(node: LiveNode, question: ReturnType<typeof asked>) {
-  const { entries, sources } = logOfLines(
-    await node.ask('log', question),
-    'journalctl',
-    new Date(),
-  );
+  const { entries, sources } = logOfLines(await node.ask('log', question), 'journalctl', {
+    now: new Date(),
+    signatures: ALL_SIGNATURES,
+  });
   return {
     entries: entries.map(({ signature, time }) => `${signature} ${time?.toISOString()}`),
     isZoneKnown: sources[0]?.isZoneKnown,

@@ -1,7 +1,8 @@
 import { headerOf, parseLogLine } from '../evidence/logs/log-line.ts';
-import { fieldsIn, type Signature } from '../evidence/logs/log-signature.ts';
+import { fieldsIn } from '../evidence/logs/log-signature.ts';
 import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import { UNIT_SIGNATURE_LIST } from '../evidence/logs/log-signatures-of-units.ts';
+import type { Signature } from '../model/log-signature.ts';
 import type { LogLine, LogLines } from '../model/node-reader.ts';
 import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-prose.ts';
@@ -11,20 +12,21 @@ import { REDACTED } from './redact-text.ts';
  * Of a log only lines that say something we know leave the node, without what others' words may tell
  * in them; of its first and last line, only when they were written.
  */
-export function redactLog(read: LogLines): LogLines {
+export function redactLog(read: LogLines, declared: readonly Signature[] = []): LogLines {
+  const known = [...KNOWN, ...declared];
   return {
     ...read,
-    lines: read.lines.flatMap(redactLine),
+    lines: read.lines.flatMap((line) => redactLine(line, known)),
     first: onlyTime(read.first),
     last: onlyTime(read.last),
   };
 }
 
-const KNOWN: readonly Signature[] = [...SIGNATURES, ...UNIT_SIGNATURE_LIST].map(([, each]) => each);
+const KNOWN: readonly Signature[] = [...SIGNATURES, ...UNIT_SIGNATURE_LIST.map(([, each]) => each)];
 
-function redactLine({ number, text }: LogLine): readonly LogLine[] {
+function redactLine({ number, text }: LogLine, known: readonly Signature[]): readonly LogLine[] {
   const { message, time } = parseLogLine(text);
-  const said = KNOWN.filter((each) => fieldsIn(message, each));
+  const said = known.filter((each) => fieldsIn(message, each));
   if (said.length === 0) return [];
   const wordy = said.find(({ isWordy }) => isWordy);
   if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy)}` }];

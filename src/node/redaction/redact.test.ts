@@ -6,6 +6,7 @@ import { containers } from '../evidence/containers/containers.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { pods } from '../evidence/pods/pods.ts';
+import { logSignatures } from '../faults/index.ts';
 import type { Answer, Question, QuestionKind } from '../model/node-reader.ts';
 import { questionOf } from '../reader/recording.ts';
 import { redactAnswer } from './redact.ts';
@@ -166,14 +167,16 @@ function redacted(maker: NodeMaker): NodeMaker {
   for (const [key, recorded] of maker.answers) {
     const { kind, question } = questionOf(key);
     const safe =
-      'answer' in recorded ? { answer: redactAnswer(kind, question, recorded.answer) } : recorded;
+      'answer' in recorded
+        ? { answer: redactAnswer(kind, question, recorded.answer, logSignatures) }
+        : recorded;
     copy.answers.set(key, safe);
   }
   return copy;
 }
 
 function redact<K extends QuestionKind>(kind: K, question: Question<K>, answer: Answer<K>) {
-  return redactAnswer(kind, question, answer);
+  return redactAnswer(kind, question, answer, logSignatures);
 }
 
 describe('a redacted node', () => {

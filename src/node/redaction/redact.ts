@@ -1,5 +1,6 @@
 import type { GoroutineDump, GoroutineGroup } from '../../lib/go/goroutine-dump.ts';
 import { volumeMetricLines } from '../evidence/volumes/volume-metrics.ts';
+import type { Signature } from '../model/log-signature.ts';
 import type {
   Answer,
   HttpAnswer,
@@ -24,11 +25,13 @@ export function redactAnswer<K extends QuestionKind>(
   kind: K,
   question: Question<K>,
   answer: Answer<K>,
+  signatures?: readonly Signature[],
 ): Answer<K>;
 export function redactAnswer(
   kind: QuestionKind,
   question: Question<QuestionKind>,
   answer: Answer<QuestionKind>,
+  signatures: readonly Signature[] = [],
 ): Answer<QuestionKind> {
   switch (kind) {
     case 'file':
@@ -45,7 +48,7 @@ export function redactAnswer(
       return { criVersion, message: redactRuntime(message) };
     }
     case 'log':
-      return redactLog(answer as LogLines);
+      return redactLog(answer as LogLines, signatures);
     default:
       // Names of files, what they are, and the versions of programs.
       return answer;

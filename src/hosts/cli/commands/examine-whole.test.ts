@@ -150,7 +150,7 @@ describe('all that a fault needs', () => {
     const { faults } = await reportOf({ threads });
     const dead = faults.find(({ name }) => name === DEAD);
     expect(dead?.verdict).toBe('unknown');
-    expect(dead?.reason).toContain('thread 840 of the kubelet waits for a filesystem');
+    expect(dead?.reason).toContain('thread 840 of the kubelet waiting for a filesystem');
   });
 
   test('the command line tells the root; the working folder is for a person', async () => {

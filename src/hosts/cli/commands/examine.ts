@@ -37,7 +37,7 @@ export async function examine(
 }
 
 export async function examinedReport(read: ReadFiles, begun: number): Promise<Report> {
-  const file = await caseFileOf(read.files, new Date());
+  const file = await caseFileOf(read.files, new Date(), faults);
   const snapshot = givenSnapshot(file);
   const reported = faults.filter(({ isOfTheMoment }) => !isOfTheMoment);
   const judged = await checkUp(reported, snapshot);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ALL_SIGNATURES } from '../../../../test/log-wordings.ts';
 import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-kubelet.ts';
 import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
@@ -9,7 +10,7 @@ import { RecordedNode } from '../../reader/recorded-node.ts';
 import { JOURNAL_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
 import { kubeletLog } from './kubelet-log.ts';
 import { linesIn } from './log-entries.ts';
-import { LOG_LITERALS } from './log-signatures.ts';
+import { literalsOf } from './log-signatures.ts';
 
 const SYNC = 'I0102 03:00:00.1 1 kubelet.go:1] SyncLoop (housekeeping)\n';
 const ORPHAN = 'E0101 03:00:00.1 1 a.go:1] orphaned pod "0ea8" found, but volume paths\n';
@@ -21,7 +22,11 @@ const question = (log: LogPlace, lastBytes?: number) => ({
 });
 
 function setLog(maker: NodeMaker, log: LogPlace, text: string, more: Partial<LogLines> = {}) {
-  const answer = { ...linesIn([text], {}), modifiedMs: maker.clock.getTime(), ...more };
+  const answer = {
+    ...linesIn([text], { signatures: ALL_SIGNATURES }),
+    modifiedMs: maker.clock.getTime(),
+    ...more,
+  };
   return maker.set('log', question(log), { answer });
 }
 
@@ -131,12 +136,16 @@ test('a log that cannot be read is told, and not found anywhere it is missing', 
 
 test('a recording that was searched for less says so', async () => {
   const maker = nodeWith();
-  const [first = '', ...others] = LOG_LITERALS;
-  const read = { ...linesIn([SYNC], {}), containing: others, counts: others.map(() => 0) };
+  const [first = '', ...others] = literalsOf(ALL_SIGNATURES);
+  const read = {
+    ...linesIn([SYNC], { signatures: ALL_SIGNATURES }),
+    containing: others,
+    counts: others.map(() => 0),
+  };
   maker.set('log', question({ file: '/tmp/k.log' }), { answer: { ...read, modifiedMs: 0 } });
   const { unasked } = await logOf(maker, { kubeletLog: '/tmp/k.log' });
   expect(first).toBe('failed to remove container ');
-  expect(unasked).toEqual(['remove-relative-log', 'remove-absolute-log']);
+  expect(unasked).toEqual(['remove-absolute-log', 'remove-relative-log']);
 });
 
 test('where the end of a log does not show the sync loop, more of it is read', async () => {
@@ -147,7 +156,10 @@ test('where the end of a log does not show the sync loop, more of it is read', a
   expect((await logOf(maker, settings)).said).toEqual([
     'orphaned-pod /tmp/k.log, line 1 of its last 0 MiB',
   ]);
-  const longer = { ...linesIn([`${SYNC}${ORPHAN}`], {}), modifiedMs: 0 };
+  const longer = {
+    ...linesIn([`${SYNC}${ORPHAN}`], { signatures: ALL_SIGNATURES }),
+    modifiedMs: 0,
+  };
   maker.set('log', question(file, LOG_MORE_BYTES), { answer: longer });
   expect((await logOf(maker, settings)).said).toEqual([
     'sync-loop /tmp/k.log:1',

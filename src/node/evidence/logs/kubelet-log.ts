@@ -10,7 +10,7 @@ import {
   usualFiles,
 } from './kubelet-log-files.ts';
 import { entriesOf, type KubeletLog, logOfLines, mergedLogs } from './log-entries.ts';
-import { LOG_LITERALS } from './log-signatures.ts';
+import { literalsOf, SIGNATURES } from './log-signatures.ts';
 
 /**
  * The kubelet's log, wherever it is: in the file that a person named, in the files that the kubelet
@@ -79,19 +79,18 @@ function hasLines({ sources }: KubeletLog): boolean {
 }
 
 /** The end of it; and more of it when that does not show when the sync loop last moved. */
-async function readLog({ node }: Snapshot, log: LogPlace, origin: string): Promise<KubeletLog> {
+async function readLog(snapshot: Snapshot, log: LogPlace, origin: string): Promise<KubeletLog> {
+  const { node } = snapshot;
+  const declared = snapshot.logSignatures.filter((each) => each.log === 'kubelet');
+  const signatures = [...SIGNATURES, ...declared];
+  const asked = { log, containing: literalsOf(signatures) };
   const [some, more] =
     'file' in log ? [LOG_BYTES, LOG_MORE_BYTES] : [JOURNAL_BYTES, JOURNAL_MORE_BYTES];
-  const end = logOfLines(await node.ask('log', asking(log, some)), origin, node.now());
-  if (end.sources.every(({ isWhole }) => isWhole) || hasLimit(end)) return end;
-  const longer = await attempt(node.ask('log', asking(log, more)));
-  return longer.known ? logOfLines(longer.value, origin, node.now()) : end;
-}
-
-function hasLimit(log: KubeletLog): boolean {
-  return entriesOf(log, 'sync-loop').length > 0;
-}
-
-function asking(log: LogPlace, lastBytes: number) {
-  return { log, containing: LOG_LITERALS, lastBytes };
+  const options = { now: node.now(), signatures };
+  const end = logOfLines(await node.ask('log', { ...asked, lastBytes: some }), origin, options);
+  if (end.sources.every(({ isWhole }) => isWhole) || entriesOf(end, 'sync-loop').length > 0) {
+    return end;
+  }
+  const longer = await attempt(node.ask('log', { ...asked, lastBytes: more }));
+  return longer.known ? logOfLines(longer.value, origin, options) : end;
 }

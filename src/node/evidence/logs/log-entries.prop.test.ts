@@ -1,10 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { escaped, klogLine, WORDINGS, WRAPPINGS } from '../../../../test/log-wordings.ts';
+import {
+  ALL_SIGNATURES,
+  escaped,
+  klogLine,
+  WORDINGS,
+  WRAPPINGS,
+} from '../../../../test/log-wordings.ts';
 import { redactLog } from '../../redaction/redact-log.ts';
 import { kubeletLogOf, linesIn, logOfLines } from './log-entries.ts';
 
-const NOW = new Date('2026-11-15T12:00:00Z');
+const OPTIONS = { now: new Date('2026-11-15T12:00:00Z'), signatures: ALL_SIGNATURES };
 
 const line = fc
   .record({
@@ -20,8 +26,8 @@ test('a log that is cut anywhere is read as far as it goes', () => {
   fc.assert(
     fc.property(lines, fc.nat(4000), fc.nat(4000), (given, from, length) => {
       const text = given.join('\n').slice(from, from + length);
-      const whole = kubeletLogOf(given.join('\n'), 'a.log', { now: NOW });
-      const cut = kubeletLogOf(text, 'a.log', { now: NOW });
+      const whole = kubeletLogOf(given.join('\n'), 'a.log', OPTIONS);
+      const cut = kubeletLogOf(text, 'a.log', OPTIONS);
       expect(cut.entries.length).toBeLessThanOrEqual(whole.entries.length + 3);
       expect(whole.unasked).toEqual([]);
     }),
@@ -39,7 +45,7 @@ test('odd bytes, odd JSON and lone surrogates do not end a look', () => {
   );
   fc.assert(
     fc.property(fc.array(odd, { maxLength: 6 }), (given) => {
-      for (const entry of kubeletLogOf(given.join('\n'), 'a', { now: NOW }).entries) {
+      for (const entry of kubeletLogOf(given.join('\n'), 'a', OPTIONS).entries) {
         expect(Number.isNaN(entry.time?.getTime())).toBe(false);
       }
     }),
@@ -52,12 +58,17 @@ test('what leaves the node says the same', () => {
     entries.map(({ signature, fields, time, origin }) => ({ signature, fields, time, origin }));
   fc.assert(
     fc.property(lines, (given) => {
-      const read = linesIn([given.join('\n')], { modifiedMs: Date.parse('2026-04-18T00:00:00Z') });
-      const whole = logOfLines(read, 'a.log', NOW);
-      const safe = logOfLines(redactLog(read), 'a.log', NOW);
+      const read = linesIn([given.join('\n')], {
+        ...OPTIONS,
+        modifiedMs: Date.parse('2026-04-18T00:00:00Z'),
+      });
+      const whole = logOfLines(read, 'a.log', OPTIONS);
+      const safe = logOfLines(redactLog(read, ALL_SIGNATURES), 'a.log', OPTIONS);
       expect(output(safe)).toEqual(output(whole));
       expect(safe.sources).toEqual(whole.sources);
-      expect(redactLog(redactLog(read))).toEqual(redactLog(read));
+      expect(redactLog(redactLog(read, ALL_SIGNATURES), ALL_SIGNATURES)).toEqual(
+        redactLog(read, ALL_SIGNATURES),
+      );
     }),
   );
 });
@@ -85,7 +96,7 @@ test('no line makes the patterns run for ever', () => {
         const long = fill.repeat(8000 / fill.length);
         const text = isAfter ? `${message.slice(0, -4)}${long}` : `${long}${message}`;
         // A pattern that goes back and forth over such a line does not end in time.
-        expect(kubeletLogOf(text, 'a', { now: NOW }).sources[0]?.linesRead).toBe(1);
+        expect(kubeletLogOf(text, 'a', OPTIONS).sources[0]?.linesRead).toBe(1);
       },
     ),
     { numRuns: 300 },

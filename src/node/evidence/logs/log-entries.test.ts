@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ALL_SIGNATURES } from '../../../../test/log-wordings.ts';
 import { redactLog } from '../../redaction/redact-log.ts';
 import {
   endOfLog,
@@ -14,7 +15,8 @@ import {
 
 const NOW = new Date('2026-11-15T12:00:00Z');
 
-const log = (text: string, origin = 'kubelet.INFO') => kubeletLogOf(text, origin, { now: NOW });
+const log = (text: string, origin = 'kubelet.INFO') =>
+  kubeletLogOf(text, origin, { now: NOW, signatures: ALL_SIGNATURES });
 
 const SILENT = [
   'I0330 15:58:27.145341 4130850 kubelet.go:1966] SyncLoop (PLEG): "a_default(2c69)", event: x',
@@ -104,7 +106,7 @@ test('a file of klog tells its year in its first line', () => {
 test('where the beginning was left out, a line is numbered from where we began', () => {
   const read = { ...linesIn([`E0102 15:58:27.9 1 ${ORPHAN}`], {}), isWhole: false };
   const big = { ...read, modifiedMs: 0, bytesRead: 64 * 1024 * 1024 };
-  expect(logOfLines(big, 'kubelet.log', NOW).entries[0]?.origin).toBe(
+  expect(logOfLines(big, 'kubelet.log', { now: NOW }).entries[0]?.origin).toBe(
     'kubelet.log, line 1 of its last 64 MiB',
   );
 });

@@ -1,14 +1,16 @@
 import { MatchingLines } from '../../../lib/std/matching-lines.ts';
+import type { LogSignature } from '../../model/log-signature.ts';
 import type { LogLines } from '../../model/node-reader.ts';
 import { LOG_FIRST_LINES_MAX, LOG_LAST_LINES_MAX, LOG_LINE_CHARACTERS_MAX } from '../limits.ts';
 import { headerOf, type LogTime, parseLogLine } from './log-line.ts';
 import { type Fields, fieldsIn } from './log-signature.ts';
-import { LOG_LITERALS, SIGNATURES, type SignatureId } from './log-signatures.ts';
+import { literalsOf, SIGNATURES, type SignatureId } from './log-signatures.ts';
 import { dateOf, type LogClock, logClock } from './log-time.ts';
 
 /** One thing that a log says. A line that says two things gives two entries. */
 export interface LogEntry {
-  readonly signature: SignatureId;
+  /** The name of what it says. */
+  readonly signature: string;
   /** Absent when the line has no time. */
   readonly time?: Date;
   /** What was said, without what was wrapped around it, every quote bare. */
@@ -41,9 +43,9 @@ export interface KubeletLog {
   /** Oldest first; those without a time where they stood. */
   readonly entries: readonly LogEntry[];
   /** In how many lines the words of a signature stand, those included that were not kept. */
-  readonly counts: Readonly<Partial<Record<SignatureId, number>>>;
+  readonly counts: Readonly<Record<string, number>>;
   /** Signatures that nobody looked for when this log was recorded: of these nothing is known. */
-  readonly unasked: readonly SignatureId[];
+  readonly unasked: readonly string[];
   /** Logs that should be there and could not be read, with why. */
   readonly unread: readonly string[];
   /** When a node was asked for it; absent of a text that somebody sent. */
@@ -54,11 +56,13 @@ export interface LogOptions {
   /** The moment at which the log was read, for lines without a year. */
   readonly now: Date;
   readonly modifiedMs?: number;
+  /** What is looked for; unless given, what evidence itself reads. */
+  readonly signatures?: readonly LogSignature[];
 }
 
 /** What a loose text says that is a log, or holds lines of one. */
 export function kubeletLogOf(text: string, origin: string, options: LogOptions): KubeletLog {
-  return logOfLines(linesIn([readable(text)], options), origin, options.now);
+  return logOfLines(linesIn([readable(text)], options), origin, options);
 }
 
 // {"__REALTIME_TIMESTAMP":"1776418555243111","MESSAGE":[69,48,52,49,55]}
@@ -74,8 +78,12 @@ function readable(text: string): string {
 }
 
 /** The lines of a text that hold something we look for, however it is cut into pieces. */
-export function linesIn(pieces: Iterable<string>, { modifiedMs }: Partial<LogOptions>): LogLines {
-  const matching = new MatchingLines(LOG_LITERALS, {
+export function linesIn(
+  pieces: Iterable<string>,
+  { modifiedMs, signatures = SIGNATURES }: Partial<LogOptions>,
+): LogLines {
+  const literals = literalsOf(signatures);
+  const matching = new MatchingLines(literals, {
     firstMax: LOG_FIRST_LINES_MAX,
     lastMax: LOG_LAST_LINES_MAX,
     characterMax: LOG_LINE_CHARACTERS_MAX,
@@ -88,7 +96,7 @@ export function linesIn(pieces: Iterable<string>, { modifiedMs }: Partial<LogOpt
   const { lines, counts, first, last, scanned } = matching.end();
   return {
     lines: lines.map(({ at, text }) => ({ number: at, text })),
-    containing: LOG_LITERALS,
+    containing: literals,
     counts,
     first: first ?? null,
     last: last ?? null,
@@ -100,12 +108,16 @@ export function linesIn(pieces: Iterable<string>, { modifiedMs }: Partial<LogOpt
 }
 
 /** What the lines of one log say. */
-export function logOfLines(read: LogLines, origin: string, now: Date): KubeletLog {
+export function logOfLines(
+  read: LogLines,
+  origin: string,
+  { now, signatures = SIGNATURES }: Pick<LogOptions, 'now' | 'signatures'>,
+): KubeletLog {
   const first = read.first === null ? undefined : parseLogLine(read.first).time;
   const last = lastTimeIn(read);
   const clock = logClock({ first, last, modifiedMs: read.modifiedMs ?? undefined, now });
   const entries = read.lines.flatMap(({ number, text }) =>
-    entriesIn(text, originOf(read, origin, number), clock),
+    entriesIn({ text, origin: originOf(read, origin, number), clock, signatures }),
   );
   const asked = new Set(read.containing);
   const firstTime = first ? dateOf(first, clock) : entries.find(({ time }) => time)?.time;
@@ -122,8 +134,8 @@ export function logOfLines(read: LogLines, origin: string, now: Date): KubeletLo
       },
     ],
     entries,
-    counts: countsOf(read),
-    unasked: SIGNATURES.flatMap(([id, { literals }]) =>
+    counts: countsOf(read, signatures),
+    unasked: signatures.flatMap(({ id, literals }) =>
       literals.every((literal) => asked.has(literal)) ? [] : [id],
     ),
     unread: [],
@@ -147,21 +159,30 @@ function originOf(read: LogLines, origin: string, number: number): string {
   return `${origin}, line ${number} of its last ${Math.round(read.bytesRead / MIB)} MiB`;
 }
 
-function entriesIn(text: string, origin: string, clock: LogClock): readonly LogEntry[] {
+function entriesIn(line: {
+  readonly text: string;
+  readonly origin: string;
+  readonly clock: LogClock;
+  readonly signatures: readonly LogSignature[];
+}): readonly LogEntry[] {
+  const { text, origin, clock, signatures } = line;
   const parsed = parseLogLine(text);
   const time = parsed.time && dateOf(parsed.time, clock);
   const { message } = parsed;
-  return SIGNATURES.flatMap(([id, signature]) => {
+  return signatures.flatMap((signature) => {
     const fields = fieldsIn(message, signature);
     if (!fields) return [];
-    return [{ signature: id, ...(time ? { time } : {}), message, fields, origin, text }];
+    return [{ signature: signature.id, ...(time ? { time } : {}), message, fields, origin, text }];
   });
 }
 
-function countsOf({ containing, counts }: LogLines): KubeletLog['counts'] {
+function countsOf(
+  { containing, counts }: LogLines,
+  signatures: readonly LogSignature[],
+): KubeletLog['counts'] {
   const byLiteral = new Map(containing.map((literal, index) => [literal, counts[index] ?? 0]));
   return Object.fromEntries(
-    SIGNATURES.map(([id, { literals }]) => [
+    signatures.map(({ id, literals }) => [
       id,
       literals.reduce((sum, literal) => sum + (byLiteral.get(literal) ?? 0), 0),
     ]),
@@ -178,9 +199,9 @@ export function mergedLogs(logs: readonly KubeletLog[], unread: readonly string[
       const key = `${entry.signature} ${entry.text}`;
       return !seen.has(key) && seen.add(key);
     });
-  const counts: Partial<Record<SignatureId, number>> = {};
+  const counts: Record<string, number> = {};
   for (const log of logs) {
-    for (const [id] of SIGNATURES) counts[id] = (counts[id] ?? 0) + (log.counts[id] ?? 0);
+    for (const [id, count] of Object.entries(log.counts)) counts[id] = (counts[id] ?? 0) + count;
   }
   return {
     sources: logs.flatMap(({ sources }) => sources),
@@ -200,8 +221,15 @@ function withTimes(entries: readonly LogEntry[]): readonly { entry: LogEntry; ms
   });
 }
 
-export function entriesOf(log: KubeletLog, ...ids: readonly SignatureId[]): readonly LogEntry[] {
-  return log.entries.filter(({ signature }) => ids.includes(signature));
+/** What a log says of these: by the name of what evidence reads, or as a fault declares it. */
+export function entriesOf(
+  log: KubeletLog,
+  ...signatures: readonly (SignatureId | LogSignature)[]
+): readonly LogEntry[] {
+  const ids = new Set<string>(
+    signatures.map((each) => (typeof each === 'string' ? each : each.id)),
+  );
+  return log.entries.filter(({ signature }) => ids.has(signature));
 }
 
 /** The last sign of life of the sync loop. */
@@ -220,7 +248,10 @@ export function lastSyncLoop(log: KubeletLog): LastSyncLoop | undefined {
   if (!entry) return undefined;
   const { event, end, note } = entriesOf(log, 'sync-loop').at(-1)?.fields ?? {};
   const isCleaning = event === 'housekeeping' && end === undefined && note !== 'skipped';
-  return { entry, isInHousekeeping: isCleaning && !DONE_WITH_ORPHANS.includes(entry.signature) };
+  return {
+    entry,
+    isInHousekeeping: isCleaning && !entriesOf(log, ...DONE_WITH_ORPHANS).includes(entry),
+  };
 }
 
 /** Until when we know what the kubelet said; undefined when no line has a time. */

@@ -1,4 +1,4 @@
-import type { Signature } from './log-signature.ts';
+import type { Signature } from '../../model/log-signature.ts';
 
 /** What the kernel, systemd and others say beside the kubelet, and what keeps it from starting. */
 export const NEIGHBOUR_SIGNATURES = {

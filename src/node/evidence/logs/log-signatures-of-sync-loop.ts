@@ -1,4 +1,4 @@
-import type { Signature } from './log-signature.ts';
+import type { Signature } from '../../model/log-signature.ts';
 
 /** What the sync loop says while it moves, and what others say when it does not. */
 export const SYNC_LOOP_SIGNATURES = {

@@ -1,4 +1,4 @@
-import type { Signature } from './log-signature.ts';
+import type { Signature } from '../../model/log-signature.ts';
 
 /**
  * What systemd and the kernel say of a service, and what a service says when it cannot go on. They are

@@ -1,4 +1,4 @@
-import type { Signature } from './log-signature.ts';
+import type { Signature } from '../../model/log-signature.ts';
 
 /** Volumes that could not be unmounted, removed or told apart, and what is left of their pods. */
 export const VOLUME_SIGNATURES = {
@@ -135,16 +135,6 @@ export const VOLUME_SIGNATURES = {
     patterns: [
       // Failed cleaning up orphaned pod directories: lstat /var/.../v: transport endpoint is not ...
       /cleaning up orphaned pod directories"?(?:: | err=")(?:[a-z]+ (?<path>\/[^\s":]+): )?(?<error>[^"\n]+)/,
-    ],
-  },
-  /** What a CSI volume was is lost: its file is missing, empty or garbled. */
-  'volume-metadata-failed': {
-    literals: ['vol_data.json'],
-    patterns: [
-      // kubernetes.io/csi: failed to open volume data file [/var/.../vol_data.json]: open /var/...
-      /failed to (?<operation>\w+) volume data file \[(?<path>[^\]]+)\]: (?:open \/\S+: )?(?<error>[^"\n]+)/,
-      // open /var/.../kubernetes.io~csi/pvc-45f3/vol_data.json: no such file or directory
-      /(?<operation>open|read|stat|lstat) (?<path>\/[^\s"]*vol_data\.json): (?<error>[^"\n]+)/,
     ],
   },
   'subpath-cleanup-failed': {

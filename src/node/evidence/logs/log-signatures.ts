@@ -1,24 +1,24 @@
-import type { Signature } from './log-signature.ts';
+import type { LogSignature, Signature } from '../../model/log-signature.ts';
 import { CONTAINER_SIGNATURES } from './log-signatures-of-containers.ts';
 import { NEIGHBOUR_SIGNATURES } from './log-signatures-of-neighbours.ts';
 import { SYNC_LOOP_SIGNATURES } from './log-signatures-of-sync-loop.ts';
 import { VOLUME_SIGNATURES } from './log-signatures-of-volumes.ts';
 
-/** Everything that we know to read in a log, by name. */
-export const LOG_SIGNATURES = {
+const KUBELET_SIGNATURES = {
   ...CONTAINER_SIGNATURES,
   ...SYNC_LOOP_SIGNATURES,
   ...VOLUME_SIGNATURES,
   ...NEIGHBOUR_SIGNATURES,
 } as const satisfies Readonly<Record<string, Signature>>;
 
-export type SignatureId = keyof typeof LOG_SIGNATURES;
+export type SignatureId = keyof typeof KUBELET_SIGNATURES;
 
-export const SIGNATURES: readonly (readonly [SignatureId, Signature])[] = Object.entries(
-  LOG_SIGNATURES,
-) as readonly (readonly [SignatureId, Signature])[];
+/** What evidence itself reads in the kubelet's log; faults declare the rest. */
+export const SIGNATURES: readonly LogSignature[] = Object.entries(KUBELET_SIGNATURES).map(
+  ([id, signature]) => ({ id, log: 'kubelet', ...signature }),
+);
 
 /** What a log is searched for, each once. */
-export const LOG_LITERALS: readonly string[] = [
-  ...new Set(SIGNATURES.flatMap(([, { literals }]) => literals)),
-];
+export function literalsOf(signatures: readonly Signature[]): readonly string[] {
+  return [...new Set(signatures.flatMap(({ literals }) => literals))];
+}

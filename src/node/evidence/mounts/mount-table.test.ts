@@ -222,7 +222,10 @@ describe('a table that changes while it is read', () => {
 
   function collect(node: NodeReader): Promise<MountTable> {
     const found = { process: { pid: 812 } };
-    const snapshot: Snapshot = { node, settings: {}, of: <T>() => Promise.resolve(found as T) };
+    const snapshot: Snapshot = {
+      ...{ node, settings: {}, logSignatures: [] },
+      of: <T>() => Promise.resolve(found as T),
+    };
     return mountTable.collect(snapshot);
   }
 

@@ -7,6 +7,7 @@ import { kubeletLog } from '../../evidence/logs/kubelet-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { LOG_PATH_EMPTY, LOG_SIGNATURES, REMOVE_RELATIVE_LOG } from './log-signatures.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 
@@ -46,6 +47,8 @@ export const containerWithoutLogPath = defineFault({
     usr: optional(mergedUsr),
     watched: watchedDeletions,
   },
+  logSignatures: LOG_SIGNATURES,
+  suspicions: { quoted: [REMOVE_RELATIVE_LOG.id, LOG_PATH_EMPTY.id] },
   diagnose,
   recover,
   hasHealed,

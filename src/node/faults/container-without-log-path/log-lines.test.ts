@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { type KubeletLog, kubeletLogOf } from '../../evidence/logs/log-entries.ts';
 import { diagnose } from './diagnose.ts';
 import { isFresh, removalsIn, silenceAfter } from './log-lines.ts';
+import { LOG_SIGNATURES } from './log-signatures.ts';
 
 const ID = 'ca80f370dfb5320d7bf7dbc7eed6e7c306729f7b83d6a9ab27aad85261fbd2c8';
 const output = (time: string) =>
@@ -11,7 +12,10 @@ const other = (time: string) =>
 
 function logOf(...lines: readonly string[]): KubeletLog {
   const now = new Date('2026-06-03T12:00:00Z');
-  return kubeletLogOf(lines.map((line) => `${line}\n`).join(''), 'kubelet.log', { now });
+  return kubeletLogOf(lines.map((line) => `${line}\n`).join(''), 'kubelet.log', {
+    now,
+    signatures: LOG_SIGNATURES,
+  });
 }
 
 const lastOf = (log: KubeletLog) => {

@@ -4,6 +4,12 @@ import {
   type KubeletLog,
   type LogEntry,
 } from '../../evidence/logs/log-entries.ts';
+import {
+  LOG_PATH_EMPTY,
+  LOGGING_DISABLED,
+  NAMELESS_SANDBOX,
+  REMOVE_RELATIVE_LOG,
+} from './log-signatures.ts';
 
 /** A line in which the kubelet says that it could not remove something of its working folder. */
 export interface Removal {
@@ -16,7 +22,7 @@ export interface Removal {
 
 /** In the order of the log. */
 export function removalsIn(log: KubeletLog): readonly Removal[] {
-  return entriesOf(log, 'remove-relative-log').flatMap((line) => {
+  return entriesOf(log, REMOVE_RELATIVE_LOG).flatMap((line) => {
     const { containerId, name } = line.fields;
     if (containerId === undefined || name === undefined) return [];
     return [{ containerId, name, time: line.time, line }];
@@ -25,7 +31,7 @@ export function removalsIn(log: KubeletLog): readonly Removal[] {
 
 /** What such a container causes while it still runs. It proves nothing by itself. */
 export function suspicionsIn(log: KubeletLog): readonly LogEntry[] {
-  return entriesOf(log, 'log-path-empty', 'logging-disabled', 'nameless-sandbox');
+  return entriesOf(log, LOG_PATH_EMPTY, LOGGING_DISABLED, NAMELESS_SANDBOX);
 }
 
 const MINUTE_MS = 60_000;

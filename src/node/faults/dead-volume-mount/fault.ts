@@ -10,6 +10,7 @@ import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
 import { type Reason, reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
+import { waitingThread } from './waiting-thread.ts';
 
 /** Only a person can cure these, and the kubelet's clean-up does not wait for them. */
 const OF_LIVE_PODS: readonly Reason[] = ['VolumeOfLivePodHangs', 'VolumeOfLivePodFails'];
@@ -46,6 +47,7 @@ export const deadVolumeMount = defineFault({
     dump: optional(syncLoopDump),
     stacks: optional(deadMountStacks),
   },
+  suspicions: { quoted: ['sync-loop-unhealthy'], task: waitingThread },
   diagnose,
   recover,
   hasHealed,

@@ -8,6 +8,7 @@ export const kubeletNotRunning = defineFault({
   title: 'The kubelet of this node does not run',
   severity: 'broken',
   stage: 'stable',
+  isFirst: true,
   isOfTheMoment: true,
   isOfTheNode: true,
   references: [

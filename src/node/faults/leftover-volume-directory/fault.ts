@@ -3,6 +3,7 @@ import { teardownLog } from '../../evidence/volumes/teardown-log.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { listedLeftover } from './listed-leftover.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 
@@ -48,6 +49,7 @@ export const leftoverVolumeDirectory = defineFault({
     leftovers: optional(leftoverFolders),
     log: optional(teardownLog),
   },
+  suspicions: { quoted: ['rename-failed', 'leftover-volume'], listing: listedLeftover },
   diagnose,
   recover,
   hasHealed,

@@ -8,6 +8,7 @@ export const runtimeNotResponding = defineFault({
   title: 'The container runtime of this node does not respond',
   severity: 'broken',
   stage: 'stable',
+  isFirst: true,
   isOfTheMoment: true,
   isOfTheNode: true,
   references: [

@@ -8,6 +8,7 @@ import { pods } from '../../evidence/pods/pods.ts';
 import { optional } from '../../model/evidence.ts';
 import { defineFault } from '../../model/fault.ts';
 import { diagnose } from './diagnose.ts';
+import { lostSource } from './lost-source.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
 
@@ -41,6 +42,7 @@ export const staleSubpathMount = defineFault({
     // The kubelet's list tells which containers are meant to run; the runtime tells which do.
     pods: optional(pods),
   },
+  suspicions: { 'plain-mounts': lostSource },
   diagnose,
   recover,
   hasHealed,

@@ -1,0 +1,38 @@
+import { attempt } from '../../model/attempt.ts';
+import { defineEvidence } from '../../model/evidence.ts';
+import { type LogPlace, nameOfLog, ReadError } from '../../model/node-reader.ts';
+import { JOURNAL_BYTES } from '../limits.ts';
+import { type KubeletLog, logOfLines } from './log-entries.ts';
+import { literalsOf } from './log-signatures.ts';
+
+/** The journal, or a file that syslog writes where there is no journal. */
+const PLACES: readonly LogPlace[] = [
+  { journal: ['_TRANSPORT=kernel'] },
+  { file: '/var/log/kern.log' },
+  { file: '/var/log/messages' },
+];
+
+// 2026-04-04T16:39:58+0000 worker-7 kernel: nf_conntrack: table full, dropping packet
+const OF_KERNEL = /\bkernel: /;
+
+/** What the kernel logged, as far as a fault declares it. */
+export const kernelLog = defineEvidence<KubeletLog>({
+  id: 'kernel-log',
+  title: 'The log of the kernel',
+  collect: async ({ node, logSignatures }) => {
+    const signatures = logSignatures.filter(({ log }) => log === 'kernel');
+    const asked = { containing: literalsOf(signatures), lastBytes: JOURNAL_BYTES };
+    const unread: string[] = [];
+    for (const log of PLACES) {
+      const read = await attempt(node.ask('log', { ...asked, log }));
+      if (read.known && read.value.linesRead > 0) {
+        const lines = read.value.lines.filter(({ text }) => OF_KERNEL.test(text));
+        const options = { now: node.now(), signatures };
+        const found = logOfLines({ ...read.value, lines }, nameOfLog(log), options);
+        return { ...found, readAt: node.now() };
+      }
+      unread.push(read.known ? `${nameOfLog(log)}: it has no lines` : read.why);
+    }
+    throw new ReadError('missing', 'the log of the kernel', unread.join('; '));
+  },
+});
