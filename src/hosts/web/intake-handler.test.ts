@@ -63,7 +63,7 @@ test.each([
   ['no list', 'POST', '/api/v1/alerts', { labels: {} }, 400, 'a list of alerts'],
   ['no JSON', 'POST', '/api/v2/alerts', '[{', 400, 'it is no JSON'],
   ['no severity', 'POST', '/api/v1/commonevent', { ...EVENT, severity: '' }, 400, '\\"severity\\"'],
-  ['a list of events', 'POST', '/api/v1/commonevent', [], 400, 'it is no object'],
+  ['a list of events', 'POST', '/api/v1/commonevent', [], 400, 'not an object'],
   [
     'too many',
     'POST',

@@ -180,11 +180,11 @@ test('defaults are filled in', () => {
   expect(spec({ path: '/a' })).toEqual({ processor: { timeoutSeconds: 30, path: '/a' } });
 });
 
-describe('what is wrong is told with its place and the way out', () => {
+describe('a problem names its field and the fix', () => {
   const script = { scriptRunner: { script: '' } };
   test.each([
-    ['no object', 'text', ': it is no object: begin with apiVersion and kind'],
-    ['no kind', { apiVersion }, ': it does not say its kind'],
+    ['no object', 'text', ': not an object: start with apiVersion and kind'],
+    ['no kind', { apiVersion }, ': kind is missing'],
     [
       'a mistyped kind',
       fixture('Operations', {}),
@@ -210,50 +210,50 @@ describe('what is wrong is told with its place and the way out', () => {
       { ...operation(script), apiVersion: 'diagnosis.kubediag.org/v2' },
       'apiVersion: there is no such version: write',
     ],
-    ['no name', { ...operation(script), metadata: {} }, 'metadata.name: it is missing'],
+    ['no name', { ...operation(script), metadata: {} }, 'metadata.name: missing'],
     [
       'no metadata',
       { apiVersion, kind: 'Operation', spec: { processor: script } },
-      'metadata: it is missing: give it an object',
+      'metadata: missing: set it to an object',
     ],
     [
       'a name with capitals',
       { ...operation(script), metadata: { name: 'One' } },
-      'metadata.name: it is no name of a Kubernetes object',
+      'metadata.name: not a valid name of a Kubernetes object',
     ],
-    ['no spec', { apiVersion, kind: 'Operation', metadata: { name: 'a' } }, 'spec: it is missing'],
+    ['no spec', { apiVersion, kind: 'Operation', metadata: { name: 'a' } }, 'spec: missing'],
     [
       'no way to run it',
       operation({ timeoutSeconds: 5 }),
-      'spec.processor: the processor says nothing of how it is run: give it httpServer, scriptRunner or function',
+      'spec.processor: the processor has no way to run: set httpServer, scriptRunner or function',
     ],
     [
       'two ways',
       operation({ ...script, httpServer: {} }),
-      'spec.processor: the processor names more than one way to run it',
+      'spec.processor: the processor has more than one way to run',
     ],
     [
       'the flat form beside another',
       operation({ ...script, path: '/' }),
-      'names more than one way',
+      'has more than one way to run',
     ],
     [
       'a port too large',
       operation({ httpServer: { port: 65_536 } }),
-      'spec.processor.httpServer.port: 65536 is out of bounds: write a number of at most 65535',
+      'spec.processor.httpServer.port: 65536 is out of range: write a number of at most 65535',
     ],
     ['no time', operation({ ...script, timeoutSeconds: 0 }), 'write a number of at least 1'],
     [
       'half a second',
       operation({ ...script, timeoutSeconds: 0.5 }),
-      'it is no whole number, and must be a whole number',
+      'not an integer, must be an integer',
     ],
     [
       'a scheme',
       operation({ httpServer: { scheme: 'ftp' } }),
-      '"ftp" is none of the words that are known here: use "http" or "https"',
+      '"ftp" is not a known value: use "http" or "https"',
     ],
-    ['a path', operation({ path: 'a' }), 'spec.processor.path: it does not begin with "/"'],
+    ['a path', operation({ path: 'a' }), 'spec.processor.path: does not start with "/"'],
     [
       'an address with a port',
       operation({ httpServer: { address: 'http://a:80' } }),
@@ -262,58 +262,58 @@ describe('what is wrong is told with its place and the way out', () => {
     [
       'an IP that is none',
       operation({ externalIP: '10.0.0.256' }),
-      'spec.processor.externalIP: it is no IP address',
+      'spec.processor.externalIP: not an IP address',
     ],
     [
       'a file outside',
       operation({ function: { codeSource: { '../a.py': '' }, runtime: 'Python3' } }),
-      'codeSource: a file has a name that could lead out of its folder',
+      'codeSource: a file name could lead out of the directory',
     ],
     [
       'a short graph',
       fixture('OperationSet', { adjacencyList: [{}] }),
-      'spec.adjacencyList: it has 1 entries: let it have at least 2',
+      'spec.adjacencyList: 1 entry: use at least 2',
     ],
     [
       'no node',
       diagnosis({ nodeName: '' }),
-      'spec: it does not say which node is meant: give it nodeName, podReference or targetSelector',
+      'spec: no target: set nodeName, podReference or targetSelector',
     ],
     [
       'no set',
       fixture('Diagnosis', { nodeName: 'a' }),
-      'spec.operationSet: it is missing: give it a text',
+      'spec.operationSet: missing: set it to a string',
     ],
     [
       'an unquoted number',
       diagnosis({ nodeName: 'a', parameters: { 'param.size': 5 } }),
-      'spec.parameters["param.size"]: it is a number, and must be a text: put it in quotes: "5"',
+      'spec.parameters["param.size"]: a number, must be a string: quote it: "5"',
     ],
     [
       'an unknown way to recover',
       diagnosis({ nodeName: 'a', recovery: 'Maybe' }),
-      'spec.recovery: "Maybe" is none of the words',
+      'spec.recovery: "Maybe" is not a known value',
     ],
     [
       'a way to recover in other letters',
       diagnosis({ nodeName: 'a', recovery: 'approval' }),
-      'spec.recovery: "approval" is none of the words that are known here: did you mean "Approval"?',
+      'spec.recovery: "approval" is not a known value: did you mean "Approval"?',
     ],
-    ['no source', trigger({ sourceTemplate: {} }), 'spec.sourceTemplate: it waits for nothing'],
+    ['no source', trigger({ sourceTemplate: {} }), 'spec.sourceTemplate: no event source'],
     [
       'a schedule of four fields',
       trigger({ nodeName: 'a', sourceTemplate: { cronTemplate: { schedule: '* * * *' } } }),
-      'it is no schedule',
+      'not a cron schedule',
     ],
     [
       'a schedule without a node',
       trigger({ sourceTemplate: { cronTemplate: { schedule: '@hourly' } } }),
-      'spec: a schedule names no node',
+      'spec: a schedule without a node',
     ],
     [
       'an event without a severity',
       fixture('CommonEvent', { summary: 'a', source: 'b' }),
-      'spec.severity: it is missing',
+      'spec.severity: missing',
     ],
   ])('%s', (_, value, expected) => {
     const { resource, problems } = checkResource(value);
@@ -345,13 +345,13 @@ describe('an object has a limit, and so has what is said of it', () => {
   test('values, pairs of labels and annotations', () => {
     const names = Array.from({ length: 50_000 }, () => 'my-node');
     expect(reported(diagnosis({ targetSelector: { nodeNames: names } }))).toEqual([
-      'problem : it holds 50007 values, of at most 50000: leave out what is not needed, or split it',
+      'problem : 50007 values, of at most 50000: remove what is not needed, or split the object',
     ]);
     const pairs = Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [`a${at}`, '']));
     for (const field of ['labels', 'annotations']) {
       const metadata = { name: 'one', [field]: pairs };
       expect(reported({ ...diagnosis({ nodeName: 'my-node' }), metadata })).toEqual([
-        `problem metadata.${field}: more than 1000 pairs: leave out what is not needed`,
+        `problem metadata.${field}: more than 1000 pairs: remove what is not needed`,
       ]);
     }
   });
@@ -361,8 +361,6 @@ describe('an object has a limit, and so has what is said of it', () => {
     const all = reported(diagnosis({ ...unknown, nodeName: 'A B' }), 'Warn');
     expect(all).toHaveLength(102);
     expect(all[0]).toContain('problem spec.nodeName');
-    expect(all.at(-1)).toBe(
-      'note : there are 50 more notes than are listed: see to those that are listed first',
-    );
+    expect(all.at(-1)).toBe('note : 50 more notes: fix the listed ones first');
   });
 });

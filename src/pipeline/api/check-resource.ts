@@ -21,7 +21,7 @@ interface Specs {
   readonly CommonEvent: CommonEventSpec;
 }
 
-/** A resource whose form is right, with its defaults filled in. */
+/** A valid resource, with its defaults filled in. */
 export type Resource = {
   readonly [K in KindName]: {
     readonly kind: K;
@@ -31,26 +31,26 @@ export type Resource = {
 }[KindName];
 
 export interface CheckedResource {
-  /** Absent when its form is wrong, or when it is none of ours. */
+  /** Absent when it is invalid or belongs to another API group. */
   readonly resource?: Resource;
   readonly problems: readonly Problem[];
 }
 
 /**
- * Checks one object of a manifest against the form of its kind. What is not of our API group has no
- * problems and is no resource: manifests hold other people's objects as well. Unknown fields are
- * dropped where they are no problem.
+ * Checks one object of a manifest against the schema of its kind. An object of another API group has
+ * no problems and is no resource: manifests contain other objects as well. Unknown fields are dropped
+ * where they are not an error.
  */
 export function checkResource(
   value: unknown,
   validation: FieldValidation = 'Strict',
 ): CheckedResource {
-  if (!isObject(value)) return refused([], 'it is no object', 'begin with apiVersion and kind');
+  if (!isObject(value)) return refused([], 'not an object', 'start with apiVersion and kind');
   const { apiVersion, kind: name } = value;
   if (typeof apiVersion !== 'string' || typeof name !== 'string') {
     const missing = typeof apiVersion === 'string' ? 'kind' : 'apiVersion';
     const fix = `write, for example, "apiVersion: ${API_VERSION}" and "kind: Operation"`;
-    return refused([], `it does not say its ${missing}`, fix);
+    return refused([], `${missing} is missing`, fix);
   }
   if (apiVersion === OLD_GROUP) return noted(['apiVersion'], ...OLD_GROUP_TEXT);
   if (!isMeantForUs(apiVersion)) return { problems: [] };
@@ -58,7 +58,7 @@ export function checkResource(
     const part = apiVersion.startsWith(`${GROUP}/`) ? 'version' : 'API group';
     return refused(['apiVersion'], `there is no such ${part}`, `write "${API_VERSION}"`);
   }
-  // Made by KubeDiag for itself, in a version that was never released.
+  // Upstream KubeDiag creates it for itself, in a version that was never released.
   if (name === 'Task') return noted(['kind'], 'a Task is not read', 'write a Diagnosis');
   const kind = kinds.find((each) => each.kind === name);
   if (!kind) {
@@ -72,13 +72,13 @@ export function checkResource(
   }
   const size = sizeOf([value.metadata, value.spec]);
   if (size > VALUES_MAX) {
-    const what = `it holds ${size} values, of at most ${VALUES_MAX}`;
-    return refused([], what, 'leave out what is not needed, or split it');
+    const what = `${size} values, of at most ${VALUES_MAX}`;
+    return refused([], what, 'remove what is not needed, or split the object');
   }
   return checkedAs(kind, value, validation);
 }
 
-/** Of our API group, or of one that is a slip of the pen away: diagnosis.kubediag.io. */
+/** Of our API group, or of one with a typo: diagnosis.kubediag.io. */
 export function isMeantForUs(apiVersion: string): boolean {
   const [group = ''] = apiVersion.split('/');
   return group.startsWith('diagnosis.kubediag.') || isNearly(GROUP, group);
@@ -115,7 +115,7 @@ interface Form {
   readonly fields: StructuralSchema;
 }
 
-/** Made once for each kind: a folder may hold thousands of one. */
+/** Built once for each kind: a directory may have thousands of manifests of one kind. */
 const forms = new Map<Kind, Form>();
 
 function formOf(kind: Kind): Form {
@@ -127,7 +127,7 @@ function formOf(kind: Kind): Form {
   return form;
 }
 
-/** Beside the spec. A status in a manifest is dropped whole, so its fields are not looked at. */
+/** Beside the spec. A status in a manifest is dropped, so its fields are not checked. */
 const HEAD: Readonly<Record<string, StructuralSchema>> = {
   apiVersion: {},
   kind: {},
@@ -135,12 +135,12 @@ const HEAD: Readonly<Record<string, StructuralSchema>> = {
   status: {},
 };
 
-/** A name of our own making will do for a Diagnosis: nobody refers to it. */
+/** A Diagnosis may have a generated name, because nothing refers to it. */
 function namelessness({ kind }: Kind, given: unknown): readonly Problem[] {
   if (!isObject(given) || given.name !== undefined) return [];
   if (kind === 'Diagnosis' && given.generateName !== undefined) return [];
-  const fix = 'write the name under which it is to be found';
-  return [{ severity: 'problem', place: ['metadata', 'name'], what: 'it is missing', fix }];
+  const fix = 'set the name of the object';
+  return [{ severity: 'problem', place: ['metadata', 'name'], what: 'missing', fix }];
 }
 
 function refused(place: Problem['place'], what: string, fix: string): CheckedResource {
@@ -165,7 +165,7 @@ function sizeOf(value: unknown): number {
   return Object.values(value).reduce<number>((sum, inner) => sum + sizeOf(inner), 1);
 }
 
-/** A field without a value is absent, as the API server has it. */
+/** A null field counts as absent, as in the API server. */
 function withoutNulls<T>(value: T): T {
   if (Array.isArray(value)) return value.map((item: unknown) => withoutNulls(item)) as T;
   if (!isObject(value)) return value;

@@ -6,12 +6,12 @@ type Cell = string | number | boolean;
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
-  /** Above 0 it is shown to those only who want it wide. */
+  /** Above 0: only shown with `-o wide`. */
   readonly priority: number;
   readonly cellOf: (object: unknown, now: Date) => Cell;
 }
 
-/** The columns in which objects of a kind are shown, here and by an API server: its name comes first. */
+/** The columns of a kind, here and in an API server: its name comes first. */
 export function columnsOf({ columns }: Pick<Kind, 'columns'>): readonly TableColumn[] {
   const rest = columns.map(({ name, type, jsonPath, priority = 0 }) => {
     // .spec.podReference.name
@@ -36,7 +36,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const YEAR = 365 * DAY;
 
-/** "45s", "5m12s", "3h", "12d": how long ago a time is, in the words of kubectl. */
+/** "45s", "5m12s", "3h", "12d": how long ago a time is, as kubectl prints it. */
 export function ageText(time: string, now: Date): string {
   const seconds = Math.floor((now.getTime() - Date.parse(time)) / 1_000);
   if (Number.isNaN(seconds)) return '<invalid>';

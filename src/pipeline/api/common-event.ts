@@ -13,7 +13,7 @@ export const commonEventSpec = z.object({
 });
 
 export const commonEventStatus = z.object({
-  count: count.describe('How often it was received.').exactOptional(),
+  count: count.describe('Number of times it was received.').exactOptional(),
   resolved: flag.exactOptional(),
   diagnosed: flag.exactOptional(),
   lastUpdateTime: time.exactOptional(),

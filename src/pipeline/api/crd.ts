@@ -1,7 +1,7 @@
 import { GROUP, type Kind, VERSION } from './kinds.ts';
 import { structuralSchema } from './structural-schema.ts';
 
-/** The CustomResourceDefinition of a kind, as `kubectl apply` takes it. */
+/** The CustomResourceDefinition of a kind, as `kubectl apply` accepts it. */
 export function crd(kind: Kind) {
   const { plural, shortNames, scope, columns, status } = kind;
   const singular = kind.kind.toLowerCase();

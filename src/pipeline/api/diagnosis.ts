@@ -20,46 +20,46 @@ import { ruled } from './rules.ts';
 
 export const diagnosisSpec = ruled(
   z.object({
-    operationSet: givenName('The OperationSet that is walked.'),
-    nodeName: objectName('The node that is looked at.').exactOptional(),
+    operationSet: givenName('Name of the OperationSet to run.'),
+    nodeName: objectName('Node to diagnose.').exactOptional(),
     podReference: podReference.exactOptional(),
-    parameters: textMap.describe('Handed to every step.').exactOptional(),
+    parameters: textMap.describe('Passed to every step.').exactOptional(),
     targetSelector: targetSelector.exactOptional(),
     recovery: z
       .enum(['Automatic', 'Approval', 'Never'])
       .describe(
-        'Whether steps that repair may act: by themselves (the default), when approved, or not.',
+        'Whether steps may repair the node: on their own (Automatic, the default), after approval, or never.',
       )
       .exactOptional(),
     dryRun: flag
       .describe(
-        'Steps of ours that repair tell what they would do, and do nothing. Scripts, functions and other servers are not run: their steps fail.',
+        'Built-in steps only report what they would repair. Steps with scripts, functions and other servers do not run, and fail.',
       )
       .exactOptional(),
     deadlineSeconds: z
       .int()
       .min(1)
       .max(TIMEOUT_SECONDS_MAX)
-      .describe('How long the whole may take from its start time.')
+      .describe('Deadline in seconds, counted from status.startTime.')
       .exactOptional(),
     ttlSecondsAfterFinished: z
       .int()
       .min(0)
       .max(RETENTION_SECONDS_MAX)
-      .describe('How long it is kept when it has ended.')
+      .describe('Seconds after its end until the Diagnosis is deleted.')
       .exactOptional(),
     approvedPlan: text
       .max(PLAN_CHARACTERS_MAX)
       .describe(
-        'With recovery "Approval": the status.plan that may be carried out; a later plan may not.',
+        'With recovery "Approval": the status.plan to execute. A later plan needs a new approval.',
       )
       .exactOptional(),
-    suspend: flag.describe('While true, no further step is begun.').exactOptional(),
+    suspend: flag.describe('While true, no further step starts.').exactOptional(),
     cancel: flag
-      .describe('Once true, no further step is begun, and it ends as Failed.')
+      .describe('Once true, no further step starts, and the Diagnosis ends as Failed.')
       .exactOptional(),
   }),
-  'What is to be looked at, and how.',
+  'What to diagnose, and how.',
   [
     {
       holds: (spec) =>
@@ -67,13 +67,13 @@ export const diagnosisSpec = ruled(
         spec.podReference !== undefined ||
         spec.targetSelector !== undefined,
       cel: "(has(self.nodeName) && self.nodeName != '') || has(self.podReference) || has(self.targetSelector)",
-      what: 'it does not say which node is meant',
-      fix: 'give it nodeName, podReference or targetSelector',
+      what: 'no target',
+      fix: 'set nodeName, podReference or targetSelector',
     },
   ],
 );
 
-/** The words of every KubeDiag; the last is known to all of them and was never written. */
+/** The phases of upstream KubeDiag, which declares the last one and never sets it. */
 const PHASES = ['', 'Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'] as const;
 
 const checkpoint = z.object({
@@ -86,7 +86,7 @@ const checkpoint = z.object({
   synchronizedTasks: z.array(text).exactOptional(),
 });
 
-/** One step as it went: the record that tells what passed, failed or never ran. */
+/** The record of one step that succeeded, failed or did not run. */
 const step = z.object({
   pathIndex: count,
   nodeIndex: count,
@@ -99,7 +99,7 @@ const step = z.object({
     .exactOptional(),
   message: text.exactOptional(),
   startTime: time
-    .describe('When it was the turn of this step; it may have waited before it was run.')
+    .describe('When the step was due; it may have waited in a queue before it ran.')
     .exactOptional(),
   endTime: time.exactOptional(),
 });
@@ -117,7 +117,7 @@ const subject = z.object({
 
 const proof = z.object({
   claim: text.describe('What the line shows.'),
-  text: text.describe('The line itself; the claim may be the whole of it.').exactOptional(),
+  text: text.describe('The line itself; absent if the claim says it all.').exactOptional(),
   origin: text.describe('Where it was read.'),
 });
 
@@ -128,9 +128,12 @@ const finding = z.object({
   reason: text,
   summary: text,
   subject: subject.exactOptional(),
-  proof: z.array(proof).describe('Lines that a sceptic can check by hand.').exactOptional(),
+  proof: z
+    .array(proof)
+    .describe('Lines that prove the finding, with their origin.')
+    .exactOptional(),
   proofNotListed: count
-    .describe('How many such lines there were; the status has no room for them.')
+    .describe('Number of proof lines left out, because the status has a size limit.')
     .exactOptional(),
 });
 
@@ -138,15 +141,15 @@ const action = z.object({
   kind: text,
   fault: text.exactOptional(),
   finding: text.exactOptional(),
-  summary: text.describe('Of the finding that it is for.').exactOptional(),
-  description: text.describe('What is done, and to what.').exactOptional(),
-  details: z.array(text).describe('What tells the thing from others.').exactOptional(),
+  summary: text.describe('Summary of the finding that it repairs.').exactOptional(),
+  description: text.describe('The action and its target.').exactOptional(),
+  details: z.array(text).describe('What identifies the target.').exactOptional(),
   state: text.exactOptional(),
   endTime: time.exactOptional(),
-  journalEntry: count.describe('Its number in the journal of the node.').exactOptional(),
-  plan: text.describe('The plan that it waits in for approval.').exactOptional(),
-  digest: text.describe('Hash of all its arguments: the approval covers them too.').exactOptional(),
-  why: text.exactOptional(),
+  journalEntry: count.describe('Number of the entry in the journal of the node.').exactOptional(),
+  plan: text.describe('The plan to which it belongs while it waits for approval.').exactOptional(),
+  digest: text.describe('Hash of all arguments: the approval covers them too.').exactOptional(),
+  message: text.describe('Why it was refused, failed or had no effect.').exactOptional(),
 });
 
 export const diagnosisStatus = z.object({
@@ -159,30 +162,30 @@ export const diagnosisStatus = z.object({
     .exactOptional(),
   conditions: z.array(condition).exactOptional(),
   startTime: time.exactOptional(),
-  endTime: time.describe('When it succeeded or failed.').exactOptional(),
+  endTime: time.describe('When the Diagnosis succeeded or failed.').exactOptional(),
   observedGeneration: observedGeneration.exactOptional(),
   adjacencyListHash: text
-    .describe('Of the graph that it was begun with; with another one it ends.')
+    .describe('Hash of the graph at the start; the Diagnosis fails when the graph changes.')
     .exactOptional(),
-  checkpoint: checkpoint.describe('The step that is run now, or was run last.').exactOptional(),
+  checkpoint: checkpoint.describe('The current or the last step.').exactOptional(),
   currentStep: z
     .object({
       operation: text,
       startTime: time,
-      attempts: count
-        .describe('How often its server was asked in vain; absent until that happens.')
-        .exactOptional(),
-      nextAttemptTime: time.describe('When its server is asked again.').exactOptional(),
+      attempts: count.describe('Number of failed requests to its server.').exactOptional(),
+      nextAttemptTime: time.describe('Time of the next request.').exactOptional(),
       message: text.describe('Why the last attempt failed.').exactOptional(),
     })
-    .describe('The step that it is at, and since when; gone once it has ended.')
+    .describe('The current step, and since when; absent after the end.')
     .exactOptional(),
   succeededPath: z.array(graphNode).exactOptional(),
   failedPaths: graphPaths.exactOptional(),
-  operationResults: results.describe('What all steps found; the last writer wins.').exactOptional(),
+  operationResults: results.describe('Results of all steps; the last writer wins.').exactOptional(),
   largeResults: z
     .array(z.object({ key: text, bytes: count, file: text }))
-    .describe('Results that are too large for a status: kept beside it, and handed on whole.')
+    .describe(
+      'Results that are too large for a status: stored separately, and passed to later steps in full.',
+    )
     .exactOptional(),
   nodeNames: z.array(text).exactOptional(),
   context: z
@@ -192,18 +195,18 @@ export const diagnosisStatus = z.object({
     })
     .describe('Results by step and by node.')
     .exactOptional(),
-  steps: z.array(step).describe('Every step of every path that was tried.').exactOptional(),
-  stepsNotListed: count.describe('How many more there were; the list has a limit.').exactOptional(),
+  steps: z.array(step).describe('Every step of every path that ran.').exactOptional(),
+  stepsNotListed: count.describe('Number of steps left out; the list has a limit.').exactOptional(),
   findings: z.array(finding).exactOptional(),
-  findingsNotListed: count.describe('How many more there were.').exactOptional(),
+  findingsNotListed: count.describe('Number of findings left out.').exactOptional(),
   plan: text
-    .describe('Names the plannedActions; they wait until spec.approvedPlan says the same.')
+    .describe('Name of the planned actions; they wait until spec.approvedPlan has the same value.')
     .exactOptional(),
   plannedActions: z.array(action).exactOptional(),
-  plannedActionsNotListed: count.describe('How many more there were.').exactOptional(),
-  actions: z.array(action).describe('What was done to the node, or refused.').exactOptional(),
+  plannedActionsNotListed: count.describe('Number of planned actions left out.').exactOptional(),
+  actions: z.array(action).describe('Actions on the node, and refused ones.').exactOptional(),
   actionsNotListed: count
-    .describe('How many more there were; the journal of the node has them all.')
+    .describe('Number of actions left out; the journal of the node has all of them.')
     .exactOptional(),
 });
 

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import { NAME_CHARACTERS_MAX, PAIRS_MAX, TARGETS_MAX } from './limits.ts';
 import { patterned } from './rules.ts';
 
-/** Parts that several resources have. A field that no schema names is dropped, if it is not refused. */
+/** Fields that several resources share. */
 
 export const text = z.string();
 export const flag = z.boolean();
@@ -14,24 +14,24 @@ export const textMap = z
   .record(z.string(), text)
   .refine((map) => Object.keys(map).length <= PAIRS_MAX, {
     error: `more than ${PAIRS_MAX} pairs`,
-    params: { fix: 'leave out what is not needed' },
+    params: { fix: 'remove what is not needed' },
   })
   .meta({ maxProperties: PAIRS_MAX });
 
 export const time = z.iso.datetime({ offset: true });
 
-/** Maps without a bound are the status's, which we write ourselves. */
+/** Without a bound: only statuses have it, and only we write them. */
 export const results = z.record(z.string(), text);
 
 const NAME = {
-  what: 'it is no name of a Kubernetes object',
+  what: 'not a valid name of a Kubernetes object',
   fix: 'use lower case letters, digits, "-" and ".", as in "my-node"',
 };
 
 // my-node, prometheus-alert.node-clock.94df165.1622707344
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?([.][a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
-// The same, or nothing, which some writers leave where they mean that it is absent.
+// The same, or empty: some clients send an empty string for an absent name.
 const OPTIONAL_NAME = new RegExp(`^$|${OBJECT_NAME.source}`);
 
 const name = text.max(NAME_CHARACTERS_MAX);
@@ -47,9 +47,9 @@ export const podReference = z
   .object({
     namespace: givenName('Namespace of the pod.'),
     name: givenName('Name of the pod.'),
-    container: objectName('One container of it; all of them when it is absent.').exactOptional(),
+    container: objectName('Name of the container; all containers when absent.').exactOptional(),
   })
-  .describe('The pod that is looked at.');
+  .describe('Pod to diagnose.');
 
 const labelSelector = z.object({
   matchLabels: textMap.exactOptional(),
@@ -71,7 +71,7 @@ export const targetSelector = z
     podSelector: labelSelector.describe('The nodes of all pods with these labels.').exactOptional(),
     podReferences: z.array(podReference).max(TARGETS_MAX).exactOptional(),
   })
-  .describe('Which nodes are looked at. The first member that is not empty counts.');
+  .describe('Nodes to diagnose. The first member that is not empty counts.');
 
 export const condition = z.object({
   type: text,
@@ -83,7 +83,7 @@ export const condition = z.object({
 
 export type Condition = z.output<typeof condition>;
 
-/** Of our own objects' metadata only what we use; the API server checks the rest. */
+/** Only the metadata that we use; the API server checks the rest. */
 export const metadata = z.object({
   name: givenName('').exactOptional(),
   generateName: text.exactOptional(),

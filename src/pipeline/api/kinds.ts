@@ -17,7 +17,7 @@ interface Column {
   readonly priority?: number;
 }
 
-/** What Kubernetes has to know of one of our kinds. */
+/** One of our kinds, as its CustomResourceDefinition describes it. */
 export interface Kind {
   readonly kind: KindName;
   readonly plural: string;
@@ -46,7 +46,7 @@ export const kinds: readonly Kind[] = [
     plural: 'operations',
     shortNames: ['diagop'],
     scope: 'Cluster',
-    description: 'One step of a diagnosis, and how it is run.',
+    description: 'One step of a diagnosis, and how to run it.',
     spec: operationSpec,
     columns: [age],
   },
@@ -65,7 +65,7 @@ export const kinds: readonly Kind[] = [
     plural: 'diagnoses',
     shortNames: ['diag'],
     scope: 'Namespaced',
-    description: 'One walk through an OperationSet, on one node or several, and what came of it.',
+    description: 'A run of an OperationSet on one or more nodes, and its result.',
     spec: diagnosisSpec,
     status: diagnosisStatus,
     columns: [
@@ -84,7 +84,7 @@ export const kinds: readonly Kind[] = [
     plural: 'triggers',
     shortNames: ['diagtrigger'],
     scope: 'Cluster',
-    description: 'Makes a Diagnosis when something happens.',
+    description: 'Creates a Diagnosis when an event matches.',
     spec: triggerSpec,
     status: triggerStatus,
     columns: [
@@ -98,7 +98,7 @@ export const kinds: readonly Kind[] = [
     plural: 'commonevents',
     shortNames: ['cev'],
     scope: 'Namespaced',
-    description: 'Something that another system told of, in the common event format of PagerDuty.',
+    description: 'An event of another system, in the PagerDuty common event format.',
     spec: commonEventSpec,
     status: commonEventStatus,
     columns: [

@@ -1,11 +1,11 @@
-/** Nodes of an OperationSet, the start node among them. A rule of the API server visits each edge. */
+/** Nodes of an OperationSet, including the start node. A rule of the API server visits each edge. */
 export const NODES_MAX = 500;
 
-/** A step of a week is a step that nobody waits for; a timer of Node holds no more than 24 days. */
+/** Nobody waits a week for a step; a timer of Node is limited to 24 days. */
 export const TIMEOUT_SECONDS_MAX = 604_800;
 export const TIMEOUT_SECONDS_DEFAULT = 30;
 
-/** A year: a Diagnosis that is kept longer wants no time at all. */
+/** A year: omit the field to retain a Diagnosis longer. */
 export const RETENTION_SECONDS_MAX = 31_536_000;
 
 /** Pairs in a map of strings. All of an object must fit into 1.5 MB of etcd in any case. */
@@ -17,7 +17,7 @@ export const CODE_FILES_MAX = 100;
 /** Arguments of a script: they end up on a command line. */
 export const ARGUMENTS_MAX = 256;
 
-/** Attempts after the first to reach a server: whoever is not back after minutes is not back soon. */
+/** Retries after the first request: a server that is down for minutes does not return soon. */
 export const RETRIES_MAX = 3;
 
 /** A few hundred authorities; an Operation must fit into etcd with all the rest of it. */
@@ -29,16 +29,16 @@ export const TARGETS_MAX = 5_000;
 /** What a Kubernetes object may be called. */
 export const NAME_CHARACTERS_MAX = 253;
 
-/** All that metadata and spec hold, lists and maps among it: 5,000 pods that are named have 20,000 values. */
+/** All values of metadata and spec, including lists and maps: 5,000 pod references have 20,000 values. */
 export const VALUES_MAX = 50_000;
 
-/** Problems of an object that are listed, and as many notes; the others are counted. */
+/** Problems of an object that are listed, and as many notes; the others are only counted. */
 export const PROBLEMS_LISTED_MAX = 100;
 
-/** How much an object that is checked may be nested: a status has seven levels, a selector six. */
+/** Nesting depth of an object: a status has seven levels, a selector six. */
 export const NESTING_MAX = 64;
 
-/** A path with its query, and a schedule: longer ones are something else. */
+/** A path with its query, and a schedule: longer values are mistakes. */
 export const PATH_CHARACTERS_MAX = 2_048;
 export const SCHEDULE_CHARACTERS_MAX = 256;
 

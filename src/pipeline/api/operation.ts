@@ -17,14 +17,14 @@ const ADDRESS =
   /^(([A-Za-z0-9_][A-Za-z0-9_-]{0,62}[.])*[A-Za-z0-9_][A-Za-z0-9_-]{0,62}[._]?|[0-9A-Fa-f:.]+)$/;
 
 const address = patterned(text.max(NAME_CHARACTERS_MAX), ADDRESS, {
-  what: 'it is neither an IP address nor a DNS name',
+  what: 'neither an IP address nor a DNS name',
   fix: 'write the host alone, without scheme and port, as in "10.0.0.1" or "server.example"',
-}).describe('IP address or DNS name of the server; the agent itself when it is absent.');
+}).describe('IP address or DNS name of the server; the agent itself when absent.');
 
 const ip = ruled(text, 'IP address of the server, in manifests of KubeDiag v0.2.0.', [
   {
     holds: (value) => z.union([z.ipv4(), z.ipv6()]).safeParse(value).success,
-    what: 'it is no IP address',
+    what: 'not an IP address',
     fix: 'write one such as "10.0.0.1", or use httpServer.address for a DNS name',
   },
 ]).meta({ anyOf: [{ format: 'ipv4' }, { format: 'ipv6' }] });
@@ -33,23 +33,25 @@ const ip = ruled(text, 'IP address of the server, in manifests of KubeDiag v0.2.
 const ABSOLUTE = /^[/]/;
 
 const path = patterned(text.max(PATH_CHARACTERS_MAX), ABSOLUTE, {
-  what: 'it does not begin with "/"',
+  what: 'does not start with "/"',
   fix: 'write the path of the processor, as in "/processor/podDetailCollector"',
-}).describe('Path, and query if need be.');
+}).describe('Path, with an optional query.');
 const scheme = z.enum(['http', 'https']);
 
 // LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t... is "-----BEGIN CERTIFICATE-----"
 const CERTIFICATES = /^LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0t[A-Za-z0-9+/]*={0,2}$/;
 
 const caBundle = patterned(text.max(CA_BUNDLE_CHARACTERS_MAX), CERTIFICATES, {
-  what: 'it is no list of certificates in PEM, in base64',
-  fix: 'write what "base64 -w0 ca.crt" prints',
-}).describe('Who may vouch for the server, in base64; those whom the system trusts when absent.');
+  what: 'not base64 of PEM certificates',
+  fix: 'use the output of "base64 -w0 ca.crt"',
+}).describe(
+  'CA certificates to verify the server, PEM in base64; those of the system when absent.',
+);
 
 const httpServer = z
   .object({
     address: address.exactOptional(),
-    port: port.describe('The port; that of the agent when it is absent.').exactOptional(),
+    port: port.describe('Port of the server; that of the agent when absent.').exactOptional(),
     path: path.default('/'),
     scheme: scheme.default('http'),
     caBundle: caBundle.exactOptional(),
@@ -57,31 +59,29 @@ const httpServer = z
       .int()
       .min(0)
       .max(RETRIES_MAX)
-      .describe('How often it is asked again when the network fails; 3 times when absent.')
+      .describe('Number of retries after a network error; 3 when absent.')
       .exactOptional(),
     insecureSkipTLSVerify: flag
-      .describe(
-        'Whoever answers is believed, and told all of the step. Off unless it is asked for.',
-      )
+      .describe('Skip TLS verification. The server can then be impersonated. Off by default.')
       .exactOptional(),
   })
-  .describe('Asks a server: POST of one flat JSON object, whose answer must be one too.');
+  .describe('Calls a server: POST of one flat JSON object of strings, answered by another one.');
 
 const scriptRunner = z
   .object({
     script: text.describe(
-      'The text of a shell script. Every account of the node can read it while it runs.',
+      'Text of the shell script. Every account on the node can read it while it runs.',
     ),
     argKeys: z
       .array(text)
       .max(ARGUMENTS_MAX)
       .describe(
-        'Keys of parameters and results whose values are the arguments. Every account of the node can read arguments ' +
+        'Keys of the parameters and results to pass as arguments. Every account on the node can read arguments ' +
           'while the script runs (/proc/PID/cmdline): read secrets from the environment, see scriptRunner.',
       )
       .exactOptional(),
     operationResultKey: text
-      .describe('The output is kept as operation.KEY.output, an error as operation.KEY.error.')
+      .describe('The output becomes the result operation.KEY.output, an error operation.KEY.error.')
       .exactOptional(),
     ignoreExitCode: flag
       .describe('The step succeeds with any exit code, as it did up to v0.3.1. Off by default.')
@@ -104,12 +104,12 @@ const codeSource = ruled(
     {
       holds: (files) => Object.keys(files).length <= CODE_FILES_MAX,
       what: `more than ${CODE_FILES_MAX} files`,
-      fix: 'put them together',
+      fix: 'merge files',
     },
     {
       holds: (files) => Object.keys(files).every((name) => FILE_NAME.test(name)),
       cel: `self.all(name, name.matches('${FILE_NAME.source}'))`,
-      what: 'a file has a name that could lead out of its folder',
+      what: 'a file name could lead out of the directory',
       fix: 'use letters, digits, "_", "-" and ".", without "/"',
     },
   ],
@@ -129,12 +129,12 @@ const timeoutSeconds = z
   .min(1)
   .max(TIMEOUT_SECONDS_MAX)
   .default(TIMEOUT_SECONDS_DEFAULT)
-  .describe('How long one run may take.');
+  .describe('Timeout of one run.');
 
 const FLAT = ['externalIP', 'externalAddress', 'externalPort', 'path', 'scheme'] as const;
 const STRUCTURED = ['httpServer', 'scriptRunner', 'function'] as const;
 
-/** Its language knows the word "function" as its own, and has another spelling for such fields. */
+/** "function" is a reserved word in CEL, which escapes such field names. */
 const celName = (field: string) => (field === 'function' ? '__function__' : field);
 
 const anyFlat = `(${FLAT.map((field) => `has(self.${field})`).join(' || ')})`;
@@ -142,7 +142,7 @@ const waysInCel = [...STRUCTURED.map((field) => `has(self.${celName(field)})`), 
   .map((has) => `(${has} ? 1 : 0)`)
   .join(' + ');
 
-/** How many ways of doing it are named. The fields of v0.2.0 lie flat and are one way together. */
+/** How many ways to run it are set. The flat fields of v0.2.0 together are one way. */
 function waysOf(processor: object): number {
   const isFlat = FLAT.some((field) => field in processor);
   return STRUCTURED.filter((field) => field in processor).length + (isFlat ? 1 : 0);
@@ -152,13 +152,13 @@ const rules: readonly Rule<object>[] = [
   {
     holds: (processor) => waysOf(processor) > 0,
     cel: `${waysInCel} > 0`,
-    what: 'the processor says nothing of how it is run',
-    fix: 'give it httpServer, scriptRunner or function',
+    what: 'the processor has no way to run',
+    fix: 'set httpServer, scriptRunner or function',
   },
   {
     holds: (processor) => waysOf(processor) < 2,
     cel: `${waysInCel} < 2`,
-    what: 'the processor names more than one way to run it',
+    what: 'the processor has more than one way to run',
     fix: 'keep one of httpServer, scriptRunner, function or the flat fields (path, scheme…)',
   },
 ];
@@ -196,4 +196,6 @@ export const operationSpec = z.object({
 
 export type OperationSpec = z.output<typeof operationSpec>;
 
-export const observedGeneration = count.describe('The metadata.generation that was seen last.');
+export const observedGeneration = count.describe(
+  'The metadata.generation that was processed last.',
+);

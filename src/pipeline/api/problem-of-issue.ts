@@ -4,7 +4,7 @@ import type { Place, Problem } from './problem.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** What the schema library found, in words that say how to put it right. */
+/** An issue of the schema library as a problem with its fix. */
 export function problemOf(issue: Issue, root: unknown): Problem {
   const place = issue.path.map((step) => (typeof step === 'symbol' ? String(step) : step));
   return { severity: 'problem', place, ...wordsOf(issue, valueAt(root, place)) };
@@ -30,25 +30,25 @@ function wordsOf(issue: Issue, value: unknown): Words {
 }
 
 function choiceText(values: readonly unknown[], value: unknown): Words {
-  const what = `${JSON.stringify(value)} is none of the words that are known here`;
+  const what = `${JSON.stringify(value)} is not a known value`;
   const near = values.find((word) => isNearly(String(word), String(value)));
   if (near !== undefined) return { what, fix: `did you mean ${JSON.stringify(near)}?` };
   return { what, fix: `use ${values.map((word) => JSON.stringify(word)).join(' or ')}` };
 }
 
 function typeText(expected: string, value: unknown): Words {
-  if (value === undefined) return { what: 'it is missing', fix: `give it ${NOUNS[expected]}` };
+  if (value === undefined) return { what: 'missing', fix: `set it to ${NOUNS[expected]}` };
   const isQuotable = expected === 'string' && typeof value !== 'object';
   return {
-    what: `it is ${nounOf(value)}, and must be ${NOUNS[expected]}`,
-    fix: isQuotable ? `put it in quotes: "${JSON.stringify(value)}"` : `write ${NOUNS[expected]}`,
+    what: `${nounOf(value)}, must be ${NOUNS[expected]}`,
+    fix: isQuotable ? `quote it: "${JSON.stringify(value)}"` : `write ${NOUNS[expected]}`,
   };
 }
 
 const NOUNS: Readonly<Record<string, string>> = {
-  string: 'a text',
+  string: 'a string',
   number: 'a number',
-  int: 'a whole number',
+  int: 'an integer',
   boolean: 'true or false',
   array: 'a list',
   object: 'an object with fields',
@@ -58,19 +58,22 @@ const NOUNS: Readonly<Record<string, string>> = {
 function nounOf(value: unknown): string {
   if (value === null) return 'empty';
   if (Array.isArray(value)) return 'a list';
-  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'no whole number';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'a number' : 'not an integer';
   return NOUNS[typeof value] ?? typeof value;
 }
 
-const COUNTED: Readonly<Record<string, string>> = { string: 'characters', array: 'entries' };
+const COUNTED: Readonly<Record<string, readonly [string, string]>> = {
+  string: ['character', 'characters'],
+  array: ['entry', 'entries'],
+};
 
 function bounded(word: string, origin: string, bound: number | bigint, value: unknown): Words {
   const counted = COUNTED[origin];
   if (counted === undefined) {
-    return { what: `${String(value)} is out of bounds`, fix: `write a number of ${word} ${bound}` };
+    return { what: `${String(value)} is out of range`, fix: `write a number of ${word} ${bound}` };
   }
   const { length } = value as { readonly length: number };
-  return { what: `it has ${length} ${counted}`, fix: `let it have ${word} ${bound}` };
+  return { what: `${length} ${counted[length === 1 ? 0 : 1]}`, fix: `use ${word} ${bound}` };
 }
 
 function valueAt(root: unknown, place: Place): unknown {

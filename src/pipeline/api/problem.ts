@@ -44,8 +44,8 @@ export function listed(problems: Iterable<Problem>): readonly Problem[] {
   for (const severity of ['problem', 'note'] as const) {
     const more = counts[severity] - PROBLEMS_LISTED_MAX;
     if (more <= 0) continue;
-    const what = `there are ${more} more ${severity}s than are listed`;
-    stored.push({ severity, place: [], what, fix: 'see to those that are listed first' });
+    const what = `${more} more ${severity}s`;
+    stored.push({ severity, place: [], what, fix: 'fix the listed ones first' });
   }
   return stored;
 }

@@ -1,6 +1,6 @@
 import type { OperationSpec } from './operation.ts';
 
-/** How an Operation is run, whichever way it was written. */
+/** How to run an Operation, in whichever form it was written. */
 export type Processor = { readonly timeoutSeconds: number } & (
   | {
       readonly way: 'http';
@@ -12,7 +12,7 @@ export type Processor = { readonly timeoutSeconds: number } & (
       /** Certificates in base64. */
       readonly caBundle?: string;
       readonly insecureSkipTLSVerify?: true;
-      /** When the network fails; absent: as often as KubeDiag did. */
+      /** After network errors; absent: as often as upstream KubeDiag does. */
       readonly retries?: number;
     }
   | {

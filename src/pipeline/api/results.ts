@@ -1,12 +1,12 @@
 /**
  * The results of a Diagnosis. The phase only says whether a path of its graph succeeded: on a healthy
- * node it is Failed, because the step that looks for the fault fails.
+ * node it is Failed, because the step that searches for the fault fails.
  */
 export const RESULTS = {
   Repaired: 'every action succeeded, and a check afterwards confirmed it',
   Found: 'something was found, and not repaired',
-  NothingFound: 'every fault that was looked for is absent',
-  Completed: 'the graph ran to its end, and no step of it judges a fault',
+  NothingFound: 'none of the faults in question is present',
+  Completed: 'the graph ran to its end; none of its steps diagnoses a fault',
   WaitingForApproval: 'nothing is changed until spec.approvedPlan names status.plan',
   Refused: 'a step or an action was refused',
   Error: 'a step or an action failed, the deadline passed, or an object is missing',
@@ -15,12 +15,12 @@ export const RESULTS = {
 
 export type DiagnosisResult = keyof typeof RESULTS;
 
-/** Why a step of ours failed, where that is no error. */
+/** Why a built-in step failed, where that is not an error. */
 export const STEP_REASONS = {
   NothingFound: 'the fault is absent',
-  NotActive: 'something was found that does no harm now, so no repair follows',
-  Unknown: 'the fault could not be judged',
-  Refused: 'KubeDiag refused to do what the step asks for',
+  NotActive: 'something was found that does no harm now, so there is nothing to repair',
+  Unknown: 'it could not be determined whether the fault is present',
+  Refused: 'KubeDiag refused the repair',
 } as const satisfies Readonly<Record<string, string>>;
 
 export type StepReason = keyof typeof STEP_REASONS;

@@ -1,20 +1,20 @@
 import type * as z from 'zod';
 
 /**
- * What types alone cannot say. One rule serves three readers: our own check, the API server (through
- * `cel`), and the person, who is told what is wrong and how to put it right.
+ * What types alone cannot express. One rule serves our own check, the API server (through `cel`) and
+ * the user, who reads what is wrong and how to fix it.
  */
 export interface Rule<T> {
   readonly holds: (value: T) => boolean;
-  /** The same in the API server's language; absent where it has no words for it. */
+  /** The same in CEL; absent where CEL cannot express it. */
   readonly cel?: string;
   readonly what: string;
   readonly fix: string;
-  /** Where in the value it is; absent when it is the whole. */
+  /** Path within the value; absent for the value itself. */
   readonly at?: readonly string[];
 }
 
-/** A schema with rules and with the words that `kubectl explain` shows. */
+/** A schema with rules and with the description that `kubectl explain` shows. */
 export function ruled<S extends z.ZodType>(
   schema: S,
   description: string,

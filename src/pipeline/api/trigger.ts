@@ -4,8 +4,8 @@ import { givenName, objectName, text, textMap, time } from './fields.ts';
 import { SCHEDULE_CHARACTERS_MAX } from './limits.ts';
 import { patterned, ruled } from './rules.ts';
 
-const pattern = text.describe('A pattern (RE2) that may match anywhere; an empty one matches all.');
-const patterns = z.record(z.string(), text).describe('A pattern for each of these keys.');
+const pattern = text.describe('RE2 pattern, not anchored; an empty pattern matches everything.');
+const patterns = z.record(z.string(), text).describe('A pattern for each key.');
 
 const prometheusAlertTemplate = z.object({
   regexp: z.object({
@@ -53,9 +53,9 @@ const SCHEDULE =
 
 const cronTemplate = z.object({
   schedule: patterned(text.max(SCHEDULE_CHARACTERS_MAX), SCHEDULE, {
-    what: 'it is no schedule',
-    fix: 'write five fields as in crontab, or a word such as "@hourly" or "@every 1h30m"',
-  }).describe('Five fields as in crontab, or a word such as @hourly or "@every 1h30m".'),
+    what: 'not a cron schedule',
+    fix: 'write five fields as in crontab, or a descriptor such as "@hourly" or "@every 1h30m"',
+  }).describe('Five fields as in crontab, or a descriptor such as @hourly or "@every 1h30m".'),
 });
 
 const SOURCES = [
@@ -72,12 +72,12 @@ const sourceTemplate = ruled(
     commonEventTemplate: commonEventTemplate.exactOptional(),
     cronTemplate: cronTemplate.exactOptional(),
   }),
-  'What it waits for: exactly one.',
+  'Source of the events: exactly one.',
   [
     {
       holds: (source) => SOURCES.filter((field) => field in source).length === 1,
       cel: `${SOURCES.map((field) => `(has(self.${field}) ? 1 : 0)`).join(' + ')} == 1`,
-      what: 'it waits for nothing, or for more than one thing',
+      what: 'no event source, or more than one',
       fix: `keep one of ${SOURCES.join(', ')}`,
     },
   ],
@@ -85,19 +85,19 @@ const sourceTemplate = ruled(
 
 export const triggerSpec = ruled(
   z.object({
-    operationSet: givenName('The OperationSet of the Diagnosis that is made.'),
+    operationSet: givenName('OperationSet of the Diagnoses to create.'),
     parameters: textMap.exactOptional(),
     recovery: diagnosisSpec.shape.recovery,
-    nodeName: objectName('The node, where the source names none.').exactOptional(),
+    nodeName: objectName('Node to diagnose if the event names none.').exactOptional(),
     sourceTemplate,
   }),
-  'What makes a Diagnosis by itself.',
+  'Creates Diagnoses from events.',
   [
     {
       holds: (spec) => spec.sourceTemplate.cronTemplate === undefined || Boolean(spec.nodeName),
       cel: "!has(self.sourceTemplate.cronTemplate) || (has(self.nodeName) && self.nodeName != '')",
-      what: 'a schedule names no node',
-      fix: 'give spec.nodeName the node to look at',
+      what: 'a schedule without a node',
+      fix: 'set spec.nodeName to the node to diagnose',
     },
   ],
 );

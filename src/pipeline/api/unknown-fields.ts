@@ -2,7 +2,7 @@ import { isNearly } from '../../lib/std/is-nearly.ts';
 import type { Place, Problem } from './problem.ts';
 import type { StructuralSchema } from './structural-schema.ts';
 
-/** What becomes of an object with unknown fields, in the words of Kubernetes. */
+/** What happens to an object with unknown fields, as the Kubernetes API names it. */
 export const FIELD_VALIDATIONS = ['Strict', 'Warn', 'Ignore'] as const;
 export type FieldValidation = (typeof FIELD_VALIDATIONS)[number];
 

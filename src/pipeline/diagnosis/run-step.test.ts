@@ -154,7 +154,7 @@ test('with recovery "Approval" it waits, and says what for', async () => {
     type: 'WaitingForApproval',
     status: 'True',
     reason: 'ApprovalNeeded',
-    message: expect.stringContaining(`before plan ${plan} is approved`),
+    message: expect.stringContaining(`Plan ${plan} waits for approval`),
   });
   // As often as it is asked, it looks no more until somebody agrees.
   const { length } = walk.ran;

@@ -85,7 +85,9 @@ test('one that names other nodes too says in its end that they were not looked a
     type: 'TargetsLeftOut',
     status: 'True',
     reason: 'TargetsLeftOut',
-    message: expect.stringMatching(/^Not looked at here: node elsewhere; .*: make a Diagnosis for/),
+    message: expect.stringMatching(
+      /^Not handled by this agent: node elsewhere; .*: make a Diagnosis for/,
+    ),
     lastTransitionTime: '2021-06-02T07:28:55Z',
   });
 });

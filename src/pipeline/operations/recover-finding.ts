@@ -141,7 +141,7 @@ async function performed(
       if (outcome.state !== 'done') {
         const why = text(outcome.state, outcome);
         const state = outcome.state === 'refused' ? 'refused' : 'failed';
-        return { state, why, record: { actions: [...done, { ...description, why }] } };
+        return { state, why, record: { actions: [...done, { ...description, message: why }] } };
       }
       done.push(description);
     }

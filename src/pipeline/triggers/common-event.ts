@@ -26,7 +26,7 @@ export function readCommonEvent(value: unknown): Read<CommonEvent> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return {
       ok: false,
-      why: 'it is no object, such as {"summary": "…", "source": "…", "severity": "error"}',
+      why: 'not an object such as {"summary": "…", "source": "…", "severity": "error"}',
     };
   }
   const texts = givenTexts(value, FIELDS);

@@ -132,7 +132,7 @@ test('half of a pod is no pod', () => {
 
 test('what could not be kept is refused with its place', () => {
   expect(madeOf({ ...LABELS, pod: 'Not A Pod' })).toEqual({
-    why: 'spec.podReference.name of the Diagnosis would be wrong: it is no name of a Kubernetes object',
+    why: 'spec.podReference.name of the Diagnosis would be wrong: not a valid name of a Kubernetes object',
   });
 });
 
@@ -195,7 +195,7 @@ test('a Diagnosis tells of which Trigger and which alert it is', () => {
 test.each([
   [{ labels: {} }, 'it has no labels'],
   ['alert', 'it has no labels'],
-  [{ labels: ['a'] }, '"labels" is no object of texts'],
+  [{ labels: ['a'] }, '"labels" is not an object of strings'],
   [{ labels: { a: 1 } }, '"a" is no text'],
   [{ labels: { a: 'x'.repeat(16_385) } }, '"a" has 16385 characters, of 16384 at most'],
   [{ labels: { a: 'b' }, annotations: { c: null } }, '"c" is no text'],

@@ -23,7 +23,7 @@ export function givenTexts<K extends string>(
 export function givenMap(value: unknown, field: string): Read<Texts> {
   const map = fieldAt(value, field) ?? {};
   if (typeof map !== 'object' || Array.isArray(map)) {
-    return { ok: false, why: `"${field}" is no object of texts` };
+    return { ok: false, why: `"${field}" is not an object of strings` };
   }
   const why = wrongIn(Object.entries(map));
   return why === undefined ? { ok: true, value: map as Texts } : { ok: false, why };

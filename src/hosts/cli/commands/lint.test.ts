@@ -169,7 +169,7 @@ spec:
       reported(
         linted(OPERATION.replace('    path: /processor/podListCollector', '    timeoutSeconds: 5')),
       ),
-    ).toEqual(['a.yaml:6 problem spec.processor: the processor says nothing of how it is run']);
+    ).toEqual(['a.yaml:6 problem spec.processor: the processor has no way to run']);
   });
 
   test('may be JSON, and Lists', () => {
@@ -177,7 +177,7 @@ spec:
     const item = { apiVersion: 'diagnosis.kubediag.org/v1', kind: 'Operation', spec };
     const list = { kind: 'List', items: [{ ...item, metadata: { name: 'one' } }] };
     expect(reported(linted(JSON.stringify(list, null, 2)))).toEqual([
-      'a.yaml:10 problem spec.processor.httpServer.port: 0 is out of bounds',
+      'a.yaml:10 problem spec.processor.httpServer.port: 0 is out of range',
     ]);
   });
 
@@ -199,7 +199,7 @@ metadata: {name: d, namespace: a}
 spec: {operationSet: set, nodeName: my-node, parameters: {dry: no, wet: 'no'}}
 `;
     expect(reported(linted(`${text}---\n${SET}---\n${OPERATION}`)).slice(0, 1)).toEqual([
-      'a.yaml:4 problem spec.parameters.dry: it is true or false, and must be a text',
+      'a.yaml:4 problem spec.parameters.dry: true or false, must be a string',
     ]);
   });
 });
@@ -221,8 +221,8 @@ describe('what is no manifest', () => {
   });
 
   test('a list without a kind, a word, nothing', () => {
-    expect(linted('- a\n').problems[0]?.what).toBe('it is no object');
-    expect(linted('word').problems[0]?.what).toBe('it is no object');
+    expect(linted('- a\n').problems[0]?.what).toBe('not an object');
+    expect(linted('word').problems[0]?.what).toBe('not an object');
     expect(linted('# only a comment\n---\n')).toEqual({ files: 1, resources: 0, problems: [] });
   });
 });
@@ -269,7 +269,7 @@ describe('kubediag lint', () => {
   test('reads the input, and ends with 1 when there is a problem', () => {
     const { status, stdout } = run(['-f', '-'], OPERATION.replace('/processor', 'processor'));
     expect(status).toBe(1);
-    expect(stdout).toContain('stdin:7: problem: spec.processor.path: it does not begin with "/"\n');
+    expect(stdout).toContain('stdin:7: problem: spec.processor.path: does not start with "/"\n');
     expect(stdout).toContain('  fix   write the path of the processor');
   });
 

@@ -12,7 +12,7 @@ const ACTION = { kind: 'unmount', fault: 'a-fault', finding: '3f9a1c', descripti
 const WHY = 'refused: the mount changed; check again';
 const is = (reason: string, message: string) => ({ type: 'x', status: 'True', reason, message });
 const ACCEPTED = is('DiagnosisAccepted', 'Diagnosis is accepted by agent on node my-node');
-const ALL_FAILED = is('AllPathsFailed', 'The only path failed; status.steps says at which step');
+const ALL_FAILED = is('AllPathsFailed', 'The only path failed; see status.steps');
 
 const screenOf = (status: object, spec: object = {}) =>
   diagnosisSummary({ metadata: METADATA, spec, status }, 80).lines.join('\n');

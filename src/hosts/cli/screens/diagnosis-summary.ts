@@ -29,7 +29,7 @@ export function diagnosisSummary(
   const texts = [
     ...why,
     ...findings.map((each) => textAt(each, 'summary') ?? ''),
-    ...actions.flatMap((each) => textAt(each, 'why') ?? ''),
+    ...actions.flatMap((each) => textAt(each, 'message') ?? ''),
   ].filter((text) => text !== '');
   const more = (name: string) => Number(fieldAt(status, `${name}NotListed`) ?? 0);
   const lines = [
@@ -74,9 +74,9 @@ function reasonsIn(status: unknown): readonly string[] {
 }
 
 function withoutSaid(action: unknown, said: readonly string[]): unknown {
-  const why = textAt(action, 'why');
-  if (why === undefined || !said.some((text) => text.includes(why))) return action;
-  const { why: _, ...rest } = action as { readonly why: string };
+  const message = textAt(action, 'message');
+  if (message === undefined || !said.some((text) => text.includes(message))) return action;
+  const { message: _, ...rest } = action as { readonly message: string };
   return rest;
 }
 

@@ -25,7 +25,7 @@ test('an action says what became of it, when, and where the journal has it', () 
     '  mount 216 of the kubelet, on device 254:1, whose source is gone',
     '  for finding stale-subpath-mount/3f9a1c, at 2026-01-02T03:04:05Z, entry 7 of the journal',
   ]);
-  const refused = { ...action, state: 'refused', why: 'refused: it is another mount' };
+  const refused = { ...action, state: 'refused', message: 'refused: it is another mount' };
   expect(actionLines(refused, 90)).toContain('  refused: it is another mount');
   // As a version wrote it that knew no more.
   expect(actionLines({ kind: 'unmount', state: 'done' }, 90)).toEqual(['done: unmount']);

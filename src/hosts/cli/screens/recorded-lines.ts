@@ -48,7 +48,7 @@ export const actionLines: RecordedLines = (action, width) => {
   return [
     ...actionDetailLines(action, `${textAt(action, 'state')}: `, width),
     ...indented(facts.filter((fact) => fact !== '').join(', '), width),
-    ...indented(textAt(action, 'why') ?? '', width),
+    ...indented(textAt(action, 'message') ?? '', width),
   ];
 };
 
