@@ -126,7 +126,7 @@ describe('the pipeline of subpath-remount on a real containerd', () => {
     const { ended, diagnosis } = await run('--yes');
     expect(ended.code, ended.stderr).toBe(0);
     const key = 'collector.kubernetes.pod.detail';
-    const { [`${key}.doubt`]: unknown, ...operationResults } = diagnosis.status.operationResults;
+    const { [`${key}.unknown`]: unknown, ...operationResults } = diagnosis.status.operationResults;
     expect(unknown).toContain('this is only what the runtime knows of the pod');
     const status = { ...diagnosis.status, operationResults };
     const detail = expectPrintedStatus({ ...diagnosis, status }, line);

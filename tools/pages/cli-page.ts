@@ -11,7 +11,7 @@ export function wholeProgram(): Program {
   return new Program(commandSections(serve, labCommands), async () => {});
 }
 
-/** docs/reference/cli.md: what `--help` says, of all commands, on one page. */
+/** docs/reference/cli.md: the `--help` of all commands on one page. */
 export function cliPage(): string {
   const program = wholeProgram();
   // Of a group, such as `kubediag lab`, also those in it.
@@ -21,12 +21,12 @@ export function cliPage(): string {
     `${program.description()}\n`,
     fenced('', [program, ...all].map(usageOf).join('\n')),
     'Data goes to standard output, everything else to standard error. `NO_COLOR` is honoured. Every\n' +
-      'command explains itself with `--help`.\n',
+      'command has `--help`.\n',
     '## Options of every command\n',
     optionTable(program.options),
     ...all.map((command) => commandPart(command, program)),
     '## Exit codes\n',
-    'Of all commands together; each has a table of its own above. 64 and 70 may be the end of any.\n',
+    'The exit codes of all commands; each command has its own table above. Every command can exit with 64 or 70.\n',
     tableOf(['code', 'means'], Object.entries(EXIT_MEANINGS)),
   ].join('\n');
 }

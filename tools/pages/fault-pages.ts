@@ -19,8 +19,8 @@ export async function faultsPage(): Promise<string> {
   const head = ['fault', 'is', 'severity', 'states', 'affected versions', 'recovery', 'see'];
   return [
     '# Faults\n',
-    'Each fault has a page with its symptom, its cause, how we know, what recovery does, and how to\n' +
-      'do it by hand. On a node: `kubediag explain FAULT`.\n',
+    'Each fault has a page with its symptom, its cause, how we know, what recovery does, and the manual\n' +
+      'steps. On a node: `kubediag explain FAULT`.\n',
     `"And newer" was verified up to kubelet ${NEWEST_KUBELET.text} and ${NEWEST_KUBEEDGE.text}. A later version is\n` +
       'assumed to behave like the newest verified one. The finding stays, and its proof ends with\n' +
       `"last verified with ${NEWEST_KUBELET.text}".\n`,
@@ -43,12 +43,12 @@ async function faultRow(fault: AnyFault): Promise<readonly string[]> {
   ];
 }
 
-/** docs/reference/reasons.md: the words by which programs know a finding. */
+/** docs/reference/reasons.md: the reasons by which programs identify a finding. */
 export async function reasonsPage(): Promise<string> {
   const rows = await Promise.all(faults.map(reasonRows));
   return [
     '# Reasons\n',
-    'A finding has one reason, from the list of its fault: a word for programs, where the summary is\n' +
+    'A finding has one reason, from the list of its fault: it is for programs, where the summary is\n' +
       'a sentence for people.\n',
     tableOf(['reason', 'fault', 'state', 'means'], rows.flat()),
     conditionsPart(),
@@ -64,7 +64,7 @@ function conditionsPart(): string {
   ]);
   return [
     '## Conditions of a Diagnosis\n',
-    'They are in `status.conditions`, with status `True` unless it says otherwise. NAME stands for what the message names.\n',
+    'They are in `status.conditions`, with status `True` unless stated otherwise. NAME stands for a name or a value.\n',
     tableOf(['reason', 'type', 'message', 'means'], rows),
   ].join('\n');
 }
@@ -79,7 +79,7 @@ async function reasonRows(fault: AnyFault): Promise<readonly (readonly string[])
   });
 }
 
-/** Which state comes with which reason is the code's to say: it is asked, on every fixture. */
+/** Which state comes with which reason is derived by running every fixture. */
 async function statesByReason(fault: AnyFault): Promise<ReadonlyMap<string, Set<FindingState>>> {
   const states = new Map<string, Set<FindingState>>();
   for (const folder of fixturesOf(fault)) {

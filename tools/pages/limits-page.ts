@@ -11,51 +11,51 @@ import { tableOf } from './markdown.ts';
 type Row = readonly [what: string, most: string, beyond: string];
 
 const results: readonly Row[] = [
-  ['the answer of one step', bytes(operations.ANSWER_BYTES_MAX), 'the step fails'],
+  ['the response of one step', bytes(operations.ANSWER_BYTES_MAX), 'the step fails'],
   [
     'one result in a status',
     bytes(diagnosis.RESULT_SHOWN_BYTES_MAX),
-    'the value is kept beside the store, `status.largeResults` names it, later steps get it whole',
+    'the value is stored separately, `status.largeResults` names it, later steps get it in full',
   ],
   [
     'all results in a status, with their keys',
     bytes(diagnosis.RESULTS_SHOWN_BYTES_MAX),
-    'the largest are kept beside the store',
+    'the largest are stored separately',
   ],
   [
-    'all results of a Diagnosis, those beside the store too',
+    'all results of a Diagnosis, including those stored separately',
     bytes(diagnosis.RESULTS_COMPLETE_BYTES_MAX),
-    'the step that brings more fails',
+    'the step that exceeds it fails',
   ],
   [
-    'findings of one fault that a step hands on',
+    'findings of one fault that a step passes on',
     count(operations.FINDINGS_STORED_MAX),
-    'the step says how many there are; run it again when these are cured',
+    'the step reports the number; run it again after the repair of these',
   ],
   [
     'findings that a status lists',
     bytes(diagnosis.FINDINGS_SHOWN_BYTES_MAX),
-    'the later ones are counted: `status.findingsNotListed`',
+    'the rest is only counted: `status.findingsNotListed`',
   ],
   [
-    'what proves them, in a status',
+    'their proof, in a status',
     bytes(diagnosis.PROOF_SHOWN_BYTES_MAX),
-    'a finding says how many lines there were: `proofNotListed`',
+    'the rest is only counted: `proofNotListed` of the finding',
   ],
   [
-    'actions that a status lists, done and planned',
+    'actions that a status lists, completed and planned',
     `${bytes(diagnosis.ACTIONS_SHOWN_BYTES_MAX)} each`,
-    'the later ones are counted: `status.actionsNotListed`; `kubediag journal` has all that were done',
+    'the rest is only counted: `status.actionsNotListed`; `kubediag journal` has all actions',
   ],
   [
     'steps that a status lists',
     count(graph.STEPS_LISTED_MAX),
-    'the later ones are counted: `status.stepsNotListed`',
+    'the rest is only counted: `status.stepsNotListed`',
   ],
   [
     'the message of a step, and of all steps',
     `${count(graph.STEP_MESSAGE_CHARACTERS_MAX)} characters, and ${count(graph.STEP_MESSAGES_CHARACTERS_MAX)}`,
-    'it ends after a whole sentence or word, and says how much is left out',
+    'cut after a sentence or word, with the number of characters left out',
   ],
 ];
 
@@ -69,7 +69,7 @@ const objects: readonly Row[] = [
   ['files of a function', bytes(operations.CODE_BYTES_MAX), 'the step fails'],
   ['`timeoutSeconds` of a step', seconds(api.TIMEOUT_SECONDS_MAX), 'refused'],
   [
-    'an OperationSet, an Operation or a node that is missing',
+    'waiting for a missing OperationSet, Operation or node',
     seconds(graph.ARRIVAL_MS / 1_000),
     'the Diagnosis fails',
   ],
@@ -78,45 +78,45 @@ const objects: readonly Row[] = [
 const agents: readonly Row[] = [
   ['a request', bytes(web.BODY_BYTES_MAX), 'refused (413)'],
   ['its headers', bytes(web.HEADER_BYTES_MAX), 'refused (431)'],
-  ['nesting of what is sent', `${count(api.NESTING_MAX)} levels`, 'refused'],
+  ['nesting of an object', `${count(api.NESTING_MAX)} levels`, 'refused'],
   [
-    'the time of a request',
+    'duration of a request',
     `${seconds(web.REQUEST_MS / 1_000)}, its headers ${seconds(web.HEADERS_MS / 1_000)}`,
     'refused (408)',
   ],
-  ['an answer that is not read', seconds(web.UNREAD_MS / 1_000), 'it is given up'],
+  ['a response that the client does not read', seconds(web.UNREAD_MS / 1_000), 'closed'],
   ['connections at once', count(web.CONNECTIONS_MAX), 'refused (503)'],
   ['watches at once', count(web.WATCHES_MAX), 'refused (429)'],
-  ['a watch', seconds(web.WATCH_SECONDS_MAX), 'it ends; begin another'],
-  ['processors for others at once', count(agent.PROCESSORS_MAX), 'refused (429)'],
-  ['Diagnoses under way at once', count(diagnosis.IN_FLIGHT_MAX), 'the others wait their turn'],
+  ['a watch', seconds(web.WATCH_SECONDS_MAX), 'it ends; start another'],
+  ['processors over HTTP at once', count(agent.PROCESSORS_MAX), 'refused (429)'],
+  ['running Diagnoses', count(diagnosis.IN_FLIGHT_MAX), 'the others wait in a queue'],
   [
-    'steps of ours that look at the node at once',
+    'built-in steps that read the node at once',
     `${count(diagnosis.READING_STEPS_MAX)}, and 1 that repairs`,
-    'the others wait their turn',
+    'the others wait in a queue',
   ],
   [
     'scripts and functions at once',
     count(diagnosis.PROGRAM_STEPS_MAX),
-    'the others wait their turn',
+    'the others wait in a queue',
   ],
-  ['servers asked at once', count(diagnosis.EXCHANGES_MAX), 'the others wait their turn'],
-  ['the store', bytes(store.STORE_BYTES_MAX), 'nothing more is kept (503)'],
+  ['requests of HTTP steps at once', count(diagnosis.EXCHANGES_MAX), 'the others wait in a queue'],
+  ['the store', bytes(store.STORE_BYTES_MAX), 'nothing more is stored (503)'],
   ['alerts in one request', count(triggers.ALERTS_MAX), 'refused (413)'],
   [
-    'Diagnoses that Triggers make within a repeat interval',
+    'Diagnoses that Triggers create within a repeat interval',
     count(agent.TRIGGERED_MAX),
     'refused (503)',
   ],
 ];
 
-/** docs/reference/limits.md: the bounds that a user can meet, with the numbers of the code. */
+/** docs/reference/limits.md: the limits that a user can reach, with the values of the code. */
 export function limitsPage(): string {
   const head = ['what', 'at most', 'beyond it'];
   return [
     '# Limits\n',
-    'Everything has one, and reaching it is an answer: a refusal that names it, or a step that fails with it.\n' +
-      'These are the ones that whoever writes manifests or asks an agent can meet.\n',
+    'Everything has a limit. Reaching it is reported: a rejection names it, or a step fails with it.\n' +
+      'These are the limits of manifests and of the agent.\n',
     `## Results of steps\n\nSizes are those of UTF-8 text; in a status, as JSON.\n\n${tableOf(head, results)}`,
     `## Manifests\n\n${tableOf(head, objects)}`,
     `## The agent\n\n${tableOf(head, agents)}`,

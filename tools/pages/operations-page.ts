@@ -2,14 +2,14 @@ import type { OwnProcessor } from '../../src/pipeline/operations/own-processor.t
 import { processors } from '../../src/pipeline/operations/processors.ts';
 import { code } from './markdown.ts';
 
-/** docs/reference/operations.md: what of ours a graph may name. */
+/** docs/reference/operations.md: the built-in Operations. */
 export function operationsPage(): string {
   return [
-    '# Operations of our own\n',
-    'A graph may name these without a manifest of them, and a manifest may name their path. What they',
-    'read are keys of `spec.parameters` and of the results of earlier steps; what they write are keys of',
-    '`status.operationResults`. All values are texts. `kubediag operations` lists them too. A result that is',
-    'the path of a file is brought to you by `kubediag fetch`.\n',
+    '# Built-in Operations\n',
+    'A graph may name these without a manifest, and a manifest may name their path. Inputs are keys of',
+    '`spec.parameters` and of the results of earlier steps; outputs are keys of `status.operationResults`.',
+    'All values are strings. `kubediag operations` lists them too. `kubediag fetch` downloads a result that',
+    'is the path of a file.\n',
     ...processors.map(part),
   ].join('\n');
 }
@@ -26,16 +26,16 @@ function part(processor: OwnProcessor): string {
     mayRead = [],
     writes,
   } = processor;
-  const sentence = `${does.charAt(0).toUpperCase()}${does.slice(1)}${repairs ? '; asks before' : ''}.`;
+  const sentence = `${does.charAt(0).toUpperCase()}${does.slice(1)}${repairs ? '; asks first' : ''}.`;
   return [
     `## ${code(operation)}\n`,
     `${sentence}${details === undefined ? '' : ` ${details}`}\n`,
     `- path: ${code(path)}`,
-    `- must be told: ${keys(reads) || 'nothing'}${readsElse ? `; or else ${keys(readsElse)}` : ''}`,
-    ...(mayRead.length > 0 ? [`- may be told: ${keys(mayRead)}`] : []),
-    `- writes: ${keys(writes)}`,
+    `- required inputs: ${keys(reads) || 'none'}${readsElse ? `; or ${keys(readsElse)}` : ''}`,
+    ...(mayRead.length > 0 ? [`- optional inputs: ${keys(mayRead)}`] : []),
+    `- outputs: ${keys(writes)}`,
     ...Object.entries(processor.unused ?? {}).map(
-      ([key, why]) => `- not used: ${code(key)}, for ${why}`,
+      ([key, why]) => `- no effect: ${code(key)}: ${why}`,
     ),
     '',
   ].join('\n');

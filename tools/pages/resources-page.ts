@@ -9,15 +9,15 @@ import { code, tableOf } from './markdown.ts';
 export function resourcesPage(): string {
   return [
     '# Resources\n',
-    `The resources of ${code(API_VERSION)}. The files in ${code('deploy/crds')} make them known to an API server;\n` +
-      `${code('kubediag lint -f FILE')} checks them without one. Fields that are not listed are refused.\n`,
+    `The resources of ${code(API_VERSION)}. ${code('deploy/crds')} has their CustomResourceDefinitions;\n` +
+      `${code('kubediag lint -f FILE')} checks manifests without an API server. Unknown fields are rejected.\n`,
     ...kinds.map(kindPart),
   ].join('\n');
 }
 
 function kindPart(kind: Kind): string {
   const names = kind.shortNames.map(code).join(', ');
-  const head = `${kind.description} It is ${SCOPES[kind.scope]}; for kubectl also ${names}.\n`;
+  const head = `${kind.description} ${SCOPES[kind.scope]}; short name ${names}.\n`;
   const rows = [
     ...rowsOf(structuralSchema(kind.spec), 'spec'),
     ...(kind.status ? rowsOf(structuralSchema(kind.status), 'status') : []),
@@ -25,7 +25,7 @@ function kindPart(kind: Kind): string {
   return [`## ${kind.kind}\n`, head, tableOf(['field', 'type', 'bounds', 'is'], rows)].join('\n');
 }
 
-const SCOPES = { Cluster: 'the same in all namespaces', Namespaced: 'in a namespace' } as const;
+const SCOPES = { Cluster: 'Cluster-scoped', Namespaced: 'Namespaced' } as const;
 
 /** A row for each field, those of objects and lists after it. */
 function rowsOf(schema: StructuralSchema, path: string): readonly (readonly string[])[] {

@@ -10,7 +10,7 @@ import { code, fenced, tableOf } from './markdown.ts';
 const ACTION = 'src/node/model/action.ts';
 const READER = 'src/node/model/node-reader.ts';
 
-/** docs/reference/actions.md: every change we can make, in the words of the source. */
+/** docs/reference/actions.md: every change we can make, with the comments of the source. */
 export function actionsPage(): string {
   const { comment, fields } = declaredAs(ACTION, 'ActionArguments');
   const outcome = declaredAs(ACTION, 'Outcome');
@@ -18,7 +18,7 @@ export function actionsPage(): string {
     '# Actions\n',
     `${comment}\n`,
     ...fields.map((field) => part(field, fenced('ts', field.type))),
-    '## What becomes of an action\n',
+    '## Outcome of an action\n',
     `${outcome.comment}\n`,
     fenced('ts', `type Outcome =\n${indented(outcome.text)}`),
     typePart('Failure', declaredAs(ACTION, 'Failure')),
@@ -26,7 +26,7 @@ export function actionsPage(): string {
   ].join('\n');
 }
 
-/** docs/reference/questions.md: all that a node is ever asked. */
+/** docs/reference/questions.md: everything that can be asked of a node. */
 export function questionsPage(): string {
   const { comment, fields } = declaredAs(READER, 'Questions');
   const answers = ['FileStatus', 'HttpAnswer', 'RuntimeAnswer'];
@@ -34,12 +34,12 @@ export function questionsPage(): string {
     '# Questions\n',
     `${comment}\n`,
     ...fields.map((field) => {
-      const limit = `It has ${QUESTION_MS[field.name as QuestionKind] / 1000} s for its answer.\n`;
+      const limit = `Timeout: ${QUESTION_MS[field.name as QuestionKind] / 1000} s.\n`;
       return `${part(field, fenced('ts', field.type))}\n${limit}`;
     }),
     '## Answers with several fields\n',
     ...answers.map((name) => typePart(name, declaredAs(READER, name))),
-    '## Ways in which a question can fail\n',
+    '## Failures of a question\n',
     failureTable(),
   ].join('\n');
 }

@@ -6,7 +6,7 @@ import { type TestName, weaknesses } from './weaknesses.ts';
 export function weaknessesPage(): string {
   return [
     '# What cannot happen here\n',
-    'Released versions of KubeDiag had these weaknesses. Each has a test that shows that it is not one here.\n',
+    'Released versions of KubeDiag had these weaknesses. A test for each shows that this version does not.\n',
     ...Object.entries(weaknesses).flatMap(([title, each]) => [
       `## ${title}\n`,
       tableOf(

@@ -1,4 +1,4 @@
-/** What went wrong in released versions of KubeDiag, and the tests that show that it cannot here. */
+/** What went wrong in released versions of KubeDiag, and the tests that show that it cannot happen here. */
 export type Weakness = readonly [was: string, ...shownBy: readonly TestName[]];
 
 /** The file, below src/ or as it is, and the words with which the name of the test begins. */
@@ -21,17 +21,17 @@ const STEP = 'pipeline/diagnosis/run-step.test.ts';
 
 const walking: readonly Weakness[] = [
   [
-    'After a path failed, the next one began in its middle',
+    'After a failed path, the next one started in its middle',
     [DRIVE, 'a path that fails is followed by the next one, from its first step'],
     [DECIDE, 'a path that fails is followed by the next, from its first step'],
   ],
   [
-    'A conflict when the status was written ran the step again, up to four times',
+    'A conflict on writing the status ran the step again, up to four times',
     [DRIVE, 'a write by somebody else in the middle of a step runs nothing twice'],
     [STORED, 'a store that fails for a while is waited for, and no step is run again'],
   ],
   [
-    'Any change of an object while a step ran started that step a second time',
+    'A change of an object during a step started that step a second time',
     [AGENT, 'changes of labels and annotations in the middle of a step run nothing twice'],
   ],
   [
@@ -40,39 +40,39 @@ const walking: readonly Weakness[] = [
     [RUNNER, 'one that waits is woken by what it waits for'],
   ],
   [
-    'A Diagnosis failed for a graph that had not changed, or a label of the user hid a change',
+    'A Diagnosis failed although its graph had not changed, or a label of the user hid a change',
     [DRIVE, 'a graph that is edited in the middle ends it, and a label from outside'],
     [AGENT, 'an OperationSet that is edited in the middle of a step ends its Diagnosis'],
   ],
   [
-    'An Operation that was missing ended the whole, though another path had none of it',
+    'A missing Operation failed the Diagnosis, even if another path did not need it',
     [DRIVE, 'an Operation that is missing fails its path, not the Diagnosis'],
     [AGENT, 'an Operation that is deleted in the middle of a step is not run'],
   ],
   [
-    'A pod or a node that was not found, or a selector that fits none, was waited for without end',
+    'A Diagnosis waited forever for a missing pod or node, or a selector without matches',
     [DRIVE, 'the node of a pod is written down, and a node that nobody serves'],
     [AGENT, 'what never comes is told when its time is over'],
   ],
   [
-    'A Diagnosis with dots in its name, as every alert makes one, never ended',
+    'A Diagnosis with dots in its name, as created for every alert, never ended',
     [AGENT, 'a Diagnosis with dots in its name, whose graph and steps come after it'],
   ],
   [
-    'A step was not told what those before it had found, nor which pod is meant',
+    'A step did not get the results of earlier steps, nor the pod',
     [JOURNEY, 'each is told what came before it'],
     ['pipeline/operations/step-input.test.ts', 'a step is told %s'],
   ],
   [
-    'When all paths had failed, no condition said so',
+    'There was no condition when all paths had failed',
     [DECIDE, 'when all paths have failed, a condition says so'],
   ],
   [
-    'A step that two paths share was run in each, with what it does to the node',
+    'A step shared by two paths ran in each, with its changes to the node',
     [DRIVE, 'a step that two paths share is run in each, under one purpose'],
   ],
   [
-    'A full queue lost Diagnoses, and one unreachable server held up all others',
+    'A full queue lost Diagnoses, and one unreachable server blocked all others',
     [RUNNER, 'drives so many at once and no more, and forgets none'],
     [AGENT, 'a server that nobody can reach holds up no other Diagnosis'],
   ],
@@ -82,7 +82,7 @@ const walking: readonly Weakness[] = [
     [STEP, 'steps that repair take turns, and one that breaks off fails alone'],
   ],
   [
-    'After a restart, what had ended was run or counted again',
+    'After a restart, finished Diagnoses ran or were counted again',
     ['test/journeys/killed-agent-collecting.kernel.test.ts', 'killed again and again while it'],
     [
       'test/journeys/killed-at-random.kernel.test.ts',
@@ -90,36 +90,36 @@ const walking: readonly Weakness[] = [
     ],
   ],
   [
-    'Nothing could be cancelled, limited in time, tried without effect, or approved before',
+    'There was no cancellation, deadline, dry run or approval',
     [DRIVE, 'a cancel in the middle of a step keeps its result, and begins no other'],
     [DRIVE, 'one whose time is over begins no further step, and says so'],
     [STEP, 'with a dry run, or with recovery "Never", nothing is changed'],
     [STEP, 'with recovery "Approval" it waits, and says what for'],
   ],
   [
-    'Results outgrew etcd, and the write that failed ran the step again',
+    'Results exceeded the limit of etcd, and the failed write ran the step again',
     [KEEP, 'a result that is too large for a status is handed on whole'],
     [KEEP, 'the largest of many results make room, and a status has its limit'],
     [KEEP, 'what is too much altogether fails its step, once'],
   ],
   [
-    'Ended Diagnoses stayed for ever, or went at a time that nobody could tell',
+    'Finished Diagnoses stayed forever, or were deleted at an unpredictable time',
     [RUNNER, 'one that has ended is deleted when its time has come'],
     [RUNNER, 'one that is to be deleted is deleted by the next process too, and another is kept'],
   ],
   [
-    'Diagnoses that were under way were deleted to make room',
+    'Running Diagnoses were deleted to free space',
     [AGENT, 'one that is to be kept for no time is deleted after its end, and not before'],
   ],
   [
-    'A failure was counted at each look at it, and no step was timed',
+    'A failure was counted at each reconciliation, and steps were not timed',
     [AGENT, 'each end is counted once, and each step is timed'],
   ],
 ];
 
 const graphs: readonly Weakness[] = [
   [
-    'The order of paths was another one at each start',
+    'The order of paths differed at each start',
     ['pipeline/graph/paths.prop.test.ts', 'the order of two paths is that of "to"'],
   ],
   [
@@ -127,13 +127,13 @@ const graphs: readonly Weakness[] = [
     ['pipeline/graph/paths.prop.test.ts', 'every graph gets an answer'],
     ['hosts/web/resources.test.ts', 'a bad graph is refused with all that is wrong with it'],
   ],
-  ['A circle or an unreachable node burnt a core, and said nothing', [PATHS, 'a cycle']],
+  ['A cycle or an unreachable node caused a busy loop without a message', [PATHS, 'a cycle']],
   [
-    'Graphs with very many paths filled the memory',
+    'Graphs with very many paths exhausted the memory',
     [PATHS, 'more paths than a status holds, however many that are'],
   ],
   [
-    'Nodes without an id made an empty graph that was called ready',
+    'Nodes without an id resulted in an empty graph with ready: true',
     [PATHS, 'nodes are copied whole, numbered by their position'],
   ],
 ];
@@ -141,79 +141,79 @@ const graphs: readonly Weakness[] = [
 const steps: readonly Weakness[] = [
   ['A script that failed was a success', [SCRIPT, 'its code is honoured, and its output is kept']],
   [
-    'A missing argument moved the others',
+    'A missing argument shifted the others',
     [SCRIPT, 'arguments keep their places when one is missing'],
   ],
   [
-    'A script that ignores TERM was never ended, and what it had started lived on',
+    'A script that ignores SIGTERM never ended, and its children survived',
     [SCRIPT, 'one that ignores TERM is killed'],
     [JOURNEY, 'leaves nobody behind, and the agent stands'],
   ],
   [
-    'An older text of a script was run, or none',
+    'An older version of a script ran, or none',
     [SCRIPT, 'it is the text of this moment that runs'],
   ],
   [
-    'A function that failed without a word crashed the agent of its node',
+    'A function that failed without output crashed the agent',
     [JOURNEY, 'silent-function'],
     [FUNCTION, 'answers with nothing'],
   ],
   [
-    'Files of a function could be written outside its folder',
+    'Files of a function could be written outside its directory',
     [FUNCTION, 'because a file of it is called %j'],
   ],
   [
-    'An Operation without a path, a scheme or a time crashed the agent',
+    'An Operation without a path, a scheme or a timeout crashed the agent',
     [OPERATION, 'without path, scheme and time it has the usual ones'],
   ],
   [
-    'No server had to prove who it is, and answers were read whole before their size was known',
+    'Servers were not authenticated, and responses were read without a size limit',
     [HTTP, 'for which nobody vouches is told nothing'],
     [HTTP, 'an endless answer is not read to its end'],
   ],
   [
-    'A server was asked again as if for the first time, and nobody could say how often',
+    'Retries were indistinguishable from first requests, and their number was not configurable',
     [HTTP, 'a reset, until there is an answer'],
     [OPERATION, 'it is asked no oftener than it says'],
   ],
   [
-    'A step could be sent to where a cloud hands out credentials',
+    'A step could call the metadata service of a cloud, which returns credentials',
     [HTTP, '%s is not asked, and not tried again'],
   ],
   [
-    'A path that a caller named was unmounted on the host',
+    'Any path named by a caller was unmounted on the host',
     [OPERATION, 'is not unmounted because somebody names it'],
   ],
   [
-    'A parameter of the user passed for what a step had found',
+    'A parameter of the user was taken for the result of a step',
     [OPERATION, 'does not pass for what a step has found'],
   ],
 ];
 
 const ownProcessors: readonly Weakness[] = [
   [
-    'Ordinary input that was wrong or missing crashed a processor',
+    'Wrong or missing input crashed a processor',
     ['pipeline/operations/processors.test.ts', '%s answers a step that was told nothing'],
     ['pipeline/operations/processors.test.ts', '%s says what is missing'],
   ],
   [
-    'The capture of a pod was one of the whole host, and open to everybody',
+    'The capture of a pod contained the traffic of the whole host, and everybody could read it',
     [PROFILERS, 'capture what goes through the network of the pod, and nothing of the node'],
   ],
   [
-    'Any file of the host could be had as a core file',
+    'Any file of the host could be downloaded as a core file',
     [PROFILERS, 'tell core files by their names, and follow nobody to another folder'],
   ],
   [
-    'A pod was deleted because the caller described one',
+    'A pod was deleted only because the caller described it',
     [OPERATION, 'removes no pod and cordons no node'],
   ],
   [
-    'All files of a folder that the caller named were moved',
+    'All files of a directory named by the caller were moved',
     ['pipeline/operations/run-sonobuoy-result.test.ts', 'no file of anybody is moved'],
   ],
   [
-    'One search switched the check of certificates off for the whole process',
+    'One search disabled certificate verification for the whole process',
     ['pipeline/operations/run-search.test.ts', 'is verified, for each question anew'],
   ],
   [
@@ -232,27 +232,27 @@ const ownProcessors: readonly Weakness[] = [
     ],
   ],
   [
-    'What a processor had kept was never removed',
+    'Files written by a processor were never removed',
     ['lib/state/stored-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
   ],
 ];
 
-const doors: readonly Weakness[] = [
+const http: readonly Weakness[] = [
   [
-    'Whoever reached the port of an agent could act on its node',
+    'Everybody who could reach the port of an agent could act on its node',
     ['hosts/web/server.test.ts', 'without the token nothing but /healthz answers'],
     ['test/journeys/agent.kernel.test.ts', 'turns away %s'],
   ],
   [
-    'The inside of the process was shown on the same port',
+    'Internals of the process were exposed on the same port',
     ['hosts/web/server.test.ts', 'nothing of the inside of the process is shown'],
   ],
 ];
 
 export const weaknesses: Readonly<Record<string, readonly Weakness[]>> = {
-  'Walking a graph': walking,
+  'Running a graph': walking,
   Graphs: graphs,
   Steps: steps,
-  'Processors of our own': ownProcessors,
-  Doors: doors,
+  'Built-in processors': ownProcessors,
+  'HTTP server': http,
 };

@@ -60,24 +60,29 @@ export class AgentMetrics {
   ): Promise<string> {
     const { succeeded, failed, stepSucceeded, stepFailed, stepWaits } = this.#counts;
     return metricsText([
-      counter('diagnosis_total_count', 'Diagnoses that ended here.', succeeded + failed),
-      counter('diagnosis_total_success_count', 'Those whose phase is Succeeded.', succeeded),
-      counter('diagnosis_total_fail_count', 'Those whose phase is Failed.', failed),
+      counter('diagnosis_total_count', 'Diagnoses that ended.', succeeded + failed),
+      counter('diagnosis_total_success_count', 'Diagnoses that succeeded.', succeeded),
+      counter('diagnosis_total_fail_count', 'Diagnoses that failed.', failed),
       counterBy(
         'kubediag_diagnoses_ended_total',
-        'Diagnoses that ended here, by status.result: a healthy node is NothingFound, and no failure.',
+        'Diagnoses that ended, by status.result. A healthy node gives NothingFound, which is not a failure.',
         'result',
         this.#results,
       ),
-      gauge('diagnosis_agent_queued_count', 'Diagnoses that wait for their turn.', queued),
-      gauge('kubediag_diagnoses_in_flight', 'Diagnoses that are driven now.', inFlight),
+      gauge('diagnosis_agent_queued_count', 'Diagnoses in the queue.', queued),
+      gauge('kubediag_diagnoses_in_flight', 'Running Diagnoses.', inFlight),
       counter('executor_operation_success_counter', 'Steps that succeeded.', stepSucceeded),
       counter('executor_operation_fail_counter', 'Steps that failed.', stepFailed),
-      counter('kubediag_steps_not_approved_total', 'Steps that had to wait.', stepWaits),
-      takenBy('kubediag_operation_duration_seconds', 'Time of steps.', 'operation', this.#steps),
+      counter('kubediag_steps_not_approved_total', 'Steps that waited for approval.', stepWaits),
+      takenBy(
+        'kubediag_operation_duration_seconds',
+        'Duration of steps.',
+        'operation',
+        this.#steps,
+      ),
       takenBy(
         'kubediag_http_request_duration_seconds',
-        'Time of requests.',
+        'Duration of HTTP requests.',
         'code',
         this.#requests,
       ),
@@ -90,14 +95,18 @@ export class AgentMetrics {
     const of = (source: TriggerEvent['source'], came: IntakeResult) =>
       this.#taken.get(`${source} ${came}`) ?? 0;
     const created = (name: string, source: TriggerEvent['source']) => [
-      counter(`${name}_success_count`, 'Diagnoses that Triggers made of them.', of(source, 'made')),
-      counter(`${name}_error_count`, 'Those that could not be made.', of(source, 'not-made')),
+      counter(`${name}_success_count`, 'Diagnoses created by Triggers.', of(source, 'made')),
+      counter(
+        `${name}_error_count`,
+        'Diagnoses that could not be created.',
+        of(source, 'not-made'),
+      ),
     ];
     const [alert, event] = ['prometheusAlertTemplate', 'commonEventTemplate'] as const;
     return [
-      counter('prometheus_alert_received_count', 'Alerts that were sent.', of(alert, 'received')),
+      counter('prometheus_alert_received_count', 'Alerts received.', of(alert, 'received')),
       ...created('alertmanager_diagnosis_generation', alert),
-      counter('common_event_received_count', 'Events that were sent.', of(event, 'received')),
+      counter('common_event_received_count', 'Events received.', of(event, 'received')),
       ...created('common_event_diagnosis_generation', event),
     ];
   }
@@ -141,7 +150,7 @@ function takenBy<K>(name: string, help: string, label: string, map: ReadonlyMap<
 
 type Counted = Metric['samples'][number];
 
-/** What the store holds. Of many Diagnoses each is counted, and the first are named. */
+/** What the store holds: all Diagnoses are counted, and the first ones are listed by name. */
 async function stored(store: Store): Promise<readonly Metric[]> {
   const phases = new Map<string, Counted>();
   const listed: Metric['samples'][number][] = [];
@@ -157,7 +166,7 @@ async function stored(store: Store): Promise<readonly Metric[]> {
     listed.push({ labels: { name, operationset, phase, namespace, result }, value: 1 });
   }
   return [
-    info('kubediag_diagnoses', 'Diagnoses that are kept, by phase and result.', [
+    info('kubediag_diagnoses', 'Diagnoses in the store, by phase and result.', [
       ...phases.values(),
     ]),
     info('diagnosis_info', `The first ${DIAGNOSES_LISTED_MAX} Diagnoses, by name.`, listed),
@@ -179,7 +188,7 @@ async function named(
   return samples;
 }
 
-/** All of a kind. A store of many takes its time, and after each page of it others have their turn. */
+/** All objects of a kind. Yields to the event loop after each page, for a large store takes long. */
 async function* paced(store: Store, kind: KindName): AsyncGenerator<StoredObject> {
   const { objects } = await store.each(kind);
   let count = 0;

@@ -18,7 +18,7 @@ export const dockerProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/dockerInfoCollector',
     operation: 'docker-info-collector',
-    does: 'tells what Docker says of itself, on a node that has it',
+    does: 'collects the system information of Docker, on a node that has it',
     reads: [],
     writes: [INFO],
     repairs: false,
@@ -27,11 +27,11 @@ export const dockerProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/dockerdGoroutineCollector',
     operation: 'dockerd-goroutine-collector',
-    does: 'tells what the goroutines of Docker do, on a node that has it',
+    does: 'collects the goroutines of Docker, on a node that has it',
     details:
-      'The value is the path of the file below `collected` of the state folder, for root alone; the newest ' +
-      'are kept. Docker tells them while its debug is on (`"debug": true` in `/etc/docker/daemon.json`); ' +
-      'no signal is sent to it.',
+      'The value is the path of the file below `collected` of the state directory, readable by root only; ' +
+      'the newest files are retained. Docker serves them in debug mode (`"debug": true` in ' +
+      '`/etc/docker/daemon.json`); no signal is sent to it.',
     reads: [],
     writes: [GOROUTINES],
     repairs: false,

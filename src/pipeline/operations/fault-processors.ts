@@ -14,11 +14,11 @@ function processorsOf(fault: AnyFault): readonly OwnProcessor[] {
   const diagnoser: OwnProcessor = {
     path: steps.diagnoserPath,
     operation: steps.diagnoser,
-    does: `finds ${fault.id} where it hurts now (${lowered(fault.title)})`,
+    does: `finds active ${fault.id} (${lowered(fault.title)})`,
     details:
-      'It succeeds when something is damaged or active. What is latent or benign, what is clear, and ' +
-      'what is not known fail the step, with the reason; `status.findings` tells what is latent all the ' +
-      'same. A Diagnosis with a podReference asks about that pod alone. The findings are JSON.',
+      'It succeeds when a finding is damaged or active. If all findings are latent or benign, if there is ' +
+      'none, or if the result is unknown, the step fails with the reason; `status.findings` lists latent ' +
+      'findings too. With a podReference only that pod is checked. The findings are JSON.',
     reads: [],
     writes: [steps.found, steps.findings, steps.bugLink],
     repairs: false,
@@ -28,11 +28,11 @@ function processorsOf(fault: AnyFault): readonly OwnProcessor[] {
   const recover: OwnProcessor = {
     path: steps.recoverPath,
     operation: steps.recover,
-    does: 'repairs what that found, when a new look finds the same',
+    does: 'repairs the findings of that step that a new check confirms',
     details:
-      'Of the findings only their ids count. What is neither damaged nor active, what a new look does ' +
-      'not find again, and what only a person can confirm is refused; one that is refused does not ' +
-      'keep the others from being repaired, but fails the step.',
+      'Only the ids of the findings are used. A finding that is neither damaged nor active, that the new ' +
+      'check does not confirm, or that needs the confirmation of a person is refused. The others are ' +
+      'repaired, but the step fails.',
     reads: [steps.findings],
     writes: [steps.recovered],
     repairs: true,

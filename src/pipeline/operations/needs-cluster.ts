@@ -14,7 +14,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/nodeCordon',
     operation: 'node-cordon',
-    does: 'keeps new pods away from the node (needs the API server)',
+    does: 'cordons the node (needs the API server)',
     reads: [],
     writes: ['recover.kubernetes.node_cordon.result.name'],
     repairs: true,
@@ -23,7 +23,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/statefulsetDetailCollector',
     operation: 'statefulset-detail-collector',
-    does: 'tells the StatefulSet of a pod, or the one that is named (needs the API server)',
+    does: 'collects the StatefulSet of a pod, or a named one (needs the API server)',
     reads: [NAME, NAMESPACE],
     readsElse: [POD],
     writes: [STATEFULSET],
@@ -33,7 +33,7 @@ export const clusterProcessors: readonly OwnProcessor[] = [
   {
     path: '/processor/statefulsetStuck',
     operation: 'statefulset-stuck',
-    does: 'removes a pod that keeps a StatefulSet from rolling out (needs the API server)',
+    does: 'deletes a pod that blocks the rollout of a StatefulSet (needs the API server)',
     reads: [STATEFULSET, POD],
     writes: [
       'recover.kubernetes.statefulset_stuck.result',

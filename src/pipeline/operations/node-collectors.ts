@@ -46,7 +46,7 @@ export async function collectPodDetail(
       : [`this is only what the runtime knows of the pod; ${found.onlyInRuntime}`]),
     ...(merged.known ? [] : [`the states of its containers may be old: ${merged.why}`]),
   ];
-  const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.doubt`]: unknowns.join('; ') };
+  const unknown = unknowns.length === 0 ? {} : { [`${DETAIL}.unknown`]: unknowns.join('; ') };
   return { succeeded: true, results: { [DETAIL]: detail, ...unknown } };
 }
 

@@ -1,23 +1,23 @@
 import type { OperationResult, StepInput } from './operation-result.ts';
 import type { ProcessorHost } from './processor-host.ts';
 
-/** A processor of our own. */
+/** A built-in processor. */
 export interface OwnProcessor {
-  /** As every KubeDiag knows it. */
+  /** The path of upstream KubeDiag. */
   readonly path: string;
-  /** Under which name an Operation of it is there when no manifest defines one. */
+  /** Name of the built-in Operation, which needs no manifest. */
   readonly operation: string;
   /** What it does, as a clause. */
   readonly does: string;
-  /** What a person who uses it has to know beside that, for its page. */
+  /** What else a user has to know, for the reference page. */
   readonly details?: string;
-  /** Keys that it must be told, and keys that it answers with. */
+  /** Required input keys; `writes` are the keys of its result. */
   readonly reads: readonly string[];
-  /** Keys that do as well, in place of those. */
+  /** Alternative to `reads`. */
   readonly readsElse?: readonly string[];
-  /** Keys that it takes too, where somebody gives them. */
+  /** Optional input keys. */
   readonly mayRead?: readonly string[];
-  /** Keys of every KubeDiag that mean nothing here, and why: whoever gives one is told. */
+  /** Keys of upstream KubeDiag without effect here, and why; the result has a note for each. */
   readonly unused?: Readonly<Record<string, string>>;
   readonly writes: readonly string[];
   /** Whether it may change the node. */

@@ -49,7 +49,7 @@ async function detailOf(
   const result = await collectPodDetail(input, hostOf(options));
   expect(result).toMatchObject({ succeeded: true });
   const { 'collector.kubernetes.pod.detail': detail = '', ...rest } = result.results ?? {};
-  const unknown = rest['collector.kubernetes.pod.detail.doubt'];
+  const unknown = rest['collector.kubernetes.pod.detail.unknown'];
   const pod = JSON.parse(detail) as Record<string, unknown>;
   return unknown === undefined ? { pod } : { pod, unknown };
 }
@@ -189,7 +189,7 @@ test('with a kubelet that cannot be asked, the answer is what the runtime knows,
   const host = hostWithoutKubelet({ sandboxes: [SANDBOX], containers });
   const result = await collectPodDetail(INPUT, host);
   expect(result).toMatchObject({ succeeded: true });
-  const { [DETAIL]: detail = '', [`${DETAIL}.doubt`]: unknown } = result.results ?? {};
+  const { [DETAIL]: detail = '', [`${DETAIL}.unknown`]: unknown } = result.results ?? {};
   expect(JSON.parse(detail)).toEqual({
     kind: 'Pod',
     apiVersion: 'v1',

@@ -15,10 +15,10 @@ const LIST = 'collector.system.process.list';
 export const processCollector: OwnProcessor = {
   path: '/processor/processCollector',
   operation: 'process-collector',
-  does: 'tells the processes of the node, without what is secret on their command lines',
+  does: 'collects the processes of the node, without secrets on their command lines',
   details:
-    'A JSON list; memory is in bytes, `cpuPercent` is of the whole life of a process. Of one that waits ' +
-    'in the kernel (status D) only its name is told: its words may lie where nobody can read them.',
+    'A JSON list; memory is in bytes, `cpuPercent` is the average since the start of the process. For a ' +
+    'process in uninterruptible sleep (status D) only the name is listed: reading its command line may hang.',
   reads: [],
   writes: [LIST],
   repairs: false,

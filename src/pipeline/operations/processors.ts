@@ -19,7 +19,7 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/podListCollector',
     operation: 'pod-list-collector',
-    does: 'tells all pods of the node, as the kubelet has them',
+    does: 'collects all pods of the node from the kubelet',
     reads: [],
     writes: ['collector.kubernetes.pod.list'],
     repairs: false,
@@ -28,12 +28,12 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/podDetailCollector',
     operation: 'pod-detail-collector',
-    does: 'tells the pod of the Diagnosis, with the states that its containers have by now',
+    does: 'collects the pod of the Diagnosis, with the current states of its containers',
     details:
-      'The kubelet holds where it speaks of the same container in the same state, and for why one waits ' +
-      'and whether it is ready; else the runtime wins. Where the kubelet cannot be asked, or does not ' +
-      'list the pod, the answer is what the runtime knows: name, namespace, uid, containers and their ' +
-      'states. `collector.kubernetes.pod.detail.doubt` says so, and says where the runtime is silent. ' +
+      'The kubelet takes precedence if it reports the same container in the same state, and for waiting ' +
+      'reasons and readiness; otherwise the runtime does. If the kubelet does not answer or does not ' +
+      'list the pod, the result is what the runtime knows: name, namespace, uid, containers and their ' +
+      'states. `collector.kubernetes.pod.detail.unknown` reports that, and a runtime that does not answer. ' +
       'Secrets in words of commands and in the environment are withheld.',
     reads: ['pod.namespace', 'pod.name'],
     writes: ['collector.kubernetes.pod.detail'],
@@ -43,7 +43,7 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/containerCollector',
     operation: 'container-collector',
-    does: 'tells the containers that run, as the runtime has them',
+    does: 'collects the running containers from the runtime',
     reads: [],
     writes: ['collector.kubernetes.container.list'],
     repairs: false,
@@ -53,7 +53,7 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/mountInfoCollector',
     operation: 'mount-info-collector',
-    does: 'tells the mount table of the node',
+    does: 'collects the mount table of the node',
     reads: [],
     writes: ['collector.system.mountinfo'],
     repairs: false,
@@ -76,7 +76,7 @@ export const processors: readonly OwnProcessor[] = [
   {
     path: '/processor/subpathRemountRecover',
     operation: 'subpath-remount-recover',
-    does: 'unmounts what that found, when a new look finds the same',
+    does: 'unmounts what that step found, if a new check confirms it',
     reads: ['diagnoser.kubernetes.subpath_remount.original_destination_path'],
     writes: ['recover.kubernetes.subpath_remount.result'],
     repairs: true,

@@ -16,16 +16,15 @@ export const profilers: readonly OwnProcessor[] = [
   {
     path: '/processor/goProfiler',
     operation: 'go-profiler',
-    does: 'fetches a profile of a Go program (Profile, Heap or Goroutine) and keeps it as a file',
+    does: 'downloads a profile of a Go program (Profile, Heap or Goroutine) to a file',
     details:
       '`type` is Profile, Heap or Goroutine; `source` is a URL such as `http://127.0.0.1:6060`. The ' +
-      'endpoint is the path of the file below `collected` of the state folder, for root alone; the ' +
-      'newest are kept. Loopback may be asked, link-local addresses may not; redirects are not ' +
-      'followed. TLS is verified: `ca_bundle` is who may vouch for the server, in PEM. A token is ' +
-      'never read from a Secret: `credential` names a file that a person has put into `credentials` ' +
-      'of the state folder, `NAME.json` with `{"token": "…", "ca": "…", "addresses": ["https://…"]}`, ' +
-      'and it is shown to those addresses and to nobody else. A Profile takes 30 s, or what the ' +
-      'time limit of the step leaves.',
+      'endpoint is the path of the file below `collected` of the state directory, readable by root ' +
+      'only; the newest files are retained. Loopback addresses are allowed, link-local addresses are ' +
+      'not, and redirects are not followed. TLS is verified; `ca_bundle` has the CA certificates in ' +
+      'PEM. Tokens are never read from a Secret: `credential` names a file in `credentials` of the ' +
+      'state directory, `NAME.json` with `{"token": "…", "ca": "…", "addresses": ["https://…"]}`. The ' +
+      'token is sent to those addresses only. A Profile takes 30 s, or the remaining time of the step.',
     reads: under('param.diagnoser.runtime.go_profiler', 'type', 'source'),
     mayRead: under('param.diagnoser.runtime.go_profiler', 'credential', 'ca_bundle'),
     unused: {
@@ -40,14 +39,14 @@ export const profilers: readonly OwnProcessor[] = [
   {
     path: '/processor/tcpdumpProfiler',
     operation: 'tcpdump-profiler',
-    does: 'keeps what goes through the network of the pod for some seconds, as a pcap file',
+    does: 'captures the network traffic of the pod for some seconds to a pcap file',
     details:
-      'It is taken in the network namespace of the sandbox. Without a pod it is refused, and so is a pod ' +
-      'that has the network of the node: that of all others is never captured. `interface` is "any" if unsaid, `filter` is in the language of pcap, and ' +
-      '`expiration_seconds` (20 if unsaid, at most what the time limit of the step leaves) is how long ' +
-      'it lasts; it ends early at 5,000 packets, of each of which 1,500 bytes are kept. The endpoint ' +
-      'is the path of the file below `collected` of the state folder, for root alone; the newest are ' +
-      'kept. It needs `tcpdump` where KubeDiag runs.',
+      'The capture runs in the network namespace of the sandbox. It is refused without a pod and for a ' +
+      'pod with the host network, because it would capture the traffic of others. `interface` is "any" ' +
+      'by default, `filter` is a pcap filter, and `expiration_seconds` is the duration: 20 by default, at ' +
+      'most the remaining time of the step. It ends early after 5,000 packets, of which it saves 1,500 ' +
+      'bytes each. The endpoint is the path of the file below `collected` of the state directory, readable ' +
+      'by root only; the newest files are retained. It needs `tcpdump` where KubeDiag runs.',
     reads: ['pod.namespace', 'pod.name'],
     mayRead: under(
       'param.diagnoser.runtime.tcpdump_profiler',
@@ -64,11 +63,11 @@ export const profilers: readonly OwnProcessor[] = [
   {
     path: '/processor/containerdGoroutineCollector',
     operation: 'containerd-goroutine-collector',
-    does: 'has containerd write down its goroutines (SIGUSR1), and keeps that as a file',
+    does: 'makes containerd dump its goroutines (SIGUSR1) to a file',
     details:
-      'The value is the path of the file below `collected` of the state folder, for root alone; the ' +
-      'newest are kept. On that signal containerd writes a dump to its folder for temporary files and ' +
-      'goes on, so nobody is asked before; no process gets it that does not catch it.',
+      'The value is the path of the file below `collected` of the state directory, readable by root ' +
+      'only; the newest files are retained. containerd writes the dump to its temporary directory and ' +
+      'continues to run, so no approval is needed. The signal is sent only to a process that handles it.',
     reads: [],
     writes: ['collector.runtime.containerd.goroutine'],
     repairs: false,
@@ -77,20 +76,19 @@ export const profilers: readonly OwnProcessor[] = [
   {
     path: '/processor/coreFileProfiler',
     operation: 'core-file-profiler',
-    does: 'tells which core files there are; it opens none of them',
+    does: 'lists the core files, without opening them',
     details:
-      '`type` is coredump; gcore is refused, for it stops the process. `filepath` may be a folder at or ' +
-      `below ${CORE_FOLDERS.join(', ')}, and without it these are looked at, or that of the container ` +
-      'below the first of them. The endpoint is JSON: path, size and time of each file, the newest first.',
+      '`type` is coredump; gcore is refused, because it stops the process. `filepath` may be a directory ' +
+      `at or below ${CORE_FOLDERS.join(', ')}. By default all of these are listed, or that of the ` +
+      'container below the first. The endpoint is JSON: path, size and time of each file, newest first.',
     reads: under('param.diagnoser.runtime.core_file_profiler', 'type'),
     mayRead: [
       'param.diagnoser.runtime.core_file_profiler.filepath',
       ...['pod.namespace', 'pod.name', 'container'],
     ],
     unused: {
-      'param.diagnoser.runtime.core_file_profiler.expiration_seconds':
-        'nothing is opened that would have to be closed',
-      'param.diagnoser.runtime.core_file_profiler.pid': 'no core file is made of a process',
+      'param.diagnoser.runtime.core_file_profiler.expiration_seconds': 'no server is started',
+      'param.diagnoser.runtime.core_file_profiler.pid': 'no core file is created from a process',
     },
     writes: ['diagnoser.runtime.core_file_profiler.result.endpoint'],
     repairs: false,

@@ -18,13 +18,13 @@ const HITS = 'collector.log.elasticsearch.result.hits';
 export const elasticsearchCollector: OwnProcessor = {
   path: '/processor/elasticsearchCollector',
   operation: 'elasticsearch-collector',
-  does: 'searches the messages that Elasticsearch keeps',
+  does: 'searches messages in Elasticsearch',
   details:
-    'Several addresses are tried in turn. TLS is verified: `ca_bundle` is who may vouch for the server, ' +
-    'in PEM; `insecure_skip_tls_verify` as "true" believes anybody. So that no password stands in a ' +
-    'Diagnosis, `credential` names a file that a person has put into `credentials` of the state folder: ' +
+    'Several addresses are tried one after another. TLS is verified; `ca_bundle` has the CA certificates ' +
+    'in PEM, and `insecure_skip_tls_verify: "true"` skips the verification. To have no password in a ' +
+    'Diagnosis, `credential` names a file in `credentials` of the state directory: ' +
     '`NAME.json` with `{"username": "…", "password": "…", "addresses": ["https://logs.example:9200"]}`. ' +
-    'It is shown to those addresses and to nobody else.',
+    'It is sent to those addresses only.',
   reads: [`${PARAM}.address`, `${PARAM}.match`],
   mayRead: [
     ...['index', 'timeFrom', 'timeTo', 'username', 'password'].map((name) => `${PARAM}.${name}`),

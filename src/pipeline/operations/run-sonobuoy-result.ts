@@ -21,11 +21,11 @@ const RESULT_FOLDER = 'sonobuoy_result_diagnoser.result_directory';
 export const sonobuoyResultDiagnoser: OwnProcessor = {
   path: '/processor/sonobuoyResultDiagnoser',
   operation: 'sonobuoy-result-diagnoser',
-  does: 'sums up the results that Sonobuoy has written',
+  does: 'summarizes the results of Sonobuoy',
   details:
-    'Only results below `sonobuoy` of the state folder (`/var/lib/kubediag/sonobuoy`) are read, and no ' +
-    'file is moved: `result_directory` is where they were. The summary has the tests that were not ' +
-    'skipped, by the first word in brackets of their names.',
+    'Only results below `sonobuoy` of the state directory (`/var/lib/kubediag/sonobuoy`) are read. No ' +
+    'file is moved: `result_directory` is the directory as given. The summary groups the tests that were ' +
+    'not skipped by the first word in brackets of their names.',
   reads: [FOLDER, FILE],
   writes: [SUMMARY, RESULT_FOLDER],
   repairs: false,
