@@ -1,20 +1,20 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { settingsIn } from '../src/hosts/local-node/run-check.ts';
+import { bundleFilesIn } from '../src/hosts/local-node/bundle-folder.ts';
 import { checkUp } from '../src/node/checkup/judge-faults.ts';
 import { makeReport } from '../src/node/checkup/make-report.ts';
 import { nodeFacts } from '../src/node/checkup/node-facts.ts';
+import { settingsIn } from '../src/node/checkup/replay.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import { takeSnapshot } from '../src/node/checkup/take-snapshot.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
 import type { NodeReader, ReadFailure } from '../src/node/model/node-reader.ts';
 import type { Verdict } from '../src/node/model/verdict.ts';
-import { bundleOfFiles } from '../src/node/reader/bundle.ts';
-import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
-import { FailingNode } from '../src/node/reader/failing-node.ts';
-import { RecordedNode } from '../src/node/reader/recorded-node.ts';
-import { questionOf, type Recorded, type Recording } from '../src/node/reader/recording.ts';
+import { bundleOfFiles } from '../src/node/recording/bundle.ts';
+import { FailingNode } from '../src/node/recording/failing-node.ts';
+import { RecordedNode } from '../src/node/recording/recorded-node.ts';
+import { questionOf, type Recorded, type Recording } from '../src/node/recording/recording.ts';
 
 const READS_MAX = 1000;
 /** Ways in which a read can fail that say nothing about the node. */
@@ -27,8 +27,8 @@ export function describeFault(fault: AnyFault, folder: string): void {
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);
 
-  describe.each(names)(`${fault.id} on %s`, (name) => {
-    const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
+  describe.each(names)(`${fault.id} on %s`, async (name) => {
+    const bundle = await bundleOfFiles(bundleFilesIn(join(home, name)));
     const { recording } = bundle;
     const verdictOn = async (node: NodeReader): Promise<Verdict> => {
       const [judged] = await checkUp([fault], takeSnapshot(node, settingsIn(bundle)));

@@ -1,11 +1,11 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { replayCheck } from '../src/hosts/local-node/run-check.ts';
+import { bundleFilesIn } from '../src/hosts/local-node/bundle-folder.ts';
+import { replayCheck } from '../src/node/checkup/replay.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
-import { bundleOfFiles } from '../src/node/reader/bundle.ts';
-import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
+import { bundleOfFiles } from '../src/node/recording/bundle.ts';
 
 /** A golden answer can be rewritten by mistake; the name of a fixture says what it must be. */
 export function describeVerdicts(fault: AnyFault, folder: string): void {
@@ -24,7 +24,7 @@ export async function answerOn(
   fault: AnyFault,
   fixture: string,
 ): Promise<Report['faults'][number]> {
-  const bundle = bundleOfFiles(bundleFilesIn(fixture));
+  const bundle = await bundleOfFiles(bundleFilesIn(fixture));
   const { faults } = await replayCheck(bundle, [fault], undefined);
   if (!faults[0]) throw new Error('no answer');
   return faults[0];

@@ -1,7 +1,7 @@
 import type { SnapshotOptions } from '../src/node/model/evidence.ts';
 import type { Question, QuestionKind } from '../src/node/model/node-reader.ts';
-import { RecordedNode } from '../src/node/reader/recorded-node.ts';
-import { keyOf, type Recorded } from '../src/node/reader/recording.ts';
+import { RecordedNode } from '../src/node/recording/recorded-node.ts';
+import { keyOf, type Recorded } from '../src/node/recording/recording.ts';
 
 /** A node made up for a test, question by question; whatever is not set is not recorded. */
 export class NodeMaker {

@@ -7,7 +7,7 @@ import {
   type QuestionKind,
   ReadError,
 } from '../src/node/model/node-reader.ts';
-import { RecordedNode } from '../src/node/reader/recorded-node.ts';
+import { RecordedNode } from '../src/node/recording/recorded-node.ts';
 import { NodeMaker } from './synthetic-node.ts';
 import {
   KUBELET_ROOT,

@@ -155,9 +155,9 @@ test.each([
   [
     'only the live part of node uses process',
     {
-      'node/reader/recorded-node.ts': "import { runChild } from '../../lib/process/run-child.ts';",
+      'node/reader/reach.ts': "import { runChild } from '../../lib/process/run-child.ts';",
     },
-    'src/node/reader/recorded-node.ts:1 one room starts processes',
+    'src/node/reader/reach.ts:1 one room starts processes',
   ],
   [
     'only the live writer of repair uses process',
@@ -175,9 +175,9 @@ test.each([
     'src/hosts/cli/host.ts:1 the writer stays in repair',
   ],
   [
-    'checkup does not choose a world',
+    'checkup does not open the live node',
     { 'node/checkup/run.ts': "import { LiveNode } from '../reader/live-node.ts';" },
-    'src/node/checkup/run.ts:1 only hosts choose a world',
+    'src/node/checkup/run.ts:1 only hosts open the live node',
   ],
   [
     'a fault imports no other fault',
@@ -279,11 +279,11 @@ test('a break says where, which rule, why, and what to do', () => {
     Array.from({ length: 9 }, (_, index) => [`lib/std/${index}.ts`, '']),
   );
   const { ok, lines } = importReport(
-    tree({ ...files, 'node/checkup/run.ts': "\nimport '../repair/perform.ts';" }),
+    tree({ ...files, 'node/trace/run.ts': "\nimport '../repair/perform.ts';" }),
   );
   expect(ok).toBe(false);
   expect(lines[0]).toMatch(
-    /^src\/node\/checkup\/run[.]ts:2: arrows: checkup may not import repair\n {2}to do: ./,
+    /^src\/node\/trace\/run[.]ts:2: arrows: trace may not import repair\n {2}to do: ./,
   );
   expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 walls broken');
 });

@@ -1,18 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bundleFilesIn } from '../src/hosts/local-node/bundle-folder.ts';
 import { fieldAt, textAt } from '../src/lib/std/json.ts';
-import { manifestOf } from '../src/node/reader/bundle.ts';
-import { bundleFilesIn } from '../src/node/reader/bundle-folder.ts';
+import { manifestOf } from '../src/node/recording/bundle.ts';
 
 /**
  * `npm run checksum -- FOLDER...`: after a fixture was edited by hand, writes the checksums of its files
  * into its manifest again. Everything else in the manifest stays.
  */
-function checksum(folder: string): void {
+async function checksum(folder: string): Promise<void> {
   const files = bundleFilesIn(folder);
   const manifest: unknown = JSON.parse(Buffer.from(files.get('manifest.json') ?? '{}').toString());
   const settings = fieldAt(manifest, 'settings');
-  const checksummed = manifestOf(
+  const checksummed = await manifestOf(
     {
       recording: { clock: new Date(textAt(manifest, 'clock') ?? Date.now()) },
       madeBy: textAt(manifest, 'madeBy') ?? 'by hand',
@@ -27,4 +27,4 @@ function checksum(folder: string): void {
 
 const folders = process.argv.slice(2);
 if (folders.length === 0) console.error('usage: npm run checksum -- FIXTURE_FOLDER...');
-for (const folder of folders) checksum(folder);
+for (const folder of folders) await checksum(folder);

@@ -11,8 +11,8 @@ import { orphanedVolumeMetadata } from '../src/node/faults/orphaned-volume-metad
 import { runtimeNotResponding } from '../src/node/faults/runtime-not-responding/fault.ts';
 import { staleSubpathMount } from '../src/node/faults/stale-subpath-mount/fault.ts';
 import type { AnyFault } from '../src/node/model/fault.ts';
-import { filesOfBundle } from '../src/node/reader/bundle.ts';
-import { RecordingNode } from '../src/node/reader/recording-node.ts';
+import { filesOfBundle } from '../src/node/recording/bundle.ts';
+import { RecordingNode } from '../src/node/recording/recording-node.ts';
 import type { NodeMaker } from '../test/synthetic-node.ts';
 import { madeNodes as unloggedNodes } from './fixtures/container-without-log-path.ts';
 import { madeNodes as deadMountNodes } from './fixtures/dead-volume-mount.ts';
@@ -48,7 +48,7 @@ export async function writeFixtures(): Promise<readonly string[]> {
     for (const [name, maker] of madeNodes()) {
       const folder = join(home, name);
       rmSync(folder, { recursive: true, force: true });
-      for (const [file, content] of filesOfBundle(await recordedBundle(fault, maker))) {
+      for (const [file, content] of await filesOfBundle(await recordedBundle(fault, maker))) {
         const path = join(folder, file);
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, content);

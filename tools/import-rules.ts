@@ -1,7 +1,7 @@
 import {
   CHOOSES_A_NODE,
+  LIVE_NODE,
   MODULES,
-  NODE_IMPLEMENTATIONS,
   PURE_MODULES,
   READER,
   STARTS_PROCESSES,
@@ -98,13 +98,13 @@ export const importRules: readonly ImportRule[] = [
         : undefined,
   },
   {
-    rule: 'only hosts choose a world',
+    rule: 'only hosts open the live node',
     toDo: 'take a NodeReader as an argument',
     wrong: (from, { target }) =>
       target.kind === 'file' &&
-      NODE_IMPLEMENTATIONS.test(target.path) &&
+      LIVE_NODE.test(target.path) &&
       !CHOOSES_A_NODE.includes(from.moduleName ?? '')
-        ? `${from.moduleName} chooses a world`
+        ? `${from.moduleName} opens the live node`
         : undefined,
   },
   {

@@ -20,6 +20,7 @@ const ON_A_NODE = [
   'go',
   'model',
   'reader',
+  'recording',
   'evidence',
   'redaction',
   'faults',
@@ -38,16 +39,17 @@ export const MODULES: Readonly<Record<string, ModuleRules>> = {
   go: { layer: 'lib', modules: ['std'], packages: ['@bufbuild/protobuf'] },
   reader: { layer: 'node', modules: ['std', 'process', 'cri', 'go', 'model'], packages: [] },
   model: { layer: 'node', modules: ['std', 'go'], packages: [] },
+  recording: { layer: 'node', modules: ['std', 'go', 'model'], packages: [] },
   evidence: { layer: 'node', modules: ['std', 'go', 'model'], packages: ['yaml', 'zod'] },
   redaction: {
     layer: 'node',
-    modules: ['std', 'go', 'model', 'evidence'],
-    packages: ['yaml', 'zod'],
+    modules: ['std', 'go', 'model', 'recording', 'evidence'],
+    packages: [],
   },
   faults: { layer: 'node', modules: ['std', 'go', 'model', 'evidence'], packages: [] },
   checkup: {
     layer: 'node',
-    modules: ['std', 'reader', 'model', 'evidence', 'faults'],
+    modules: ['std', 'model', 'recording', 'evidence', 'faults'],
     packages: [],
   },
   examine: { layer: 'node', modules: ['std', 'go', 'reader', 'model', 'evidence'], packages: [] },
@@ -132,9 +134,11 @@ export const PURE_MODULES: readonly string[] = [
   'std',
   'go',
   'model',
+  'recording',
   'evidence',
   'redaction',
   'faults',
+  'checkup',
   'examine',
   'graph',
   'triggers',
@@ -152,9 +156,8 @@ export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
 /** The rooms that decide which node is looked at: this one, or a recorded one. */
 export const CHOOSES_A_NODE: readonly string[] = ['reader', 'local-node', 'cli', 'agent'];
 
-// src/node/reader/live-node.ts, src/node/reader/recorded-node.ts
-export const NODE_IMPLEMENTATIONS =
-  /^src\/node\/reader\/(live|recorded|recording|failing)-node[.]ts$/;
+// src/node/reader/live-node.ts
+export const LIVE_NODE = /^src\/node\/reader\/live-node[.]ts$/;
 
 // src/node/repair/node-writer.ts, src/node/repair/live-writer.ts, src/node/repair/file-journal.ts, src/lib/cri/commands.ts
 export const WRITER =

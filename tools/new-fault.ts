@@ -76,7 +76,7 @@ function test(value: string): string {
   return `import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { replayCheck } from '../../../hosts/local-node/run-check.ts';
+import { replayCheck } from '../../checkup/replay.ts';
 import { bundleOfFiles } from '../../reader/bundle.ts';
 import { bundleFilesIn } from '../../reader/bundle-folder.ts';
 import { ${value} } from './fault.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { replayCheck } from '../src/hosts/local-node/run-check.ts';
+import { replayCheck } from '../src/node/checkup/replay.ts';
 import type { Report } from '../src/node/checkup/report.ts';
 import { faults } from '../src/node/faults/index.ts';
 import { fixturesOf, judgedFixture } from './pages/recorded-nodes.ts';

@@ -15,10 +15,9 @@ const FUNCTION_LINES_MAX = 70;
  */
 const MAY_CATCH: readonly RegExp[] = [
   /^src\/node\/reader\/ignore-failure[.]ts$/, // Turns the kernel's errors into answers.
-  // src/node/reader/live-node.ts, src/node/reader/recording-node.ts, src/node/reader/reader.ts
-  /^src\/node\/reader\/(live|recorded|recording|failing|reader|answerer)[a-z-]*[.]ts$/,
-  // bundle-folder.ts reads what a person named: that it cannot be read is told to them.
-  /^src\/node\/(model\/attempt|reader\/(bundle-folder|kubelet-http|path-in-root))[.]ts$/,
+  // src/node/reader/live-node.ts, src/node/reader/reader.ts
+  /^src\/node\/reader\/(live|reader|answerer)[a-z-]*[.]ts$/,
+  /^src\/node\/(model\/attempt|recording\/recording-node|reader\/(kubelet-http|path-in-root))[.]ts$/,
   /^src\/lib\/(process|cri)\/[a-z-]+[.]ts$/,
   // These hold our own files: a full disk, a name already taken or a lock that is held is an answer.
   /^src\/node\/repair\/(perform|live-writer)[.]ts$/,
@@ -31,7 +30,7 @@ const MAY_CATCH: readonly RegExp[] = [
   // Children that touch the machine for a trace: what they cannot open or find is their answer.
   /^src\/node\/trace\/(tracer|symbol-reader)[.]ts$/,
   // Where a wrong word or an unsound bundle becomes advice to the person who gave it.
-  /^src\/hosts\/(cli\/(run-cli|commands\/replay|input\/(given-file|read-given))|local-node\/(save-bundle|write-new-file))[.]ts$/,
+  /^src\/hosts\/(cli\/(run-cli|commands\/replay|input\/(given-file|read-given))|local-node\/(bundle-folder|save-bundle|write-new-file))[.]ts$/,
   // Makes and takes away: what is gone already, or does not come about, is an answer there.
   /^lab\/.+[.]ts$/,
   /^src\/main[.]ts$/,
@@ -44,7 +43,7 @@ const PARSES_TEXT: readonly string[] = [
   'src/node/evidence/kubelet/kubelet-config.ts',
   'src/node/evidence/pods/pods.ts',
   'src/node/evidence/text/text-value.ts',
-  'src/node/reader/bundle.ts',
+  'src/node/recording/bundle.ts',
   'src/node/trace/bpftrace-line.ts',
   'src/pipeline/triggers/pattern.ts',
   'src/hosts/web/read-body.ts',
@@ -52,7 +51,7 @@ const PARSES_TEXT: readonly string[] = [
 
 /** Where JSON is read that was checked before, or that only we ourselves have written. */
 const OWN_JSON =
-  /^(src\/(lib\/std\/(parse-json|json-items)|node\/(reader\/(bundle|recording|reader-protocol)|trace\/(tracer|name-stack|symbol-reader)|repair\/(removal|remover))|pipeline\/store\/change-history)|lab\/.+)[.]ts$/;
+  /^(src\/(lib\/std\/(parse-json|json-items)|node\/(recording\/(bundle|recording)|reader\/reader-protocol|trace\/(tracer|name-stack|symbol-reader)|repair\/(removal|remover))|pipeline\/store\/change-history)|lab\/.+)[.]ts$/;
 
 // src/lib/std/text-utils.ts, src/node/evidence/helpers.ts
 const DRAWER = /(^|[/-])(utils?|helpers?|common|misc|manager|base|data|info)[.]tsx?$/;

@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { manifestOf } from '../../src/node/reader/bundle.ts';
-import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
+import { bundleFilesIn } from '../../src/hosts/local-node/bundle-folder.ts';
+import { manifestOf } from '../../src/node/recording/bundle.ts';
 import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
 import { syntheticAgent } from '../synthetic-agent.ts';
 
@@ -49,7 +49,7 @@ async function run(commands: readonly (readonly string[])[], where: 'terminal' |
 }
 
 /** A node whose pod and whose files have such names. */
-function hostileBundle(): string {
+async function hostileBundle(): Promise<string> {
   const folder = join(scratch, 'bundle');
   mkdirSync(folder);
   const files = new Map(bundleFilesIn(FIXTURE));
@@ -59,13 +59,13 @@ function hostileBundle(): string {
   files.set('answers.jsonl', Buffer.from(answers));
   const clock = new Date('2026-01-02T03:04:05Z');
   const manifest = { recording: { clock }, madeBy: 'by hand', tookMs: 12, settings: {} };
-  files.set('manifest.json', manifestOf(manifest, files));
+  files.set('manifest.json', await manifestOf(manifest, files));
   for (const [name, content] of files) writeFileSync(join(folder, name), content);
   return folder;
 }
 
 test('names that a pod chose act on no terminal, whatever shows them', async () => {
-  const bundle = hostileBundle();
+  const bundle = await hostileBundle();
   const loose = join(scratch, `text${HOSTILE}.txt`);
   writeFileSync(loose, readFileSync(join(bundle, 'answers.jsonl')));
   const manifest = join(scratch, 'manifest.json');

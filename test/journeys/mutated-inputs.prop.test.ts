@@ -6,13 +6,13 @@ import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
 import { textsOf } from '../../src/hosts/cli/input/read-given.ts';
 import { lintManifests } from '../../src/hosts/cli/manifests/lint-manifests.ts';
 import { yamlText } from '../../src/hosts/cli/screens/show-report.ts';
-import { replayCheck } from '../../src/hosts/local-node/run-check.ts';
+import { bundleFilesIn } from '../../src/hosts/local-node/bundle-folder.ts';
 import { textAt } from '../../src/lib/std/json.ts';
+import { replayCheck } from '../../src/node/checkup/replay.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
 import { faults } from '../../src/node/faults/index.ts';
-import { bundleOfFiles, manifestOf } from '../../src/node/reader/bundle.ts';
-import { BundleError } from '../../src/node/reader/bundle-error.ts';
-import { bundleFilesIn } from '../../src/node/reader/bundle-folder.ts';
+import { bundleOfFiles, manifestOf } from '../../src/node/recording/bundle.ts';
+import { BundleError } from '../../src/node/recording/bundle-error.ts';
 
 /** The same inputs in every run; a failure can be repeated by its path. */
 const SEED = 20_261_116;
@@ -167,11 +167,11 @@ function withGarbage(lines: readonly string[], number: number, garbage: string):
 /** The report on that node with these answers, or none when they make no bundle. */
 async function judgedOn(folder: string, answers: string): Promise<Report | undefined> {
   const files = new Map(bundleFilesIn(folder));
-  const bundle = bundleOfFiles(files);
+  const bundle = await bundleOfFiles(files);
   files.set('answers.jsonl', Buffer.from(answers));
-  files.set('manifest.json', manifestOf(bundle, files));
+  files.set('manifest.json', await manifestOf(bundle, files));
   try {
-    const report = await replayCheck(bundleOfFiles(files), faults, undefined);
+    const report = await replayCheck(await bundleOfFiles(files), faults, undefined);
     expect(report.faults).toHaveLength(faults.length);
     return report;
   } catch (error) {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { filesOfBundle, packBundle } from '../../src/node/reader/bundle.ts';
+import { filesOfBundle, packBundle } from '../../src/node/recording/bundle.ts';
 import { checked } from '../../tools/screens/render-screens.ts';
 import { SCENES } from '../../tools/screens/scenes.ts';
 import { EXECUTABLE, reportOf, runProgram } from '../rig/run-kubediag.ts';
@@ -18,7 +18,7 @@ describe('the screen of a node', () => {
   beforeAll(async () => {
     for (const scene of SCENES) {
       const { bundle } = await checked(scene);
-      writeFileSync(bundleAt(scene.name), packBundle(filesOfBundle(bundle)));
+      writeFileSync(bundleAt(scene.name), await packBundle(await filesOfBundle(bundle)));
     }
   });
   afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,6 +1,7 @@
 import { SeenWaits } from '../../src/hosts/cli/input/seen-waits.ts';
-import { replayCheck, runCheck } from '../../src/hosts/local-node/run-check.ts';
+import { runCheck } from '../../src/hosts/local-node/run-check.ts';
 import { systemTerminal } from '../../src/lib/terminal/terminal.ts';
+import { replayCheck } from '../../src/node/checkup/replay.ts';
 import { deadVolumeMount } from '../../src/node/faults/dead-volume-mount/fault.ts';
 import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';

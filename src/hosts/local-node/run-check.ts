@@ -1,4 +1,3 @@
-import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { printable } from '../../lib/std/printable.ts';
 import { checkUp, type Judged, type PodName } from '../../node/checkup/judge-faults.ts';
 import { makeReport } from '../../node/checkup/make-report.ts';
@@ -9,13 +8,11 @@ import { logSignatures } from '../../node/faults/index.ts';
 import type { Snapshot, SnapshotOptions } from '../../node/model/evidence.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { sourceOf } from '../../node/model/node-reader.ts';
-import type { Bundle } from '../../node/reader/bundle.ts';
-import { BundleError } from '../../node/reader/bundle-error.ts';
 import type { LiveNode } from '../../node/reader/live-node.ts';
-import { RecordedNode } from '../../node/reader/recorded-node.ts';
-import { questionOf, type Recorded, type Recording } from '../../node/reader/recording.ts';
-import { RecordingNode } from '../../node/reader/recording-node.ts';
-import { redactAnswer, redactDetail } from '../../node/redaction/redact.ts';
+import type { Bundle } from '../../node/recording/bundle.ts';
+import { questionOf, type Recorded, type Recording } from '../../node/recording/recording.ts';
+import { RecordingNode } from '../../node/recording/recording-node.ts';
+import { redactAnswers } from '../../node/redaction/redact-answers.ts';
 import { VERSION } from './product-version.ts';
 import { WaitsShown } from './waits-shown.ts';
 
@@ -72,7 +69,7 @@ export async function runCheck(
     judgeAgain: (change) => checkUp(asked.faults, change(snapshot), asked.only),
     recording: recorder.recording,
     bundle: () => ({
-      recording: { clock, answers: redacted(answers) },
+      recording: { clock, answers: redactAnswers(answers, logSignatures) },
       madeBy: VERSION,
       tookMs,
       settings: { ...asked.settings },
@@ -84,53 +81,4 @@ function reported(key: string, recorded: Recorded): string {
   const { question } = questionOf(key);
   const answer = 'failure' in recorded ? (recorded.detail ?? recorded.failure) : 'answered';
   return printable(`${sourceOf(question)}: ${answer}`);
-}
-
-/** Judges a recorded look, with the same words as when it was taken. */
-export async function replayCheck(
-  bundle: Bundle,
-  faults: readonly AnyFault[],
-  only: PodName | undefined,
-): Promise<Report> {
-  const snapshot = takeSnapshot(new RecordedNode(bundle.recording), settingsIn(bundle));
-  const judged = await checkUp(faults, snapshot, only);
-  return makeReport({ ...(await nodeFacts(snapshot)), tookMs: bundle.tookMs }, judged);
-}
-
-/** What the check had been told, when it is such as it can be told. */
-export function settingsIn({ settings }: Pick<Bundle, 'settings'>): SnapshotOptions {
-  const known = {
-    kubeletPid: numberAt(settings, 'kubeletPid'),
-    kubeletRoot: textAt(settings, 'kubeletRoot'),
-    runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
-    kubeletLog: textAt(settings, 'kubeletLog'),
-    minimumAgeMs: numberAt(settings, 'minimumAgeMs'),
-    waitedMs: waitsIn(settings),
-  };
-  const isSound = Object.entries(known).every(([name, value]) => settings[name] === value);
-  if (!isSound) throw new BundleError('its settings make no sense');
-  return known;
-}
-
-function waitsIn(settings: Bundle['settings']): SnapshotOptions['waitedMs'] {
-  const waits = fieldAt(settings, 'waitedMs');
-  if (typeof waits !== 'object' || waits === null || Array.isArray(waits)) return undefined;
-  const isSound = Object.values(waits).every((ms) => Number.isFinite(ms) && Number(ms) >= 0);
-  return isSound ? (waits as Readonly<Record<string, number>>) : undefined;
-}
-
-/** What was asked and answered, as it may leave the node. */
-export function redacted(answers: ReadonlyMap<string, Recorded>): ReadonlyMap<string, Recorded> {
-  const stored = new Map<string, Recorded>();
-  for (const [key, recorded] of answers) {
-    const { kind, question } = questionOf(key);
-    if ('answer' in recorded) {
-      stored.set(key, { answer: redactAnswer(kind, question, recorded.answer, logSignatures) });
-    } else {
-      const { failure, detail } = recorded;
-      const safe = detail === undefined ? {} : { detail: redactDetail(kind, detail) };
-      stored.set(key, { failure, ...safe });
-    }
-  }
-  return stored;
 }

@@ -9,8 +9,8 @@ import {
   tried,
 } from '../../lib/state/state-folder.ts';
 import type { Report } from '../../node/checkup/report.ts';
-import { type Bundle, filesOfBundle, packBundle } from '../../node/reader/bundle.ts';
-import { BundleError } from '../../node/reader/bundle-error.ts';
+import { type Bundle, filesOfBundle, packBundle } from '../../node/recording/bundle.ts';
+import { BundleError } from '../../node/recording/bundle-error.ts';
 import { writeNewFile } from './write-new-file.ts';
 
 /** Recoveries whose evidence is kept. One has a few hundred kilobytes on a large node. */
@@ -54,7 +54,7 @@ export async function checkSaving(
   stateFolder: string,
 ): Promise<Unsaved | undefined> {
   try {
-    const { length } = packBundle(filesOfBundle(bundle));
+    const { length } = await packBundle(await filesOfBundle(bundle));
     const checked = await tried(requireSpace(join(stateFolder, 'bundles'), length));
     return checked.ok ? undefined : { trouble: checked.why, todo: checked.todo };
   } catch (error) {
@@ -100,14 +100,14 @@ function removeOldest(folder: string): void {
 }
 
 /** Writes a bundle, to a new file for root's eyes only: it names pods, paths and volumes. */
-export function writeBundle(
+export async function writeBundle(
   bundle: Bundle,
   path: string,
   write = writeNewFile,
   instead?: string,
-): Saved {
+): Promise<Saved> {
   try {
-    const packed = packBundle(filesOfBundle(bundle));
+    const packed = await packBundle(await filesOfBundle(bundle));
     write(path, packed);
     return { path };
   } catch (error) {

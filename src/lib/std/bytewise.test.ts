@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { bytesOf, textOf } from '../../node/reader/text-codec.ts';
 import { bytewiseSorted, isBytewiseAfter } from './bytewise.ts';
+import { bytesOf, textOf } from './text-codec.ts';
 
 test('sorts any names of files as their bytes, also those that are no UTF-8', () => {
   const name = fc.oneof(

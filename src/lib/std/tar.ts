@@ -1,3 +1,5 @@
+import { concatBytes } from './concat-bytes.ts';
+
 /** A file in an archive. */
 export interface TarEntry {
   readonly name: string;
@@ -19,14 +21,7 @@ const NAME_BYTES_MAX = 100;
  */
 export function writeTar(entries: readonly WrittenEntry[]): Uint8Array {
   const blocks = entries.flatMap((entry) => [header(entry), padded(entry.content)]);
-  const total = blocks.reduce((sum, { length }) => sum + length, 2 * BLOCK_BYTES);
-  const archive = new Uint8Array(total);
-  let at = 0;
-  for (const block of blocks) {
-    archive.set(block, at);
-    at += block.length;
-  }
-  return archive;
+  return concatBytes([...blocks, new Uint8Array(2 * BLOCK_BYTES)]);
 }
 
 /** Reads plain files; undefined when these are not the bytes of a whole, sound archive. */

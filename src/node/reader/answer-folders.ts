@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { readdirSync } from 'node:fs';
+import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type Entry,
   type Question,
@@ -10,8 +11,8 @@ import {
 import { statusUnheld } from './file-status.ts';
 import { IS_GONE, orCode, unlessFailed } from './ignore-failure.ts';
 import { FOLDER_NAMES_MAX, TREE_FOLDERS_MAX } from './limits.ts';
+import { pathBytes } from './path-bytes.ts';
 import { pathInRoot } from './path-in-root.ts';
-import { bytesOf, textOf } from './text-codec.ts';
 
 const SLASH = Buffer.from('/');
 const HERE = Buffer.from('.');
@@ -27,7 +28,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
   const walk = (here: Buffer, folder: string, levels: readonly string[]): void => {
     const [level, ...below] = levels;
     if (level !== undefined && level !== '*') {
-      walk(join(here, bytesOf(level)), joinText(folder, level), below);
+      walk(join(here, pathBytes(level)), joinText(folder, level), below);
       return;
     }
     const { value: names, code = '' } = orCode(() => namesIn(here));
@@ -40,7 +41,7 @@ export function foldersIn(asked: Question<'tree'>, hostRoot: string): readonly T
       throw new ReadError('too-large', sourceOf(asked), 'it holds more than we list');
     }
     if (level === undefined) found.push({ folder, names });
-    else for (const name of names) walk(join(here, bytesOf(name)), joinText(folder, name), below);
+    else for (const name of names) walk(join(here, pathBytes(name)), joinText(folder, name), below);
   };
   // Unlike what lies below, the folder that was asked for must be there.
   readdirSync(top, { encoding: 'buffer' });
@@ -56,11 +57,12 @@ export function entriesIn(asked: Question<'entries'>, hostRoot: string): readonl
     const isFolder = status?.type === 'folder';
     return { name, status, isEmpty: isFolder ? readdirSync(here).length === 0 : null };
   };
-  if (!isUtf8(folder)) return asked.names.map((name) => entryAt(name, join(folder, bytesOf(name))));
+  if (!isUtf8(folder))
+    return asked.names.map((name) => entryAt(name, join(folder, pathBytes(name))));
   // Seen from within the folder, each is one step away; from the root it is a dozen.
   process.chdir(folder.toString('utf8'));
   try {
-    return asked.names.map((name) => entryAt(name, join(HERE, bytesOf(name))));
+    return asked.names.map((name) => entryAt(name, join(HERE, pathBytes(name))));
   } finally {
     // Nobody who wants to unmount or remove it shall find us there.
     process.chdir('/');

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type OpenFile,
   type ProcessEntry,
@@ -9,7 +10,6 @@ import { IS_DENIED, IS_GONE, unlessFailed } from './ignore-failure.ts';
 import { PROCESSES_MAX } from './limits.ts';
 import { pathInRoot } from './path-in-root.ts';
 import { tableText } from './read-to-end.ts';
-import { textOf } from './text-codec.ts';
 
 /** Only what the kernel tells without asking the process: never its command line or its memory. */
 export function allProcesses(hostRoot: string): readonly ProcessEntry[] {

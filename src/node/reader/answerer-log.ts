@@ -1,6 +1,7 @@
 import { fstatSync, readSync, statSync } from 'node:fs';
 import { type ProgramResult, runProgram } from '../../lib/process/run.ts';
 import { MatchingLines } from '../../lib/std/matching-lines.ts';
+import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type LogLine,
   type LogLines,
@@ -21,7 +22,6 @@ import {
 } from './limits.ts';
 import { withFile } from './open-file.ts';
 import { pathInRoot } from './path-in-root.ts';
-import { textOf } from './text-codec.ts';
 
 /** Picks the lines out of a log: only what was asked for travels, not the log. */
 export async function logLines(asked: Question<'log'>, hostRoot: string): Promise<LogLines> {

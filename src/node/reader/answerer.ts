@@ -1,5 +1,6 @@
 import { readlinkSync, readSync, statSync } from 'node:fs';
 import { runProgram } from '../../lib/process/run.ts';
+import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type Question,
   type QuestionKind,
@@ -21,7 +22,6 @@ import { pathInRoot } from './path-in-root.ts';
 import { readToEnd } from './read-to-end.ts';
 import type { ReaderSettings } from './reader-protocol.ts';
 import type { ReaderRuntimes } from './reader-runtimes.ts';
-import { textOf } from './text-codec.ts';
 
 interface Answered {
   readonly value: unknown;

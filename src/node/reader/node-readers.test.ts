@@ -1,10 +1,10 @@
 import { afterAll } from 'vitest';
 import { readerCommand } from '../../../test/reader-command.ts';
+import { FailingNode } from '../recording/failing-node.ts';
+import { RecordedNode } from '../recording/recorded-node.ts';
+import { RecordingNode } from '../recording/recording-node.ts';
 import { describeNodeReader } from './contract.ts';
-import { FailingNode } from './failing-node.ts';
 import { LiveNode } from './live-node.ts';
-import { RecordedNode } from './recorded-node.ts';
-import { RecordingNode } from './recording-node.ts';
 
 const live = new LiveNode(readerCommand, { hostRoot: '/' });
 afterAll(() => live.close());

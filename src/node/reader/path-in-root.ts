@@ -1,6 +1,7 @@
 import { readlinkSync, statfsSync } from 'node:fs';
+import { textOf } from '../../lib/std/text-codec.ts';
 import { LINKS_MAX } from './limits.ts';
-import { bytesOf, textOf } from './text-codec.ts';
+import { pathBytes } from './path-bytes.ts';
 
 // /proc/812/root/etc/kubernetes/kubelet.yaml
 const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;
@@ -11,12 +12,12 @@ const VIEW_OF_PROCESS = /^\/proc\/[^/]+\/(?:task\/[^/]+\/)?(?:root|cwd)\//;
  * an absolute link against our own root, and show us our own file as the node's.
  */
 export function pathInRoot(hostRoot: string, path: string, last: 'follow' | 'keep'): Buffer {
-  if (hostRoot === '/' && !VIEW_OF_PROCESS.test(path)) return bytesOf(path);
+  if (hostRoot === '/' && !VIEW_OF_PROCESS.test(path)) return pathBytes(path);
   const root = hostRoot === '/' ? '' : hostRoot;
   // With a slash behind it, even the last link is meant to be followed.
   const [isFolder, end] = path.endsWith('/') ? [true, '/'] : [false, ''];
   const resolved = resolvedBelow(root, path, isFolder ? 'follow' : last);
-  return bytesOf(`${root}${resolved}${resolved === '/' ? '' : end}`);
+  return pathBytes(`${root}${resolved}${resolved === '/' ? '' : end}`);
 }
 
 // proc/812/root, proc/812/task/813/cwd, proc/812/fd/3
@@ -69,7 +70,7 @@ function above({ names, base, top }: Place): Place {
 
 /** Anyone may call a folder "proc"; the links of processes are only in a real one. */
 function isInProc(root: string, names: readonly string[]): boolean {
-  return statfsSync(bytesOf(`${root}/${names.join('/')}`)).type === PROC_FILESYSTEM;
+  return statfsSync(pathBytes(`${root}/${names.join('/')}`)).type === PROC_FILESYSTEM;
 }
 
 /** The magic number of statfs(2). */
@@ -77,7 +78,7 @@ const PROC_FILESYSTEM = 0x9fa0;
 
 function linkAt(root: string, names: readonly string[]): string | undefined {
   try {
-    return textOf(readlinkSync(bytesOf(`${root}/${names.join('/')}`), { encoding: 'buffer' }));
+    return textOf(readlinkSync(pathBytes(`${root}/${names.join('/')}`), { encoding: 'buffer' }));
   } catch (error) {
     // Not a link, or not there, which the question itself will say. What we cannot know to be no
     // link must not be left to the kernel.

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
+import { textOf } from '../../lib/std/text-codec.ts';
 import { ReadError } from '../model/node-reader.ts';
 import { FILE_BYTES_MAX } from './limits.ts';
-import { textOf } from './text-codec.ts';
 
 /** Larger than nearly all that is read, so that few files need more than one. */
 const CHUNK_BYTES = 1024 * 1024;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Companion, startCompanion } from '../../lib/process/companion.ts';
+import { textOf } from '../../lib/std/text-codec.ts';
 import { type Answer, type Question, type QuestionKind, ReadError } from '../model/node-reader.ts';
 import {
   PATIENT_MS,
@@ -16,7 +17,6 @@ import {
   frameOf,
   type ReaderSettings,
 } from './reader-protocol.ts';
-import { textOf } from './text-codec.ts';
 
 /** How a reader is started: this very program, with the subcommand `reader`. */
 export interface ReaderCommand {

@@ -8,7 +8,7 @@ import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { pods } from '../evidence/pods/pods.ts';
 import { logSignatures } from '../faults/index.ts';
 import type { Answer, Question, QuestionKind } from '../model/node-reader.ts';
-import { questionOf } from '../reader/recording.ts';
+import { questionOf } from '../recording/recording.ts';
 import { redactAnswer } from './redact.ts';
 
 const SECRET = 'hunter2';

@@ -14,7 +14,7 @@ import { ORPHAN } from '../../../tools/fixtures/dead-volume-mount.ts';
 import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Outcome } from '../model/action.ts';
 import type { ProcessEntry } from '../model/node-reader.ts';
-import { keyOf } from '../reader/recording.ts';
+import { keyOf } from '../recording/recording.ts';
 import { forceUnmount } from './force-unmount.ts';
 import type { WriteResult } from './node-writer.ts';
 import { perform } from './perform.ts';

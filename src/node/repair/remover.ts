@@ -7,8 +7,8 @@ import {
   rmdirSync,
   writeSync,
 } from 'node:fs';
+import { bytesOf } from '../../lib/std/text-codec.ts';
 import { orCode } from '../reader/ignore-failure.ts';
-import { bytesOf } from '../reader/text-codec.ts';
 import type { PinnedFolder, RemovalJob } from './removal.ts';
 
 /**

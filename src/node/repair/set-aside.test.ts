@@ -5,7 +5,7 @@ import { madeNodes, ORPHAN } from '../../../tools/fixtures/orphaned-volume-metad
 import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Action } from '../model/action.ts';
 import type { FileStatus } from '../model/node-reader.ts';
-import { keyOf, type Recorded } from '../reader/recording.ts';
+import { keyOf, type Recorded } from '../recording/recording.ts';
 import { setAside } from './set-aside.ts';
 
 const ROOT = '/var/lib/kubelet';

@@ -1,6 +1,6 @@
 import { numberAt, textAt } from '../../lib/std/json.ts';
 import { parseJson } from '../../lib/std/parse-json.ts';
-import { bytesOf, textOf } from '../reader/text-codec.ts';
+import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
 
 /** What a line says that comes from the tracer: of bpftrace, or of the tracer itself. */
 export type TracerLine =

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
+import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
 import { checkUp, findingId } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { bundleOfFiles } from '../../node/reader/bundle.ts';
-import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
-import { RecordedNode } from '../../node/reader/recorded-node.ts';
+import { bundleOfFiles } from '../../node/recording/bundle.ts';
+import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
 import { type HostRequest, stepsOn } from './run-step.ts';
@@ -38,7 +38,9 @@ class Patient {
     request: HostRequest,
     use: (host: ProcessorHost) => Promise<T>,
   ): Promise<T> => {
-    const { recording, settings } = bundleOfFiles(bundleFilesIn(join(FIXTURES, this.fixture)));
+    const { recording, settings } = await bundleOfFiles(
+      bundleFilesIn(join(FIXTURES, this.fixture)),
+    );
     const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
     return use({
       ...request,

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
 import { checkUp } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { faults } from '../../node/faults/index.ts';
-import { bundleOfFiles } from '../../node/reader/bundle.ts';
-import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
-import { RecordedNode } from '../../node/reader/recorded-node.ts';
+import { bundleOfFiles } from '../../node/recording/bundle.ts';
+import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
 import { wordsOf } from './action-text.ts';
@@ -31,8 +31,11 @@ function goldenOf({ home, name }: Recorded): FaultReport {
 }
 
 /** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
-function hostOn({ home, name }: Recorded, consent: Consent = { given: 'to-plan' }): ProcessorHost {
-  const { recording, settings } = bundleOfFiles(bundleFilesIn(join(home, name)));
+async function hostOn(
+  { home, name }: Recorded,
+  consent: Consent = { given: 'to-plan' },
+): Promise<ProcessorHost> {
+  const { recording, settings } = await bundleOfFiles(bundleFilesIn(join(home, name)));
   const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const forbidden = () => Promise.reject(new Error('it must not come so far'));
   return {
@@ -67,7 +70,7 @@ describe.each(recorded)('$fault.id on $name', (each) => {
   const urgent = golden.findings.filter(isUrgent);
 
   test('the diagnoser succeeds only where it hurts, and tells what the report tells', async () => {
-    const result = await run(steps.diagnoserPath, {}, hostOn(each));
+    const result = await run(steps.diagnoserPath, {}, await hostOn(each));
     const reported = golden.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
       reported
@@ -106,7 +109,7 @@ describe.each(recorded)('$fault.id on $name', (each) => {
       return;
     }
     const input = { [steps.findings]: JSON.stringify(golden.findings.map(({ id }) => ({ id }))) };
-    const result = await run(steps.recoverPath, input, hostOn(each));
+    const result = await run(steps.recoverPath, input, await hostOn(each));
     const planned = urgent.flatMap(({ id, actions }) =>
       actions.map((action) => {
         const { description, details } = wordsOf(action);
@@ -141,7 +144,7 @@ describe('what a recover step is told', () => {
       'refused: a new look does not find that /var/lib/kubelet hurts',
     ],
   ])('%j is no way to name a thing to be changed', async (text, words) => {
-    const result = await run(recoverPath, { [findings]: text }, hostOn(ACTIVE));
+    const result = await run(recoverPath, { [findings]: text }, await hostOn(ACTIVE));
     expect(result).toMatchObject({ succeeded: false, message: expect.stringContaining(words) });
     expect(result.record).toBeUndefined();
   });
@@ -149,14 +152,14 @@ describe('what a recover step is told', () => {
   test('is done by nobody who was not asked, and one that is gone is told', async () => {
     const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));
     const input = { [findings]: JSON.stringify([...ids, { id: 'abcdef' }]) };
-    const planned = await run(recoverPath, input, hostOn(ACTIVE));
+    const planned = await run(recoverPath, input, await hostOn(ACTIVE));
     expect(planned).toMatchObject({
       succeeded: true,
       results: {
         [stepsOf(ACTIVE.fault).recovered]: expect.stringMatching(/no longer found abcdef$/),
       },
     });
-    const never = hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
+    const never = await hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
     const refused = await run(recoverPath, input, never);
     expect(refused).toHaveProperty('message', expect.stringContaining('spec.recovery is Never'));
   });
@@ -165,7 +168,7 @@ describe('what a recover step is told', () => {
 test('hands that break off are closed: the next recovery needs the lock of the node', async () => {
   let isOpen = false;
   const host: ProcessorHost = {
-    ...hostOn(ACTIVE, { given: 'to-act' }),
+    ...(await hostOn(ACTIVE, { given: 'to-act' })),
     openRepair: async () => {
       isOpen = true;
       const close = () => {
@@ -194,7 +197,7 @@ test('what only a person may confirm is refused, and the words to do it are not 
   const steps = stepsOf(hidden.fault);
   const { id, subject } = goldenOf(hidden).findings[0] as FaultReport['findings'][number];
   const input = { [steps.findings]: JSON.stringify([{ id }]) };
-  const result = await run(steps.recoverPath, input, hostOn(hidden, { given: 'to-act' }));
+  const result = await run(steps.recoverPath, input, await hostOn(hidden, { given: 'to-act' }));
   const message = result.succeeded ? '' : result.message;
   const command = `kubediag recover ${hidden.fault.id} --finding ${id} --confirm ${subject.podUid}`;
   expect(message.slice(0, STEP_MESSAGE_CHARACTERS_MAX)).toContain(command);
@@ -202,7 +205,7 @@ test('what only a person may confirm is refused, and the words to do it are not 
 
 test('a pod that the Diagnosis names is the only one that counts', async () => {
   const pod = { 'pod.namespace': 'shop', 'pod.name': 'no-such-pod' };
-  const result = await run(diagnoserPath, pod, hostOn(ACTIVE));
+  const result = await run(diagnoserPath, pod, await hostOn(ACTIVE));
   expect(result).toMatchObject({
     succeeded: false,
     message: expect.stringMatching(/^pod shop\/no-such-pod \(leave podReference out /),

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { certificates } from '../../../test/rig/certificates.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
 import { checkUp } from '../../node/checkup/judge-faults.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { bundleOfFiles } from '../../node/reader/bundle.ts';
-import { bundleFilesIn } from '../../node/reader/bundle-folder.ts';
-import { RecordedNode } from '../../node/reader/recorded-node.ts';
+import { bundleOfFiles } from '../../node/recording/bundle.ts';
+import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkResource } from '../api/check-resource.ts';
 import { processorOf } from '../api/processor-of.ts';
 import type { ProcessorHost } from './processor-host.ts';
@@ -141,12 +141,12 @@ function stopped() {
   return { host: hostWith({ stop: AbortSignal.abort() }) };
 }
 
-describe('what somebody made up', () => {
+describe('what somebody made up', async () => {
   const home = join(
     import.meta.dirname,
     '../../node/faults/stale-subpath-mount/fixtures/broken-configmap',
   );
-  const { recording, settings } = bundleOfFiles(bundleFilesIn(home));
+  const { recording, settings } = await bundleOfFiles(bundleFilesIn(home));
   const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const asked: string[] = [];
   const host = hostWith({

@@ -26,20 +26,24 @@ export async function bundle(
   const node = openNode(options);
   const looked = await runCheck(node, looking, terminal);
   node.close();
-  const code = save(looked, file, terminal);
+  const code = await save(looked, file, terminal);
   await reportAbandoned(node, terminal);
   return code;
 }
 
-function save(looked: CheckResult, file: string | undefined, terminal: Terminal): number {
+async function save(
+  looked: CheckResult,
+  file: string | undefined,
+  terminal: Terminal,
+): Promise<number> {
   const { name, time } = looked.report.node;
   const stamp = time.replace(/[-:]|\.\d+Z$/g, '');
   const safeName = name.replace(/[^\w.-]/g, '_');
   const path = file ?? `kubediag-${safeName}-${stamp}.tgz`;
   const isOut = isStandardOutput(path);
-  const saved = isOut
+  const saved = await (isOut
     ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
-    : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE);
+    : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE));
   if ('trouble' in saved) {
     terminal.err(
       `the bundle could not be written\n  why   ${saved.trouble}\n  do    ${saved.todo}\n`,

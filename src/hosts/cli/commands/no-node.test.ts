@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { replayCheck } from '../../../node/checkup/replay.ts';
 import { kubeletNotRunning } from '../../../node/faults/kubelet-not-running/fault.ts';
-import { bundleOfFiles } from '../../../node/reader/bundle.ts';
-import { bundleFilesIn } from '../../../node/reader/bundle-folder.ts';
-import { replayCheck } from '../../local-node/run-check.ts';
+import { bundleOfFiles } from '../../../node/recording/bundle.ts';
+import { bundleFilesIn } from '../../local-node/bundle-folder.ts';
 import { hasNothingToCheck } from './no-node.ts';
 
 const FIXTURES = join(import.meta.dirname, '../../../node/faults/kubelet-not-running/fixtures');
@@ -14,7 +14,7 @@ test.each([
   ['active-root-elsewhere', false],
   ['active-crashed', false],
 ])('on %s there is nothing to check: %s', async (name, isNothing) => {
-  const bundle = bundleOfFiles(bundleFilesIn(join(FIXTURES, name)));
+  const bundle = await bundleOfFiles(bundleFilesIn(join(FIXTURES, name)));
   const report = await replayCheck(bundle, [kubeletNotRunning], undefined);
   expect(hasNothingToCheck(report)).toBe(isNothing);
 });

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import type { GlobalOptions, Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { bundleOfFiles } from '../../../node/reader/bundle.ts';
-import { BundleError, NewerBundleError } from '../../../node/reader/bundle-error.ts';
-import { bundleFilesAt } from '../../../node/reader/bundle-folder.ts';
+import { replayCheck } from '../../../node/checkup/replay.ts';
+import { bundleOfFiles } from '../../../node/recording/bundle.ts';
+import { BundleError, NewerBundleError } from '../../../node/recording/bundle-error.ts';
+import { bundleFilesAt } from '../../local-node/bundle-folder.ts';
 import { VERSION } from '../../local-node/product-version.ts';
-import { replayCheck } from '../../local-node/run-check.ts';
 import { podName } from '../command-line/options.ts';
 import { chooseFaults } from '../input/choose-faults.ts';
 import { reasonOf } from '../input/given-file.ts';
@@ -37,7 +37,7 @@ async function judged(
   only: ReturnType<typeof podName> | undefined,
 ) {
   try {
-    const bundle = bundleOfFiles(bundleFilesAt(path));
+    const bundle = await bundleOfFiles(await bundleFilesAt(path));
     return { report: await replayCheck(bundle, faults, only), clock: bundle.recording.clock };
   } catch (error) {
     if (!(error instanceof BundleError)) throw error;

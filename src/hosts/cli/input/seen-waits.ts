@@ -2,8 +2,8 @@ import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
 import { attempt } from '../../../node/model/attempt.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
-import { RecordedNode } from '../../../node/reader/recorded-node.ts';
-import type { Recording } from '../../../node/reader/recording.ts';
+import { RecordedNode } from '../../../node/recording/recorded-node.ts';
+import type { Recording } from '../../../node/recording/recording.ts';
 
 /**
  * What a watch carries from one look to the next: in which calls it has seen threads of the kubelet

@@ -4,7 +4,7 @@ import { makeFolder, makeProc, makeProcess } from '../../../../test/synthetic-ku
 import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { parseGoroutineDump } from '../../../lib/go/dump-parser.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
-import type { Recorded } from '../../reader/recording.ts';
+import type { Recorded } from '../../recording/recording.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { goroutines } from './goroutines.ts';
 import { credentialSteps } from './kubelet-credential.ts';

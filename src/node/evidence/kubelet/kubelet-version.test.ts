@@ -4,7 +4,7 @@ import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { Question } from '../../model/node-reader.ts';
 import { ReadError } from '../../model/node-reader.ts';
-import type { Recorded } from '../../reader/recording.ts';
+import type { Recorded } from '../../recording/recording.ts';
 import { compareVersions, isOlderThan, parseVersionNumber } from '../text/version-number.ts';
 import { kubernetesInside } from './edgecore-versions.ts';
 import { kubeletVersion, parseBuildInfo, parseProgramVersion } from './kubelet-version.ts';

@@ -10,7 +10,7 @@ import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { SnapshotOptions } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
-import { FailingNode } from '../../reader/failing-node.ts';
+import { FailingNode } from '../../recording/failing-node.ts';
 import { kubelet } from './kubelet.ts';
 
 const VIEW = '/proc/812/root';

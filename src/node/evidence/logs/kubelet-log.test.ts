@@ -5,8 +5,8 @@ import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { SnapshotOptions } from '../../model/evidence.ts';
 import type { LogLines, LogPlace } from '../../model/node-reader.ts';
-import { bundleOfFiles, filesOfBundle } from '../../reader/bundle.ts';
-import { RecordedNode } from '../../reader/recorded-node.ts';
+import { bundleOfFiles, filesOfBundle } from '../../recording/bundle.ts';
+import { RecordedNode } from '../../recording/recorded-node.ts';
 import { JOURNAL_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
 import { kubeletLog } from './kubelet-log.ts';
 import { linesIn } from './log-entries.ts';
@@ -182,7 +182,7 @@ test('a log in a bundle says the same when it is read again', async () => {
     recording: { clock: maker.clock, answers: maker.answers },
     ...{ madeBy: 'test', tookMs: 1, settings: {} },
   };
-  const { recording } = bundleOfFiles(filesOfBundle(bundle));
+  const { recording } = await bundleOfFiles(await filesOfBundle(bundle));
   const again = await takeSnapshot(new RecordedNode(recording), settings).of(kubeletLog);
   expect(again).toEqual(await takeSnapshot(maker.build(), settings).of(kubeletLog));
 });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makePrivateNamespaces, type PrivateNamespaces } from '../../../../lab/namespaces.ts';
-import { textOf } from '../../reader/text-codec.ts';
+import { textOf } from '../../../lib/std/text-codec.ts';
 import { type Mount, type MountTable, parseMountTable } from './mount-table.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-mounts-'));

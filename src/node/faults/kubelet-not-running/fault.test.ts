@@ -3,9 +3,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
 import { answerOn, describeVerdicts } from '../../../../test/describe-verdicts.ts';
-import { redacted, replayCheck } from '../../../hosts/local-node/run-check.ts';
-import { bundleOfFiles } from '../../reader/bundle.ts';
-import { bundleFilesIn } from '../../reader/bundle-folder.ts';
+import { bundleFilesIn } from '../../../hosts/local-node/bundle-folder.ts';
+import { replayCheck } from '../../checkup/replay.ts';
+import { bundleOfFiles } from '../../recording/bundle.ts';
+import { redactAnswers } from '../../redaction/redact-answers.ts';
+import { logSignatures } from '../index.ts';
 import { kubeletNotRunning } from './fault.ts';
 
 describeFault(kubeletNotRunning, import.meta.dirname);
@@ -15,9 +17,9 @@ const home = join(import.meta.dirname, 'fixtures');
 const names = readdirSync(home).filter((name) => !name.endsWith('.json'));
 
 test.each(names)('what may leave the node %s still says how the kubelet ended', async (name) => {
-  const bundle = bundleOfFiles(bundleFilesIn(join(home, name)));
+  const bundle = await bundleOfFiles(bundleFilesIn(join(home, name)));
   const { clock, answers } = bundle.recording;
-  const safe = { ...bundle, recording: { clock, answers: redacted(answers) } };
+  const safe = { ...bundle, recording: { clock, answers: redactAnswers(answers, logSignatures) } };
   const [all, stored] = await Promise.all(
     [bundle, safe].map((each) => replayCheck(each, [kubeletNotRunning], undefined)),
   );
@@ -27,7 +29,7 @@ test.each(names)('what may leave the node %s still says how the kubelet ended', 
 });
 
 test('a line of another process that was killed for memory is no proof', async () => {
-  const bundle = bundleOfFiles(bundleFilesIn(join(home, 'active-out-of-memory')));
+  const bundle = await bundleOfFiles(bundleFilesIn(join(home, 'active-out-of-memory')));
   const report = await replayCheck(bundle, [kubeletNotRunning], undefined);
   const reported = JSON.stringify(report.faults);
   expect(reported).toContain('Killed process 812 (kubelet)');

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { replayCheck } from '../../hosts/local-node/run-check.ts';
+import { textOf } from '../../lib/std/text-codec.ts';
+import { replayCheck } from '../checkup/replay.ts';
 import { faults } from '../faults/index.ts';
 import { attempt } from '../model/attempt.ts';
 import type { QuestionKind } from '../model/node-reader.ts';
@@ -12,15 +13,15 @@ import { RecordedNode } from './recorded-node.ts';
 import { questionOf } from './recording.ts';
 
 /** A bundle whose checksums are right, whatever stands in it. */
-function read(lines: readonly string[], manifest: object = {}): Bundle | undefined {
+async function read(lines: readonly string[], manifest: object = {}): Promise<Bundle | undefined> {
   const answers = Buffer.from(lines.join('\n'));
   const recording = { clock: new Date(0) };
   const fixture = { madeBy: '0.1.0', tookMs: 1, settings: {}, recording };
-  const files = new Map([['answers.jsonl', answers]]);
-  const checksummed = JSON.parse(manifestOf(fixture, files).toString()) as object;
+  const files = new Map<string, Uint8Array>([['answers.jsonl', answers]]);
+  const checksummed = JSON.parse(textOf(await manifestOf(fixture, files))) as object;
   files.set('manifest.json', Buffer.from(JSON.stringify({ ...checksummed, ...manifest })));
   try {
-    return bundleOfFiles(files);
+    return await bundleOfFiles(files);
   } catch (error) {
     expect(error).toBeInstanceOf(BundleError);
     return undefined;
@@ -95,7 +96,7 @@ const line = fc.oneof(
 test('any lines with the right checksum are a bundle of right answers, or none', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(line, { maxLength: 3 }), async (lines) => {
-      const bundle = read(lines.map((each) => JSON.stringify(each)));
+      const bundle = await read(lines.map((each) => JSON.stringify(each)));
       if (bundle) await expectRightAnswers(bundle);
     }),
     { numRuns: 2_000 },
@@ -107,7 +108,7 @@ test('a recorded node in which anything was replaced is judged, or is no bundle'
   await fc.assert(
     fc.asyncProperty(place, odd, async ([at, steps], value) => {
       const changed = SOUND.with(at, replaceIn(SOUND[at] ?? '', steps, value));
-      const bundle = read(changed);
+      const bundle = await read(changed);
       if (!bundle) return;
       await expectRightAnswers(bundle);
       expect((await replayCheck(bundle, faults, undefined)).kind).toBe('Report');
@@ -148,27 +149,27 @@ describe('no bundle', () => {
       'a program without words',
       '{"kind":"version","question":{"program":"/k"},"failure":"failed"}',
     ],
-  ])('%s', (_, odder) => {
-    expect(read([odder])).toBeUndefined();
+  ])('%s', async (_, odder) => {
+    expect(await read([odder])).toBeUndefined();
   });
 
-  test('a question that is nested without end', () => {
+  test('a question that is nested without end', async () => {
     const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
     const odder = `{"kind":"file","question":{"path":"/x","more":${deep}},"text":""}`;
-    expect(read([odder])).toBeUndefined();
+    expect(await read([odder])).toBeUndefined();
   });
 
   test.each([{ tookMs: 'long' }, { tookMs: {} }, { clock: 5 }, { checksums: null }])(
     'a manifest with %j',
-    (manifest) => {
-      expect(read(SOUND, manifest)).toBeUndefined();
+    async (manifest) => {
+      expect(await read(SOUND, manifest)).toBeUndefined();
     },
   );
 
   test.each([{ kubeletRoot: 5 }, { kubeletPid: '812' }, { runtimeEndpoint: {} }])(
     'settings such as %j',
     async (settings) => {
-      const bundle = read(SOUND, { settings });
+      const bundle = await read(SOUND, { settings });
       expect(bundle).toBeDefined();
       await expect(replayCheck(bundle as Bundle, faults, undefined)).rejects.toThrow(BundleError);
     },

@@ -32,7 +32,7 @@ describe('text of bytes', () => {
   test('turns back into the same bytes', () => {
     fc.assert(
       fc.property(bytes, (before) => {
-        expect(bytesOf(textOf(before)).equals(before)).toBe(true);
+        expect(before.equals(bytesOf(textOf(before)))).toBe(true);
       }),
       { numRuns: 5_000 },
     );
@@ -77,16 +77,16 @@ test.each([
   ['nothing', [], ''],
 ])('%s', (_, list, text) => {
   expect(textOf(Buffer.from(list))).toBe(text);
-  expect(bytesOf(text)).toEqual(Buffer.from(list));
+  expect([...bytesOf(text)]).toEqual(list);
 });
 
 test('half a character that stands for no byte is not taken for one', () => {
-  expect(bytesOf('a\ud800b\udc41')).toEqual(Buffer.from('a\ufffdb\ufffd'));
+  expect(Buffer.from(bytesOf('a\ud800b\udc41'))).toEqual(Buffer.from('a\ufffdb\ufffd'));
 });
 
 test('a file that is all binary is read without a crash', () => {
   const size = 8 * 1024 * 1024;
   const text = textOf(Buffer.alloc(size, 0xfe));
   expect(text).toHaveLength(size);
-  expect(bytesOf(text).equals(Buffer.alloc(size, 0xfe))).toBe(true);
+  expect(Buffer.alloc(size, 0xfe).equals(bytesOf(text))).toBe(true);
 });

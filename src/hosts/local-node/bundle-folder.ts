@@ -9,16 +9,15 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { type BundleFiles, unpackBundle } from './bundle.ts';
-import { BundleError } from './bundle-error.ts';
-import { BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX } from './limits.ts';
+import { type BundleFiles, unpackBundle } from '../../node/recording/bundle.ts';
+import { BundleError } from '../../node/recording/bundle-error.ts';
+import { BUNDLE_BYTES_MAX, BUNDLE_FILES_MAX } from '../../node/recording/limits.ts';
 
 /** The files of a bundle: an archive, or the folder that somebody unpacked it to. */
-export function bundleFilesAt(path: string): BundleFiles {
-  return readable(() => {
-    if (statSync(path).isDirectory()) return bundleFilesIn(path);
-    return unpackBundle(bytesOfFile(path, BUNDLE_BYTES_MAX));
-  });
+export async function bundleFilesAt(path: string): Promise<BundleFiles> {
+  const isFolder = readable(() => statSync(path).isDirectory());
+  if (isFolder) return bundleFilesIn(path);
+  return unpackBundle(readable(() => bytesOfFile(path, BUNDLE_BYTES_MAX)));
 }
 
 /** A bundle that somebody unpacked, as fixtures are. */

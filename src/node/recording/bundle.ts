@@ -1,9 +1,11 @@
-import { createHash } from 'node:crypto';
-import { gunzipSync, gzipSync } from 'node:zlib';
+import { gunzip, gzip } from '../../lib/std/gzip.ts';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { JSON_DEPTH_MAX } from '../../lib/std/limits.ts';
+import { messageOf } from '../../lib/std/message-of.ts';
 import { countJson, JsonLimitError } from '../../lib/std/parse-json.ts';
+import { sha256 } from '../../lib/std/sha256.ts';
 import { readTar, type TarEntry, writeTar } from '../../lib/std/tar.ts';
+import { bytesOf, textOf } from '../../lib/std/text-codec.ts';
 import { type Answer, type QuestionKind, sourceOf } from '../model/node-reader.ts';
 import { BundleError, NewerBundleError } from './bundle-error.ts';
 import {
@@ -15,7 +17,6 @@ import {
 } from './limits.ts';
 import { isAnswer, isQuestionKind, isReadFailure, questionIn } from './recorded-line.ts';
 import { keyOf, questionOf, type Recorded, type Recording } from './recording.ts';
-import { bytesOf, textOf } from './text-codec.ts';
 
 /** Everything a check asked and was answered, with what is needed to judge it again elsewhere. */
 export interface Bundle {
@@ -32,74 +33,73 @@ export type BundleFiles = ReadonlyMap<string, Uint8Array>;
 
 const FORMAT = 1;
 
-export function filesOfBundle(bundle: Bundle): BundleFiles {
+export async function filesOfBundle(bundle: Bundle): Promise<BundleFiles> {
   const files = new Map<string, Uint8Array>();
-  const lines = [...bundle.recording.answers].map(([key, recorded]) =>
-    lineOf(key, recorded, files),
-  );
-  files.set('answers.jsonl', Buffer.from(lines.map((line) => `${line}\n`).join('')));
-  files.set('manifest.json', manifestOf(bundle, files));
+  const lines: string[] = [];
+  for (const [key, recorded] of bundle.recording.answers) {
+    lines.push(`${await lineOf(key, recorded, files)}\n`);
+  }
+  files.set('answers.jsonl', bytesOf(lines.join('')));
+  files.set('manifest.json', await manifestOf(bundle, files));
   return files;
 }
 
 /** The list of contents, with a checksum of each file. */
-export function manifestOf(
+export async function manifestOf(
   bundle: Omit<Bundle, 'recording'> & { readonly recording: Pick<Recording, 'clock'> },
   files: BundleFiles,
-): Buffer {
-  const checksums = [...files]
-    .filter(([name]) => name !== 'manifest.json')
-    .map(([name, content]) => [name, sha256(content)] as const)
-    .toSorted(([left], [right]) => (left < right ? -1 : 1));
+): Promise<Uint8Array> {
+  const checksums: Record<string, string> = {};
+  for (const [name, content] of [...files].toSorted(([left], [right]) => (left < right ? -1 : 1))) {
+    if (name !== 'manifest.json') checksums[name] = await sha256(content);
+  }
   const manifest = {
     format: FORMAT,
     madeBy: bundle.madeBy,
     clock: bundle.recording.clock.toISOString(),
     tookMs: bundle.tookMs,
     settings: bundle.settings,
-    checksums: Object.fromEntries(checksums),
+    checksums,
   };
-  return Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`);
+  return bytesOf(`${JSON.stringify(manifest, null, 2)}\n`);
 }
 
-export function packBundle(files: BundleFiles): Buffer {
+export async function packBundle(files: BundleFiles): Promise<Uint8Array> {
   const entries: TarEntry[] = [...files]
     .map(([name, content]) => ({ name, content }))
-    // The manifest first: who lists an archive sees at once what it is.
+    // The manifest first: `tar -t` shows at once what the archive is.
     .toSorted((left, right) => rank(left.name) - rank(right.name));
   const archive = writeTar(entries);
   if (archive.length > BUNDLE_BYTES_MAX) {
     throw new BundleError(`the bundle would have more than ${BUNDLE_BYTES_MAX} bytes`);
   }
-  return gzipSync(archive);
+  return gzip(archive);
 }
 
 function rank(name: string): number {
   return ['manifest.json', 'answers.jsonl'].indexOf(name) + 1 || 3;
 }
 
-export function unpackBundle(packed: Uint8Array): BundleFiles {
-  const archive = gunzipped(packed);
-  const entries = readTar(archive);
-  if (!entries) throw new BundleError('it is not a sound tar archive');
+export async function unpackBundle(packed: Uint8Array): Promise<BundleFiles> {
+  const entries = readTar(await unpacked(packed));
+  if (!entries) throw new BundleError('not a valid tar archive');
   if (entries.length > BUNDLE_FILES_MAX) {
     throw new BundleError(`more than ${BUNDLE_FILES_MAX} files`);
   }
   return new Map(entries.map(({ name, content }) => [name.replace(/^\.\//, ''), content]));
 }
 
-function gunzipped(packed: Uint8Array): Uint8Array {
+async function unpacked(packed: Uint8Array): Promise<Uint8Array> {
   try {
-    return gunzipSync(packed, { maxOutputLength: BUNDLE_BYTES_MAX });
+    return await gunzip(packed, BUNDLE_BYTES_MAX);
   } catch (cause) {
-    const why = (cause as NodeJS.ErrnoException).code ?? String(cause);
-    throw new BundleError(`it cannot be unpacked (${why})`, { cause });
+    throw new BundleError(`gzip: ${messageOf(cause)}`, { cause });
   }
 }
 
-/** Reads a bundle, and believes nothing of it: every file must be the one that was written. */
-export function bundleOfFiles(files: BundleFiles): Bundle {
-  const manifestText = Buffer.from(fileOf(files, 'manifest.json')).toString('utf8');
+/** Reads a bundle from an untrusted source: every file must have its checksum in the manifest. */
+export async function bundleOfFiles(files: BundleFiles): Promise<Bundle> {
+  const manifestText = textOf(fileOf(files, 'manifest.json'));
   const { value: manifest } = json(manifestText, 'manifest.json', BUNDLE_VALUES_MAX);
   const format = fieldAt(manifest, 'format');
   if (typeof format === 'number' && format > FORMAT) {
@@ -108,16 +108,19 @@ export function bundleOfFiles(files: BundleFiles): Bundle {
   }
   if (format !== FORMAT) throw new BundleError(`its format is ${String(format)}, not ${FORMAT}`);
   for (const [name, content] of files) {
-    if (name !== 'manifest.json' && textAt(manifest, 'checksums', name) !== sha256(content)) {
+    if (name === 'manifest.json') continue;
+    if (textAt(manifest, 'checksums', name) !== (await sha256(content))) {
       throw new BundleError(`${name} was changed since it was recorded`);
     }
   }
   const clock = new Date(textAt(manifest, 'clock') ?? '');
-  if (Number.isNaN(clock.getTime())) throw new BundleError('its clock makes no sense');
-  const answers = answersIn(textOf(Buffer.from(fileOf(files, 'answers.jsonl'))), files);
+  if (Number.isNaN(clock.getTime())) throw new BundleError('manifest.json: invalid clock');
+  const answers = answersIn(textOf(fileOf(files, 'answers.jsonl')), files);
   const settings = fieldAt(manifest, 'settings');
   const tookMs = fieldAt(manifest, 'tookMs') ?? 0;
-  if (typeof tookMs !== 'number' || tookMs < 0) throw new BundleError('its time makes no sense');
+  if (typeof tookMs !== 'number' || tookMs < 0) {
+    throw new BundleError('manifest.json: invalid tookMs');
+  }
   return {
     recording: { clock, answers },
     madeBy: textAt(manifest, 'madeBy') ?? 'unknown',
@@ -126,24 +129,32 @@ export function bundleOfFiles(files: BundleFiles): Bundle {
   };
 }
 
-function lineOf(key: string, recorded: Recorded, files: Map<string, Uint8Array>): string {
+async function lineOf(
+  key: string,
+  recorded: Recorded,
+  files: Map<string, Uint8Array>,
+): Promise<string> {
   const { kind, question } = questionOf(key);
   if ('failure' in recorded) return JSON.stringify({ kind, question, ...recorded });
   const { answer } = recorded;
-  if (typeof answer === 'string')
-    return JSON.stringify({ kind, question, ...stored(answer, files) });
+  if (typeof answer === 'string') {
+    return JSON.stringify({ kind, question, ...(await stored(answer, files)) });
+  }
   if (kind === 'kubelet') {
     const { status, body } = answer as Answer<'kubelet'>;
-    return JSON.stringify({ kind, question, status, ...stored(body, files) });
+    return JSON.stringify({ kind, question, status, ...(await stored(body, files)) });
   }
   return JSON.stringify({ kind, question, value: answer });
 }
 
 /** Short texts stay in the line, where a person can read them; long ones get a file. */
-function stored(text: string, files: Map<string, Uint8Array>): { text: string } | { blob: string } {
+async function stored(
+  text: string,
+  files: Map<string, Uint8Array>,
+): Promise<{ text: string } | { blob: string }> {
   if (text.length <= INLINE_CHARACTERS_MAX) return { text };
   const content = bytesOf(text);
-  const blob = sha256(content);
+  const blob = await sha256(content);
   files.set(`blobs/${blob}`, content);
   return { blob };
 }
@@ -175,10 +186,10 @@ function readLine(
   const kind = fieldAt(line, 'kind');
   const question = isQuestionKind(kind) ? questionIn(kind, fieldAt(line, 'question')) : undefined;
   if (!isQuestionKind(kind) || !question) {
-    throw new BundleError('answers.jsonl has a line that is no answer');
+    throw new BundleError('answers.jsonl: a line is not an answer');
   }
   const recorded = recordedIn(kind, line, files);
-  if (!recorded) throw new BundleError(`its answer to ${sourceOf(question)} makes no sense`);
+  if (!recorded) throw new BundleError(`answers.jsonl: invalid answer to ${sourceOf(question)}`);
   answers.set(keyOf(kind, question), recorded);
   return count;
 }
@@ -191,7 +202,7 @@ function recordedIn(kind: QuestionKind, line: unknown, files: BundleFiles): Reco
     return typeof detail === 'string' ? { failure, detail } : undefined;
   }
   const blob = textAt(line, 'blob');
-  const text = blob ? textOf(Buffer.from(fileOf(files, `blobs/${blob}`))) : textAt(line, 'text');
+  const text = blob ? textOf(fileOf(files, `blobs/${blob}`)) : textAt(line, 'text');
   const answer =
     kind === 'kubelet'
       ? { status: fieldAt(line, 'status'), body: text }
@@ -201,7 +212,7 @@ function recordedIn(kind: QuestionKind, line: unknown, files: BundleFiles): Reco
 
 function fileOf(files: BundleFiles, name: string): Uint8Array {
   const content = files.get(name);
-  if (!content) throw new BundleError(`it has no ${name}`);
+  if (!content) throw new BundleError(`${name} is missing`);
   return content;
 }
 
@@ -218,8 +229,4 @@ function json(
     const isLimit = cause instanceof JsonLimitError;
     throw new BundleError(isLimit ? `${name}: ${cause.message}` : `${name} is not JSON`, { cause });
   }
-}
-
-function sha256(content: Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex');
 }

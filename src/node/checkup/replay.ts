@@ -1,0 +1,44 @@
+import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
+import type { SnapshotOptions } from '../model/evidence.ts';
+import type { AnyFault } from '../model/fault.ts';
+import type { Bundle } from '../recording/bundle.ts';
+import { BundleError } from '../recording/bundle-error.ts';
+import { RecordedNode } from '../recording/recorded-node.ts';
+import { checkUp, type PodName } from './judge-faults.ts';
+import { makeReport } from './make-report.ts';
+import { nodeFacts } from './node-facts.ts';
+import type { Report } from './report.ts';
+import { takeSnapshot } from './take-snapshot.ts';
+
+/** Judges a recorded node: the report that a check made when the bundle was recorded. */
+export async function replayCheck(
+  bundle: Bundle,
+  faults: readonly AnyFault[],
+  only?: PodName,
+): Promise<Report> {
+  const snapshot = takeSnapshot(new RecordedNode(bundle.recording), settingsIn(bundle));
+  const judged = await checkUp(faults, snapshot, only);
+  return makeReport({ ...(await nodeFacts(snapshot)), tookMs: bundle.tookMs }, judged);
+}
+
+/** The options of the recorded check. A bundle may hold anything, so their types are checked. */
+export function settingsIn({ settings }: Pick<Bundle, 'settings'>): SnapshotOptions {
+  const known = {
+    kubeletPid: numberAt(settings, 'kubeletPid'),
+    kubeletRoot: textAt(settings, 'kubeletRoot'),
+    runtimeEndpoint: textAt(settings, 'runtimeEndpoint'),
+    kubeletLog: textAt(settings, 'kubeletLog'),
+    minimumAgeMs: numberAt(settings, 'minimumAgeMs'),
+    waitedMs: waitsIn(settings),
+  };
+  const isValid = Object.entries(known).every(([name, value]) => settings[name] === value);
+  if (!isValid) throw new BundleError('manifest.json: invalid settings');
+  return known;
+}
+
+function waitsIn(settings: Bundle['settings']): SnapshotOptions['waitedMs'] {
+  const waits = fieldAt(settings, 'waitedMs');
+  if (typeof waits !== 'object' || waits === null || Array.isArray(waits)) return undefined;
+  const isValid = Object.values(waits).every((ms) => Number.isFinite(ms) && Number(ms) >= 0);
+  return isValid ? (waits as Readonly<Record<string, number>>) : undefined;
+}
