@@ -82,7 +82,7 @@ export function shortPage(page: string): string {
   return `${shown}\n\n[...] and then: ${headings.join(', ')}\n`;
 }
 
-const HEADINGS = ['Cause', 'How we know', 'What recovery does', 'By hand'];
+const HEADINGS = ['Cause', 'How we know', 'What recovery does', 'Manual steps'];
 
 /** Without what makes it bold. */
 function plain(line: string): string {

@@ -138,7 +138,7 @@ export class SyntheticRepair {
         keep: async (name: string, text: string) => {
           this.log.push(`keep ${name}`);
           this.kept.push(text);
-          return `/var/lib/kubediag/kept/${name}`;
+          return `/var/lib/kubediag/saved/${name}`;
         },
       },
       lock: { isActing: false, release: () => {} },

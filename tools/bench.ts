@@ -35,7 +35,7 @@ const groups: readonly Group[] = [
   { name: 'Diagnoses', needs: [], rows: () => inScratch(diagnosisRateRows) },
   { name: 'standing agent', needs: [root], rows: agentRows },
   { name: 'mounts of all namespaces', needs: [root, namespaces], rows: mountNamespaceRows },
-  { name: 'left-over folders', needs: [root, namespaces], rows: leftoverRows },
+  { name: 'leftover directories', needs: [root, namespaces], rows: leftoverRows },
   { name: 'check of a busy node', needs: [root, namespaces], rows: busyNodeRows },
   { name: 'check of a hung node', needs: [root, namespaces, fuse], rows: hungNodeRows },
 ];

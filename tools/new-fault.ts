@@ -95,7 +95,7 @@ test.each([
 }
 
 function page(name: string): string {
-  const headings = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
+  const headings = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
   return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n`).join('\n')}`;
 }
 

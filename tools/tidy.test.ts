@@ -11,7 +11,7 @@ const SOURCES_MIN = 10;
 const MODULE_README_LINES_MAX = 15;
 /** The door, its journal and locks, its dry run, and one handler for each kind of action. */
 const REPAIR_LINES_MAX = 3200;
-const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'By hand'];
+const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
 
 const sources = filesBelow(['src', 'lab', 'test', 'tools'], TYPESCRIPT).filter(
   ({ path }) => !isGenerated(path) && !path.includes('/fixtures/'),

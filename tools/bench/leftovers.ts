@@ -15,9 +15,9 @@ const CHECK_ROUNDS = 7;
 const TIMES_FIND = 2;
 const CHECK_MS = 1_000;
 const DAY_S = 24 * 3600;
-const NAME = '20,000 left-over folders in 500 pods';
+const NAME = '20,000 leftover directories in 500 pods';
 
-/** A node on which left-overs have piled up in every pod. */
+/** A node on which leftovers have piled up in every pod. */
 export async function leftoverRows(): Promise<readonly Row[]> {
   const node = await PracticeNode.make();
   try {
@@ -52,7 +52,7 @@ async function scanRows(node: PracticeNode): Promise<readonly Row[]> {
   for (let round = 0; round < SCAN_ROUNDS; round += 1) {
     const reported = execFileSync(process.execPath, [script, pods], { encoding: 'utf8' });
     const { namesMs, entriesMs, count } = JSON.parse(reported) as Record<string, number>;
-    if (count !== PODS * PER_POD) throw new Error(`the scan saw ${count} left-overs`);
+    if (count !== PODS * PER_POD) throw new Error(`the scan saw ${count} leftovers`);
     scans.push(namesMs ?? 0);
     entries.push(entriesMs ?? 0);
     const begun = performance.now();

@@ -2,7 +2,7 @@ import { leftoverName } from '../../src/node/evidence/volumes/leftover-names.ts'
 import { entriesIn, foldersIn } from '../../src/node/reader/answer-folders.ts';
 
 /**
- * Scans for left-over folders as the reader does, once, and prints how long the names took and what
+ * Scans for leftover directories as the reader does, once, and prints how long the names took and what
  * they are, in milliseconds: `scan-leftovers FOLDER`.
  */
 const [path = ''] = process.argv.slice(2);

@@ -25,7 +25,7 @@ import {
 import { JOURNAL_BYTES_MAX, JOURNAL_READ_BYTES_MAX, STORED_FILES_MAX } from './limits.ts';
 
 /** The folder of what was kept of things that are gone, beside the journal. */
-const KEPT = 'kept';
+const SAVED = 'saved';
 
 interface JournalPlace {
   readonly folder: string;
@@ -64,7 +64,7 @@ export class FileJournal implements Journal {
   }
 
   async keep(name: string, text: string): Promise<string> {
-    const folder = this.#path(KEPT);
+    const folder = this.#path(SAVED);
     await prepareFolder(folder);
     // container-ca80f370dfb53.json
     if (!/^\w[\w.-]*$/.test(name)) throw new DiskError(`${name} is no name of a file`);

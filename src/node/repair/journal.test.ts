@@ -72,7 +72,7 @@ test('what is kept beside it is for root alone, and follows no link', async () =
   expect(stored).toBe(join(folder, 'kept/container-ca80.json'));
   expect(readFileSync(stored, 'utf8')).toBe('hunter2');
   expect(statSync(stored).mode & 0o777).toBe(0o600);
-  expect(statSync(join(folder, 'kept')).mode & 0o777).toBe(0o700);
+  expect(statSync(join(folder, 'saved')).mode & 0o777).toBe(0o700);
   symlinkSync(join(scratch, 'elsewhere'), join(folder, 'kept/container-f1.json'));
   const instead = await journal().keep('container-f1.json', 'x');
   expect(lstatSync(instead).isFile()).toBe(true);

@@ -81,7 +81,7 @@ async function objectionTo(around: ReturnType<typeof made>, action: Action = ACT
 
 test('removes the container in one call, then its sandbox', async () => {
   const around = made();
-  const path = '/var/lib/kubediag/kept/container-f1ccccccccccc.json';
+  const path = '/var/lib/kubediag/saved/container-f1ccccccccccc.json';
   expect(await outcomeOf(around)).toEqual({
     state: 'done',
     note: `what the runtime knew of it is kept in ${path}, with what is secret in it`,
