@@ -67,13 +67,13 @@ test('nobody else may read it', async () => {
   expect(statSync(path()).mode & 0o777).toBe(0o600);
 });
 
-test('what is kept beside it is for root alone, and follows no link', async () => {
+test('a saved file is readable by root only, and no symlink is followed', async () => {
   const stored = await journal().keep('container-ca80.json', 'hunter2');
-  expect(stored).toBe(join(folder, 'kept/container-ca80.json'));
+  expect(stored).toBe(join(folder, 'saved/container-ca80.json'));
   expect(readFileSync(stored, 'utf8')).toBe('hunter2');
   expect(statSync(stored).mode & 0o777).toBe(0o600);
   expect(statSync(join(folder, 'saved')).mode & 0o777).toBe(0o700);
-  symlinkSync(join(scratch, 'elsewhere'), join(folder, 'kept/container-f1.json'));
+  symlinkSync(join(scratch, 'elsewhere'), join(folder, 'saved/container-f1.json'));
   const instead = await journal().keep('container-f1.json', 'x');
   expect(lstatSync(instead).isFile()).toBe(true);
   expect(existsSync(join(scratch, 'elsewhere'))).toBe(false);
