@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { defined } from '../src/lib/std/defined.ts';
 import { mountPoints } from './mount-points.ts';
 import { PLACES } from './places.ts';
 
@@ -17,11 +18,7 @@ const FILE = join(PLACES.lab, 'baseline.json');
 
 export function writeBaseline(): void {
   const bin = linkAt('/bin');
-  const baseline: Baseline = {
-    mountPoints: mountPoints(),
-    names: readdirSync('/'),
-    ...(bin === undefined ? {} : { bin }),
-  };
+  const baseline: Baseline = defined({ mountPoints: mountPoints(), names: readdirSync('/'), bin });
   writeFileSync(FILE, JSON.stringify(baseline, null, 2));
 }
 

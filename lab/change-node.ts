@@ -1,3 +1,4 @@
+import { defined } from '../src/lib/std/defined.ts';
 import { messageOf } from '../src/lib/std/message-of.ts';
 import type { Terminal } from '../src/lib/terminal/terminal.ts';
 import { UsageError } from '../src/lib/terminal/usage-error.ts';
@@ -86,10 +87,7 @@ function requestedBreak(
 ): readonly Asked[] {
   const [fault, form = variant] = word?.split('/') ?? [];
   const isAny = form === undefined && lookAlike === undefined;
-  const chosen = chooseBreak(all, fault, {
-    ...(form === undefined ? {} : { variant: form }),
-    ...(lookAlike === undefined ? {} : { lookAlike }),
-  });
+  const chosen = chooseBreak(all, fault, defined({ variant: form, lookAlike }));
   return chosen === undefined ? [] : [{ form: chosen, isAny }];
 }
 

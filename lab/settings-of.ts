@@ -1,3 +1,4 @@
+import { defined } from '../src/lib/std/defined.ts';
 import { checkName } from './known-labs.ts';
 import type { MakeOptions } from './lab-options.ts';
 import type { LabCreateOptions } from './make-lab.ts';
@@ -12,7 +13,7 @@ export async function settingsOf(options: MakeOptions): Promise<LabCreateOptions
   const what = `there is no practice node "${name}"`;
   checkMachine(what);
   checkRights(what);
-  const wish = { kind: options.runtime, ...(endpoint === undefined ? {} : { endpoint }) };
+  const wish = defined({ kind: options.runtime, endpoint });
   const runtime = chooseRuntime(wish);
   return {
     name,

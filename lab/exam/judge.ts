@@ -1,3 +1,4 @@
+import { defined } from '../../src/lib/std/defined.ts';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { Break, Expected } from '../break.ts';
 import type { HealthyPod } from './compare.ts';
@@ -32,7 +33,7 @@ export function judgeCheck(
   ];
   const { verdict, state } =
     kind === 'look-alike' && own.verdict === 'clear' ? (stray[0] ?? own) : own;
-  return { verdict, ...(state === undefined ? {} : { state }), problems };
+  return defined({ verdict, state, problems });
 }
 
 /** Whether a check after the repair sees what the repair should have come to. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { defined } from '../../src/lib/std/defined.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import type { Break } from '../break.ts';
 import { caseName } from './cases.ts';
@@ -58,7 +59,7 @@ export async function runCase(
     name: caseName(asked),
     kind,
     about,
-    expected: { verdict, ...(state === undefined ? {} : { state }), repair },
+    expected: defined({ verdict, state, repair }),
     ...all,
     passed: all.problems.length === 0 && all.sideEffects.length === 0,
     tookMs: Math.round(performance.now() - begun),
@@ -138,9 +139,9 @@ async function answersOf(
   const repaired = await time('compare', () =>
     compared(node, looked.now, { announced, must, healthy }),
   );
-  return {
+  return defined({
     verdict,
-    ...(state === undefined ? {} : { state }),
+    state,
     repair: repairOf(recovered),
     verified: isVerified ? (wrong.length === 0 ? 'yes' : 'no') : 'none',
     sideEffects: [
@@ -156,7 +157,7 @@ async function answersOf(
       ...repaired.missing.map((start) => `recover changed nothing that begins with "${start}"`),
       ...(expected.repair === 'done' && must.length === 0 ? [UNTOLD] : []),
     ],
-  };
+  });
 }
 
 /** What a repair did is written down, and with it what was seen before. */

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defined } from '../../src/lib/std/defined.ts';
 import { fieldAt, listAt, textAt } from '../../src/lib/std/json.ts';
 import type { KubernetesObject } from '../practice-node.ts';
 
@@ -62,11 +63,11 @@ function volumeIn(volume: unknown): Volume {
 
 function mountIn(mount: unknown): VolumeMount {
   const subPath = textAt(mount, 'subPath');
-  return {
+  return defined({
     volume: textAt(mount, 'name') ?? '',
     path: textAt(mount, 'mountPath') ?? '',
-    ...(subPath === undefined ? {} : { subPath }),
-  };
+    subPath,
+  });
 }
 
 /** "web_practice(8c2f...)": how a kubelet calls a pod in its log. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { defined } from '../../src/lib/std/defined.ts';
 import { CHANGES_MAX } from './limits.ts';
 
 /** An object as it goes over the wire, of whichever kind. */
@@ -52,14 +53,14 @@ export class ObjectStore {
   put(place: Place, options: StoredObject): StoredObject {
     const known = this.get(place);
     const { name, namespace } = place;
-    const metadata = {
+    const metadata = defined({
       creationTimestamp: known?.metadata.creationTimestamp ?? secondsNow(),
       uid: known?.metadata.uid ?? randomUUID(),
       ...options.metadata,
       name,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       resourceVersion: this.#next(),
-    };
+    });
     const object = { ...options, metadata };
     this.#objects.set(keyOf(place), { resource: place.resource, object });
     this.#tell({ type: known ? 'MODIFIED' : 'ADDED', resource: place.resource, object });

@@ -4,6 +4,7 @@ import { VersionRequest, VersionResponse } from '../../src/lib/cri/generated/cri
 import { startDaemon } from '../../src/lib/process/daemon.ts';
 import { runProgram } from '../../src/lib/process/run.ts';
 import { PLAIN_ENVIRONMENT } from '../../src/lib/process/system-program.ts';
+import { defined } from '../../src/lib/std/defined.ts';
 import { messageOf } from '../../src/lib/std/message-of.ts';
 import { PLACES } from '../places.ts';
 import { IMAGE_NAMES } from '../practice-node.ts';
@@ -38,11 +39,7 @@ export async function startContainerd(
 ): Promise<void> {
   // Beside it is its shim, and beside that, perhaps, what else it starts.
   const path = [dirname(containerd), dirname(runc), PLAIN_ENVIRONMENT.PATH].join(':');
-  const environment = {
-    ...PLAIN_ENVIRONMENT,
-    PATH: path,
-    ...(libraries === undefined ? {} : { LD_LIBRARY_PATH: libraries }),
-  };
+  const environment = defined({ ...PLAIN_ENVIRONMENT, PATH: path, LD_LIBRARY_PATH: libraries });
   const config = join(PLACES.lab, 'containerd.toml');
   const places = { home: HOME, state: STATE, socket: PLACES.runtimeSocket, runc };
   for (const folder of [PLACES.lab, HOME, STATE]) await mkdir(folder, { recursive: true });

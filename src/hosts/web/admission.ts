@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { checkResource, type Resource } from '../../pipeline/api/check-resource.ts';
 import { API_VERSION, GROUP, type Kind } from '../../pipeline/api/kinds.ts';
@@ -93,12 +94,12 @@ function objectOf(resource: Resource, { scope }: Kind, namespace: string | undef
   return {
     apiVersion: API_VERSION,
     kind: resource.kind,
-    metadata: {
+    metadata: defined({
       name,
       ...place,
       ...(Object.keys(allLabels).length === 0 ? {} : { labels: allLabels }),
-      ...(annotations === undefined ? {} : { annotations }),
-    },
+      annotations,
+    }),
     spec: resource.spec,
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { GROUP, type Kind, kinds, VERSION } from '../../pipeline/api/kinds.ts';
 import { StatusError } from './status-error.ts';
 
@@ -26,11 +27,7 @@ export function resourceTarget(path: readonly string[]): ResourceTarget {
     const text = `${part} is no place of its own here: read it with the whole object`;
     throw new StatusError('MethodNotAllowed', `${text}; status is written by the agent alone`);
   }
-  return {
-    kind,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(name === undefined ? {} : { name }),
-  };
+  return defined({ kind, namespace, name });
 }
 
 /** The object that is meant. A namespaced one of no namespace is nobody's. */

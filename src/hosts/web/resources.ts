@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { API_VERSION } from '../../pipeline/api/kinds.ts';
 import { lateChanges } from '../../pipeline/diagnosis/late-change.ts';
@@ -141,7 +142,7 @@ function withName(given: unknown): unknown {
 async function notStored(store: Store, object: NewObject): Promise<StoredObject> {
   const { kind, metadata } = object;
   const { name, namespace } = metadata;
-  const key = { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  const key = defined({ kind, name, namespace });
   if (!(await store.get(key))) return createdObject(object, new Date());
   throw new StatusError('AlreadyExists', `${kind} "${name}" already exists: take another name`);
 }

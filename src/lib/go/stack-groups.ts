@@ -1,3 +1,4 @@
+import { defined } from '../std/defined.ts';
 import { plainFile, plainFunction } from './function-name.ts';
 import type { Frame, GoroutineGroup } from './goroutine-dump.ts';
 import { GROUPS_MAX, IDS_MAX, STACK_BYTES_MAX } from './limits.ts';
@@ -153,18 +154,18 @@ export class StackGroups {
       const counted = line.kind === 'counted' && countedFrame(this.#text(line.start, line.end));
       if (counted) frames.push(counted);
     }
-    return {
+    return defined({
       count,
       state,
       minutes,
       ids: id === null ? [] : [id],
       isLocked,
-      ...(this.#labels === undefined ? {} : { labels: this.#labels }),
+      labels: this.#labels,
       frames,
       ...(createdBy ? { createdBy } : {}),
       isHeadless,
       isCut,
-    };
+    });
   }
 
   #calledFrame({ start, keyEnd, end }: Line, file: string | undefined): Frame {

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { containers } from '../evidence/containers/containers.ts';
 import { runtime } from '../evidence/containers/runtime.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
@@ -54,8 +55,5 @@ async function counts(snapshot: Snapshot): Promise<{ pods?: number; mounts?: num
   ]);
   const ready = held.known ? held.value.sandboxes.filter(({ isReady }) => isReady) : undefined;
   const count = listed.known ? listed.value.pods.length : ready?.length;
-  return {
-    ...(count === undefined ? {} : { pods: count }),
-    ...(table.known ? { mounts: table.value.mounts.length } : {}),
-  };
+  return defined({ pods: count, ...(table.known ? { mounts: table.value.mounts.length } : {}) });
 }

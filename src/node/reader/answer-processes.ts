@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { defined } from '../../lib/std/defined.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import {
   type OpenFile,
@@ -122,7 +123,7 @@ function ofMount(folder: string, { by, path }: OpenFile): OpenFile | undefined {
   const mount = mountIdOf(folder, by);
   if (mount === undefined) return undefined;
   const inode = inodeOf(folder, by);
-  return { by, path, mount, ...(inode === undefined ? {} : { inode }) };
+  return defined({ by, path, mount, inode });
 }
 
 function onceEach(

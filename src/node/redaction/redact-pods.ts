@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../evidence/text/text-value.ts';
 import { redactMessage } from './redact-message.ts';
@@ -79,12 +80,12 @@ function redactSource(source: unknown): Fields {
 
 function redactStatus(status: unknown): Fields {
   const restartCount = numberAt(status, 'restartCount');
-  return {
+  return defined({
     ...texts(status, 'name', 'image', 'containerID'),
-    ...(restartCount === undefined ? {} : { restartCount }),
+    restartCount,
     state: redactState(fieldAt(status, 'state')),
     lastState: redactState(fieldAt(status, 'lastState')),
-  };
+  });
 }
 
 const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];

@@ -10,6 +10,7 @@ import {
   writeSynced,
 } from '../../lib/state/state-folder.ts';
 import type { Actor } from '../../lib/state/this-process.ts';
+import { defined } from '../../lib/std/defined.ts';
 import type { Outcome } from '../model/action.ts';
 import {
   type Intent,
@@ -79,7 +80,7 @@ export class FileJournal implements Journal {
     const { action, fault, finding, purpose, rest } = intent;
     const { actor, now = () => new Date() } = this.#place;
     const by = { pid: actor.pid, user: actor.user };
-    const wanted = { fault, finding, ...(purpose === undefined ? {} : { purpose }), action };
+    const wanted = defined({ fault, finding, purpose, action });
     const after = rest === undefined ? {} : { rest };
     return { entry, at: now().toISOString(), boot: actor.boot, by, ...wanted, ...after };
   }

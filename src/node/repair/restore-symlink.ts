@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { unloggedContainers } from '../evidence/containers/unlogged-containers.ts';
 import { type MergedUsr, mergedUsr } from '../evidence/deletions/merged-usr.ts';
 import type { ManualSteps, Outcome } from '../model/action.ts';
@@ -40,11 +41,11 @@ export const restoreSymlink: Handler<'restore-symlink'> = {
     const usr = await snapshot.of(mergedUsr);
     const isDone = usr.bin === 'link' && usr.binTarget === TARGET;
     const label = isDone ? await labelNote(snapshot) : undefined;
-    return {
+    return defined({
       isDone,
       seen: isDone ? `${PATH} leads to ${TARGET} again` : `${PATH} is ${usr.bin}`,
-      ...(label === undefined ? {} : { beside: label }),
-    };
+      beside: label,
+    });
   },
 };
 

@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import type { OperationSpec } from './operation.ts';
 
 /** How to run an Operation, in whichever form it was written. */
@@ -49,17 +50,17 @@ export function processorOf({ processor }: OperationSpec): Processor {
   }
   const { address, port, path = '/', scheme = 'http' } = processor.httpServer ?? flat(processor);
   const { caBundle, insecureSkipTLSVerify, retries } = processor.httpServer ?? {};
-  return {
+  return defined({
     way: 'http',
     timeoutSeconds,
-    ...(address === undefined ? {} : { address }),
-    ...(port === undefined ? {} : { port }),
+    address,
+    port,
     path,
     scheme,
-    ...(caBundle === undefined ? {} : { caBundle }),
+    caBundle,
     ...(insecureSkipTLSVerify ? { insecureSkipTLSVerify } : {}),
-    ...(retries === undefined ? {} : { retries }),
-  };
+    retries,
+  });
 }
 
 function flat(processor: OperationSpec['processor']) {

@@ -1,4 +1,5 @@
 import { cutSentence } from '../../lib/std/cut-sentence.ts';
+import { defined } from '../../lib/std/defined.ts';
 import type { DiagnosisStatus } from '../api/diagnosis.ts';
 import type { StepReason } from '../api/results.ts';
 import { endedAs, failedFor, timeText, withReason } from './conditions.ts';
@@ -34,13 +35,13 @@ export function afterStep(
   const node = path?.[nodeIndex];
   if (!path || !node) throw new Error(`there is no step ${pathIndex}/${nodeIndex}`);
   const { startTime } = status.currentStep ?? {};
-  const step = {
+  const step = defined({
     pathIndex,
     nodeIndex,
     operation: node.operation ?? '',
-    ...(startTime === undefined ? {} : { startTime }),
+    startTime,
     endTime: timeText(now),
-  };
+  });
   if (!result.succeeded) {
     const message = cutSentence(result.message, roomForMessage(status));
     const rest = path.slice(nodeIndex + 1).map(

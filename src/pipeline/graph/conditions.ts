@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import type { DiagnosisSpec, DiagnosisStatus } from '../api/diagnosis.ts';
 import type { Condition } from '../api/fields.ts';
 import { CONDITION_REASONS, type ConditionReason } from '../api/reasons.ts';
@@ -14,7 +15,7 @@ export function withCondition(
   const before = conditions.find(({ type }) => type === next.type);
   const isSame = before?.status === next.status && before.lastTransitionTime !== undefined;
   const at = isSame ? before.lastTransitionTime : timeText(now);
-  const renewed = { ...before, ...next, ...(at === undefined ? {} : { lastTransitionTime: at }) };
+  const renewed = defined({ ...before, ...next, lastTransitionTime: at });
   if (!before) return [...conditions, renewed];
   return conditions.map((each) => (each === before ? renewed : each));
 }

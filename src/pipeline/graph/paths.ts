@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import type { GraphNode } from '../api/operation-set.ts';
 
 /** A path as a status has it: its nodes whole, without the start. */
@@ -69,10 +70,5 @@ export function targetsOf(node: GraphNode | undefined): readonly number[] {
 
 /** A node's number is its position. Only what the contract knows is copied into a status. */
 function numbered({ to, operation, dependences }: GraphNode, id: number): GraphNode {
-  return {
-    id,
-    ...(to === undefined ? {} : { to }),
-    ...(operation === undefined ? {} : { operation }),
-    ...(dependences === undefined ? {} : { dependences }),
-  };
+  return defined({ id, to, operation, dependences });
 }

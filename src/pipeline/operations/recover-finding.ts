@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { Action, Failure } from '../../node/model/action.ts';
 import { leadsToCommand } from '../../node/model/advice.ts';
@@ -132,12 +133,12 @@ async function performed(
       const intent = { action, fault: fault.id, finding: id, purpose, rest };
       const { outcome, entry } = await repair.perform(intent, { stop });
       isReported ||= entry !== undefined;
-      const description = {
+      const description = defined({
         ...actionRecord(action, intent),
         state: outcome.state,
         endTime: new Date().toISOString(),
-        ...(entry === undefined ? {} : { journalEntry: entry }),
-      };
+        journalEntry: entry,
+      });
       if (outcome.state !== 'done') {
         const why = text(outcome.state, outcome);
         const state = outcome.state === 'refused' ? 'refused' : 'failed';

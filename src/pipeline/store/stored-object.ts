@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { fieldsIn } from '../../lib/state/state-folder.ts';
+import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { API_VERSION, type KindName, kinds } from '../api/kinds.ts';
 import { OBJECT_BYTES_MAX } from './limits.ts';
@@ -13,9 +14,9 @@ export function createdObject({ kind, metadata, spec }: NewObject, now: Date): S
   return {
     apiVersion: API_VERSION,
     kind,
-    metadata: {
+    metadata: defined({
       name,
-      ...(namespace === undefined ? {} : { namespace }),
+      namespace,
       uid: randomUUID(),
       resourceVersion: '0',
       generation: 1,
@@ -23,7 +24,7 @@ export function createdObject({ kind, metadata, spec }: NewObject, now: Date): S
       creationTimestamp: `${now.toISOString().slice(0, 19)}Z`,
       ...(labels ? { labels } : {}),
       ...(annotations ? { annotations } : {}),
-    },
+    }),
     // What a creator says of the status is not believed, as in Kubernetes.
     spec,
   };
@@ -97,7 +98,7 @@ function isObject(value: object): value is StoredObject {
 }
 
 export function keyOf({ kind, metadata: { name, namespace } }: NewObject): ObjectKey {
-  return { kind, name, ...(namespace === undefined ? {} : { namespace }) };
+  return defined({ kind, name, namespace });
 }
 
 /** The namespace under which it is kept: "" for kinds that have none. */

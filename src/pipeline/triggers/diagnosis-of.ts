@@ -1,3 +1,4 @@
+import { defined } from '../../lib/std/defined.ts';
 import { textAt } from '../../lib/std/json.ts';
 import { checkResource } from '../api/check-resource.ts';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
@@ -70,13 +71,13 @@ export function diagnosisOf(
     apiVersion: API_VERSION,
     kind: 'Diagnosis',
     metadata: { name, namespace: TRIGGERED_NAMESPACE, annotations },
-    spec: {
+    spec: defined({
       operationSet,
       ...target.value,
-      ...(recovery === undefined ? {} : { recovery }),
+      recovery,
       ...(Object.keys(parameters).length === 0 ? {} : { parameters }),
       ttlSecondsAfterFinished: REPEAT_SECONDS,
-    },
+    }),
   };
   const [problem] = checkResource(diagnosis).problems;
   if (!problem) return { ok: true, value: diagnosis };

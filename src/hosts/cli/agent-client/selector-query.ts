@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 /** Which objects of a kind are meant, when none is named. */
 export interface SelectorOptions {
   readonly selector?: string;
@@ -8,11 +9,7 @@ export function queryOf(
   { selector, fieldSelector }: SelectorOptions,
   more: Readonly<Record<string, string>> = {},
 ): string {
-  const all = {
-    ...(selector === undefined ? {} : { labelSelector: selector }),
-    ...(fieldSelector === undefined ? {} : { fieldSelector }),
-    ...more,
-  };
+  const all = defined({ labelSelector: selector, fieldSelector, ...more });
   const query = new URLSearchParams(all).toString();
   return query === '' ? '' : `?${query}`;
 }

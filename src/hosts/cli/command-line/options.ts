@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 
@@ -17,13 +18,13 @@ export interface NodeOptions {
 
 export function snapshotOptionsOf(options: NodeOptions): SnapshotOptions {
   const { kubeletPid, kubeletRoot, runtimeEndpoint, kubeletLog, minAge } = options;
-  return {
+  return defined({
     ...(kubeletPid === undefined ? {} : { kubeletPid: integer('--kubelet-pid', kubeletPid) }),
     ...(kubeletRoot === undefined ? {} : { kubeletRoot: absolute('--kubelet-root', kubeletRoot) }),
-    ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
+    runtimeEndpoint,
     ...(kubeletLog === undefined ? {} : { kubeletLog: absolute('--kubelet-log', kubeletLog) }),
     ...(minAge === undefined ? {} : { minimumAgeMs: durationMs('--min-age', minAge) }),
-  };
+  });
 }
 
 // 30, 30s, 500ms, 2m, 6h

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import type { FaultReport, FindingReport, Report } from '../../../node/checkup/report.ts';
 
 /** What is otherwise than at the look before. */
@@ -48,10 +49,6 @@ function verdictChange(old: FaultReport | undefined, now: FaultReport): readonly
   const wasUnknown = old?.verdict === 'unknown';
   if (old ? isUnknown === wasUnknown : !isUnknown) return [];
   return [
-    {
-      change: 'verdict',
-      ...(old ? { before: old.verdict } : {}),
-      ...(now.reason === undefined ? {} : { reason: now.reason }),
-    },
+    defined({ change: 'verdict', ...(old ? { before: old.verdict } : {}), reason: now.reason }),
   ];
 }

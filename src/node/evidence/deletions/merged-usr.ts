@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { FileStatus } from '../../model/node-reader.ts';
@@ -38,13 +39,13 @@ export const mergedUsr = defineEvidence<MergedUsr>({
     const usrBin = await unlessMissing(snapshot.node.ask('status', { path: '/usr/bin' }));
     const shell = await firstShell(snapshot);
     const isKubelets = await isRootOfKubelet(snapshot, usrBin);
-    return {
+    return defined({
       bin: 'gone',
-      ...(isKubelets === undefined ? {} : { isKubelets }),
+      isKubelets,
       hasUsrBin: usrBin?.type === 'folder',
       siblings: await siblings(snapshot),
-      ...(shell === undefined ? {} : { shell }),
-    };
+      shell,
+    });
   },
 });
 

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { compareVersions, parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
 import { type NewestVerified, verifiedVersion } from './verified-version.ts';
 
@@ -63,7 +64,7 @@ export function kubernetesInside(
   const { major, minor, patch, text } = kubeEdge;
   const isNewest = row === ROWS.at(-1) && assumption !== undefined;
   if (text !== `v${major}.${minor}.${patch}` && !isNewest) return undefined;
-  return { kubernetes: row.kubernetes, ...(assumption === undefined ? {} : { assumption }) };
+  return defined({ kubernetes: row.kubernetes, assumption });
 }
 
 function release(number: string): NewestVerified {

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { type Attempt, attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type Question, ReadError, sourceOf } from '../../model/node-reader.ts';
@@ -154,9 +155,9 @@ export function parseProgramVersion(
     throw new ReadError('unsupported', origin, detail);
   }
   const { kubernetes, assumption } = inside;
-  return {
+  return defined({
     ...parseVersionNumber(kubernetes, origin),
     via: `KubeEdge ${version.text}`,
-    ...(assumption === undefined ? {} : { assumption }),
-  };
+    assumption,
+  });
 }

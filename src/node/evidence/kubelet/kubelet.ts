@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
@@ -83,24 +84,24 @@ async function runningKubelet(
       ? undefined
       : socketOf(settings.runtimeEndpoint ?? '');
   const nodeName = settings.nodeName ?? (await hostName(snapshot));
-  return {
+  return defined({
     presence: 'running',
     program: process.program,
     process: facts,
     ...(isPaused ? { isPaused } : {}),
     ...(await runningRoot(snapshot, facts, settings)),
-    ...(socket === undefined ? {} : { runtimeSocket: socket }),
-    ...(own === undefined ? {} : { ownRuntimeSocket: own }),
+    runtimeSocket: socket,
+    ownRuntimeSocket: own,
     // One that is stopped takes connections and answers none: each question would run out of time.
     readOnlyPort: isPaused ? 0 : settings.readOnlyPort,
     securePort: isPaused ? 0 : settings.securePort,
     address: reachableAddress(settings.address),
-    ...(nodeName === undefined ? {} : { nodeName }),
-    ...(settings.staticPodPath === undefined ? {} : { staticPodPath: settings.staticPodPath }),
+    nodeName,
+    staticPodPath: settings.staticPodPath,
     ...(settings.hasStaticPodUrl ? { hasStaticPodUrl: true } : {}),
     rejected,
     unknowns: settings.unknowns,
-  };
+  });
 }
 
 const NOTHING_REPORTED: KubeletArguments = {
@@ -226,21 +227,21 @@ async function idleKubelet(
   const root = await idleRoot(snapshot);
   const socket = runtimeSocket(snapshot, undefined);
   const nodeName = await hostName(snapshot);
-  return {
+  return defined({
     presence: root ? 'stopped' : 'absent',
     program: root?.root === '/var/lib/edged' ? 'edgecore' : 'kubelet',
     ...(root ?? { root: '/var/lib/kubelet', rootOrigin: 'default' }),
     ...(rival === undefined
       ? {}
       : { contradiction: `process ${rival} may be the kubelet; if it is: --kubelet-pid ${rival}` }),
-    ...(socket === undefined ? {} : { runtimeSocket: socket }),
+    runtimeSocket: socket,
     readOnlyPort: 0,
     securePort: 0,
     address: LOCAL,
-    ...(nodeName === undefined ? {} : { nodeName }),
+    nodeName,
     rejected,
     unknowns: [],
-  };
+  });
 }
 
 async function idleRoot(snapshot: Snapshot): Promise<Root | undefined> {

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
@@ -120,16 +121,16 @@ async function readNamespace(
     const { root, table } = read.value;
     const { pid, name, cgroups } = process;
     const podUid = podOfCgroup(cgroups);
-    const seen: MountNamespace = {
+    const seen: MountNamespace = defined({
       namespace,
       pid,
       processName: name,
       cgroups,
-      ...(podUid === undefined ? {} : { podUid }),
+      podUid,
       pids: inside.map((one) => one.pid),
       root,
       table,
-    };
+    });
     if (root === '/') return { namespace: seen };
     const part = `${namespace}: ${name} (pid ${pid}) sees only what lies below its root ${root}`;
     narrow ??= {

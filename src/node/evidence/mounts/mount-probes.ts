@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { containers } from '../containers/containers.ts';
@@ -172,12 +173,7 @@ async function probeAll(
         // Recorded by a version that did not ask for it.
         if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
-        return group.map(({ waiting, ...rest }) => ({
-          ...rest,
-          result,
-          origin,
-          ...(waiting === undefined ? {} : { waiting }),
-        }));
+        return group.map(({ waiting, ...rest }) => defined({ ...rest, result, origin, waiting }));
       }),
     );
     probes.push(...answered.flat());

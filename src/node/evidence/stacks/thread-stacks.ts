@@ -1,5 +1,6 @@
 import { plainFunction } from '../../../lib/go/function-name.ts';
 import type { GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
@@ -60,7 +61,7 @@ function blockedStack(
 ): BlockedStack {
   const { tid, state, waitsIn, systemCall, callName, path, waitedMs, brokenBy } = thread;
   const place = path === null ? undefined : podPathOf(path, roots);
-  return {
+  return defined({
     tid,
     state,
     waitsIn,
@@ -83,9 +84,9 @@ function blockedStack(
       isHeadless: false,
       isCut: brokenBy !== undefined,
     },
-    ...(brokenBy === undefined ? {} : { brokenBy }),
+    brokenBy,
     origin: `${origin}/${tid}`,
-  };
+  });
 }
 
 /**

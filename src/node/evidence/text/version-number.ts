@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { VERSION_CHARACTERS_MAX } from '../limits.ts';
 
@@ -24,13 +25,13 @@ export function parseVersionNumber(text: string, source: string): VersionNumber 
   if (!found) throw new ReadError('malformed', source, 'this is no version');
   const [, major, minor, patch, suffix = ''] = found;
   const prerelease = PRERELEASE.exec(suffix)?.[1];
-  return {
+  return defined({
     text: trimmed.startsWith('v') ? trimmed : `v${trimmed}`,
     major: Number(major),
     minor: Number(minor),
     patch: Number(patch),
-    ...(prerelease === undefined ? {} : { prerelease }),
-  };
+    prerelease,
+  });
 }
 
 /** What a version is compared with: the text and the vendor do not count. */

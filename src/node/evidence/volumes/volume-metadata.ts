@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -97,11 +98,7 @@ async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly Left
     const { inode, ageMs } = seen;
     const isFresh = ageMs < (snapshot.settings.minimumAgeMs ?? METADATA_AGE_MS);
     const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
-    left.push({
-      ...facts,
-      origin: `${view}${at}`,
-      ...(hindrance === undefined ? {} : { hindrance }),
-    });
+    left.push(defined({ ...facts, origin: `${view}${at}`, hindrance }));
   }
   return left;
 }
@@ -156,5 +153,5 @@ async function factsOf(
       ? `${VOLUME_FILE} is a ${file.type}`
       : other &&
         `${other.name} lies there too${other.isEmpty === false ? ', and is not empty' : ''}`;
-  return { inode: file.inode, ageMs, ...(hindrance === undefined ? {} : { hindrance }) };
+  return defined({ inode: file.inode, ageMs, hindrance });
 }

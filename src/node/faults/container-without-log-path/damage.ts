@@ -1,4 +1,5 @@
 import { isBytewiseAfter } from '../../../lib/std/bytewise.ts';
+import { defined } from '../../../lib/std/defined.ts';
 import type { MergedUsr } from '../../evidence/deletions/merged-usr.ts';
 import type { Finding } from '../../model/finding.ts';
 import type { Unknown } from '../../model/verdict.ts';
@@ -80,7 +81,7 @@ function damagedFinding(known: {
   const producers = (seen.unlogged.known ? seen.unlogged.value.containers : [])
     .filter(({ id }) => ids.includes(id))
     .map(({ producer }) => producer);
-  return {
+  return defined({
     state: 'damaged',
     reason: 'DeletedBin' satisfies Reason,
     summary:
@@ -95,14 +96,14 @@ function damagedFinding(known: {
       'a /bin that was a folder of its own: the links beside it show that it led into /usr',
     ],
     alternatives: [],
-    ...(refusal === undefined ? {} : { refusal }),
+    refusal,
     prevention: preventionFor(producers.length > 0 ? producers : ['unknown']),
     pins: {
       socket: armed.find(({ pins }) => pins.socket !== '')?.pins.socket ?? '',
       containers: armed.flatMap(({ pins }) => pins.containers),
       bin: true,
     },
-  };
+  });
 }
 
 function unknownCause({ hasUsrBin, siblings }: MergedUsr): Unknown {

@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import type { MountProbe } from '../../evidence/mounts/mount-probes.ts';
 import type { PodLife } from '../../evidence/pods/orphan-pods.ts';
 import type { Finding } from '../../model/finding.ts';
@@ -43,13 +44,13 @@ function liveFinding(main: LiveProbe, group: readonly LiveProbe[]): Finding<Dead
     summary:
       `A volume of the ${podPhase ?? 'running'} pod ${name} is dead: its server ${mount.source} ` +
       `(${mount.fsType}) ${how}. ${why}, so it is not touched: ${mount.target}`,
-    subject: {
+    subject: defined({
       ...(podName ? { namespace: podName.namespace, pod: podName.name } : {}),
       podUid,
-      ...(volume === undefined ? {} : { volume }),
+      volume,
       mount: mount.target,
       path: mount.source,
-    },
+    }),
     proof: [
       { claim: `it ${how}`, ...(isDead ? { text: result.text } : {}), origin },
       { claim: `its pod ${podPhase ? 'exists' : 'runs'}: ${life.by}`, origin: life.origin },

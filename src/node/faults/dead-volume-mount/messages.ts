@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import type { KubeletVersion } from '../../evidence/kubelet/kubelet-version.ts';
 import { verificationNote } from '../../evidence/kubelet/verified-version.ts';
 import { entriesOf, type KubeletLog } from '../../evidence/logs/log-entries.ts';
@@ -202,12 +203,7 @@ const PREVENTION = [
 
 function common({ main, mounts, podUid, volume, mustName }: DeadMount) {
   const pinned = mounts.map(({ id, parent, root, target }) => ({ id, parent, root, target }));
-  const subject: Subject = {
-    podUid,
-    ...(volume === undefined ? {} : { volume }),
-    mount: main.target,
-    path: main.source,
-  };
+  const subject: Subject = defined({ podUid, volume, mount: main.target, path: main.source });
   return {
     subject,
     alternatives: [

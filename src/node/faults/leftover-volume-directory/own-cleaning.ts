@@ -1,3 +1,4 @@
+import { defined } from '../../../lib/std/defined.ts';
 import type { LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { volumeCleanupBehaviour } from '../../evidence/volumes/volume-folders.ts';
 import type { Proof } from '../../model/finding.ts';
@@ -30,7 +31,7 @@ export function whyNotCleaned(
   if (!around || !life) return [];
   const { version, loop, pods } = around;
   const say = (claim: string, text?: string, origin = 'the kubelet'): readonly Proof[] => [
-    { claim, ...(text === undefined ? {} : { text }), origin },
+    defined({ claim, text, origin }),
   ];
   if (life.state === 'live') {
     const isListed = !pods.known || pods.value.pods.some(({ uid }) => uid === folder.podUid);

@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { defined } from './defined.ts';
+
+test('leaves out what is undefined, and nothing else that is empty', () => {
+  const fields = { none: undefined, zero: 0, no: false, text: '', nothing: null, list: [] };
+  expect(Object.entries(defined(fields))).toEqual([
+    ['zero', 0],
+    ['no', false],
+    ['text', ''],
+    ['nothing', null],
+    ['list', []],
+  ]);
+});
