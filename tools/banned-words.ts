@@ -38,7 +38,10 @@ const BANNED: readonly { readonly words: string; readonly write: string }[] = [
 const wholeWords = (words: string, flags: string) =>
   new RegExp(`(?<![\\w-])(?:${words})(?![\\w-])`, flags);
 const ANY = wholeWords(BANNED.map(({ words }) => words).join('|'), 'gi');
-const PATTERNS = BANNED.map(({ words, write }) => ({ pattern: wholeWords(words, 'i'), write }));
+const PATTERNS = BANNED.map(({ words, write }) => ({
+  pattern: new RegExp(`^(?:${words})(?![\\w-])`, 'i'),
+  write,
+}));
 
 // madeHands, KEPT_BYTES_MAX and `deed` of a string are seen as "made Hands", "KEPT BYTES MAX", "deed".
 const JOINT = /(?<=[a-z0-9])(?=[A-Z])|_/g;
