@@ -1,3 +1,4 @@
+import { isObject } from '../../src/lib/std/json.ts';
 /**
  * What a strategic merge patch makes of a value. Beyond a plain merge it knows lists whose entries
  * are told apart by one of their fields. Which field that is an API server knows from its types; here
@@ -6,8 +7,8 @@
  *   "$setElementOrder/conditions": [{ "type": "Ready" }], "conditions": [{ "type": "Ready", "status": "True" }]
  */
 export function strategicMerge(value: unknown, patch: unknown): unknown {
-  if (!isRecord(patch)) return patch;
-  const merged = new Map(Object.entries(isRecord(value) ? value : {}));
+  if (!isObject(patch)) return patch;
+  const merged = new Map(Object.entries(isObject(value) ? value : {}));
   for (const [name, part] of Object.entries(patch)) {
     if (name.startsWith('$')) continue;
     const order = patch[`$setElementOrder/${name}`];
@@ -19,24 +20,20 @@ export function strategicMerge(value: unknown, patch: unknown): unknown {
 }
 
 function mergedList(value: unknown, patch: readonly unknown[], order: unknown): unknown {
-  const replaces = patch.filter((entry) => !(isRecord(entry) && entry.$patch === 'replace'));
+  const replaces = patch.filter((entry) => !(isObject(entry) && entry.$patch === 'replace'));
   const [first] = Array.isArray(order) ? (order as unknown[]) : [];
-  const [key] = isRecord(first) ? Object.keys(first) : [];
+  const [key] = isObject(first) ? Object.keys(first) : [];
   if (key === undefined || replaces.length < patch.length) return replaces;
 
   const entries = new Map<unknown, unknown>();
-  const nameOf = (entry: unknown) => (isRecord(entry) ? entry[key] : entry);
+  const nameOf = (entry: unknown) => (isObject(entry) ? entry[key] : entry);
   for (const entry of Array.isArray(value) ? (value as unknown[]) : []) {
     entries.set(nameOf(entry), entry);
   }
   for (const entry of replaces) {
     const name = nameOf(entry);
-    if (isRecord(entry) && entry.$patch === 'delete') entries.delete(name);
+    if (isObject(entry) && entry.$patch === 'delete') entries.delete(name);
     else entries.set(name, strategicMerge(entries.get(name), entry));
   }
   return [...entries.values()];
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/std/json.ts';
 /** What a merge patch (RFC 7386) makes of a value: null takes a field away, all but objects replaces. */
 export function mergePatch(value: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
@@ -7,8 +8,4 @@ export function mergePatch(value: unknown, patch: unknown): unknown {
     else merged.set(name, mergePatch(merged.get(name), part));
   }
   return Object.fromEntries(merged);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

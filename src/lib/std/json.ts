@@ -25,3 +25,8 @@ export function listAt(value: unknown, ...path: readonly string[]): readonly unk
   const field = fieldAt(value, ...path);
   return Array.isArray(field) ? field : undefined;
 }
+
+/** An object with fields: no list, and not null. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -31,3 +31,12 @@ export function gapBetween(left: string, right: string, width: number): string {
   const free = Number.isFinite(width) ? width - left.length - right.length : 0;
   return ' '.repeat(Math.max(2, free));
 }
+
+/** Lines with a label before the first of them, and the others below it. */
+export function labelled(
+  label: string,
+  lines: readonly string[],
+  { columns = 6, indent = '  ' } = {},
+): readonly string[] {
+  return lines.map((line, at) => `${indent}${(at === 0 ? label : '').padEnd(columns)}${line}`);
+}

@@ -1,5 +1,6 @@
 import * as z from 'zod';
 import { isNearly } from '../../lib/std/is-nearly.ts';
+import { isObject } from '../../lib/std/json.ts';
 import type { CommonEventSpec } from './common-event.ts';
 import type { DiagnosisSpec } from './diagnosis.ts';
 import { METADATA_FIELDS, metadata } from './fields.ts';
@@ -149,10 +150,6 @@ function refused(place: Problem['place'], what: string, fix: string): CheckedRes
 
 function noted(place: Problem['place'], what: string, fix: string): CheckedResource {
   return { problems: [{ severity: 'note', place, what, fix }] };
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function isNestedDeeper(value: unknown, levels: number): boolean {

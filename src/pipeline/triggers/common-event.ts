@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/std/json.ts';
 import { givenMap, givenTexts, type Read, type Texts } from './given-texts.ts';
 
 /** An event in the common form of PagerDuty. */
@@ -23,7 +24,7 @@ const FIELDS = [
 ] as const;
 
 export function readCommonEvent(value: unknown): Read<CommonEvent> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+  if (!isObject(value)) {
     return {
       ok: false,
       why: 'not an object such as {"summary": "…", "source": "…", "severity": "error"}',

@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/std/json.ts';
 /** Where kubectl keeps what was applied last; ours is the same, so that both can take turns. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
@@ -15,8 +16,4 @@ export function applyPatch(last: unknown, wanted: unknown): unknown {
     applyPatch(Object.hasOwn(before, name) ? before[name] : undefined, value),
   ]);
   return Object.fromEntries([...removed, ...set]);
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { gapBetween, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { gapBetween, labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import type {
   FaultReport,
   FindingReport,
@@ -236,10 +236,6 @@ function quoteLines({ text = '' }: Proofs[number], { width }: Terminal, isFull: 
 function originLines(origin: string, columns: number, style: Terminal['style']) {
   const [first = '', ...rest] = wrapQuote(origin, columns - INDENT.length - 'from '.length);
   return [`from ${first}`, ...rest].map((line) => INDENT + style('dim', line));
-}
-
-function labelled(label: string, lines: readonly string[]): readonly string[] {
-  return lines.map((line, index) => `${INDENT}${(index === 0 ? label : '').padEnd(6)}${line}`);
 }
 
 function sentences(texts: readonly string[], width: number): readonly string[] {

@@ -1,5 +1,5 @@
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import { findingId } from '../../../node/checkup/judge-faults.ts';
 import { waitsFor } from '../../../node/checkup/make-report.ts';
 import type { Action } from '../../../node/model/action.ts';
@@ -162,7 +162,8 @@ function actionLines(action: Action, width: number): readonly string[] {
 }
 
 function paragraph(label: string, text: string, { width, out }: Terminal): void {
-  for (const [index, line] of wrapText(text, width - LABEL_COLUMNS).entries()) {
-    out(`${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}\n`);
+  const lines = wrapText(text, width - LABEL_COLUMNS);
+  for (const line of labelled(label, lines, { columns: LABEL_COLUMNS, indent: '' })) {
+    out(`${line}\n`);
   }
 }

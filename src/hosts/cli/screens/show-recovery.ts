@@ -1,6 +1,6 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { apart, wrapText } from '../../../lib/terminal/wrap.ts';
+import { apart, labelled, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Action, Outcome } from '../../../node/model/action.ts';
 import type { AnyFault } from '../../../node/model/fault.ts';
 import type { Unknown } from '../../../node/model/verdict.ts';
@@ -70,34 +70,32 @@ export function showOutcome(
     finding,
   }: { action?: Action; entry?: number | undefined; finding?: string | undefined } = {},
 ): void {
-  const { out, style, width } = terminal;
+  const { out, style } = terminal;
   const where = entry === undefined ? '' : `  journal entry ${entry}`;
   if (outcome.state === 'done') {
     const done = action ? wordsOf(action).done : 'as it should be';
     out(`${style('green', 'done')}  ${done}${where}\n`);
-    if (outcome.note) labelled('note', outcome.note, width, out);
+    if (outcome.note) show('note', outcome.note, terminal);
     return;
   }
   const which = finding === undefined ? '' : `  finding ${finding}`;
   out(`${style('red', outcome.state)}  ${printable(outcome.what)}${which}${where}\n`);
-  labelled('why', outcome.why, width, out);
-  labelled('do', outcome.todo, width, out);
+  show('why', outcome.why, terminal);
+  show('do', outcome.todo, terminal);
   if (outcome.manual) {
     // Commands are there to be copied: never wrapped.
-    labelled('risk', outcome.manual.risk, width, out);
+    show('risk', outcome.manual.risk, terminal);
     for (const command of outcome.manual.commands) out(`  hand  ${printable(command)}\n`);
   }
 }
 
 /** What others do once it is repaired: the same text once, of however many findings it is true. */
-export function showNext(texts: ReadonlySet<string>, { width, out }: Terminal): void {
-  for (const text of texts) labelled('next', text, width, out);
+export function showNext(texts: ReadonlySet<string>, terminal: Terminal): void {
+  for (const text of texts) show('next', text, terminal);
 }
 
-function labelled(label: string, text: string, width: number, out: (text: string) => void): void {
-  for (const [index, line] of wrapText(text, width - 8).entries()) {
-    out(`  ${(index === 0 ? label : '').padEnd(6)}${line}\n`);
-  }
+function show(label: string, text: string, { width, out }: Terminal): void {
+  for (const line of labelled(label, wrapText(text, width - 8))) out(`${line}\n`);
 }
 
 /** What an earlier run had begun and could not finish, as it looks now. */

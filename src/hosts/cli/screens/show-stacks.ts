@@ -1,7 +1,7 @@
 import type { Frame, GoroutineDump, GoroutineGroup } from '../../../lib/go/goroutine-dump.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
+import { labelled, wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 import type { RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
 import type { BusyLoop, SyncLoop } from '../../../node/evidence/stacks/sync-loop.ts';
 
@@ -84,11 +84,15 @@ function loopLines(loop: SyncLoop, terminal: Terminal): readonly string[] {
     case 'busy':
       return busyLines(loop, terminal);
     case 'unknown':
-      return labelled('why', loop.why, terminal);
+      return labelledText('why', loop.why, terminal);
     case 'backing-off':
-      return labelled('do', "read the kubelet's log for: Skipping pod synchronization", terminal);
+      return labelledText(
+        'do',
+        "read the kubelet's log for: Skipping pod synchronization",
+        terminal,
+      );
     case 'twice':
-      return labelled(
+      return labelledText(
         'why',
         `goroutines ${loop.ids.join(' and ') || 'without names'} both run it, which is a defect of ` +
           'the kubelet (kubernetes issue 88779): restart the kubelet',
@@ -108,7 +112,7 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
     ? `${uncertainty}${row.cause} (row ${row.number})`
     : 'unknown: no stack that we know';
   const held = holder
-    ? labelled(
+    ? labelledText(
         'holder',
         `goroutine ${holder.id ?? 'without a name'} keeps the lock, and waits in ` +
           shortName(holder.leaf.function),
@@ -116,10 +120,10 @@ export function busyLines(loop: BusyLoop, terminal: Terminal): readonly string[]
       )
     : [];
   return [
-    ...labelled('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
-    ...labelled('cause', cause, terminal),
+    ...labelledText('where', `waits for ${WAITS[waitsFor]}${where}`, terminal),
+    ...labelledText('cause', cause, terminal),
     ...held,
-    ...labelled('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
+    ...labelledText('do', row ? row.advice : 'look at its stack; kubediag check', terminal),
     ...stackLines(frames, terminal),
   ];
 }
@@ -140,10 +144,8 @@ export function stackLines(
   return frames.flatMap((frame, index) => {
     const place = frame.file === null ? '' : ` ${baseName(frame.file)}:${frame.line}`;
     const lines = wrapQuote(shortName(frame.function) + place, width - LABEL_COLUMNS - 2);
-    return lines.map(
-      (line, at) =>
-        `  ${(index + at === 0 ? 'stack' : '').padEnd(LABEL_COLUMNS)}${style('dim', line.trimEnd())}`,
-    );
+    const shown = lines.map((line) => style('dim', line.trimEnd()));
+    return labelled(index === 0 ? 'stack' : '', shown, { columns: LABEL_COLUMNS });
   });
 }
 
@@ -155,8 +157,8 @@ function rowBlock({ row, count, minutes, isPartial }: RowMatch, terminal: Termin
   const head = `${style('bold', `row ${row.number}`)}  ${style('yellow', many)}${time}${uncertainty}`;
   return [
     head,
-    ...labelled('cause', row.cause, terminal),
-    ...labelled('do', row.advice, terminal),
+    ...labelledText('cause', row.cause, terminal),
+    ...labelledText('do', row.advice, terminal),
   ].join('\n');
 }
 
@@ -185,10 +187,9 @@ function groupLines(group: GoroutineGroup, { width, style }: Terminal): readonly
   ];
 }
 
-function labelled(label: string, text: string, { width }: Terminal): readonly string[] {
-  return wrapText(text, width - LABEL_COLUMNS - 2).map(
-    (line, index) => `  ${(index === 0 ? label : '').padEnd(LABEL_COLUMNS)}${line}`,
-  );
+function labelledText(label: string, text: string, { width }: Terminal): readonly string[] {
+  const lines = wrapText(text, width - LABEL_COLUMNS - 2);
+  return labelled(label, lines, { columns: LABEL_COLUMNS });
 }
 
 /** "kubelet.(*Kubelet).syncLoop" of "k8s.io/kubernetes/pkg/kubelet.(*Kubelet).syncLoop" */

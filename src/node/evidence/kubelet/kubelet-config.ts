@@ -1,3 +1,4 @@
+import { isObject } from '../../../lib/std/json.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { CONFIG_CHARACTERS_MAX } from '../limits.ts';
 import { flagValue } from '../processes/command-line.ts';
@@ -154,7 +155,7 @@ function parseMapping(text: string, source: string): Mapping {
   const parsed = yamlValue(text);
   if (!parsed) throw new ReadError('malformed', source, 'it is neither valid YAML nor JSON');
   const value = parsed.value ?? {};
-  if (!isMapping(value)) throw new ReadError('malformed', source, 'it holds no settings');
+  if (!isObject(value)) throw new ReadError('malformed', source, 'it holds no settings');
   return value;
 }
 
@@ -169,13 +170,9 @@ function kubeletConfiguration(file: Mapping, source: string): KubeletSettings {
   };
 }
 
-function isMapping(value: unknown): value is Mapping {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
 function mappingAt(mapping: Mapping, key: string): Mapping {
   const value = at(mapping, key);
-  return isMapping(value) ? value : {};
+  return isObject(value) ? value : {};
 }
 
 /** Own keys only: a file may well call one "constructor". */
