@@ -54,10 +54,14 @@ async function msOf(passing: LogLines['lines'], more: readonly Signature[]): Pro
   // What our process used, on whichever cores: on a busy machine the clock would measure others.
   const begun = process.cpuUsage();
   const read = await logLines({ log: { file }, containing, lastBytes: 256 * 1024 * 1024 }, '/');
-  const { entries } = logOfLines({ ...read, lines: passing }, file, {
-    now: new Date(),
-    signatures: ALL,
-  });
+  const { entries } = logOfLines(
+    { ...read, lines: passing },
+    { file },
+    {
+      now: new Date(),
+      signatures: ALL,
+    },
+  );
   const others = entries.filter(({ message }) => more.some((one) => fieldsIn(message, one)));
   const { user, system } = process.cpuUsage(begun);
   if (read.linesRead !== Number(lines) || entries.length < passing.length || others.length > 0) {

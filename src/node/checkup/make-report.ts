@@ -1,4 +1,5 @@
 import { FINDING_STATES, type Finding, type Subject } from '../model/finding.ts';
+import { originText } from '../model/origin.ts';
 import { findingId, type Judged } from './judge-faults.ts';
 import type { FaultReport, FindingReport, NodeSummary, Report, WaitsFor } from './report.ts';
 
@@ -53,6 +54,7 @@ function findingReport(
   return {
     id: findingId(fault, finding),
     ...reported,
+    proof: finding.proof.map((each) => ({ ...each, origin: originText(each.origin) })),
     actions: isOurs ? (fault.recover?.(finding).actions ?? []) : [],
     ...(waiting.length > 0 ? { waitsFor: waiting } : {}),
   };

@@ -78,13 +78,18 @@ export interface WaitsFor {
   readonly why: string;
 }
 
+export interface ProofReport extends Omit<Proof, 'origin'> {
+  /** "/proc/812/mountinfo:4", "CRI ListContainers" */
+  readonly origin: string;
+}
+
 export interface FindingReport {
   readonly id: string;
   readonly state: FindingState;
   readonly reason: string;
   readonly summary: string;
   readonly subject: Subject;
-  readonly proof: readonly Proof[];
+  readonly proof: readonly ProofReport[];
   readonly blastRadius: string;
   readonly excluded: readonly string[];
   readonly alternatives: readonly string[];

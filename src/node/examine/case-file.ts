@@ -169,7 +169,7 @@ function addPods(
   values: Values,
   gaps: Gaps,
 ): void {
-  if (list.length === 0 && !hasPodList) return;
+  if (!podOrigin || (list.length === 0 && !hasPodList)) return;
   values.set(pods, { pods: list, origin: podOrigin });
   if (!hasPodList) gaps.set(pods, 'single pods only');
 }
@@ -209,12 +209,12 @@ function addLogs(
   }
   for (const { text, name } of parts.get('health') ?? []) {
     const said = healthIn(text);
-    if (said) values.set(health, { ...said, origin: name });
+    if (said) values.set(health, { ...said, origin: { file: name } });
   }
   for (const { text, name } of parts.get('goroutines') ?? []) {
     const dump = parseGoroutineDump(text);
     if (dump.format === 'none') continue;
-    values.set(goroutines, { dump, origin: name });
+    values.set(goroutines, { dump, origin: { file: name } });
     const loop = syncLoopIn(dump);
     if (loop.state === 'unknown') gaps.set(syncLoopDump, loop.why);
     else if (dump.isCut) gaps.set(syncLoopDump, 'the dump is cut');
@@ -226,7 +226,7 @@ function watchedIn({ parts }: Gathering): readonly WatchedDeletion[] {
   return (parts.get('trace') ?? []).flatMap(({ text, name }) =>
     (readDeletionTrace(text)?.deletions ?? []).map((deletion) => ({
       ...deletion,
-      origin: `${name}:${deletion.line}`,
+      origin: { file: name, line: deletion.line },
     })),
   );
 }

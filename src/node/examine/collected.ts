@@ -5,7 +5,7 @@ const COLLECTED = '# kubediag-collector ';
 const END = '\n# end\n';
 
 /** What is known of how a text came to be. */
-export interface Origin {
+export interface CollectedText {
   /** The text itself, without the first and last line that our collector adds. */
   readonly text: string;
   /** What the collector asked for; undefined when it did not write this. */
@@ -18,7 +18,7 @@ export interface Origin {
 }
 
 /** Reads the first and the last line of a text. Line numbers stay those of the file. */
-export function originOf(given: string): Origin {
+export function collectedText(given: string): CollectedText {
   if (!given.startsWith(COLLECTED)) {
     return { text: given, extent: given.endsWith('\n') ? 'likely' : 'cut' };
   }

@@ -3,7 +3,8 @@ import type { StartRefusal } from '../evidence/containers/start-refusals.ts';
 import type { KubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { type Pod, parsePods } from '../evidence/pods/pods.ts';
 import { attempt } from '../model/attempt.ts';
-import { type Origin, originOf } from './collected.ts';
+import type { Origin } from '../model/origin.ts';
+import { type CollectedText, collectedText } from './collected.ts';
 import { DOCUMENT_KINDS, type DocumentKind, documentKind } from './document-kinds.ts';
 import { type Document, documentsIn } from './documents.ts';
 import type { GivenFile, TakenFile } from './given-file.ts';
@@ -28,7 +29,7 @@ export interface Gathering {
   readonly pods: readonly Pod[];
   /** A list of all pods of somebody was among them, not single pods only. */
   readonly hasPodList: boolean;
-  readonly podOrigin: string;
+  readonly podOrigin?: Origin;
   readonly versions: readonly KubeletVersion[];
   /** A text ends with a version, perhaps in the middle of its number. */
   readonly isVersionCut: boolean;
@@ -47,7 +48,7 @@ type Draft = {
   runtime: GivenRuntime;
   pods: Pod[];
   hasPodList: boolean;
-  podOrigin: string;
+  podOrigin?: Origin;
   versions: KubeletVersion[];
   isVersionCut: boolean;
   notes: string[];
@@ -65,7 +66,6 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
     runtime: new GivenRuntime(),
     pods: [],
     hasPodList: false,
-    podOrigin: '',
     versions: [],
     isVersionCut: false,
     notes: [],
@@ -81,11 +81,11 @@ export async function gather(files: readonly GivenFile[]): Promise<Gathering> {
 async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
   const { name, text, detectedAs, cut } = file;
   if (detectedAs !== undefined) return { name, detectedAs: [detectedAs] };
-  const origin: Origin = cut === undefined ? originOf(text) : { text, extent: 'cut' };
-  const special = takeCollected(origin, draft);
+  const given: CollectedText = cut === undefined ? collectedText(text) : { text, extent: 'cut' };
+  const special = takeCollected(given, draft);
   if (special !== undefined) return { name, detectedAs: [special] };
-  const { documents, rest, unread } = documentsIn(origin.text);
-  const args = new Set<string>(origin.extent === 'cut' && origin.collected ? [CUT] : []);
+  const { documents, rest, unread } = documentsIn(given.text);
+  const args = new Set<string>(given.extent === 'cut' && given.collected ? [CUT] : []);
   if (cut !== undefined) args.add(cut);
   for (const each of unread) args.add(each);
   for (const document of documents) {
@@ -96,7 +96,7 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
   }
   for (const [kind, lines] of textKinds(rest)) {
     if (kind !== 'other') args.add(TEXT_KINDS[kind]);
-    await takeText({ ...origin, text: lines, whole: text, name }, kind, draft);
+    await takeText({ ...given, text: lines, whole: text, name }, kind, draft);
   }
   const refusals = quotedRefusals(text, name);
   draft.refusals.push(...refusals);
@@ -107,7 +107,7 @@ async function takeFile(file: GivenFile, draft: Draft): Promise<TakenFile> {
 const CUT = 'a part, for the collector could not read it to its end';
 
 /** What only our collector writes, and how a person is told of it. */
-function takeCollected({ text, collected }: Origin, draft: Draft): string | undefined {
+function takeCollected({ text, collected }: CollectedText, draft: Draft): string | undefined {
   const lines = text.split('\n').filter((line) => line !== '');
   switch (collected) {
     case 'notes.txt':
@@ -166,7 +166,7 @@ async function takeDocument(
   name: string,
   draft: Draft,
 ): Promise<void> {
-  const origin = `${name}:${line}`;
+  const origin = { file: name, line };
   switch (kind) {
     case 'pods':
       await takePods(value, origin, form, draft);
@@ -193,7 +193,7 @@ async function takeDocument(
 
 async function takePods(
   value: unknown,
-  origin: string,
+  origin: Origin,
   form: Document['form'],
   draft: Draft,
 ): Promise<void> {
@@ -205,6 +205,6 @@ async function takePods(
   draft.pods.push(...parsed.value);
   // In kubectl's YAML the kind of a list comes after its items: where it is, they all are.
   draft.hasPodList ||= list !== undefined && (form === 'json' || textAt(value, 'kind') === 'List');
-  draft.podOrigin ||= origin;
+  draft.podOrigin ??= origin;
   for (const item of items) draft.runtime.addPod(item);
 }

@@ -51,7 +51,7 @@ export function otherNamespaces(
   const others = tables.filter((each) => each !== own);
   return {
     namespaces: others.map(({ table, pid }) => ({
-      namespace: `that of ${table.origin}`,
+      namespace: `that of ${table.origin.file}`,
       pid: pid ?? 0,
       processName: pid === undefined ? 'unknown' : `process ${pid}`,
       cgroups: [],

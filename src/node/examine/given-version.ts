@@ -6,6 +6,7 @@ import {
 } from '../evidence/kubelet/kubelet-version.ts';
 import { parseVersionNumber } from '../evidence/text/version-number.ts';
 import { type Attempt, attempt } from '../model/attempt.ts';
+import type { Origin } from '../model/origin.ts';
 
 /** `kubelet --version`, or the lines of `kubectl get nodes`. */
 export async function versionsInText(
@@ -14,7 +15,7 @@ export async function versionsInText(
 ): Promise<readonly KubeletVersion[]> {
   const lines = text.split('\n');
   const read = lines.map(async (line, index): Promise<KubeletVersion> => {
-    const origin = `${name}:${index + 1}`;
+    const origin = { file: name, line: index + 1 };
     // worker-7   Ready    <none>   3d   v1.18.8
     const listed = /^\S+\s+(?:Not)?Ready\S*\s+\S+\s+\S+\s+(v\S+)/.exec(line)?.[1];
     if (listed !== undefined) return { ...parseVersionNumber(listed, origin), origin };
@@ -29,7 +30,7 @@ export async function versionsInMetrics(
   name: string,
 ): Promise<readonly KubeletVersion[]> {
   if (!text.includes('kubernetes_build_info')) return [];
-  const read = async () => ({ ...parseBuildInfo(text, name), origin: name });
+  const read = async () => ({ ...parseBuildInfo(text, name), origin: { file: name } });
   return knownOf([await attempt(read())]);
 }
 
@@ -48,7 +49,7 @@ export async function versionsInLog(
   if (!last) return [];
   const line = text.slice(0, last.index).split('\n').length;
   const read = async () => {
-    const origin = `${name}:${line}`;
+    const origin = { file: name, line };
     return { ...parseVersionNumber(last[1] ?? '', origin), origin };
   };
   return knownOf([await attempt(read())]);
@@ -57,7 +58,7 @@ export async function versionsInLog(
 /** `kubectl get node -o json` */
 export async function versionsInNodes(
   value: unknown,
-  origin: string,
+  origin: Origin,
 ): Promise<readonly KubeletVersion[]> {
   const nodes = listAt(value, 'items') ?? [value];
   const read = nodes.map(async (node) => {

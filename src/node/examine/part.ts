@@ -1,4 +1,4 @@
-import type { Origin } from './collected.ts';
+import type { CollectedText } from './collected.ts';
 
 /** A part of a file, all of one kind, with blank lines where the rest of the file is. */
 export interface Part {
@@ -8,5 +8,5 @@ export interface Part {
   /** The file it stands in. */
   readonly name: string;
   readonly collected?: string;
-  readonly extent: Origin['extent'];
+  readonly extent: CollectedText['extent'];
 }

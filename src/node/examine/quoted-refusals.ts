@@ -23,7 +23,7 @@ export function quotedRefusals(text: string, name: string): readonly StartRefusa
     for (; counted < start; counted += 1) if (text.charCodeAt(counted) === 10) line += 1;
     const words = unfolded(text, start);
     if (!words) continue;
-    found.push({ text: words.text.replace(/\s+/g, ' ').trim(), origin: `${name}:${line}` });
+    found.push({ text: words.text.replace(/\s+/g, ' ').trim(), origin: { file: name, line } });
     done = words.end;
     if (found.length >= REFUSALS_MAX) break;
   }

@@ -1,6 +1,7 @@
 import { kubeletLogOf } from '../evidence/logs/log-entries.ts';
 import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import type { AnyFault } from '../model/fault.ts';
+import { originText } from '../model/origin.ts';
 import type { Gathering } from './gathering.ts';
 import { SUSPICION_CHARACTERS_MAX } from './limits.ts';
 import { bareNames, listedPaths } from './listed-folders.ts';
@@ -22,7 +23,7 @@ export function suspicionsIn(
       .filter(({ signature }) => suspicions.quoted?.includes(signature))
       .map(({ origin, text }) => {
         const excerpt = text.trim().slice(0, SUSPICION_CHARACTERS_MAX);
-        return `${origin} quotes the kubelet, but not as a line of its log: ${excerpt}`;
+        return `${originText(origin)} quotes the kubelet, but not as a line of its log: ${excerpt}`;
       });
     const shown = (['task', 'plain-mounts', 'listing'] as const).flatMap((kind) =>
       (parts.get(kind) ?? []).flatMap(({ text, whole, name }) => {

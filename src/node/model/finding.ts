@@ -1,3 +1,4 @@
+import type { Origin } from './origin.ts';
 /** Worst first; the order is the order on the screen. */
 export const FINDING_STATES = ['damaged', 'active', 'latent', 'benign'] as const;
 
@@ -18,7 +19,7 @@ export interface Proof {
   readonly claim: string;
   /** The line itself, as it was read; absent when the claim is the whole of it. */
   readonly text?: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /** What the finding is about; every field that applies. */

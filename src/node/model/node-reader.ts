@@ -1,5 +1,6 @@
 import type { GoroutineDump } from '../../lib/go/goroutine-dump.ts';
 import { shortId } from '../../lib/std/short-id.ts';
+import { type Origin, originText } from './origin.ts';
 import type { Thread, ThreadStack } from './thread.ts';
 
 /**
@@ -250,10 +251,16 @@ export class ReadError extends Error {
   readonly source: string;
   readonly detail: string | undefined;
 
-  constructor(failure: ReadFailure, source: string, detail?: string, options?: ErrorOptions) {
-    super(detail ? `${source}: ${detail}` : `${source}: ${FAILURE_TEXT[failure]}`, options);
+  constructor(
+    failure: ReadFailure,
+    source: string | Origin,
+    detail?: string,
+    options?: ErrorOptions,
+  ) {
+    const asked = typeof source === 'string' ? source : originText(source);
+    super(detail ? `${asked}: ${detail}` : `${asked}: ${FAILURE_TEXT[failure]}`, options);
     this.failure = failure;
-    this.source = source;
+    this.source = asked;
     this.detail = detail;
   }
 }
@@ -270,24 +277,34 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
   'not-recorded': 'not in the recording',
 };
 
-/** The question in words, used as the source of errors and as the origin of proof. */
+/** The question in words, as the source of an error. */
 export function sourceOf(asked: Question<QuestionKind>): string {
-  if ('levels' in asked) return [asked.path, ...asked.levels].join('/');
-  if ('names' in asked) return `${asked.path} (${asked.names.length} of its entries)`;
-  if ('all' in asked) return '/proc';
-  if ('log' in asked) return nameOfLog(asked.log);
-  if ('threadsOf' in asked) return `/proc/${asked.threadsOf}/task`;
-  if ('stacksOf' in asked) return `/proc/${asked.stacksOf}/task`;
-  if ('filesOf' in asked) return `/proc/${asked.filesOf}/fd`;
-  if ('port' in asked) return `GET ${asked.scheme}://${asked.address}:${asked.port}${asked.path}`;
-  if ('path' in asked) return asked.path;
-  if ('program' in asked) return [asked.program, ...asked.arguments].join(' ');
-  return 'id' in asked ? `CRI ${asked.call} ${shortId(asked.id)}` : `CRI ${asked.call}`;
+  return originText(originOf(asked));
 }
 
-/** A log in words: its path, or the command that prints it. */
-export function nameOfLog(place: LogPlace): string {
-  if ('file' in place) return place.file;
+/** Where its answer is read. */
+export function originOf(asked: Question<QuestionKind>): Origin {
+  if ('levels' in asked) return { file: [asked.path, ...asked.levels].join('/') };
+  if ('names' in asked) return { file: `${asked.path} (${asked.names.length} of its entries)` };
+  if ('all' in asked) return { file: '/proc' };
+  if ('log' in asked) return originOfLog(asked.log);
+  if ('threadsOf' in asked) return { file: `/proc/${asked.threadsOf}/task` };
+  if ('stacksOf' in asked) return { file: `/proc/${asked.stacksOf}/task` };
+  if ('filesOf' in asked) return { file: `/proc/${asked.filesOf}/fd` };
+  if ('port' in asked) return originOfPage(asked);
+  if ('path' in asked) return { file: asked.path };
+  if ('program' in asked) return { command: [asked.program, ...asked.arguments].join(' ') };
+  const { call: criCall } = asked;
+  return 'id' in asked ? { criCall, id: shortId(asked.id) } : { criCall };
+}
+
+function originOfPage({ scheme, address, port, path }: KubeletPage): Origin {
+  return { url: `${scheme}://${address}:${port}${path}` };
+}
+
+/** A file, or the command that prints the journal. */
+export function originOfLog(place: LogPlace): Origin {
+  if ('file' in place) return { file: place.file };
   const folder = place.folder === undefined ? [] : ['--directory', place.folder];
-  return ['journalctl', ...folder, place.journal.join(' + ')].join(' ');
+  return { command: ['journalctl', ...folder, place.journal.join(' + ')].join(' ') };
 }

@@ -54,10 +54,14 @@ const asked = (journal: readonly string[], more: { folder?: string; lastBytes?: 
 });
 
 async function output(node: LiveNode, question: ReturnType<typeof asked>) {
-  const { entries, sources } = logOfLines(await node.ask('log', question), 'journalctl', {
-    now: new Date(),
-    signatures: ALL_SIGNATURES,
-  });
+  const { entries, sources } = logOfLines(
+    await node.ask('log', question),
+    { command: 'journalctl' },
+    {
+      now: new Date(),
+      signatures: ALL_SIGNATURES,
+    },
+  );
   return {
     entries: entries.map(({ signature, time }) => `${signature} ${time?.toISOString()}`),
     isZoneKnown: sources[0]?.isZoneKnown,

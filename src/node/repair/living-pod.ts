@@ -2,6 +2,7 @@ import { isNamed, naming } from '../evidence/pods/orphan-messages.ts';
 import { orphanPods } from '../evidence/pods/orphan-pods.ts';
 import type { Outcome } from '../model/action.ts';
 import type { Snapshot } from '../model/evidence.ts';
+import { originText } from '../model/origin.ts';
 
 /** Nothing of a pod is taken away unless all agree that it is gone, and where one cannot be asked, a person. */
 export async function livingPod(
@@ -15,7 +16,7 @@ export async function livingPod(
   const { lifeOf } = await snapshot.of(orphanPods);
   const life = await lifeOf(podUid);
   if (life.state === 'live') {
-    const why = `${life.by} (${life.origin})`;
+    const why = `${life.by} (${originText(life.origin)})`;
     const todo = 'bring its storage back; nothing of a pod that lives is taken away';
     return { state: 'refused', what: `pod ${podUid} lives`, why, todo };
   }

@@ -32,7 +32,7 @@ export function objectionTo(pins: MountPins, table: MountTable): Outcome | undef
     const note = 'nothing to do: the mount is gone already';
     return isThere ? undefined : { state: 'done', note };
   }
-  const why = `${table.origin} now shows ${table.lineText(other)}`;
+  const why = `${table.origin.file} now shows ${table.lineText(other)}`;
   if (!isThere) {
     const what = 'the mount changed since it was diagnosed';
     return { state: 'refused', what, why, todo: CHECK_AGAIN };

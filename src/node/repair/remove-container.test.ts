@@ -195,7 +195,12 @@ test('trusts no list that is not whole, and knows a static pod by its file', asy
 
   const around = made({ containers, pods: [other] });
   const { snapshot } = around.repair;
-  const files = { uids: new Set([POD_UID]), isNone: false, claim: '', origin: '/etc/manifests' };
+  const files = {
+    uids: new Set([POD_UID]),
+    isNone: false,
+    claim: '',
+    origin: { file: '/etc/manifests' },
+  };
   const withFiles = () => {
     const seen = snapshot();
     const of: Snapshot['of'] = (evidence) =>

@@ -13,7 +13,9 @@ import { staticPods } from '../evidence/pods/static-pods.ts';
 import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
+import { originText } from '../model/origin.ts';
 import { type ActionFailure, CHECK_AGAIN, type Handler } from './handler.ts';
+
 import { saveInspection } from './save-inspection.ts';
 
 type RemoveContainer = Action<'remove-container'>;
@@ -182,10 +184,11 @@ async function knownPod(
   const listed = await attempt(snapshot.of(pods));
   const list = listed.known ? listed.value.pods : [];
   if (listed.known && list.some(({ uid }) => uid === podUid)) {
-    return refused(`${listed.value.origin} lists pod ${podUid}`);
+    return refused(`${originText(listed.value.origin)} lists pod ${podUid}`);
   }
   const { uids, origin } = await snapshot.of(staticPods);
-  if (uids.has(podUid)) return refused(`a file of a static pod in ${origin} has its uid ${podUid}`);
+  if (uids.has(podUid))
+    return refused(`a file of a static pod in ${originText(origin)} has its uid ${podUid}`);
   // Until the API server was heard, the list holds static pods alone, or nothing.
   if (list.some(({ isFromApi }) => isFromApi) || !hasPodFolder) return undefined;
   const whole = listed.known ? 'lists no pod of the API server (yet)' : 'cannot be asked';

@@ -171,7 +171,7 @@ async function otherDisk({ from, to }: Paths, snapshot: Snapshot): Promise<Outco
   return {
     state: 'refused',
     what: 'the pods lie on another disk than the folder where the file would be kept',
-    why: `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin})`,
+    why: `${from} is on ${its?.target}, and ${to} would be on ${stored?.target} (${table.origin.file})`,
     todo: 'move it by hand: that copies it, and then deletes it here',
     manual: manual(from, to),
   };

@@ -66,18 +66,19 @@ export async function unmountResult(
 ): Promise<WriteResult> {
   const table = await tableOf(held);
   if (!table || said.state === 'unending') return said;
-  const { origin, mounts } = table;
+  const { mounts } = table;
+  const { file } = table.origin;
   if (seen && !mounts.some((mount) => isPinned(mount, seen))) {
-    const why = `while umount ran, ${seen.target} was ${mountText(seen)}; ${origin} shows it no more`;
+    const why = `while umount ran, ${seen.target} was ${mountText(seen)}; ${file} shows it no more`;
     return { state: 'hit-another', why };
   }
   const pinned = mounts.find((mount) => isPinned(mount, pins));
   if (pinned && said.state === 'did') {
-    const why = `umount succeeded, and ${origin} still shows ${table.lineText(pinned)}`;
+    const why = `umount succeeded, and ${file} still shows ${table.lineText(pinned)}`;
     return { state: 'hit-another', why };
   }
   if (!seen) return said;
-  const now = `${origin} now shows ${table.lineText(otherMount(pins, table) ?? seen)}`;
+  const now = `${file} now shows ${table.lineText(otherMount(pins, table) ?? seen)}`;
   if (pinned) {
     return { state: 'changed', what: 'the mount changed since it was diagnosed', why: now };
   }

@@ -2,6 +2,7 @@ import { cutSentence } from '../../lib/std/cut-sentence.ts';
 import { findingId } from '../../node/checkup/judge-faults.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import type { Finding } from '../../node/model/finding.ts';
+import { originText } from '../../node/model/origin.ts';
 import { PROOF_CHARACTERS_MAX } from './limits.ts';
 import type { StepRecord } from './operation-result.ts';
 
@@ -15,7 +16,7 @@ export function findingRecord(fault: AnyFault, finding: Finding): FindingRecord 
   const proof = finding.proof.map(({ claim, text, origin }) => ({
     claim: short(claim),
     ...(text === undefined ? {} : { text: short(text) }),
-    origin: short(origin),
+    origin: short(originText(origin)),
   }));
   return { fault: fault.id, id: findingId(fault, finding), state, reason, summary, subject, proof };
 }

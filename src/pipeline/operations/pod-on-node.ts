@@ -3,6 +3,7 @@ import { type Containers, containers } from '../../node/evidence/containers/cont
 import { readPodItems } from '../../node/evidence/pods/pods.ts';
 import { attempt } from '../../node/model/attempt.ts';
 import type { Snapshot } from '../../node/model/evidence.ts';
+import { originText } from '../../node/model/origin.ts';
 import type { PodReference, SeenPod } from '../api/named-pod.ts';
 
 /** What is known of a pod on this node. */
@@ -38,7 +39,7 @@ export async function podOnNode(
   const pod = listed.known ? listed.value.items.find((item) => item !== undefined) : undefined;
   if (pod) return { state: 'found', pod };
   const why = listed.known
-    ? `${listed.value.origin} does not list it`
+    ? `${originText(listed.value.origin)} does not list it`
     : `the kubelet's pod list cannot be read: ${listed.why}`;
   const seen = await attempt(snapshot.of(containers));
   const inRuntime = seen.known ? runtimePod(seen.value, namespace, name) : undefined;

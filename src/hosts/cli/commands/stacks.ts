@@ -21,6 +21,7 @@ import {
 } from '../../../node/evidence/stacks/thread-stacks.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import type { ReadError } from '../../../node/model/node-reader.ts';
+import { originText } from '../../../node/model/origin.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
 import { readPieces } from '../input/given-file.ts';
@@ -53,10 +54,15 @@ function showDump(
   terminal: Terminal,
 ): number {
   if (dump.format === 'none') {
-    terminal.err(NO_DUMP.replace('FILE', printable(origin)));
+    terminal.err(NO_DUMP.replace('FILE', printable(originText(origin))));
     return EXIT.usage;
   }
-  const found: Stacks = { origin, dump, syncLoop: syncLoopIn(dump), rows: matchRows(dump) };
+  const found: Stacks = {
+    origin: originText(origin),
+    dump,
+    syncLoop: syncLoopIn(dump),
+    rows: matchRows(dump),
+  };
   if (options.output === 'json') terminal.out(`${jsonText(jsonOf(found), 2)}\n`);
   else terminal.out(stacksScreen(found, terminal, options.output === 'wide'));
   return codeOf(found);
@@ -72,7 +78,7 @@ const NO_DUMP = `FILE holds no goroutine dump
 async function dumpIn(file: string, { hint }: Terminal): Promise<Goroutines> {
   const parser = new DumpParser();
   await readPieces(file, (chunk) => parser.push(chunk), { bytesMax: DUMP_BYTES_MAX, hint });
-  return { dump: parser.finish(), origin: file === '-' ? 'standard input' : file };
+  return { dump: parser.finish(), origin: { file: file === '-' ? 'standard input' : file } };
 }
 
 /** What the kernel shows where the kubelet itself did not answer. */
@@ -123,10 +129,11 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
   return {
     apiVersion: 'diagnosis.kubediag.org/v1',
     kind: 'Stacks',
-    origin,
+    origin: originText(origin),
     format: 'threads',
-    threads: threads.map(({ stack, ...thread }) => ({
+    threads: threads.map(({ pid: _pid, stack, origin: where, ...thread }) => ({
       ...thread,
+      origin: originText(where),
       isSyncLoop: hasSyncLoop(stack),
       functions: stack.frames.map((frame) => frame.function),
     })),

@@ -16,7 +16,7 @@ export function threadStacksScreen(stacks: ThreadStacks, terminal: Terminal): st
   const others = threads.filter((thread) => !loops.includes(thread));
   const count = threads.length === 1 ? '1 thread' : `${threads.length} threads`;
   const limits =
-    `from ${origin}, without a credential: goroutines that wait on a lock or a channel are in no ` +
+    `from ${origin.file}, without a credential: goroutines that wait on a lock or a channel are in no ` +
     'system call, so they are not shown';
   const blocks = [
     [

@@ -3,6 +3,7 @@ import { shortId } from '../../../lib/std/short-id.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { STATUS_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
 import { mountTable } from '../mounts/mount-table.ts';
 import { type Container, containers, isNewer, nanoseconds, stateIn } from './containers.ts';
@@ -18,7 +19,7 @@ export interface ContainerStatus {
   readonly message: string;
   /** Nanoseconds since 1970. */
   readonly finishedAt: bigint;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /** By the id of the container. */
@@ -82,7 +83,7 @@ async function askStatus(snapshot: Snapshot, socket: string, id: string): Promis
   const { message } = await snapshot.node.ask('runtime', { socket, call: 'ContainerStatus', id });
   const exitCode = numberAt(message, 'status', 'exitCode');
   const state = stateIn(textAt(message, 'status', 'state'));
-  const origin = `CRI ContainerStatus ${shortId(id)}`;
+  const origin = { criCall: 'ContainerStatus', id: shortId(id) };
   if (exitCode === undefined) throw new ReadError('malformed', origin, 'it has no exit code');
   return {
     state,

@@ -1,10 +1,11 @@
 import { defineEvidence } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 
 /** What a runtime said when it could not start a container, as somebody quoted it. */
 export interface StartRefusal {
   readonly text: string;
   /** Where it stands: "events.txt:12". */
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export type StartRefusals = readonly StartRefusal[];

@@ -1,7 +1,9 @@
 import { numberAt, textAt } from '../../../lib/std/json.ts';
+import { shortId } from '../../../lib/std/short-id.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { type Sweep, sweepFor, workingFolder } from '../deletions/working-folder.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { LOG_PATH_CALLS_AT_ONCE, STATUSES_MAX } from '../limits.ts';
@@ -42,7 +44,7 @@ export interface UnloggedContainer {
   readonly finishedAt: bigint;
   /** What the kubelet would delete of its working folder to be rid of its logs. */
   readonly sweep: Maybe<Sweep>;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export interface UnloggedContainers {
@@ -135,7 +137,7 @@ async function askOne(
   const { id } = container;
   const asked = { socket, call: 'ContainerStatus', id } as const;
   const { message } = await snapshot.node.ask('runtime', asked);
-  const origin = `CRI ContainerStatus ${id.slice(0, 13)}`;
+  const origin = { criCall: 'ContainerStatus', id: shortId(id) };
   const logPath = textAt(message, 'status', 'logPath');
   if (logPath === undefined) throw new ReadError('malformed', origin, 'it has no log path field');
   const kind = await kindOf(requester, container, logPath);

@@ -1,10 +1,11 @@
 import { defineEvidence } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 import type { TracedDeletion } from './deletion-trace.ts';
 
 /** A deletion that somebody watched with a tool, and where they wrote it down. */
 export interface WatchedDeletion extends TracedDeletion {
   /** "trace.txt:12" */
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /**

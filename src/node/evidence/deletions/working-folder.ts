@@ -1,6 +1,7 @@
 import { bytewiseSorted } from '../../../lib/std/bytewise.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { type Entry, ReadError } from '../../model/node-reader.ts';
+import type { FileOrigin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { ENTRIES_AT_ONCE_MAX, SWEPT_NAMES_MAX } from '../limits.ts';
 import { type MountTable, mountTable } from '../mounts/mount-table.ts';
@@ -9,7 +10,7 @@ import { unlessMissing } from '../text/file-path.ts';
 /** The folder that the kubelet works in, and what a sweep through it would take. */
 export interface WorkingFolder {
   readonly path: string;
-  readonly origin: string;
+  readonly origin: FileOrigin;
   /** For a container that has no log path at all. */
   readonly sweep: Sweep;
 }
@@ -18,7 +19,7 @@ export interface WorkingFolder {
 export interface Sweep {
   /** The working folder, and where we saw it: "/proc/812/cwd". */
   readonly folder: string;
-  readonly origin: string;
+  readonly origin: FileOrigin;
   /** Names below the working folder, in the order in which they go. */
   readonly deletes: readonly string[];
   /** The first name that cannot be removed; none when the sweep comes to its end. */
@@ -38,13 +39,13 @@ export const workingFolder = defineEvidence<WorkingFolder>({
 
 async function placeOf(
   snapshot: Snapshot,
-): Promise<{ readonly path: string; readonly origin: string }> {
+): Promise<{ readonly path: string; readonly origin: FileOrigin }> {
   const { process } = await snapshot.of(kubelet);
   if (!process) {
     const why = 'no kubelet runs, so where the next one will work is not known';
     throw new ReadError('missing', 'the working folder of the kubelet', why);
   }
-  const origin = `/proc/${process.pid}/cwd`;
+  const origin = { file: `/proc/${process.pid}/cwd` };
   const path = process.workingFolder;
   // "(unreachable)/old", which the kernel prints for a folder outside of the root of the process
   if (path.startsWith('/')) return { path, origin };
@@ -68,7 +69,7 @@ export async function sweepFor(snapshot: Snapshot, logPath: string): Promise<Swe
   const cut = logPath.lastIndexOf('/') + 1;
   const [inner, beginning] = [logPath.slice(0, cut), logPath.slice(cut)];
   const table = await snapshot.of(mountTable);
-  const folder = inner === '' ? origin : `${origin}/${inner.slice(0, -1)}`;
+  const folder = inner === '' ? origin.file : `${origin.file}/${inner.slice(0, -1)}`;
   // Go's Glob passes over a folder that is not there, or is none, without an error.
   const listed = (await unlessMissing(snapshot.node.ask('folder', { path: folder }))) ?? [];
   const names = bytewiseSorted(listed.filter((name) => name.startsWith(beginning)));

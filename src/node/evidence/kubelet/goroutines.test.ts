@@ -31,7 +31,7 @@ const DUMP = parseGoroutineDump(eachDump([{ functions: ['main.main'] }]));
 test('the kubelet is asked at its secure port', async () => {
   expect(await collected({ answer: DUMP })).toEqual({
     dump: DUMP,
-    origin: 'GET https://127.0.0.1:10250/debug/pprof/goroutine?debug=2',
+    origin: { url: 'https://127.0.0.1:10250/debug/pprof/goroutine?debug=2' },
   });
 });
 

@@ -1,13 +1,14 @@
 import type { GoroutineDump } from '../../../lib/go/goroutine-dump.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { type KubeletPage, ReadError, sourceOf } from '../../model/node-reader.ts';
+import { type KubeletPage, originOf, ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
 
 export interface Goroutines {
   readonly dump: GoroutineDump;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /**
@@ -21,7 +22,7 @@ export const goroutines = defineEvidence<Goroutines>({
     const page = await kubeletPage(snapshot, '/debug/pprof/goroutine?debug=2');
     const asked = await attempt(snapshot.node.ask('goroutines', { ...page, as: 'goroutines' }));
     if (!asked.known) throw withAdvice(asked.error);
-    return { dump: asked.value, origin: sourceOf(page) };
+    return { dump: asked.value, origin: originOf(page) };
   },
 });
 

@@ -1,6 +1,7 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { ReadError } from '../../model/node-reader.ts';
+import { originOf, ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { type Endpoint, endpointsOf } from '../pods/pods.ts';
 import { kubelet } from './kubelet.ts';
 import { credentialAdvice } from './kubelet-credential.ts';
@@ -11,7 +12,7 @@ export interface Health {
   readonly loop: 'ok' | 'failing';
   /** The line that says so. */
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /**
@@ -39,8 +40,9 @@ export const health = defineEvidence<Health>({
 });
 
 async function askHealth(snapshot: Snapshot, endpoint: Endpoint, path: string): Promise<Health> {
-  const { status, body } = await snapshot.node.ask('kubelet', { ...endpoint, path });
-  const origin = `GET ${endpoint.scheme}://${endpoint.address}:${endpoint.port}${path}`;
+  const page = { ...endpoint, path };
+  const origin = originOf(page);
+  const { status, body } = await snapshot.node.ask('kubelet', page);
   if (status === 401 || status === 403) {
     throw new ReadError('denied', origin, `HTTP ${status}: ${credentialAdvice()}`);
   }

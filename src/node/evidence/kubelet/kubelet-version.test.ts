@@ -65,13 +65,13 @@ describe('the version of a running kubelet', () => {
       major: 1,
       minor: 18,
       patch: 8,
-      origin: 'GET http://127.0.0.1:10255/metrics',
+      origin: { url: 'http://127.0.0.1:10255/metrics' },
     });
   });
 
   test('is read from the secure port when the other is shut', async () => {
     const { origin } = await collect(running({ https: good }));
-    expect(origin).toBe('GET https://127.0.0.1:10250/metrics');
+    expect(origin).toEqual({ url: 'https://127.0.0.1:10250/metrics' });
   });
 
   test('is asked of the program when neither port tells it', async () => {
@@ -83,7 +83,7 @@ describe('the version of a running kubelet', () => {
     expect(await collect(maker)).toMatchObject({
       text: 'v1.34.1',
       minor: 34,
-      origin: '/proc/812/exe --version',
+      origin: { command: '/proc/812/exe --version' },
     });
   });
 

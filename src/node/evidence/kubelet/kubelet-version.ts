@@ -1,7 +1,8 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { type Attempt, attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { type Question, ReadError, sourceOf } from '../../model/node-reader.ts';
+import { originOf, type Question, ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { trustedFile } from '../processes/trusted-file.ts';
 import { parseVersionNumber, type VersionNumber } from '../text/version-number.ts';
 import { kubernetesInside } from './edgecore-versions.ts';
@@ -10,7 +11,7 @@ import { type Kubelet, kubelet } from './kubelet.ts';
 /** The version of the kubelet's own code, also where it lives inside another program. */
 export interface KubeletVersion extends VersionNumber {
   /** What told us: "GET http://127.0.0.1:10255/metrics", "/proc/812/exe --version". */
-  readonly origin: string;
+  readonly origin: Origin;
   /** What it was derived from: "KubeEdge v1.13.0". */
   readonly via?: string;
   /** "last verified with KubeEdge v1.23.1": what is inside of that release is assumed to be inside of this. */
@@ -74,7 +75,7 @@ async function fromMetrics(
   snapshot: Snapshot,
   question: Question<'kubelet'>,
 ): Promise<KubeletVersion> {
-  const origin = sourceOf(question);
+  const origin = originOf(question);
   const { status, body } = await snapshot.node.ask('kubelet', question);
   if (status !== HTTP_OK) {
     const failure = status === 401 || status === 403 ? 'denied' : 'failed';
@@ -89,7 +90,7 @@ const HTTP_OK = 200;
 // kubernetes_build_info{buildDate="2020-08-13T16:04:18Z",gitVersion="v1.18.8",major="1"} 1
 const BUILD_INFO = /^kubernetes_build_info\{[^\n]*?\bgit(?:_v|V)ersion="([^"\n]*)"/m;
 
-export function parseBuildInfo(metrics: string, origin: string): VersionNumber {
+export function parseBuildInfo(metrics: string, origin: string | Origin): VersionNumber {
   const text = BUILD_INFO.exec(metrics)?.[1];
   if (text === undefined) throw new ReadError('malformed', origin, 'no kubernetes_build_info');
   const version = parseVersionNumber(text, origin);
@@ -132,7 +133,7 @@ async function askProgram(
 ): Promise<KubeletVersion> {
   const words = name === 'hyperkube' ? ['kubelet', '--version'] : ['--version'];
   const question = { program, arguments: words };
-  const origin = sourceOf(question);
+  const origin = originOf(question);
   return { ...parseProgramVersion(await snapshot.node.ask('version', question), origin), origin };
 }
 
@@ -143,7 +144,7 @@ const PRINTED = /^\s*(Kubernetes|KubeEdge|k3s version|rke2 version) (\S+)/;
 
 export function parseProgramVersion(
   text: string,
-  origin: string,
+  origin: string | Origin,
 ): VersionNumber & Pick<KubeletVersion, 'via' | 'assumption'> {
   const [, program, number] = PRINTED.exec(text) ?? [];
   if (number === undefined) throw new ReadError('malformed', origin, 'it printed no version');

@@ -1,6 +1,7 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence } from '../../model/evidence.ts';
-import { type LogPlace, nameOfLog, ReadError } from '../../model/node-reader.ts';
+import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
+import { originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES } from '../limits.ts';
 import { type KubeletLog, logOfLines } from './log-entries.ts';
 import { literalsOf } from './log-signatures.ts';
@@ -28,10 +29,10 @@ export const kernelLog = defineEvidence<KubeletLog>({
       if (read.known && read.value.linesRead > 0) {
         const lines = read.value.lines.filter(({ text }) => OF_KERNEL.test(text));
         const options = { now: node.now(), signatures };
-        const found = logOfLines({ ...read.value, lines }, nameOfLog(log), options);
+        const found = logOfLines({ ...read.value, lines }, originOfLog(log), options);
         return { ...found, readAt: node.now() };
       }
-      unread.push(read.known ? `${nameOfLog(log)}: it has no lines` : read.why);
+      unread.push(read.known ? `${originText(originOfLog(log))}: it has no lines` : read.why);
     }
     throw new ReadError('missing', 'the log of the kernel', unread.join('; '));
   },

@@ -5,6 +5,7 @@ import { NodeMaker } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import type { SnapshotOptions } from '../../model/evidence.ts';
 import type { LogLines, LogPlace } from '../../model/node-reader.ts';
+import { originText } from '../../model/origin.ts';
 import { bundleOfFiles, filesOfBundle } from '../../recording/bundle.ts';
 import { RecordedNode } from '../../recording/recorded-node.ts';
 import { JOURNAL_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
@@ -55,8 +56,8 @@ async function logOf(maker: NodeMaker, settings: SnapshotOptions = {}) {
     kubeletLog,
   );
   return {
-    origins: sources.map(({ origin }) => origin),
-    said: entries.map(({ signature, origin }) => `${signature} ${origin}`),
+    origins: sources.map(({ origin }) => originText(origin)),
+    said: entries.map(({ signature, origin }) => `${signature} ${originText(origin)}`),
     unread,
     unasked,
   };

@@ -1,6 +1,7 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { type LogPlace, nameOfLog, ReadError } from '../../model/node-reader.ts';
+import { type LogPlace, originOfLog, ReadError } from '../../model/node-reader.ts';
+import { type Origin, originText } from '../../model/origin.ts';
 import { JOURNAL_BYTES, JOURNAL_MORE_BYTES, LOG_BYTES, LOG_MORE_BYTES } from '../limits.ts';
 import {
   journalOf,
@@ -24,15 +25,15 @@ export const kubeletLog = defineEvidence<KubeletLog>({
 
 async function logOf(snapshot: Snapshot): Promise<KubeletLog> {
   const { kubeletLog: named } = snapshot.settings;
-  if (named !== undefined) return readLog(snapshot, { file: named }, named);
+  if (named !== undefined) return readLog(snapshot, { file: named }, { file: named });
   const unread: string[] = [];
   const places = await logFiles(snapshot, unread);
   const reported = await readAll(snapshot, places, unread);
   if (reported.length > 0) return mergedLogs(reported, unread);
   const journal = { journal: await journalOf(snapshot) };
-  const printed = await attempt(readLog(snapshot, journal, nameOfLog(journal)));
+  const printed = await attempt(readLog(snapshot, journal, originOfLog(journal)));
   if (printed.known && hasLines(printed.value)) return mergedLogs([printed.value], unread);
-  unread.push(printed.known ? `${nameOfLog(journal)}: it has no lines` : printed.why);
+  unread.push(printed.known ? `${originText(originOfLog(journal))}: it has no lines` : printed.why);
   const usual = await readAll(snapshot, usualFiles(), unread);
   if (usual.length > 0) return mergedLogs(usual, unread);
   const detail = `not found; name it with --kubelet-log (${unread.join('; ')})`;
@@ -47,7 +48,7 @@ async function readAll(
 ): Promise<readonly KubeletLog[]> {
   const logs: KubeletLog[] = [];
   for (const file of files) {
-    const read = await attempt(readLog(snapshot, { file: file.path }, file.origin));
+    const read = await attempt(readLog(snapshot, { file: file.path }, { file: file.origin }));
     if (!read.known) {
       if (read.error.failure !== 'missing') unread.push(read.why);
       continue;
@@ -79,7 +80,7 @@ function hasLines({ sources }: KubeletLog): boolean {
 }
 
 /** The end of it; and more of it when that does not show when the sync loop last moved. */
-async function readLog(snapshot: Snapshot, log: LogPlace, origin: string): Promise<KubeletLog> {
+async function readLog(snapshot: Snapshot, log: LogPlace, origin: Origin): Promise<KubeletLog> {
   const { node } = snapshot;
   const declared = snapshot.logSignatures.filter((each) => each.log === 'kubelet');
   const signatures = [...SIGNATURES, ...declared];

@@ -62,8 +62,8 @@ test('what leaves the node says the same', () => {
         ...OPTIONS,
         modifiedMs: Date.parse('2026-04-18T00:00:00Z'),
       });
-      const whole = logOfLines(read, 'a.log', OPTIONS);
-      const safe = logOfLines(redactLog(read, ALL_SIGNATURES), 'a.log', OPTIONS);
+      const whole = logOfLines(read, { file: 'a.log' }, OPTIONS);
+      const safe = logOfLines(redactLog(read, ALL_SIGNATURES), { file: 'a.log' }, OPTIONS);
       expect(output(safe)).toEqual(output(whole));
       expect(safe.sources).toEqual(whole.sources);
       expect(redactLog(redactLog(read, ALL_SIGNATURES), ALL_SIGNATURES)).toEqual(

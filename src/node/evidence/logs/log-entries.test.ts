@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ALL_SIGNATURES } from '../../../../test/log-wordings.ts';
+import { originText } from '../../model/origin.ts';
 import { redactLog } from '../../redaction/redact-log.ts';
 import {
   endOfLog,
@@ -28,7 +29,10 @@ test('the last turn of the sync loop is told, and whether it cleaned up', () => 
   const silent = log(SILENT);
   expect(lastSyncLoop(silent)).toMatchObject({
     isInHousekeeping: true,
-    entry: { time: new Date('2026-03-30T15:58:27.936Z'), origin: 'kubelet.INFO:2' },
+    entry: {
+      time: new Date('2026-03-30T15:58:27.936Z'),
+      origin: { file: 'kubelet.INFO', line: 2 },
+    },
   });
   expect(endOfLog(silent)).toEqual(new Date('2026-04-04T16:39:14.331Z'));
   expect(silent.sources[0]).toMatchObject({
@@ -106,20 +110,17 @@ test('a file of klog tells its year in its first line', () => {
 test('where the beginning was left out, a line is numbered from where we began', () => {
   const read = { ...linesIn([`E0102 15:58:27.9 1 ${ORPHAN}`], {}), isWhole: false };
   const big = { ...read, modifiedMs: 0, bytesRead: 64 * 1024 * 1024 };
-  expect(logOfLines(big, 'kubelet.log', { now: NOW }).entries[0]?.origin).toBe(
-    'kubelet.log, line 1 of its last 64 MiB',
-  );
+  const [entry] = logOfLines(big, { file: 'kubelet.log' }, { now: NOW }).entries;
+  expect(entry && originText(entry.origin)).toBe('kubelet.log, line 1 of its last 64 MiB');
 });
 
 test('several logs become one, in the order of time, each line once', () => {
   const [later, earlier] = [log(SILENT, 'b'), log(`E0329 00:00:00.1 1 ${ORPHAN}`, 'a')];
   const merged = mergedLogs([later, earlier, log(SILENT, 'c')], ['d: permission denied']);
-  expect(merged.entries.map(({ signature, origin }) => `${signature} ${origin}`)).toEqual([
-    'orphaned-pod a:1',
-    'sync-loop b:1',
-    'sync-loop b:2',
-  ]);
-  expect(merged.sources.map(({ origin }) => origin)).toEqual(['b', 'a', 'c']);
+  expect(
+    merged.entries.map(({ signature, origin }) => `${signature} ${originText(origin)}`),
+  ).toEqual(['orphaned-pod a:1', 'sync-loop b:1', 'sync-loop b:2']);
+  expect(merged.sources.map(({ origin }) => originText(origin))).toEqual(['b', 'a', 'c']);
   expect(merged.unread).toEqual(['d: permission denied']);
 });
 
@@ -130,7 +131,7 @@ test('a flood is counted, and its beginning and its end are kept', () => {
   });
   const flood = log(many.join('\n'));
   expect(flood.counts['orphaned-pod']).toBe(5000);
-  const stored = entriesOf(flood, 'orphaned-pod').map(({ origin }) => origin);
+  const stored = entriesOf(flood, 'orphaned-pod').map(({ origin }) => originText(origin));
   expect(stored).toHaveLength(220);
   expect([stored[0], stored[19], stored.at(-1)]).toEqual([
     'kubelet.INFO:1',

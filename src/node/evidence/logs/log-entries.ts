@@ -1,6 +1,7 @@
 import { MatchingLines } from '../../../lib/std/matching-lines.ts';
 import type { LogSignature } from '../../model/log-signature.ts';
 import type { LogLines } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { LOG_FIRST_LINES_MAX, LOG_LAST_LINES_MAX, LOG_LINE_CHARACTERS_MAX } from '../limits.ts';
 import { headerOf, type LogTime, parseLogLine } from './log-line.ts';
 import { type Fields, fieldsIn } from './log-signature.ts';
@@ -18,14 +19,14 @@ export interface LogEntry {
   /** By signature: `containerId`, `name`, `error`, `podUid`, `path`, `volume`... */
   readonly fields: Fields;
   /** "/var/log/kubelet.INFO:123", "journalctl _COMM=kubelet". */
-  readonly origin: string;
+  readonly origin: Origin;
   /** The line as it stands in the log. */
   readonly text: string;
 }
 
 /** One file or journal that was read, and which time it covers. */
 export interface LogSource {
-  readonly origin: string;
+  readonly origin: Origin;
   /** Absent when the line there has no time that we can read. */
   readonly firstTime?: Date;
   readonly lastTime?: Date;
@@ -61,8 +62,8 @@ export interface LogOptions {
 }
 
 /** What a loose text says that is a log, or holds lines of one. */
-export function kubeletLogOf(text: string, origin: string, options: LogOptions): KubeletLog {
-  return logOfLines(linesIn([readable(text)], options), origin, options);
+export function kubeletLogOf(text: string, file: string, options: LogOptions): KubeletLog {
+  return logOfLines(linesIn([readable(text)], options), { file }, options);
 }
 
 // {"__REALTIME_TIMESTAMP":"1776418555243111","MESSAGE":[69,48,52,49,55]}
@@ -110,7 +111,7 @@ export function linesIn(
 /** What the lines of one log say. */
 export function logOfLines(
   read: LogLines,
-  origin: string,
+  origin: Origin,
   { now, signatures = SIGNATURES }: Pick<LogOptions, 'now' | 'signatures'>,
 ): KubeletLog {
   const first = read.first === null ? undefined : parseLogLine(read.first).time;
@@ -150,18 +151,15 @@ function lastTimeIn({ lines, last }: LogLines): LogTime | undefined {
   return timed && parseLogLine(timed.text).time;
 }
 
-const MIB = 1024 * 1024;
-
 /** Lines are counted from where we began to read, and a journal has no numbers. */
-function originOf(read: LogLines, origin: string, number: number): string {
-  if (read.modifiedMs === null && origin.startsWith('journalctl')) return origin;
-  if (read.isWhole) return `${origin}:${number}`;
-  return `${origin}, line ${number} of its last ${Math.round(read.bytesRead / MIB)} MiB`;
+function originOf({ isWhole, bytesRead }: LogLines, origin: Origin, line: number): Origin {
+  if (!('file' in origin)) return origin;
+  return { ...origin, line, ...(isWhole ? {} : { lastBytes: bytesRead }) };
 }
 
 function entriesIn(line: {
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
   readonly clock: LogClock;
   readonly signatures: readonly LogSignature[];
 }): readonly LogEntry[] {

@@ -22,7 +22,7 @@ describe.each(Object.entries(WRAPPINGS))('in %s', (_, wrap) => {
     const entries = entriesIn(`first\n${line}\nlast`);
     const entry = entries.find((each) => each.signature === signature);
     expect(entry?.fields).toMatchObject(fields);
-    expect(entry?.origin).toBe('kubelet.log:2');
+    expect(entry?.origin).toEqual({ file: 'kubelet.log', line: 2 });
     expect(entry?.time?.getTime()).toBeGreaterThanOrEqual(Date.parse('2026-04-17T09:35:55Z'));
     expect(entry?.time?.getTime()).toBeLessThan(Date.parse('2026-04-17T09:35:56Z'));
   });

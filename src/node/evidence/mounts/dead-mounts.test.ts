@@ -47,7 +47,7 @@ describe('the health page', () => {
     const reported = await takeSnapshot(maker.build()).of(health);
     expect(reported).toMatchObject({
       loop: 'ok',
-      origin: 'GET http://127.0.0.1:10255/healthz/syncloop',
+      origin: { url: 'http://127.0.0.1:10255/healthz/syncloop' },
     });
   });
 

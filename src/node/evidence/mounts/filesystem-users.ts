@@ -1,5 +1,6 @@
 import { attempt } from '../../model/attempt.ts';
 import type { Snapshot } from '../../model/evidence.ts';
+import { originText } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { LOOP_DEVICES_MAX } from '../limits.ts';
 import { isNamed } from '../pods/orphan-messages.ts';
@@ -93,7 +94,7 @@ async function livePod(
     }
     const life = await lifeOf(podUid);
     if (life.state === 'live') {
-      const why = `pod ${podUid} lives (${life.by}, ${life.origin}), with ${whereIs(copy)}`;
+      const why = `pod ${podUid} lives (${life.by}, ${originText(life.origin)}), with ${whereIs(copy)}`;
       return { what: 'a pod that lives has this filesystem mounted', why };
     }
     if (life.state === 'uncertain') {
@@ -201,7 +202,7 @@ function overlay(copies: readonly Copy[], { namespaces }: MountNamespaces): User
       const words = line.split(/[=:,\s]/);
       const layer = words.find((word) => targets.some((target) => isOn(word, target)));
       if (layer === undefined) continue;
-      const why = `${mount.target} has the layer ${layer} (${table.origin}:${mount.line})`;
+      const why = `${mount.target} has the layer ${layer} (${originText({ ...table.origin, line: mount.line })})`;
       return { what: 'an overlay has a layer on this filesystem', why };
     }
   }

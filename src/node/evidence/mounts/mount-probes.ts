@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Maybe, type Snapshot } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 import { containers } from '../containers/containers.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { type KubeletVersion, kubeletVersion } from '../kubelet/kubelet-version.ts';
@@ -27,7 +28,7 @@ export interface MountProbe {
   /** Whether anybody needs the pod it is of; absent for a mount that pods share. */
   readonly life?: PodLife;
   /** The path that was asked for: "/proc/812/root/var/lib/kubelet/pods/...". */
-  readonly origin: string;
+  readonly origin: Origin;
   /** Threads of the kubelet that wait on it. */
   readonly threads: readonly BlockedThread[];
   /** Requests that wait for the server of a FUSE mount, where the kernel tells. */
@@ -162,17 +163,18 @@ async function probeAll(
       some.map(async (group) => {
         const one = group.find(({ suspect }) => suspect.isVisible) ?? group[0];
         if (!one) return [];
-        const origin = `${view}${one.suspect.mount.target}`;
+        const path = `${view}${one.suspect.mount.target}`;
         const known = waitedOn(group, left);
         const isForRoutine = !known && !group.some(isWorthIt);
         if (isForRoutine && limit !== undefined) {
           unasked = { count: unasked.count + 1, why: limit };
           return [];
         }
-        const result = known ?? (await resultOf(snapshot, one.suspect, origin, limit));
+        const result = known ?? (await resultOf(snapshot, one.suspect, path, limit));
         // Recorded by a version that did not ask for it.
         if (isForRoutine && result.state === 'not-probed' && result.isNotRecorded) return [];
         if (result.state === 'dead') dead += 1;
+        const origin = { file: path };
         return group.map(({ waiting, ...rest }) => defined({ ...rest, result, origin, waiting }));
       }),
     );

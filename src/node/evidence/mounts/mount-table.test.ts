@@ -138,7 +138,7 @@ describe('proof', () => {
   test('is the line as it was read', () => {
     const table = parse(...SEED);
     expect(table.mounts.map(table.lineText)).toEqual(SEED);
-    expect(table.origin).toBe('/proc/812/mountinfo');
+    expect(table.origin).toEqual({ file: '/proc/812/mountinfo' });
   });
 
   test('has no carriage return of a table that was copied by hand', () => {

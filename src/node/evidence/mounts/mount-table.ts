@@ -1,6 +1,7 @@
 import { unescapeOctal } from '../../../lib/std/unescape-octal.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { FileOrigin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { STABLE_READS_MAX } from '../limits.ts';
 
@@ -25,7 +26,7 @@ export interface Mount {
 export interface MountTable {
   readonly mounts: readonly Mount[];
   /** Where it was read: "/proc/812/mountinfo". */
-  readonly origin: string;
+  readonly origin: FileOrigin;
   /** The line of this mount, as it was read. */
   readonly lineText: (mount: Mount) => string;
 }
@@ -47,8 +48,8 @@ export async function readMountTable(
   pid: number,
   isConsistent: boolean,
 ): Promise<MountTable> {
-  const origin = `/proc/${pid}/mountinfo`;
-  return parseMountTable(await stableText(snapshot, origin, isConsistent), origin);
+  const file = `/proc/${pid}/mountinfo`;
+  return parseMountTable(await stableText(snapshot, file, isConsistent), file);
 }
 
 /** Kernels before 5.8 can skip or repeat lines while mounts come and go. */
@@ -82,7 +83,7 @@ function isOlderThanConsistentTables(release: string): boolean {
 
 // 65 44 254:0 /pods/u1/app.conf//deleted /pods/u1/subpath/0 rw,relatime shared:1 - ext4 /dev/vda rw
 // id parent device root target options optional... - fstype source super-options
-export function parseMountTable(text: string, origin: string): MountTable {
+export function parseMountTable(text: string, file: string): MountTable {
   const mounts: Mount[] = [];
   const starts: number[] = [];
   let start = 0;
@@ -90,29 +91,29 @@ export function parseMountTable(text: string, origin: string): MountTable {
   for (let line = 1; start < text.length; line += 1) {
     const end = text.indexOf('\n', start);
     // A table always ends with a whole line, so what does not was cut off on its way.
-    if (end < 0) throw malformed(origin, line, 'it is cut off in the middle of a line');
+    if (end < 0) throw malformed(file, line, 'it is cut off in the middle of a line');
     if (nextEscape >= 0 && nextEscape < start) nextEscape = text.indexOf('\\', start);
     const hasEscape = nextEscape >= 0 && nextEscape < end;
     const mount = parseMount(text, start, end, line, hasEscape);
-    if (!mount) throw malformed(origin, line, 'it is not a line of a mount table');
+    if (!mount) throw malformed(file, line, 'it is not a line of a mount table');
     mounts.push(mount);
     starts.push(start);
     start = end + 1;
   }
-  if (mounts.length === 0) throw new ReadError('malformed', origin, 'the mount table is empty');
+  if (mounts.length === 0) throw new ReadError('malformed', file, 'the mount table is empty');
   const twin = repeatedMount(mounts);
-  if (twin) throw malformed(origin, twin.line, `mount ${twin.id} is there twice`);
-  return { mounts, origin, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
+  if (twin) throw malformed(file, twin.line, `mount ${twin.id} is there twice`);
+  return { mounts, origin: { file }, lineText: ({ line }) => lineAt(text, starts[line - 1]) };
 }
 
 /** A table that somebody copied by hand: whatever else stands there is passed over, line by line. */
-export function looseMountTable(text: string, origin: string): MountTable {
+export function looseMountTable(text: string, file: string): MountTable {
   const lines = text.split('\n');
   const mounts = lines.flatMap((line, index) => {
     const plain = line.trim();
     return parseMount(plain, 0, plain.length, index + 1, plain.includes('\\')) ?? [];
   });
-  return { mounts, origin, lineText: ({ line }) => lines[line - 1]?.trim() ?? '' };
+  return { mounts, origin: { file }, lineText: ({ line }) => lines[line - 1]?.trim() ?? '' };
 }
 
 /** Equal ids are neighbours once they are sorted; a set of 100,000 ids would take twice as long. */
@@ -205,6 +206,6 @@ function lineAt(text: string, start: number | undefined): string {
   return line.endsWith('\r') ? line.slice(0, -1) : line;
 }
 
-function malformed(origin: string, line: number, what: string): ReadError {
-  return new ReadError('malformed', origin, `line ${line} makes no sense: ${what}`);
+function malformed(file: string, line: number, what: string): ReadError {
+  return new ReadError('malformed', file, `line ${line} makes no sense: ${what}`);
 }

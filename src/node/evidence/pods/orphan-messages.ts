@@ -8,7 +8,7 @@ export function orphanProof({
   needsConfirmation,
 }: PodLife & { state: 'orphan' }): readonly Proof[] {
   const claim = 'not all who could know the pod could be asked';
-  const unknown = { claim, text: needsConfirmation ?? '', origin: 'the kubelet' };
+  const unknown = { claim, text: needsConfirmation ?? '', origin: { source: 'the kubelet' } };
   return needsConfirmation === undefined ? agreed : [...agreed, unknown];
 }
 

@@ -1,6 +1,7 @@
 import { type Attempt, attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { type Containers, containers } from '../containers/containers.ts';
 import { cleaningThread } from '../stacks/thread-stacks.ts';
 import { podsInCgroup } from './pod-of-cgroup.ts';
@@ -9,7 +10,7 @@ import { type StaticPods, staticPods } from './static-pods.ts';
 
 /** Whether anybody still needs what lies in the folder of a pod. */
 export type PodLife =
-  | { readonly state: 'live'; readonly by: string; readonly origin: string }
+  | { readonly state: 'live'; readonly by: string; readonly origin: Origin }
   | {
       readonly state: 'orphan';
       /** Who knows nothing of it any more, each with where that was seen. */
@@ -26,7 +27,7 @@ export type PodLife =
 
 export interface Absence {
   readonly claim: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export interface OrphanPods {
@@ -130,9 +131,9 @@ function absencesOf(files: StaticPods): readonly Absence[] {
   return [
     {
       claim: 'the runtime has no sandbox that is ready and no container that runs of this pod',
-      origin: 'CRI ListPodSandbox, ListContainers',
+      origin: { criCall: 'ListPodSandbox, ListContainers' },
     },
-    { claim: 'no process runs in a cgroup of this pod', origin: '/proc/*/cgroup' },
+    { claim: 'no process runs in a cgroup of this pod', origin: { file: '/proc/*/cgroup' } },
     { claim: files.claim, origin: files.origin },
   ];
 }
@@ -147,17 +148,17 @@ function unknownOfList(listed: Attempt<Pods>): string | undefined {
 
 function ofProcess({ pid, name }: ProcessEntry): PodLife {
   const by = `process ${pid} (${name}) runs in its cgroup`;
-  return { state: 'live', by, origin: `/proc/${pid}/cgroup` };
+  return { state: 'live', by, origin: { file: `/proc/${pid}/cgroup` } };
 }
 
 function signOfLife(podUid: string, held: Containers): PodLife | undefined {
   if (held.sandboxes.some((each) => each.podUid === podUid && each.isReady)) {
     const by = 'the runtime has a sandbox of it that is ready';
-    return { state: 'live', by, origin: 'CRI ListPodSandbox' };
+    return { state: 'live', by, origin: { criCall: 'ListPodSandbox' } };
   }
   if (held.containers.some((each) => each.podUid === podUid && each.state !== 'exited')) {
     const by = 'the runtime has a container of it that has not ended';
-    return { state: 'live', by, origin: 'CRI ListContainers' };
+    return { state: 'live', by, origin: { criCall: 'ListContainers' } };
   }
   return undefined;
 }

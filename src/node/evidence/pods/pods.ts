@@ -3,7 +3,8 @@ import { mapJsonItems } from '../../../lib/std/json-items.ts';
 import { JsonLimitError, parseJson } from '../../../lib/std/parse-json.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
-import { ReadError } from '../../model/node-reader.ts';
+import { originOf, ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 import { credentialAdvice } from '../kubelet/kubelet-credential.ts';
 
@@ -40,7 +41,7 @@ export interface PodContainerStatus {
 
 export interface Pods {
   readonly pods: readonly Pod[];
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export const pods = defineEvidence<Pods>({
@@ -55,7 +56,7 @@ export const pods = defineEvidence<Pods>({
 /** What is made of each pod in the kubelet's list, which is whole as the API server has it. */
 export async function readPodItems<T>(
   snapshot: Snapshot,
-  each: (item: unknown, origin: string) => T,
+  each: (item: unknown, origin: string | Origin) => T,
 ): Promise<PodItems<T>> {
   const here = await snapshot.of(kubelet);
   if (here.presence !== 'running') {
@@ -74,7 +75,7 @@ export async function readPodItems<T>(
 
 interface PodItems<T> {
   readonly items: readonly T[];
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export type Endpoint = {
@@ -95,10 +96,11 @@ export function endpointsOf({ address, readOnlyPort, securePort }: Kubelet): rea
 async function askPods<T>(
   snapshot: Snapshot,
   endpoint: Endpoint,
-  each: (item: unknown, origin: string) => T,
+  each: (item: unknown, origin: string | Origin) => T,
 ): Promise<PodItems<T>> {
-  const { status, body } = await snapshot.node.ask('kubelet', { ...endpoint, path: '/pods' });
-  const origin = `GET ${endpoint.scheme}://${endpoint.address}:${endpoint.port}/pods`;
+  const page = { ...endpoint, path: '/pods' };
+  const origin = originOf(page);
+  const { status, body } = await snapshot.node.ask('kubelet', page);
   if (status === 401 || status === 403) {
     const why = `HTTP ${status}: ${credentialAdvice()}`;
     throw new ReadError('denied', origin, why);
@@ -107,14 +109,14 @@ async function askPods<T>(
   return { items: itemsIn(body, origin, each), origin };
 }
 
-export function parsePods(body: string, origin: string): readonly Pod[] {
+export function parsePods(body: string, origin: string | Origin): readonly Pod[] {
   return itemsIn(body, origin, parsePod);
 }
 
 function itemsIn<T>(
   body: string,
-  origin: string,
-  each: (item: unknown, origin: string) => T,
+  origin: string | Origin,
+  each: (item: unknown, origin: string | Origin) => T,
 ): readonly T[] {
   // One after another: all of them at once would take more memory than the rest of a check.
   const parsed = asJson(origin, () => mapJsonItems(body, 'items', (item) => each(item, origin)));
@@ -127,7 +129,7 @@ function itemsIn<T>(
   return items.map((item) => each(item, origin));
 }
 
-function asJson<T>(origin: string, parse: () => T): T {
+function asJson<T>(origin: string | Origin, parse: () => T): T {
   try {
     return parse();
   } catch (cause) {
@@ -137,7 +139,7 @@ function asJson<T>(origin: string, parse: () => T): T {
   }
 }
 
-function parsePod(item: unknown, origin: string): Pod {
+function parsePod(item: unknown, origin: string | Origin): Pod {
   const uid = textAt(item, 'metadata', 'uid');
   const name = textAt(item, 'metadata', 'name');
   if (!uid || !name) throw new ReadError('malformed', origin, 'a pod has no name or no UID');

@@ -1,6 +1,7 @@
 import { textAt } from '../../../lib/std/json.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { CONFIG_CHARACTERS_MAX, CONFIG_FILES_MAX } from '../limits.ts';
 import { absolutePath, unlessMissing } from '../text/file-path.ts';
@@ -16,7 +17,7 @@ export interface StaticPods {
   readonly untold?: string;
   /** What can be said of a pod whose uid is not among them. */
   readonly claim: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export const staticPods = defineEvidence<StaticPods>({
@@ -31,7 +32,7 @@ export const staticPods = defineEvidence<StaticPods>({
       // Told where they are in a file that we could not read, it may have some all the same.
       if (unknowns.length > 0) throw new ReadError('failed', 'static pods', unknowns.join('; '));
       const claim = 'the kubelet was told of no folder of static pods';
-      return { uids: new Set(), isNone: true, claim, origin: "the kubelet's settings", ...untold };
+      return { uids: new Set(), isNone: true, claim, origin: SETTINGS, ...untold };
     }
     const view = `/proc/${process.pid}/root${absolutePath(staticPodPath, process.workingFolder)}`;
     const files = await filesAt(snapshot, view);
@@ -42,9 +43,11 @@ export const staticPods = defineEvidence<StaticPods>({
       if (uid !== undefined) uids.add(uid);
     }
     const claim = `none of the ${files.length} files of static pods has its uid`;
-    return { uids, isNone: files.length === 0, claim, origin: view, ...untold };
+    return { uids, isNone: files.length === 0, claim, origin: { file: view }, ...untold };
   },
 });
+
+const SETTINGS: Origin = { source: "the kubelet's settings" };
 
 const FROM_AN_ADDRESS =
   'the kubelet takes static pods from an address too (staticPodURL), which cannot be asked';

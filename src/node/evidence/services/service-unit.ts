@@ -6,6 +6,7 @@ import {
   ReadError,
   type ReadFailure,
 } from '../../model/node-reader.ts';
+import { type Origin, originText } from '../../model/origin.ts';
 import { COMM_CHARACTERS_MAX, CRASH_LOOP_MS, UNIT_LOG_BYTES } from '../limits.ts';
 import { parseLogLine } from '../logs/log-line.ts';
 import { type Fields, fieldsIn } from '../logs/log-signature.ts';
@@ -52,12 +53,12 @@ export interface UnitState {
   readonly hasJob: boolean;
   /** The answer in one line, and the command that gave it. */
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export interface UnitLine {
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
   readonly time?: Date;
 }
 
@@ -171,14 +172,14 @@ function stateIn(block: string): readonly UnitState[] {
       // Job=1234; without one it is left out, or 0.
       hasJob: Number(of('Job')) > 0,
       text: block.trim().split('\n').join(' '),
-      origin: `systemctl show ${unit}`,
+      origin: { command: `systemctl show ${unit}` },
     },
   ];
 }
 
 interface ReadLog {
   readonly read: LogLines;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /**
@@ -197,9 +198,9 @@ async function logsOf(
     ...units.flatMap((each) => [`_SYSTEMD_UNIT=${each}`, `UNIT=${each}`]),
     ...programs.map((comm) => `_COMM=${comm}`),
   ];
-  const origin = `journalctl --unit ${unit}`;
+  const origin = { command: `journalctl --unit ${unit}` };
   const places: readonly AskedLog[] = [
-    ...files.map((file) => ({ log: { file }, origin: file, containing: UNIT_LITERALS })),
+    ...files.map((file) => ({ log: { file }, origin: { file }, containing: UNIT_LITERALS })),
     { log: { journal: ofSystemd }, origin, containing: UNIT_LITERALS, isOfSystemd: true },
     { log: { journal: fields }, origin, containing: UNIT_LITERALS },
     ...(isRunning ? [] : [KERNEL_LOG]),
@@ -215,14 +216,14 @@ async function logsOf(
     }
     logs.push({ read: read.value, origin: place.origin });
     const cut = place.isOfSystemd ? tooShort(read.value, snapshot.node.now()) : undefined;
-    if (cut !== undefined) unread.push(`${place.origin}: ${cut}`);
+    if (cut !== undefined) unread.push(`${originText(place.origin)}: ${cut}`);
   }
   return logs;
 }
 
 interface AskedLog {
   readonly log: LogPlace;
-  readonly origin: string;
+  readonly origin: Origin;
   readonly containing: readonly string[];
   readonly isOfSystemd?: true;
 }
@@ -238,7 +239,7 @@ function tooShort(read: LogLines, now: Date): string | undefined {
 
 const KERNEL_LOG: AskedLog = {
   log: { journal: ['_TRANSPORT=kernel'] },
-  origin: 'journalctl --dmesg',
+  origin: { command: 'journalctl --dmesg' },
   containing: ['Killed process '],
 };
 

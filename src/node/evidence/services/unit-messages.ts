@@ -13,7 +13,13 @@ export function unitProof({ state, unasked, events, lastLines }: ServiceUnit): r
   return [
     ...(state ? [{ claim, text: state.text, origin: state.origin }] : []),
     ...(unasked
-      ? [{ claim: 'systemd could not be asked', text: unasked.why, origin: 'systemctl' }]
+      ? [
+          {
+            claim: 'systemd could not be asked',
+            text: unasked.why,
+            origin: { command: 'systemctl' },
+          },
+        ]
       : []),
     ...said,
     ...others.toReversed().map(({ text, origin }, at) => ({

@@ -1,5 +1,6 @@
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { FileOrigin } from '../../model/origin.ts';
 import type { Thread } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
@@ -22,14 +23,14 @@ export interface BlockedThread {
   readonly seenFor?: { readonly ms: number; readonly since: Date };
   /** All of it in one line, as a person would copy it from /proc. */
   readonly text: string;
-  readonly origin: string;
+  readonly origin: FileOrigin;
 }
 
 export interface BlockedThreads {
   readonly threads: readonly BlockedThread[];
   /** Threads that are in such a call with a path that could not be read. */
   readonly unreadable: number;
-  readonly origin: string;
+  readonly origin: FileOrigin;
 }
 
 /**
@@ -45,7 +46,7 @@ export const blockedThreads = defineEvidence<BlockedThreads>({
     if (!here.process) {
       throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
     }
-    const origin = `/proc/${here.process.pid}/task`;
+    const origin = { file: `/proc/${here.process.pid}/task` };
     const threads = await snapshot.node.ask('threads', { threadsOf: here.process.pid });
     const { pid, startTime } = here.process;
     const waiting = threads.filter(({ callName, state }) => callName !== null && state !== 'R');
@@ -76,7 +77,7 @@ function seenFor({ node, settings }: Snapshot, waitId: string): Pick<BlockedThre
 function blockedThread(
   { tid, state, callName, waitsIn, path, systemCall }: Thread,
   roots: Parameters<typeof podPathOf>[1],
-  origin: string,
+  origin: FileOrigin,
 ): Omit<BlockedThread, 'waitId' | 'seenFor'> | undefined {
   const place = path === null ? undefined : podPathOf(path, roots);
   if (path === null || callName === null || !place) return undefined;
@@ -88,6 +89,6 @@ function blockedThread(
     path: resolvedPath(path, roots),
     podUid: place.podUid,
     text: `${callName} (${systemCall}) ${path}, wchan ${waitsIn || '?'}, state ${state}`,
-    origin: `${origin}/${tid}`,
+    origin: { file: `${origin.file}/${tid}` },
   };
 }

@@ -1,5 +1,6 @@
 import { attempt } from '../../model/attempt.ts';
 import type { Snapshot } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 import { type Health, health } from '../kubelet/health.ts';
 import { CLEANING_SILENCE_MS, CLEANING_SKIPPED_MS, CLEANING_WELL_MS } from '../limits.ts';
 import { kubeletLog } from '../logs/kubelet-log.ts';
@@ -7,14 +8,14 @@ import { endOfLog, entriesOf, type KubeletLog, lastSyncLoop } from '../logs/log-
 
 /** Whether the loop that cleans up after pods which are gone does so now, as the kubelet tells it. */
 export type CleaningLoop =
-  | { readonly state: 'turns'; readonly origin: string }
+  | { readonly state: 'turns'; readonly origin: Origin }
   | { readonly state: 'still'; readonly sign: StillSign }
   | { readonly state: 'unknown'; readonly why: string };
 
 interface StillSign {
   readonly claim: string;
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /**

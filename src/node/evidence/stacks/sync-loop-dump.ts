@@ -1,5 +1,6 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 import { goroutines } from '../kubelet/goroutines.ts';
 import { health } from '../kubelet/health.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
@@ -11,7 +12,7 @@ import { type SyncLoop, syncLoopIn } from './sync-loop.ts';
 
 /** What the kubelet's own stacks say of its sync loop. */
 export type SyncLoopDump =
-  | { readonly isAsked: true; readonly loop: SyncLoop; readonly origin: string }
+  | { readonly isAsked: true; readonly loop: SyncLoop; readonly origin: Origin }
   /** Nothing gave reason to stop the kubelet for the moment that it takes to tell. */
   | { readonly isAsked: false };
 

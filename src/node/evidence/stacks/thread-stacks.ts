@@ -4,6 +4,7 @@ import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { FileOrigin } from '../../model/origin.ts';
 import type { ThreadStack } from '../../model/thread.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { podPathOf, resolvedPath } from '../pods/pod-path.ts';
@@ -12,6 +13,7 @@ import { type BusyLoop, syncLoopIn } from './sync-loop.ts';
 
 /** A thread of the kubelet that is blocked in a system call, with its Go stack. */
 export interface BlockedStack {
+  readonly pid: number;
   readonly tid: number;
   readonly state: string;
   readonly waitsIn: string;
@@ -27,12 +29,12 @@ export interface BlockedStack {
   readonly stack: GoroutineGroup;
   /** Why the stack ends before the first function of the goroutine. */
   readonly brokenBy?: string;
-  readonly origin: string;
+  readonly origin: FileOrigin;
 }
 
 export interface ThreadStacks {
   readonly threads: readonly BlockedStack[];
-  readonly origin: string;
+  readonly origin: FileOrigin;
 }
 
 /**
@@ -48,20 +50,22 @@ export const threadStacks = defineEvidence<ThreadStacks>({
     if (!here.process) {
       throw new ReadError('missing', 'the kubelet', 'it does not run, so it has no threads');
     }
-    const origin = `/proc/${here.process.pid}/task`;
-    const stacks = await snapshot.node.ask('stacks', { stacksOf: here.process.pid });
-    return { threads: stacks.map((stack) => blockedStack(stack, here, origin)), origin };
+    const { pid } = here.process;
+    const stacks = await snapshot.node.ask('stacks', { stacksOf: pid });
+    const threads = stacks.map((stack) => blockedStack(stack, here, pid));
+    return { threads, origin: { file: `/proc/${pid}/task` } };
   },
 });
 
 function blockedStack(
   thread: ThreadStack,
   roots: Parameters<typeof podPathOf>[1],
-  origin: string,
+  pid: number,
 ): BlockedStack {
   const { tid, state, waitsIn, systemCall, callName, path, waitedMs, brokenBy } = thread;
   const place = path === null ? undefined : podPathOf(path, roots);
   return defined({
+    pid,
     tid,
     state,
     waitsIn,
@@ -85,7 +89,7 @@ function blockedStack(
       isCut: brokenBy !== undefined,
     },
     brokenBy,
-    origin: `${origin}/${tid}`,
+    origin: { file: `/proc/${pid}/task/${tid}` },
   });
 }
 

@@ -1,5 +1,6 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { ReadError } from '../../model/node-reader.ts';
+import type { Origin } from '../../model/origin.ts';
 import { VERSION_CHARACTERS_MAX } from '../limits.ts';
 
 /** A Kubernetes version, with whatever a vendor has hung on it. */
@@ -19,7 +20,7 @@ const VERSION = /^v?(\d{1,4})\.(\d{1,4})\.(\d{1,4})((?:[-+][0-9A-Za-z.+_-]*)?)$/
 // -rc.1, -beta.0.71+3ec13c91a30adb-dirty
 const PRERELEASE = /^-((?:alpha|beta|rc)(?:\.\d{1,6})*)(?![0-9A-Za-z])/;
 
-export function parseVersionNumber(text: string, source: string): VersionNumber {
+export function parseVersionNumber(text: string, source: string | Origin): VersionNumber {
   const trimmed = text.trim();
   const found = trimmed.length > VERSION_CHARACTERS_MAX ? null : VERSION.exec(trimmed);
   if (!found) throw new ReadError('malformed', source, 'this is no version');

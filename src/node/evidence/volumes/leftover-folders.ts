@@ -47,7 +47,7 @@ export interface LeftoverFolder extends VolumesFolder {
 }
 
 export interface LeftoverFolders {
-  readonly origin: string;
+  readonly podsFolder: string;
   readonly now: Date;
   /** A left-over that is younger may belong to a teardown that is under way. */
   readonly minimumAgeMs: number;
@@ -65,18 +65,18 @@ export const leftoverFolders = defineEvidence<LeftoverFolders>({
   collect: async (snapshot) => {
     const here = await snapshot.of(kubelet);
     if (here.presence === 'absent') throw new ReadError('missing', 'the kubelet', 'none is here');
-    const origin = `${here.root}/pods`;
+    const podsFolder = `${here.root}/pods`;
     const view = here.process ? `/proc/${here.process.pid}/root` : '';
     const levels = ['*', 'volumes', '*'];
     const tree = await unlessMissing(
-      snapshot.node.ask('tree', { path: `${view}${origin}`, levels }),
+      snapshot.node.ask('tree', { path: `${view}${podsFolder}`, levels }),
     );
-    const found = (tree ?? []).flatMap((folder) => candidateIn(folder, origin) ?? []);
+    const found = (tree ?? []).flatMap((folder) => candidateIn(folder, podsFolder) ?? []);
     const notRead = (tree ?? []).flatMap(({ folder, failure }) =>
-      failure === undefined ? [] : [{ path: `${origin}/${folder}`, why: failure }],
+      failure === undefined ? [] : [{ path: `${podsFolder}/${folder}`, why: failure }],
     );
     const seen: LeftoverFolders = {
-      origin,
+      podsFolder,
       now: snapshot.node.now(),
       minimumAgeMs: snapshot.settings.minimumAgeMs ?? LEFTOVER_AGE_MS,
       isKubeletRunning: here.presence === 'running',
@@ -90,7 +90,7 @@ export const leftoverFolders = defineEvidence<LeftoverFolders>({
     }
     return {
       ...seen,
-      ...(await withSurroundings(snapshot, looked, { tree: tree ?? [], origin, view })),
+      ...(await withSurroundings(snapshot, looked, { tree: tree ?? [], podsFolder, view })),
     };
   },
 });
@@ -164,7 +164,7 @@ export function isPile(leftovers: readonly LeftoverName[]): boolean {
 
 interface Place {
   readonly tree: readonly TreeFolder[];
-  readonly origin: string;
+  readonly podsFolder: string;
   readonly view: string;
 }
 
@@ -192,7 +192,7 @@ async function withSurroundings(
       bases: await basesOf(snapshot, folder, { mountsOn, owners, view: place.view }),
     })),
   );
-  return { folders, around: await leftoverSurroundings(snapshot, folders, place.origin) };
+  return { folders, around: await leftoverSurroundings(snapshot, folders, place.podsFolder) };
 }
 
 /** The pods that have a folder of a volume, by plugin and name. */

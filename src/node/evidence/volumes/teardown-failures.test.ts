@@ -7,7 +7,7 @@ const VOLUMES = `/var/lib/kubelet/pods/${UID}/volumes`;
 const output = (message: string, seconds = 0) => ({
   message,
   text: message,
-  origin: 'kubelet.log:1',
+  origin: { file: 'kubelet.log', line: 1 },
   time: new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)),
 });
 

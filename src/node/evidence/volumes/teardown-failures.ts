@@ -1,3 +1,4 @@
+import { type Origin, originText } from '../../model/origin.ts';
 import { leftoverName } from './leftover-names.ts';
 
 /** One line of the kubelet's log, wherever it was kept. */
@@ -5,7 +6,7 @@ export interface LoggedLine {
   readonly message: string;
   readonly time?: Date | undefined;
   readonly text: string;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 /** A volume that the kubelet could not tear down, by its own words; all such lines of it together. */
@@ -80,7 +81,8 @@ export function teardownFailures(lines: readonly LoggedLine[]): TeardownFailures
   let before: LoggedLine | undefined;
   for (const line of lines) {
     // A line that says two things comes twice.
-    if (before?.text === line.text && before.origin === line.origin) continue;
+    if (before?.text === line.text && originText(before.origin) === originText(line.origin))
+      continue;
     before = line;
     const failure = failureIn(line);
     if (failure) {

@@ -1,6 +1,7 @@
 import { defined } from '../../../lib/std/defined.ts';
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
+import type { Origin } from '../../model/origin.ts';
 import { kubelet } from '../kubelet/kubelet.ts';
 import { METADATA_AGE_MS, METADATA_PODS_MAX } from '../limits.ts';
 import { mountNamespaces } from '../mounts/mount-namespaces.ts';
@@ -27,7 +28,7 @@ export interface LeftMetadata {
   /** Why it is not this file alone that is left: what is mounted there, what else lies there. */
   readonly hindrance?: string;
   readonly life: PodLife;
-  readonly origin: string;
+  readonly origin: Origin;
 }
 
 export interface VolumeMetadata {
@@ -98,7 +99,7 @@ async function leftOf(snapshot: Snapshot, orphan: Orphan): Promise<readonly Left
     const { inode, ageMs } = seen;
     const isFresh = ageMs < (snapshot.settings.minimumAgeMs ?? METADATA_AGE_MS);
     const facts = { podUid, volume, folder: at, inode, ageMs, isFresh, life: orphan.life };
-    left.push(defined({ ...facts, origin: `${view}${at}`, hindrance }));
+    left.push(defined({ ...facts, origin: { file: `${view}${at}` }, hindrance }));
   }
   return left;
 }

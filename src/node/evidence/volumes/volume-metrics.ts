@@ -1,11 +1,12 @@
 import { attempt } from '../../model/attempt.ts';
 import { defineEvidence } from '../../model/evidence.ts';
-import { ReadError } from '../../model/node-reader.ts';
+import { originOf, ReadError } from '../../model/node-reader.ts';
+import { type Origin, originText } from '../../model/origin.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
 
 /** What the kubelet counts of its volumes. */
 export interface VolumeMetrics {
-  readonly origin: string;
+  readonly origin: Origin;
   /** Volumes that the kubelet believes to be mounted, and those that its pods want, by plugin. */
   readonly volumes: ReadonlyMap<string, { readonly actual: number; readonly desired: number }>;
   /** Unmounts that failed since it was started. */
@@ -21,13 +22,15 @@ export const volumeMetrics = defineEvidence<VolumeMetrics>({
     const here = await snapshot.of(kubelet);
     const failures: string[] = [];
     for (const endpoint of endpointsOf(here)) {
-      const { scheme, address, port } = endpoint;
-      const origin = `GET ${scheme}://${address}:${port}/metrics`;
-      const answer = await attempt(snapshot.node.ask('kubelet', { ...endpoint, path: '/metrics' }));
+      const page = { ...endpoint, path: '/metrics' };
+      const origin = originOf(page);
+      const answer = await attempt(snapshot.node.ask('kubelet', page));
       if (answer.known && answer.value.status === 200) {
         return parseVolumeMetrics(answer.value.body, origin);
       }
-      failures.push(answer.known ? `${origin}: HTTP ${answer.value.status}` : answer.why);
+      failures.push(
+        answer.known ? `${originText(origin)}: HTTP ${answer.value.status}` : answer.why,
+      );
     }
     throw new ReadError('failed', 'metrics of the kubelet', failures.join('; ') || 'no port');
   },
@@ -60,7 +63,7 @@ function isUnmountError(line: string): boolean {
   return line.startsWith('storage_operation_errors_total') || line.includes('status="fail');
 }
 
-export function parseVolumeMetrics(body: string, origin: string): VolumeMetrics {
+export function parseVolumeMetrics(body: string, origin: Origin): VolumeMetrics {
   const volumes = new Map<string, { actual: number; desired: number }>();
   // Some versions count the same failures under two names.
   const errors = new Map<string, number>();

@@ -1,5 +1,6 @@
 import type { UnloggedContainer } from '../../evidence/containers/unlogged-containers.ts';
 import type { Finding } from '../../model/finding.ts';
+import { originText } from '../../model/origin.ts';
 import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findDamage } from './damage.ts';
 import { type ContainerWithoutLogPath, containerFinding, loggedFinding } from './findings.ts';
@@ -65,7 +66,7 @@ function suspicion(past: readonly Removal[], { log }: Seen): string {
   const first = ended?.line ?? lines[0];
   if (first === undefined) return '';
   const since = ended && log.known ? silenceAfter(ended, log.value) : '';
-  return `; suspected: a container without a log path, for ${first.origin} says: ${first.text}${since}`;
+  return `; suspected: a container without a log path, for ${originText(first.origin)} says: ${first.text}${since}`;
 }
 
 function judge(container: UnloggedContainer, removals: readonly Removal[], seen: Seen): Judgement {

@@ -23,11 +23,13 @@ test.each([
   ['v1.22.6-kubeedge-v1.10.0', true],
   ['v1.21.4-kubeedge-v1.9.2', false],
 ])('kubelet %s: %s', (text, wanted) => {
-  expect(isSweeping({ ...parseVersionNumber(text, 'test'), origin: 'test' })).toBe(wanted);
+  expect(isSweeping({ ...parseVersionNumber(text, 'test'), origin: { source: 'test' } })).toBe(
+    wanted,
+  );
 });
 
 test('edgecore of KubeEdge 1.9 has the kubelet of 1.21 inside, but not this part of it', () => {
-  const inside = { ...parseVersionNumber('v1.21.4', 'test'), origin: 'test' };
+  const inside = { ...parseVersionNumber('v1.21.4', 'test'), origin: { source: 'test' } };
   expect(isSweeping({ ...inside, via: 'KubeEdge v1.9.4' })).toBe(false);
   expect(isSweeping({ ...inside, via: 'KubeEdge v1.13.0' })).toBe(true);
 });

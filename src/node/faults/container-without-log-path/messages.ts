@@ -67,7 +67,7 @@ export function refusalOf(container: UnloggedContainer): string | undefined {
 
 const SERVES: Proof = {
   claim: 'somebody listens on port 1883 in its network: it may be a broker that devices use',
-  origin: '/proc/<pid>/net/tcp',
+  origin: { file: '/proc/<pid>/net/tcp' },
 };
 
 export function containerProof(container: UnloggedContainer): readonly Proof[] {
@@ -81,7 +81,9 @@ export function containerProof(container: UnloggedContainer): readonly Proof[] {
       text: `"logPath": ${JSON.stringify(logPath)}`,
       origin,
     },
-    ...(created ? [{ claim: `${created} (image ${image})`, origin: 'CRI ListContainers' }] : []),
+    ...(created
+      ? [{ claim: `${created} (image ${image})`, origin: { criCall: 'ListContainers' } }]
+      : []),
     ...(container.isServing ? [SERVES] : []),
   ];
 }
@@ -141,7 +143,7 @@ export function sweepMessage(sweep: Maybe<Sweep>): string {
 
 export function binProof({ siblings }: MergedUsr): Proof {
   const claim = '/bin is gone, /usr/bin is there, and its sibling still leads into /usr';
-  return { claim, text: siblings.join(', '), origin: '/bin' };
+  return { claim, text: siblings.join(', '), origin: { file: '/bin' } };
 }
 
 const EMPTY_FOLDER =

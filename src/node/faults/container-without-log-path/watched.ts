@@ -1,6 +1,7 @@
 import { isRelative, removesContainerLog } from '../../evidence/deletions/deletion-trace.ts';
 import type { WatchedDeletion } from '../../evidence/deletions/watched-deletions.ts';
 import type { Finding } from '../../model/finding.ts';
+import { originText } from '../../model/origin.ts';
 import type { ContainerWithoutLogPath } from './findings.ts';
 import { preventionFor, type Reason, versionProof } from './messages.ts';
 import type { Seen } from './observations.ts';
@@ -57,7 +58,7 @@ export function watchedSuspicion({ watched }: Seen): string | undefined {
   );
   if (!bare) return undefined;
   return (
-    `suspected: ${whoOf(bare)} deleted "${bare.name}" of its working folder (${bare.origin}); ` +
+    `suspected: ${whoOf(bare)} deleted "${bare.name}" of its working folder (${originText(bare.origin)}); ` +
     'that it was for a container without a log path only its stack or its log shows'
   );
 }

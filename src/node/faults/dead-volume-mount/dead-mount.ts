@@ -4,6 +4,7 @@ import type { Mount } from '../../evidence/mounts/mount-table.ts';
 import type { PodLife } from '../../evidence/pods/orphan-pods.ts';
 import type { BlockedThread } from '../../evidence/stacks/blocked-threads.ts';
 import type { BlockedStack } from '../../evidence/stacks/thread-stacks.ts';
+import type { Origin } from '../../model/origin.ts';
 
 /** A filesystem that does not answer, as one orphaned pod has it mounted. */
 export interface DeadMount {
@@ -20,7 +21,7 @@ export interface DeadMount {
   readonly stacks: readonly BlockedStack[];
   readonly life: PodLife & { readonly state: 'orphan' };
   /** What the probe saw, and the path that it asked for. */
-  readonly probe: { readonly text: string; readonly origin: string };
+  readonly probe: { readonly text: string; readonly origin: Origin };
   readonly waiting?: number | undefined;
   /** The pods with this filesystem that are not proven to be gone: force concerns all of them. */
   readonly mustName: readonly string[];

@@ -10,6 +10,7 @@ import type { BusyLoop, SyncLoop } from '../../evidence/stacks/sync-loop.ts';
 import type { SyncLoopDump } from '../../evidence/stacks/sync-loop-dump.ts';
 import type { Maybe } from '../../model/evidence.ts';
 import type { Proof } from '../../model/finding.ts';
+import type { Origin } from '../../model/origin.ts';
 
 export interface LoopSources {
   readonly health: Maybe<Health>;
@@ -80,12 +81,12 @@ export function loopOf({ health, log, dump }: LoopSources): Loop {
 
 /** A page that was asked for is newer than any line; of one that somebody sent that is not known. */
 function isWellNow({ loop, origin }: Health): boolean {
-  return loop === 'ok' && origin.startsWith('GET ');
+  return loop === 'ok' && 'url' in origin;
 }
 
-const NO_DUMP = { loop: undefined, origin: '' };
+const NO_DUMP = { loop: undefined, origin: { source: '' } };
 
-function movesIn(seen: SyncLoop | undefined, origin: string): Pick<Loop, 'moves'> {
+function movesIn(seen: SyncLoop | undefined, origin: Origin): Pick<Loop, 'moves'> {
   if (seen?.state !== 'healthy') return {};
   return { moves: { claim: 'the sync loop waits for work', origin } };
 }
@@ -99,7 +100,7 @@ function waitsAmongOrphans({ isAmongOrphans, waitsFor, row }: BusyLoop): boolean
   return isAmongOrphans && waitsFor === 'path';
 }
 
-function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: string): Proof {
+function stackProof({ minutes, branch, leaf, frames, id }: BusyLoop, origin: Origin): Proof {
   const where = branch === null ? '' : ` in ${branch}`;
   const long = minutes === null ? '' : ` for ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}`;
   const goroutine = id === null ? 'the sync loop' : `goroutine ${id}, the sync loop,`;
@@ -121,7 +122,7 @@ function saidIn(fromLog: LoopInLog | undefined, seen: SyncLoop | undefined): Els
   return isReported ? undefined : fromLog?.elsewhere;
 }
 
-function shownIn(seen: SyncLoop | undefined, origin: string): Elsewhere | undefined {
+function shownIn(seen: SyncLoop | undefined, origin: Origin): Elsewhere | undefined {
   if (seen?.state === 'backing-off') {
     return {
       isShown: true,

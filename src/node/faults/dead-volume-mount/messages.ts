@@ -243,7 +243,7 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
     {
       claim: `it is mounted from ${main.source}, as the kubelet sees it`,
       text: table.lineText(main),
-      origin: `${table.origin}:${main.line}`,
+      origin: { ...table.origin, line: main.line },
     },
     { claim: 'it does not answer', text: probe.text, origin: probe.origin },
     ...(waiting === undefined
@@ -251,7 +251,7 @@ function mountProof(mount: DeadMount, { table }: Seen): readonly Proof[] {
       : [
           {
             claim: `${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'} for its server`,
-            origin: 'fusectl',
+            origin: { source: 'fusectl' },
           },
         ]),
     ...orphanProof(life),

@@ -30,19 +30,14 @@ export function otherCaller({ threads, stacks }: DeadMount): string | undefined 
 export function stackProof({ stacks }: DeadMount): readonly Proof[] {
   return stacks
     .filter(({ stack }) => stack.frames.length > 0)
-    .map(({ tid, stack, waitedMs, origin, brokenBy }) => {
+    .map(({ pid, tid, stack, waitedMs, origin, brokenBy }) => {
       const who = hasSyncLoop(stack) ? `thread ${tid}, the sync loop,` : `thread ${tid}`;
       const long = waitedMs > 0 ? `${waitedMs / 1000} s or more` : 'an unknown time';
       const calls = stack.frames.map((frame) => frame.function);
       return {
         claim: `${who} has waited there for ${long}; its stack, the innermost call first`,
         text: [...calls, ...(brokenBy === undefined ? [] : [`... (${brokenBy})`])].join(' < '),
-        origin: `${origin}/syscall and /proc/${pidOf(origin)}/mem`,
+        origin: { file: `${origin.file}/syscall and /proc/${pid}/mem` },
       };
     });
-}
-
-// /proc/812/task/813
-function pidOf(origin: string): string {
-  return origin.split('/')[2] ?? '';
 }

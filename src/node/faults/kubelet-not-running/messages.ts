@@ -45,12 +45,12 @@ function livesOn({ livePods }: NotRunning): string {
 function absence({ root, podFolders }: NotRunning): Proof {
   if (root === undefined) {
     const claim = 'no kubelet process is running, and its directory is at none of the usual places';
-    return { claim, origin: '/proc' };
+    return { claim, origin: { file: '/proc' } };
   }
   const count = podFolders === 1 ? '1 pod has' : `${podFolders} pods have`;
   return {
     claim: `no kubelet process is running; ${count} a directory in ${root}/pods`,
-    origin: '/proc',
+    origin: { file: '/proc' },
   };
 }
 
@@ -132,7 +132,9 @@ export function pausedFinding(pid: number): Finding<KubeletNotRunning> {
     reason: 'KubeletPaused' satisfies Reason,
     summary: `The kubelet (process ${pid}) is stopped by a signal: it does nothing until it is continued.`,
     subject: {},
-    proof: [{ claim: 'the state of its process is T (stopped)', origin: `/proc/${pid}/stat` }],
+    proof: [
+      { claim: 'the state of its process is T (stopped)', origin: { file: `/proc/${pid}/stat` } },
+    ],
     blastRadius: BLAST_RADIUS,
     excluded: ['a kubelet that hangs or waits: such a process is not in state T'],
     alternatives: [
@@ -151,7 +153,7 @@ export function notANodeNote({ root = '' }: NotRunning): Finding<KubeletNotRunni
       `No kubelet runs here, and nothing shows that this machine is a node: ${root} holds no pods, ` +
       'and there is no unit of a kubelet that is enabled or has run.',
     subject: {},
-    proof: [{ claim: 'it holds no pods', origin: `${root}/pods` }],
+    proof: [{ claim: 'it holds no pods', origin: { file: `${root}/pods` } }],
     blastRadius: 'none',
     excluded: [],
     alternatives: [],

@@ -25,7 +25,10 @@ export function causeOf(
   const release = holders.length > 0 ? [releaseOf(holders.map(({ held: one }) => one))] : [];
   const words: Proof = failure
     ? { ...lineProof(failure), claim: claimOf(failure) }
-    : { claim: `cause: ${unspoken(isMounted, holders.length > 0, around)}`, origin: folder.path };
+    : {
+        claim: `cause: ${unspoken(isMounted, holders.length > 0, around)}`,
+        origin: { file: folder.path },
+      };
   return { proof: [words, ...held], prevention: [...release, fix] };
 }
 
@@ -84,7 +87,7 @@ export function holderProof(
       `held by ${processName} (pid ${pid}${podOf(podUid, around)}), whose mount namespace ` +
       `${namespace.namespace} has the volume mounted`,
     text: table.lineText(mount),
-    origin: `${table.origin}:${mount.line}`,
+    origin: { ...table.origin, line: mount.line },
   };
 }
 

@@ -4,6 +4,7 @@ import {
   type LeftoverFolder,
 } from '../../evidence/volumes/leftover-folders.ts';
 import type { Finding } from '../../model/finding.ts';
+import { originText } from '../../model/origin.ts';
 import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type FolderFacts, factsOf } from './folder-facts.ts';
 import { heldFindings, logFindings, pastUnknowns } from './log-evidence.ts';
@@ -57,7 +58,7 @@ function judgeLogAlone({ log }: Seen, why: string): Verdict<LeftoverVolumeDirect
     })
     .map(({ path, podUid, last }) => ({
       why:
-        `the kubelet could not remove ${path} because it is busy (${last.origin}): another mount ` +
+        `the kubelet could not remove ${path} because it is busy (${originText(last.origin)}): another mount ` +
         'namespace may hold it, which the mount tables of all processes would show',
       subject: { podUid, path },
     }));

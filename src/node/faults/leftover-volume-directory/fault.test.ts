@@ -16,7 +16,7 @@ const failing = (words: string) => [
   {
     message: `Error: UnmountVolume.TearDown failed for volume "a" with: ${words}`,
     text: words,
-    origin: 'kubelet.log:7',
+    origin: { file: 'kubelet.log', line: 7 },
   },
 ];
 

@@ -1,6 +1,7 @@
 import type { TeardownFailure } from '../../evidence/volumes/teardown-failures.ts';
 import type { TeardownLog } from '../../evidence/volumes/teardown-log.ts';
 import type { Finding } from '../../model/finding.ts';
+import { originText } from '../../model/origin.ts';
 import type { Unknown } from '../../model/verdict.ts';
 import { claimOf, holderProof, pluginFix, releaseOf } from './cause.ts';
 import type { LeftoverVolumeDirectory, Reason } from './messages.ts';
@@ -55,7 +56,7 @@ export function pastUnknowns(log: TeardownLog): readonly Unknown[] {
     .filter((failure) => failure.leftovers.size > 0 && isLongAgo(failure, log))
     .map(({ podUid, path, last }) => ({
       why:
-        `suspected: the kubelet left a folder behind when it tore down ${path} (${last.origin}), ` +
+        `suspected: the kubelet left a folder behind when it tore down ${path} (${originText(last.origin)}), ` +
         `but its log goes on until ${log.until?.toISOString()} without another try: whether the ` +
         'folder is still there is not known',
       subject: { podUid, path },

@@ -89,7 +89,7 @@ function subjectOf({ folder, podName, podNamespace }: FolderFacts): Subject {
   };
 }
 
-function namesProof(facts: FolderFacts, { origin, now }: LeftoverFolders): Proof {
+function namesProof(facts: FolderFacts, { podsFolder, now }: LeftoverFolders): Proof {
   const { leftovers, isNested, oldestMs, youngestMs, folder } = facts;
   const names = leftovers.slice(0, NAMES_SHOWN_MAX).map(({ name }) => name);
   const more = leftovers.length > names.length ? ' ...' : '';
@@ -102,7 +102,7 @@ function namesProof(facts: FolderFacts, { origin, now }: LeftoverFolders): Proof
   return {
     claim: `${pile}: ${counted(leftovers.length)}${kind}${ages}`,
     text: `${names.join(' ')}${more}`,
-    origin: folder.path.startsWith(origin) ? folder.path : origin,
+    origin: { file: folder.path.startsWith(podsFolder) ? folder.path : podsFolder },
   };
 }
 
@@ -112,7 +112,7 @@ function stayProof(
   { minimumAgeMs, around }: LeftoverFolders,
 ): readonly Proof[] {
   const { filled, mounted, young, removable, folder, leftovers } = facts;
-  const say = (claim: string): Proof => ({ claim, origin: folder.path });
+  const say = (claim: string): Proof => ({ claim, origin: { file: folder.path } });
   const proof: Proof[] = [];
   if (folder.failure === undefined) {
     const [empty, all] = [removable.length, leftovers.length];
@@ -133,7 +133,7 @@ function stayProof(
     proof.push({
       claim: `${name} is a mount point${by}, and stays`,
       ...(first ? { text: first.namespace.table.lineText(first.mount) } : {}),
-      origin: first ? first.namespace.table.origin : folder.path,
+      origin: first ? first.namespace.table.origin : { file: folder.path },
     });
   }
   if (young.length > 0) {

@@ -2,6 +2,7 @@ import { defined } from '../../../lib/std/defined.ts';
 import type { LeftoverFolders } from '../../evidence/volumes/leftover-folders.ts';
 import { volumeCleanupBehaviour } from '../../evidence/volumes/volume-folders.ts';
 import type { Proof } from '../../model/finding.ts';
+import type { Origin } from '../../model/origin.ts';
 import type { FolderFacts } from './folder-facts.ts';
 
 /** All who could know the pod were asked, and none of them knows it. */
@@ -15,7 +16,7 @@ export function goneProof({ life }: FolderFacts): readonly Proof[] {
     {
       claim: 'nobody knows the pod any more',
       text: life.agreed.map(({ claim }) => claim).join('; '),
-      origin: life.agreed.map(({ origin }) => origin).join(', '),
+      origin: { all: life.agreed.map(({ origin }) => origin) },
     },
   ];
 }
@@ -30,9 +31,11 @@ export function whyNotCleaned(
 ): readonly Proof[] {
   if (!around || !life) return [];
   const { version, loop, pods } = around;
-  const say = (claim: string, text?: string, origin = 'the kubelet'): readonly Proof[] => [
-    defined({ claim, text, origin }),
-  ];
+  const say = (
+    claim: string,
+    text?: string,
+    origin: Origin = { source: 'the kubelet' },
+  ): readonly Proof[] => [defined({ claim, text, origin })];
   if (life.state === 'live') {
     const isListed = !pods.known || pods.value.pods.some(({ uid }) => uid === folder.podUid);
     const claim = `the kubelet does not list its pod, but it lives: ${life.by}`;

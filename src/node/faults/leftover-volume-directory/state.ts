@@ -4,6 +4,7 @@ import { pluginName } from '../../evidence/volumes/leftover-names.ts';
 import { volumeCleanupBehaviour } from '../../evidence/volumes/volume-folders.ts';
 import type { VolumeMetrics } from '../../evidence/volumes/volume-metrics.ts';
 import type { FindingState, Proof } from '../../model/finding.ts';
+import type { Origin } from '../../model/origin.ts';
 import type { FolderFacts } from './folder-facts.ts';
 import { scansAllTheTime } from './kubelet-behaviour.ts';
 import { goneProof, isGone, whyNotCleaned } from './own-cleaning.ts';
@@ -108,7 +109,7 @@ export function isRecent(time: Date | undefined, now: Date): boolean {
 
 export function lineProof(line: {
   readonly count: number;
-  readonly last: { readonly text: string; readonly origin: string };
+  readonly last: { readonly text: string; readonly origin: Origin };
 }): Proof {
   const often = line.count > 1 ? `, ${line.count} times` : '';
   const { text, origin } = line.last;

@@ -20,7 +20,7 @@ export function basesProof(
     return {
       claim: `the volume's own folder ${base.volume} is still there${how}, and stays${stuck}`,
       ...(own ? { text: own.namespace.table.lineText(own.mount) } : {}),
-      origin: own ? own.namespace.table.origin : base.path,
+      origin: own ? own.namespace.table.origin : { file: base.path },
     };
   });
 }
@@ -32,7 +32,7 @@ export function writersProof(facts: FolderFacts, all: LeftoverFolders): readonly
     return {
       claim: `${process.name} (pid ${process.pid}) still uses the volume${knownAs(writer, all)}`,
       text: `${by} -> ${path} in ${process.cgroups.join(' ') || 'no cgroup'}`,
-      origin: `/proc/${process.pid}/${by}`,
+      origin: { file: `/proc/${process.pid}/${by}` },
     };
   });
   const base = twiceWritten(facts);
@@ -40,7 +40,7 @@ export function writersProof(facts: FolderFacts, all: LeftoverFolders): readonly
   const claim =
     `two writers: pod ${base.alsoOf[0]} has the same volume ${base.volume}, while a process of ` +
     `this pod still uses it`;
-  return [{ claim, origin: base.path }, ...reported];
+  return [{ claim, origin: { file: base.path } }, ...reported];
 }
 
 /** Whether the runtime has the container that a process says to be of. */

@@ -1,6 +1,7 @@
 import { entriesOf, type KubeletLog, type LogEntry } from '../../evidence/logs/log-entries.ts';
 import type { LeftMetadata, VolumeMetadata } from '../../evidence/volumes/volume-metadata.ts';
 import type { Maybe } from '../../model/evidence.ts';
+import { originText } from '../../model/origin.ts';
 import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { findingOf, type OrphanedVolumeMetadata, subjectOf } from './messages.ts';
 
@@ -67,7 +68,7 @@ function suspected(complaints: readonly LogEntry[], why: string): Verdict<Orphan
     ({ text, fields }) => fields.error === 'not a directory' || text.includes('kubernetes.io~csi'),
   );
   const suspicion = last
-    ? `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${last.origin}); what is left of it is not known: `
+    ? `suspected: the kubelet cannot remove pod ${last.fields.podUid} (${originText(last.origin)}); what is left of it is not known: `
     : '';
   return verdictOf({ findings: [], unknowns: [{ why: `${suspicion}${why}` }] });
 }

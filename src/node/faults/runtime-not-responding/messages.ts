@@ -29,7 +29,7 @@ export function silentFinding(service: Silent): Finding<RuntimeNotResponding> {
       {
         claim: `${namedBy} names this socket, and it does not answer`,
         text: calls.join('; '),
-        origin: socket,
+        origin: { file: socket },
       },
       ...processProof(service),
       ...unitProof(unit),
@@ -81,11 +81,11 @@ const STATES: Readonly<Record<string, string>> = {
 
 function processProof({ processes, program }: Silent): readonly Proof[] {
   if (processes.length === 0) {
-    return [{ claim: `no process is called ${program}`, origin: '/proc' }];
+    return [{ claim: `no process is called ${program}`, origin: { file: '/proc' } }];
   }
   return processes.map(({ pid, name, state }) => ({
     claim: `${name} is process ${pid} in state ${state} (${STATES[state] ?? 'unknown'})`,
-    origin: `/proc/${pid}/stat`,
+    origin: { file: `/proc/${pid}/stat` },
   }));
 }
 

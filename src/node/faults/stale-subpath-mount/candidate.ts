@@ -117,7 +117,7 @@ function complaints(
   const fromKubelet = (reported?.messages ?? []).map((text) => ({
     claim: `the runtime refused to start it (restarts so far: ${reported?.restartCount})`,
     text,
-    origin: pods.known ? pods.value.origin : '',
+    origin: pods.known ? pods.value.origin : { source: '' },
   }));
   const quoted = refusals.map(({ text, origin }) => ({
     claim: 'the runtime refused to start it, as somebody quoted it',

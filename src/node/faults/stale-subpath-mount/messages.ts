@@ -107,11 +107,13 @@ function proofOf({ mount, state, refusal, complaint }: Candidate, seen: Seen): r
   const mounted: Proof = {
     claim: `mount ${mount.id} of the kubelet shows a file that was deleted`,
     text: seen.mounts.lineText(mount),
-    origin: `${seen.mounts.origin}:${mount.line}`,
+    origin: { ...seen.mounts.origin, line: mount.line },
   };
   const spoken = refusal ?? complaint;
   const running =
-    state === 'running' ? [{ claim: 'the container runs', origin: 'CRI ListContainers' }] : [];
+    state === 'running'
+      ? [{ claim: 'the container runs', origin: { criCall: 'ListContainers' } }]
+      : [];
   return [mounted, ...(spoken ? [spoken] : running), ...behaviourOf(seen.version)];
 }
 
