@@ -27,9 +27,9 @@ export async function chooseKubelet(path: string, runtime: RuntimeChoice): Promi
 
 function whyNotStarted(
   program: string,
-  { isMissing, why }: { readonly isMissing: boolean; readonly why: string },
+  { code, why }: { readonly code?: string; readonly why: string },
 ): string {
-  if (isMissing) return `there is no ${program}`;
+  if (code === 'ENOENT') return `there is no ${program}`;
   return why.endsWith(' EACCES')
     ? `${program} is no program, or may not be executed`
     : `${program} does not start: ${why}`;

@@ -52,12 +52,12 @@ test('a program that is killed tells the signal', async () => {
 
 test('a program that is not there was not started', async () => {
   const result = await shell('', { program: '/nowhere/umount' });
-  expect(result).toMatchObject({ ended: 'not-started', isMissing: true });
+  expect(result).toMatchObject({ ended: 'not-started', code: 'ENOENT' });
 });
 
 test('an argument that no kernel takes is an answer, not a crash', async () => {
   const result = await shell('', { arguments: ['a\0b'] });
-  expect(result).toMatchObject({ ended: 'not-started', isMissing: false });
+  expect(result).toMatchObject({ ended: 'not-started', code: 'ERR_INVALID_ARG_VALUE' });
 });
 
 test('nothing of our environment is inherited, and messages are in English', async () => {

@@ -31,7 +31,7 @@ export type ProgramResult =
   | ({ readonly ended: 'exit'; readonly code: number } & Output)
   | ({ readonly ended: 'signal'; readonly signal: string } & Output)
   | ({ readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess } & Output)
-  | { readonly ended: 'not-started'; readonly why: string; readonly isMissing: boolean };
+  | { readonly ended: 'not-started'; readonly why: string; readonly code?: string };
 
 export interface Output {
   readonly stdout: string;
@@ -82,7 +82,7 @@ type End =
   | { readonly ended: 'exit'; readonly code: number }
   | { readonly ended: 'signal'; readonly signal: string }
   | { readonly ended: 'deadline'; readonly abandoned?: AbandonedProcess }
-  | { readonly ended: 'not-started'; readonly why: string; readonly isMissing: boolean };
+  | { readonly ended: 'not-started'; readonly why: string; readonly code?: string };
 
 function endOf(child: ChildProcess, asked: Program): Promise<End> {
   return new Promise((resolve) => {
@@ -184,6 +184,6 @@ function abandonedOf(child: ChildProcess): AbandonedProcess {
 }
 
 function notStarted(error: unknown): End & { ended: 'not-started' } {
-  const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-  return { ended: 'not-started', why: messageOf(error), isMissing };
+  const { code } = error as NodeJS.ErrnoException;
+  return { ended: 'not-started', why: messageOf(error), ...(code === undefined ? {} : { code }) };
 }

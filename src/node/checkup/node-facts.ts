@@ -20,7 +20,7 @@ export async function nodeFacts(snapshot: Snapshot): Promise<Omit<NodeSummary, '
   };
   if (!here.known) return { ...facts, kubelet: { presence: 'unknown' } };
   const { presence, program, process, root, rejected, unknowns } = here.value;
-  const odd = [...rejected, ...unknowns];
+  const odd = [...rejected.map(({ why }) => why), ...unknowns];
   const notes = odd.length > 0 ? { notes: odd } : {};
   if (presence === 'absent') return { ...facts, kubelet: { presence, ...notes } };
 

@@ -238,9 +238,11 @@ export type ReadFailure =
   | 'denied'
   | 'refused' // nobody listens there
   | 'timeout' // the node did not answer; on a dead mount this is itself a symptom
+  | 'not-asked' // we gave up: the check is over, or too many readers hang already
   | 'too-large'
   | 'malformed'
   | 'unsupported' // the node answered that it does not know this question
+  | 'exited' // a program of the node ended without an answer; the detail is what it printed
   | 'failed' // any other error of the node, named in the detail
   | 'not-recorded'; // a bundle that never asked this question
 
@@ -258,11 +260,16 @@ export class ReadError extends Error {
     options?: ErrorOptions,
   ) {
     const asked = typeof source === 'string' ? source : originText(source);
-    super(detail ? `${asked}: ${detail}` : `${asked}: ${FAILURE_TEXT[failure]}`, options);
+    super(`${asked}: ${failureText(failure, detail)}`, options);
     this.failure = failure;
     this.source = asked;
     this.detail = detail;
   }
+}
+
+function failureText(failure: ReadFailure, detail: string | undefined): string {
+  if (!detail) return FAILURE_TEXT[failure];
+  return failure === 'exited' ? `${FAILURE_TEXT.exited}: ${detail}` : detail;
 }
 
 const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
@@ -270,6 +277,8 @@ const FAILURE_TEXT: Readonly<Record<ReadFailure, string>> = {
   denied: 'permission denied',
   refused: 'nobody listens there',
   timeout: 'no answer within the time limit',
+  'not-asked': 'not asked',
+  exited: 'it ended without an answer',
   'too-large': 'larger than the limit',
   malformed: 'the answer makes no sense',
   unsupported: 'the node does not know this question',

@@ -208,9 +208,5 @@ function hasPrinted(result: ProgramResult, bytes: number, source: string): boole
   if (bytes > 0 || (result.ended === 'exit' && result.code === 0)) return true;
   if (result.ended === 'deadline') throw new ReadError('timeout', source);
   const end = result.ended === 'exit' ? String(result.code) : result.signal;
-  throw new ReadError(
-    'failed',
-    source,
-    `it ended without an answer: ${end} ${result.stderr.trim()}`,
-  );
+  throw new ReadError('exited', source, `${end} ${result.stderr.trim()}`);
 }

@@ -111,7 +111,7 @@ export class Answerer {
     if (result.ended === 'deadline') throw new ReadError('timeout', source);
     if (result.ended === 'not-started') throw new ReadError('failed', source, result.why);
     if (result.ended === 'signal' || result.code !== 0) {
-      throw new ReadError('failed', source, `it ended without an answer: ${result.stderr.trim()}`);
+      throw new ReadError('exited', source, result.stderr.trim());
     }
     return result.stdout;
   }

@@ -104,11 +104,11 @@ export class LiveNode implements NodeReader {
     this.#endedWhy = undefined;
   }
 
-  /** Ends the look: what waits, and whatever is asked later, is answered `timeout` at once. */
+  /** Ends the snapshot: what waits, and whatever is asked later, is answered `not-asked` at once. */
   endCheck(why: string): void {
     this.#endedWhy = why;
     for (const { source, reject } of this.#leaveAll()) {
-      reject(new ReadError('timeout', source, why));
+      reject(new ReadError('not-asked', source, why));
     }
   }
 
@@ -192,7 +192,7 @@ export class LiveNode implements NodeReader {
   }
 
   #refusalOf({ kind, source, place }: Waiting): ReadError | undefined {
-    if (this.#endedWhy !== undefined) return new ReadError('timeout', source, this.#endedWhy);
+    if (this.#endedWhy !== undefined) return new ReadError('not-asked', source, this.#endedWhy);
     for (const [reader, hung] of LiveNode.#hung) {
       if (!liesOn(place, hung.place)) continue;
       return new ReadError('timeout', source, `reader ${reader.pid} still waits there`);
@@ -201,7 +201,7 @@ export class LiveNode implements NodeReader {
     const most = reach === 'path' ? READERS_ON_PATHS_MAX : READERS_ABANDONED_MAX;
     if (this.#abandoned.size >= most && reach !== 'table') {
       const why = `not asked, because ${this.#abandoned.size} readers already wait on dead paths`;
-      return new ReadError('timeout', source, why);
+      return new ReadError('not-asked', source, why);
     }
     if (this.#deadInARow >= READERS_DEAD_MAX) {
       return new ReadError('failed', source, 'no reader process stays alive on this node');

@@ -228,6 +228,8 @@ const FAILURES: ReadonlySet<unknown> = new Set(
     denied: 0,
     refused: 0,
     timeout: 0,
+    'not-asked': 0,
+    exited: 0,
     'too-large': 0,
     malformed: 0,
     unsupported: 0,

@@ -11,7 +11,7 @@ test('a bundle keeps no secret, neither in an answer nor in why there is none', 
     .set(
       'version',
       { program: '/usr/bin/kubelet', arguments: ['--version'] },
-      { failure: 'failed', detail: `it ended without an answer: bad token ${SECRET}` },
+      { failure: 'exited', detail: `bad token ${SECRET}` },
     )
     .set(
       'runtime',
@@ -23,7 +23,7 @@ test('a bundle keeps no secret, neither in an answer nor in why there is none', 
   expect(JSON.stringify([...safe])).not.toContain(SECRET);
   expect([...safe.keys()]).toEqual([...answers.keys()]);
   expect([...safe.values()].filter((recorded) => 'failure' in recorded)).toEqual([
-    { failure: 'failed', detail: 'it ended without an answer: <redacted>' },
+    { failure: 'exited', detail: '<redacted>' },
     { failure: 'failed', detail: 'cannot ask https://<redacted>@proxy' },
     { failure: 'missing' },
   ]);

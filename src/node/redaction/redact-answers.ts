@@ -16,7 +16,7 @@ export function redactAnswers(
       const { failure, detail } = recorded;
       safe.set(
         key,
-        detail === undefined ? { failure } : { failure, detail: redactDetail(kind, detail) },
+        detail === undefined ? { failure } : { failure, detail: redactDetail(failure, detail) },
       );
     }
   }

@@ -7,6 +7,7 @@ import type {
   LogLines,
   Question,
   QuestionKind,
+  ReadFailure,
   RuntimeAnswer,
 } from '../model/node-reader.ts';
 import { redactConfig } from './redact-config.ts';
@@ -55,13 +56,9 @@ export function redactAnswer(
   }
 }
 
-// it ended without an answer: panic: cannot use token ZXlKaGJHY2k
-const WORDS_OF_PROGRAM = /^(it ended without an answer: )[\s\S]+/;
-
 /** Why a question was not answered, as it may leave the node: also that is in others' words. */
-export function redactDetail(kind: QuestionKind, detail: string): string {
-  if (kind === 'version') return detail.replace(WORDS_OF_PROGRAM, `$1${REDACTED}`);
-  return redactSentence(detail);
+export function redactDetail(failure: ReadFailure, detail: string): string {
+  return failure === 'exited' ? REDACTED : redactSentence(detail);
 }
 
 // /proc/812/cmdline

@@ -14,6 +14,7 @@ import { podPathOf } from '../evidence/pods/pod-path.ts';
 import type { Action, ManualSteps, Outcome } from '../model/action.ts';
 import { attempt } from '../model/attempt.ts';
 import type { Snapshot } from '../model/evidence.ts';
+import type { ReadFailure } from '../model/node-reader.ts';
 import { ownMounts } from '../reader/own-mounts.ts';
 import { CHECK_AGAIN, type Handler } from './handler.ts';
 import { kubeletLeavesFolders, removeLeftFolders } from './leftover-folders.ts';
@@ -87,7 +88,7 @@ export const forceUnmount: Handler<'force-unmount'> = {
     const path = `/proc/${pid}/root${action.target}`;
     // Whoever of ours still waits there comes back now, and is awaited.
     const probe = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
-    if (!probe.known && probe.error.failure === 'timeout') {
+    if (!probe.known && NO_ANSWER.has(probe.error.failure)) {
       return {
         isDone: false,
         seen: `the mount is gone, but its path does not answer: ${probe.why}`,
@@ -107,6 +108,9 @@ export const forceUnmount: Handler<'force-unmount'> = {
     return { isDone: true, seen, ...(beside.length === 0 ? {} : { beside: beside.join('; ') }) };
   },
 };
+
+/** Neither says what is at the path. */
+const NO_ANSWER: ReadonlySet<ReadFailure> = new Set(['timeout', 'not-asked']);
 
 interface Observation {
   readonly node: Snapshot['node'];

@@ -15,10 +15,10 @@ export function exitFailure(
   { timeoutMs, stop }: { readonly timeoutMs: number; readonly stop: AbortSignal },
 ): ExitFailure | undefined {
   if (ended.ended === 'not-started') {
-    // spawn E2BIG
-    const why = ended.why.endsWith('E2BIG')
-      ? 'its arguments are more than the kernel takes together: give it fewer or shorter ones'
-      : ended.why;
+    const why =
+      ended.code === 'E2BIG'
+        ? 'its arguments are more than the kernel takes together: give it fewer or shorter ones'
+        : ended.why;
     return { why: `it was not started: ${why}`, error: ended.why };
   }
   if (ended.ended === 'deadline') {

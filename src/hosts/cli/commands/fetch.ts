@@ -35,7 +35,7 @@ export async function fetchResult(
     terminal.err(`${printable(name)} has no result "${printable(key)}": ${printable(there)}\n`);
     return EXIT.notDone;
   }
-  const path = storedResultPath(result);
+  const path = storedResultPath(found.value, key);
   if (path === undefined && given === undefined) {
     outData(result.endsWith('\n') ? result : `${result}\n`, terminal);
     return EXIT.clear;

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { countedDump } from '../../../../test/synthetic-dump.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { credentialAdvice } from '../../../node/evidence/kubelet/kubelet-credential.ts';
+import { withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { ReadError } from '../../../node/model/node-reader.ts';
 import { flamePage } from '../screens/flame-page.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
@@ -102,8 +102,9 @@ describe('kubediag stacks', () => {
 
   test('a refusal comes with the commands that make a credential, and end it', () => {
     const { terminal } = paper();
-    const why = `HTTP 401: ${credentialAdvice()}`;
-    const denied = adviceFor(new ReadError('denied', 'GET x', why), terminal);
+    const refusal = withAdvice(new ReadError('denied', 'GET x', 'HTTP 401'));
+    expect(refusal.message).toContain('how to make one');
+    const denied = adviceFor(refusal, terminal);
     expect(denied).toContain('create token');
     // Nobody is sent to the command that is speaking; what is left of it is one to be copied.
     expect(denied).not.toContain('how to make one');

@@ -8,8 +8,8 @@ import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { type Goroutines, goroutines } from '../../../node/evidence/kubelet/goroutines.ts';
 import {
   credentialSteps,
+  NEEDS_CREDENTIAL,
   oldCredentialSteps,
-  WHERE_TO_LEARN,
   WITHOUT_API_SERVER,
 } from '../../../node/evidence/kubelet/kubelet-credential.ts';
 import { matchRows, type RowMatch } from '../../../node/evidence/stacks/stack-match.ts';
@@ -20,7 +20,7 @@ import {
   threadStacks,
 } from '../../../node/evidence/stacks/thread-stacks.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
-import type { ReadError } from '../../../node/model/node-reader.ts';
+import { ReadError } from '../../../node/model/node-reader.ts';
 import { originText } from '../../../node/model/origin.ts';
 import { DUMP_BYTES_MAX } from '../../../node/reader/limits.ts';
 import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
@@ -141,11 +141,13 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
 }
 
 /** Why the kubelet did not tell, and what a person can do about it. */
-export function adviceFor({ failure, message }: ReadError, { errWidth }: Terminal): string {
+export function adviceFor(error: ReadError, { errWidth }: Terminal): string {
+  const { failure, message, cause } = error;
   const paragraph = (label: string, text: string) =>
     wrapText(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
-  // What it ends with would send the reader to the command that is speaking.
-  const why = message.replaceAll(WHERE_TO_LEARN, '');
+  const isDenied = failure === 'denied' && cause instanceof ReadError;
+  // The usual advice names the command that is speaking.
+  const why = isDenied ? `${cause.message}; ${NEEDS_CREDENTIAL}` : message;
   const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];
   if (failure !== 'denied') return lines.join('');
   const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);

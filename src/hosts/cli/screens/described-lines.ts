@@ -50,7 +50,7 @@ export function resultSection(
     results,
     (each, columns) => {
       const [key, text] = each as readonly [string, string];
-      if (storedResultPath(text) !== undefined) {
+      if (storedResultPath(value, key) !== undefined) {
         const command = shellCommand(['kubediag', 'fetch', name, key, '-n', namespace]);
         // To be copied, it stands in one line.
         return [...wrapText(`${key}: ${text}`, columns), printable(command)];

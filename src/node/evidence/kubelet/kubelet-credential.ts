@@ -3,15 +3,14 @@
 const NAME = 'kubediag-debug';
 const FILE = '/run/kubediag-token';
 
-/** The end of the advice; whoever shows the commands beside it leaves it out. */
-export const WHERE_TO_LEARN = '; how to make one for an hour: kubediag stacks';
+/** What is missing. */
+export const NEEDS_CREDENTIAL =
+  'it wants a credential with the right nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
+  'and --kubelet-key';
 
-/** One sentence: what is missing, and where the commands are. */
+/** The same, with where the commands are that make one. */
 export function credentialAdvice(): string {
-  return (
-    'it wants a credential with the right nodes/proxy: pass --kubelet-token-file, or --kubelet-cert ' +
-    `and --kubelet-key${WHERE_TO_LEARN}`
-  );
+  return `${NEEDS_CREDENTIAL}; how to make one for an hour: kubediag stacks`;
 }
 
 /** The commands that make it, the way to use it, and those that take it away. */

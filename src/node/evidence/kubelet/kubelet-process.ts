@@ -11,10 +11,15 @@ export interface KubeletProcess {
   readonly words: readonly string[];
 }
 
+/** A process that calls itself a kubelet, and why that is not believed. */
+export interface RejectedProcess {
+  readonly pid: number;
+  readonly why: string;
+}
+
 export interface Found {
   readonly process: KubeletProcess | undefined;
-  /** Look-alikes, and why they were not believed. */
-  readonly rejected: readonly string[];
+  readonly rejected: readonly RejectedProcess[];
   /** One of them that may be the kubelet all the same: root's, in a container, and not in a pod. */
   readonly rival?: number;
 }
@@ -32,13 +37,14 @@ export async function findKubelet({ node, settings }: Snapshot): Promise<Found> 
     return { process: await namedProcess(node, settings.kubeletPid), rejected: [] };
   }
   const believed: Believed[] = [];
-  const rejected: string[] = [];
+  const rejected: RejectedProcess[] = [];
   let rival: number | undefined;
   for (const candidate of await candidates(node)) {
     const judged = await judge(node, candidate);
     if (judged === undefined) continue;
     if (typeof judged === 'string') {
-      rejected.push(`process ${candidate.pid} calls itself ${candidate.program} but ${judged}`);
+      const { pid, program } = candidate;
+      rejected.push({ pid, why: `process ${pid} calls itself ${program} but ${judged}` });
       if (judged === IN_A_CONTAINER) rival ??= candidate.pid;
     } else {
       believed.push(judged);

@@ -196,8 +196,9 @@ describe('which process is the kubelet', () => {
     expect(found).toMatchObject({ presence: 'stopped', readOnlyPort: 0, securePort: 0 });
     expect(found.process).toBeUndefined();
     expect(found.rejected).toHaveLength(1);
-    expect(found.rejected[0]).toMatch(/^process 812 calls itself kubelet but /);
-    expect(found.rejected[0]).toContain(why);
+    expect(found.rejected[0]?.pid).toBe(812);
+    expect(found.rejected[0]?.why).toMatch(/^process 812 calls itself kubelet but /);
+    expect(found.rejected[0]?.why).toContain(why);
     // A kubelet in a container may be ours; one in a pod, or of another user, is not.
     expect(found.contradiction !== undefined).toBe(why === 'PID namespace');
   });

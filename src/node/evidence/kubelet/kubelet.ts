@@ -3,7 +3,7 @@ import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import { ReadError } from '../../model/node-reader.ts';
 import { absolutePath, cleanPath, resolvePath, unlessMissing } from '../text/file-path.ts';
-import { findKubelet, type KubeletProcess } from './kubelet-process.ts';
+import { findKubelet, type KubeletProcess, type RejectedProcess } from './kubelet-process.ts';
 import { type KubeletArguments, kubeletArguments } from './kubelet-settings.ts';
 
 /** The kubelet of this node: whether it runs, and all that it was told that matters to us. */
@@ -39,7 +39,7 @@ export interface Kubelet {
   /** It takes static pods from an address too. */
   readonly hasStaticPodUrl?: boolean;
   /** Processes that call themselves kubelets, and why they were not believed. */
-  readonly rejected: readonly string[];
+  readonly rejected: readonly RejectedProcess[];
   /** What it was told that we could not read; the defaults stand for it. */
   readonly unknowns: readonly string[];
 }
@@ -68,7 +68,7 @@ export const kubelet = defineEvidence<Kubelet>({
 async function runningKubelet(
   snapshot: Snapshot,
   process: KubeletProcess,
-  rejected: readonly string[],
+  rejected: readonly RejectedProcess[],
 ): Promise<Kubelet> {
   const { isPaused, ...facts } = await processFacts(snapshot, process.pid);
   const { workingFolder } = facts;
@@ -221,7 +221,7 @@ const USUAL_ROOTS = [
 
 async function idleKubelet(
   snapshot: Snapshot,
-  rejected: readonly string[],
+  rejected: readonly RejectedProcess[],
   rival: number | undefined,
 ): Promise<Kubelet> {
   const root = await idleRoot(snapshot);

@@ -151,14 +151,13 @@ describe('a probe', () => {
   });
 
   test.each([
-    ['not asked, because 6 readers already wait on dead paths', 'not-probed'],
-    ['the time limit of 30 s (--timeout) was reached', 'not-probed'],
-    [`ETIMEDOUT: connection timed out, lstat '${path}'`, 'corrupted'],
-    ['reader 4711 still waits there', 'dead'],
-  ])('that ends as timeout with %j is %s', async (detail, state) => {
+    ['not-asked', 'the time limit of 30 s (--timeout) was reached', 'not-probed'],
+    ['timeout', `ETIMEDOUT: connection timed out, lstat '${path}'`, 'corrupted'],
+    ['timeout', 'reader 4711 still waits there', 'dead'],
+  ] as const)('that ends as %s with %j is %s', async (failure, detail, state) => {
     const maker = fixture('active-cephfs');
     for (const question of [{ path }, { path, patience: 'long' as const }]) {
-      maker.set('status', question, { failure: 'timeout', detail });
+      maker.set('status', question, { failure, detail });
     }
     expect(await stateOf(maker)).toEqual([state]);
   });

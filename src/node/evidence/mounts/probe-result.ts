@@ -1,7 +1,6 @@
 import { attempt } from '../../model/attempt.ts';
 import type { Snapshot } from '../../model/evidence.ts';
 import type { ReadError } from '../../model/node-reader.ts';
-import { isHang } from '../stacks/hang.ts';
 import type { SuspectMount } from './suspect-mounts.ts';
 
 /** Whether a mount still answers. */
@@ -31,6 +30,9 @@ export async function resultOf(
   if (limit !== undefined) return { state: 'not-probed', why: limit };
   const first = await attempt(snapshot.node.ask('status', { path }));
   if (first.known) return { state: 'alive' };
+  if (first.error.failure === 'not-recorded') {
+    return { state: 'not-probed', why: first.why, isNotRecorded: true };
+  }
   if (!isHang(first.error)) return errorOf(first.error);
   const second = await attempt(snapshot.node.ask('status', { path, patience: 'long' }));
   if (second.known) return { state: 'alive' };
@@ -41,17 +43,26 @@ export async function resultOf(
 // ENOTCONN: socket is not connected, lstat '/proc/812/root/var/lib/kubelet/pods/...'
 const ERROR_CODE = /^(E[A-Z]+)\b/;
 
+function codeOf({ detail = '' }: ReadError): string | undefined {
+  return ERROR_CODE.exec(detail)?.[1];
+}
+
+/** A server that could not be reached answers with ETIMEDOUT: that is no hang. */
+export function isHang(error: ReadError): boolean {
+  return error.failure === 'timeout' && codeOf(error) === undefined;
+}
+
 /** What the kubelet, too, takes for a mount that is broken, and never waits for. */
 const CORRUPTED: ReadonlySet<string> = new Set([
   ...['ENOTCONN', 'ESTALE', 'EIO', 'EHOSTDOWN', 'EAGAIN', 'EWOULDBLOCK', 'ENODEV', 'ETIMEDOUT'],
   'ECONNABORTED', // Of a FUSE connection that was aborted.
 ]);
 
-function errorOf({ failure, detail = '', message }: ReadError): ProbeResult {
+function errorOf(error: ReadError): ProbeResult {
+  const { failure, message } = error;
   // It was unmounted since the table was read.
   if (failure === 'missing') return { state: 'alive' };
-  const code = ERROR_CODE.exec(detail)?.[1] ?? '';
+  const code = codeOf(error) ?? '';
   if (CORRUPTED.has(code)) return { state: 'corrupted', error: code };
-  const isNotRecorded = failure === 'not-recorded';
-  return { state: 'not-probed', why: message, ...(isNotRecorded ? { isNotRecorded } : {}) };
+  return { state: 'not-probed', why: message };
 }

@@ -2,7 +2,7 @@ import { attempt } from '../../model/attempt.ts';
 import { defineEvidence, type Snapshot } from '../../model/evidence.ts';
 import type { ProcessEntry } from '../../model/node-reader.ts';
 import { type Kubelet, kubelet } from '../kubelet/kubelet.ts';
-import { KUBELET_COMMS } from '../kubelet/kubelet-process.ts';
+import { KUBELET_COMMS, type RejectedProcess } from '../kubelet/kubelet-process.ts';
 import { KUBELET_YOUNG_S, NODE_YOUNG_S } from '../limits.ts';
 import { KUBELET_UNITS, usualFiles } from '../logs/kubelet-log-files.ts';
 import { podOfCgroup } from '../pods/pod-of-cgroup.ts';
@@ -127,7 +127,7 @@ async function hiddenProcesses(
 /** Whatever shows that a kubelet may run after all: one that began meanwhile, or has another name. */
 function otherSign(
   all: readonly ProcessEntry[],
-  rejected: readonly string[],
+  rejected: readonly RejectedProcess[],
   { state }: ServiceUnit,
 ): string | undefined {
   const one = all.find(
@@ -135,7 +135,7 @@ function otherSign(
       KUBELET_COMMS.has(name) &&
       letter !== 'Z' &&
       thread === undefined &&
-      !rejected.some((text) => text.startsWith(`process ${pid} `)),
+      !rejected.some((each) => each.pid === pid),
   );
   if (one) {
     return `process ${one.pid} (${one.name}) may be a kubelet that has just started; check again`;

@@ -51,11 +51,6 @@ export async function resolvePath(
 export async function unlessMissing<T>(read: Promise<T>): Promise<T | undefined> {
   const answer = await attempt(read);
   if (answer.known) return answer.value;
-  if (isGone(answer.error)) return undefined;
+  if (answer.error.failure === 'missing') return undefined;
   throw answer.error;
-}
-
-/** A process that ends between two reads answers ENOENT to an open and ESRCH to a read. */
-function isGone({ failure, detail }: ReadError): boolean {
-  return failure === 'missing' || (failure === 'failed' && /\bESRCH\b/.test(detail ?? ''));
 }
