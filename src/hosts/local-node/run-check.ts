@@ -4,7 +4,7 @@ import { makeReport } from '../../node/checkup/make-report.ts';
 import { nodeFacts } from '../../node/checkup/node-facts.ts';
 import type { Report } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { logSignatures } from '../../node/faults/index.ts';
+import { redactionRules } from '../../node/faults/index.ts';
 import type { Snapshot, SnapshotOptions } from '../../node/model/evidence.ts';
 import type { AnyFault } from '../../node/model/fault.ts';
 import { sourceOf } from '../../node/model/node-reader.ts';
@@ -69,7 +69,7 @@ export async function runCheck(
     judgeAgain: (change) => checkUp(asked.faults, change(snapshot), asked.only),
     recording: recorder.recording,
     bundle: () => ({
-      recording: { clock, answers: redactAnswers(answers, logSignatures) },
+      recording: { clock, answers: redactAnswers(answers, redactionRules) },
       madeBy: VERSION,
       tookMs,
       settings: { ...asked.settings },

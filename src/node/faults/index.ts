@@ -1,5 +1,6 @@
 import type { AnyFault } from '../model/fault.ts';
 import type { LogSignature } from '../model/log-signature.ts';
+import type { RedactionRules } from '../model/redaction.ts';
 import { containerWithoutLogPath } from './container-without-log-path/fault.ts';
 import { deadVolumeMount } from './dead-volume-mount/fault.ts';
 import { kubeletNotRunning } from './kubelet-not-running/fault.ts';
@@ -23,3 +24,9 @@ export const faults: readonly AnyFault[] = [
 export const logSignatures: readonly LogSignature[] = faults.flatMap(
   (fault) => fault.logSignatures ?? [],
 );
+
+/** What all of them read of texts that other programs wrote. */
+export const redactionRules: RedactionRules = {
+  logSignatures,
+  messages: faults.flatMap(({ redactMessage }) => redactMessage ?? []),
+};

@@ -2,6 +2,7 @@ import type { Action } from './action.ts';
 import type { Collected, Needs } from './evidence.ts';
 import type { Finding } from './finding.ts';
 import type { LogSignature } from './log-signature.ts';
+import type { MessageRule } from './redaction.ts';
 import type { Suspicions } from './suspicion.ts';
 import type { Verdict } from './verdict.ts';
 
@@ -24,6 +25,8 @@ export interface Fault<N extends Needs = Needs, P extends object = object> {
   readonly needs: N;
   /** What it alone reads in logs. */
   readonly logSignatures?: readonly LogSignature[];
+  /** Set when it reads messages about containers: the parts of one that a bundle may contain. */
+  readonly redactMessage?: MessageRule;
   /** What makes a text that somebody sent suspicious, where it is no evidence. */
   readonly suspicions?: Suspicions;
   /** Nothing else on the node works while it has this fault, so it is reported first. */

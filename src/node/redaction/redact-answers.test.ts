@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
+import { redactionRules } from '../faults/index.ts';
 import { redactAnswers } from './redact-answers.ts';
 
 const SECRET = 'hunter2';
@@ -19,7 +20,7 @@ test('a bundle keeps no secret, neither in an answer nor in why there is none', 
       { failure: 'failed', detail: `cannot ask https://me:${SECRET}@proxy` },
     )
     .missing('file', '/x');
-  const safe = redactAnswers(answers, []);
+  const safe = redactAnswers(answers, redactionRules);
   expect(JSON.stringify([...safe])).not.toContain(SECRET);
   expect([...safe.keys()]).toEqual([...answers.keys()]);
   expect([...safe.values()].filter((recorded) => 'failure' in recorded)).toEqual([

@@ -1,7 +1,8 @@
 import { CONFIG_KEYS, KUBELET_FLAGS } from '../evidence/kubelet/kubelet-config.ts';
 import { CONFIG_DEPTH_MAX } from '../evidence/limits.ts';
 import { yamlValue } from '../evidence/text/text-value.ts';
-import { REDACTED, redactText, withoutPrivateParts } from './redact-text.ts';
+import { REDACTED } from '../model/redaction.ts';
+import { redactText, withoutPrivateParts } from './redact-text.ts';
 
 /** A text that no parser of ours accepts, for one that none accepted. */
 const UNREADABLE = '[redacted';

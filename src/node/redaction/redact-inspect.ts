@@ -1,6 +1,6 @@
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../evidence/text/text-value.ts';
-import { REDACTED } from './redact-text.ts';
+import { REDACTED } from '../model/redaction.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,19 +4,19 @@ import { SIGNATURES } from '../evidence/logs/log-signatures.ts';
 import { UNIT_SIGNATURE_LIST } from '../evidence/logs/log-signatures-of-units.ts';
 import type { Signature } from '../model/log-signature.ts';
 import type { LogLine, LogLines } from '../model/node-reader.ts';
+import { REDACTED, type RedactionRules } from '../model/redaction.ts';
 import { redactMessage } from './redact-message.ts';
 import { redactSentence } from './redact-prose.ts';
-import { REDACTED } from './redact-text.ts';
 
 /**
  * Of a log only lines that say something we know leave the node, without what others' words may tell
  * in them; of its first and last line, only when they were written.
  */
-export function redactLog(read: LogLines, declared: readonly Signature[] = []): LogLines {
-  const known = [...KNOWN, ...declared];
+export function redactLog(read: LogLines, rules: RedactionRules): LogLines {
+  const known = [...KNOWN, ...rules.logSignatures];
   return {
     ...read,
-    lines: read.lines.flatMap((line) => redactLine(line, known)),
+    lines: read.lines.flatMap((line) => redactLine(line, known, rules)),
     first: onlyTime(read.first),
     last: onlyTime(read.last),
   };
@@ -24,12 +24,16 @@ export function redactLog(read: LogLines, declared: readonly Signature[] = []): 
 
 const KNOWN: readonly Signature[] = [...SIGNATURES, ...UNIT_SIGNATURE_LIST.map(([, each]) => each)];
 
-function redactLine({ number, text }: LogLine, known: readonly Signature[]): readonly LogLine[] {
+function redactLine(
+  { number, text }: LogLine,
+  known: readonly Signature[],
+  rules: RedactionRules,
+): readonly LogLine[] {
   const { message, time } = parseLogLine(text);
   const said = known.filter((each) => fieldsIn(message, each));
   if (said.length === 0) return [];
   const wordy = said.find(({ isWordy }) => isWordy);
-  if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy)}` }];
+  if (wordy) return [{ number, text: `${headerOf(time)}${redactWordy(message, wordy, rules)}` }];
   // What wraps the line may not survive, so the line is written anew; plain text stays as it is.
   const isPlain = text.endsWith(message);
   const safe = isPlain ? redactSentence(text) : `${headerOf(time)}${redactSentence(message)}`;
@@ -37,9 +41,9 @@ function redactLine({ number, text }: LogLine, known: readonly Signature[]): rea
 }
 
 /** Up to its literal the line is the kubelet's own; what follows was said by a runtime. */
-function redactWordy(message: string, { literals }: Signature): string {
+function redactWordy(message: string, { literals }: Signature, rules: RedactionRules): string {
   const end = Math.max(...literals.map((literal) => message.indexOf(literal) + literal.length));
-  return oneLine(redactSentence(message.slice(0, end)) + redactMessage(message.slice(end)));
+  return oneLine(redactSentence(message.slice(0, end)) + redactMessage(message.slice(end), rules));
 }
 
 function oneLine(text: string): string {

@@ -1,22 +1,22 @@
 import { defined } from '../../lib/std/defined.ts';
 import { fieldAt, listAt, numberAt, textAt } from '../../lib/std/json.ts';
 import { jsonValue } from '../evidence/text/text-value.ts';
+import { REDACTED, type RedactionRules } from '../model/redaction.ts';
 import { redactMessage } from './redact-message.ts';
-import { REDACTED } from './redact-text.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The kubelet's list of pods with what a fault can need: no environment, arguments or labels. */
-export function redactPods(body: string): string {
+export function redactPods(body: string, rules: RedactionRules): string {
   const parsed = jsonValue(body);
   if (!parsed) return REDACTED;
   const items = fieldAt(parsed.value, 'items');
   if (items === undefined) return '{}';
   if (!Array.isArray(items)) return JSON.stringify({ items: items === null ? null : REDACTED });
-  return JSON.stringify({ items: items.map(redactPod) });
+  return JSON.stringify({ items: items.map((pod) => redactPod(pod, rules)) });
 }
 
-function redactPod(pod: unknown): Fields {
+function redactPod(pod: unknown, rules: RedactionRules): Fields {
   return {
     metadata: {
       ...texts(fieldAt(pod, 'metadata'), 'name', 'namespace', 'uid', 'deletionTimestamp'),
@@ -29,7 +29,7 @@ function redactPod(pod: unknown): Fields {
     },
     status: {
       ...texts(fieldAt(pod, 'status'), 'phase'),
-      ...lists(fieldAt(pod, 'status'), STATUS_LISTS, redactStatus),
+      ...lists(fieldAt(pod, 'status'), STATUS_LISTS, (status) => redactStatus(status, rules)),
     },
   };
 }
@@ -78,20 +78,20 @@ function redactSource(source: unknown): Fields {
   };
 }
 
-function redactStatus(status: unknown): Fields {
+function redactStatus(status: unknown, rules: RedactionRules): Fields {
   const restartCount = numberAt(status, 'restartCount');
   return defined({
     ...texts(status, 'name', 'image', 'containerID'),
     restartCount,
-    state: redactState(fieldAt(status, 'state')),
-    lastState: redactState(fieldAt(status, 'lastState')),
+    state: redactState(fieldAt(status, 'state'), rules),
+    lastState: redactState(fieldAt(status, 'lastState'), rules),
   });
 }
 
 const STATE_TEXTS = ['reason', 'startedAt', 'finishedAt', 'containerID'];
 const STATE_VALUES = ['exitCode', 'signal'];
 
-function redactState(state: unknown): Fields {
+function redactState(state: unknown, rules: RedactionRules): Fields {
   const kinds = ['waiting', 'running', 'terminated'].filter(
     (kind) => fieldAt(state, kind) !== undefined,
   );
@@ -104,7 +104,7 @@ function redactState(state: unknown): Fields {
         kind,
         {
           ...texts(fieldAt(state, kind), ...STATE_TEXTS),
-          ...(message === undefined ? {} : { message: redactMessage(message) }),
+          ...(message === undefined ? {} : { message: redactMessage(message, rules) }),
           ...Object.fromEntries(known),
         },
       ];

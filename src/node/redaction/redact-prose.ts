@@ -1,4 +1,5 @@
-import { REDACTED, redactValue, withoutPrivateParts } from './redact-text.ts';
+import { REDACTED } from '../model/redaction.ts';
+import { redactValue, withoutPrivateParts } from './redact-text.ts';
 
 // Authorization: Bearer ZXlKaGJHY2k
 const BEARER = /\b(bearer|basic|negotiate)\s+(?!auth)[^\s"',;]+/gi;

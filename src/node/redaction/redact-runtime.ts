@@ -1,4 +1,5 @@
 import { RUNTIME_DEPTH_MAX } from '../evidence/limits.ts';
+import type { RedactionRules } from '../model/redaction.ts';
 import { redactInspect } from './redact-inspect.ts';
 import { redactMessage } from './redact-message.ts';
 
@@ -16,16 +17,17 @@ const KEPT: ReadonlySet<string> = new Set(
 const USERS_MAPS: ReadonlySet<string> = new Set(['labels', 'annotations']);
 
 /** What a runtime said, without what users, operators and their applications write into it. */
-export function redactRuntime(value: unknown, depth = 0): unknown {
+export function redactRuntime(value: unknown, rules: RedactionRules, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= RUNTIME_DEPTH_MAX) return null;
-  if (Array.isArray(value)) return value.map((item) => redactRuntime(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => redactRuntime(item, rules, depth + 1));
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, item]): [string, unknown][] => {
       if (USERS_MAPS.has(key)) return [[key, kubeletsOwn(item)]];
       if (key === 'info' && depth === 0) return [[key, redactInspect(item)]];
-      if (key === 'message') return typeof item === 'string' ? [[key, redactMessage(item)]] : [];
-      return KEPT.has(key) ? [[key, redactRuntime(item, depth + 1)]] : [];
+      if (key === 'message')
+        return typeof item === 'string' ? [[key, redactMessage(item, rules)]] : [];
+      return KEPT.has(key) ? [[key, redactRuntime(item, rules, depth + 1)]] : [];
     }),
   );
 }

@@ -1,6 +1,5 @@
 import { splitFlag } from '../evidence/processes/command-line.ts';
-
-export const REDACTED = '<redacted>';
+import { REDACTED } from '../model/redaction.ts';
 
 // --token, --client-key, --authorization-header, --bootstrap-kubeconfig, signature=...
 const PRIVATE_NAME = /token|passw|pwd|secret|key|credential|auth|header|bootstrap|signature/i;

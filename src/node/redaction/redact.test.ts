@@ -6,7 +6,7 @@ import { containers } from '../evidence/containers/containers.ts';
 import { kubelet } from '../evidence/kubelet/kubelet.ts';
 import { kubeletVersion } from '../evidence/kubelet/kubelet-version.ts';
 import { pods } from '../evidence/pods/pods.ts';
-import { logSignatures } from '../faults/index.ts';
+import { redactionRules } from '../faults/index.ts';
 import type { Answer, Question, QuestionKind } from '../model/node-reader.ts';
 import { questionOf } from '../recording/recording.ts';
 import { redactAnswer } from './redact.ts';
@@ -168,7 +168,7 @@ function redacted(maker: NodeMaker): NodeMaker {
     const { kind, question } = questionOf(key);
     const safe =
       'answer' in recorded
-        ? { answer: redactAnswer(kind, question, recorded.answer, logSignatures) }
+        ? { answer: redactAnswer(kind, question, recorded.answer, redactionRules) }
         : recorded;
     copy.answers.set(key, safe);
   }
@@ -176,7 +176,7 @@ function redacted(maker: NodeMaker): NodeMaker {
 }
 
 function redact<K extends QuestionKind>(kind: K, question: Question<K>, answer: Answer<K>) {
-  return redactAnswer(kind, question, answer, logSignatures);
+  return redactAnswer(kind, question, answer, redactionRules);
 }
 
 describe('a redacted node', () => {

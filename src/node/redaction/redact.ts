@@ -1,6 +1,5 @@
 import type { GoroutineDump, GoroutineGroup } from '../../lib/go/goroutine-dump.ts';
 import { volumeMetricLines } from '../evidence/volumes/volume-metrics.ts';
-import type { Signature } from '../model/log-signature.ts';
 import type {
   Answer,
   HttpAnswer,
@@ -10,12 +9,13 @@ import type {
   ReadFailure,
   RuntimeAnswer,
 } from '../model/node-reader.ts';
+import { REDACTED, type RedactionRules } from '../model/redaction.ts';
 import { redactConfig } from './redact-config.ts';
 import { redactLog } from './redact-log.ts';
 import { redactPods } from './redact-pods.ts';
 import { redactSentence } from './redact-prose.ts';
 import { redactRuntime } from './redact-runtime.ts';
-import { REDACTED, redactText } from './redact-text.ts';
+import { redactText } from './redact-text.ts';
 
 /**
  * An answer as it may leave the node in a bundle: what our own parsers read of it, and little else.
@@ -26,19 +26,19 @@ export function redactAnswer<K extends QuestionKind>(
   kind: K,
   question: Question<K>,
   answer: Answer<K>,
-  signatures?: readonly Signature[],
+  rules?: RedactionRules,
 ): Answer<K>;
 export function redactAnswer(
   kind: QuestionKind,
   question: Question<QuestionKind>,
   answer: Answer<QuestionKind>,
-  signatures: readonly Signature[] = [],
+  rules: RedactionRules = NOTHING_READ,
 ): Answer<QuestionKind> {
   switch (kind) {
     case 'file':
       return redactFile((question as Question<'file'>).path, answer as string);
     case 'kubelet':
-      return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer);
+      return redactPage((question as Question<'kubelet'>).path, answer as HttpAnswer, rules);
     case 'goroutines':
       return redactDump(answer as GoroutineDump);
     case 'profile':
@@ -46,15 +46,17 @@ export function redactAnswer(
       return REDACTED;
     case 'runtime': {
       const { criVersion, message } = answer as RuntimeAnswer;
-      return { criVersion, message: redactRuntime(message) };
+      return { criVersion, message: redactRuntime(message, rules) };
     }
     case 'log':
-      return redactLog(answer as LogLines, signatures);
+      return redactLog(answer as LogLines, rules);
     default:
       // Names of files, what they are, and the versions of programs.
       return answer;
   }
 }
+
+const NOTHING_READ: RedactionRules = { logSignatures: [], messages: [] };
 
 /** Why a question was not answered, as it may leave the node: also that is in others' words. */
 export function redactDetail(failure: ReadFailure, detail: string): string {
@@ -102,9 +104,9 @@ function withoutLabels(group: GoroutineGroup): GoroutineGroup {
   return labels === undefined ? group : rest;
 }
 
-function redactPage(path: string, { status, body }: HttpAnswer): HttpAnswer {
+function redactPage(path: string, { status, body }: HttpAnswer, rules: RedactionRules): HttpAnswer {
   if (path === '/metrics') return { status, body: knownMetrics(body) };
-  if (path === '/pods' && status === 200) return { status, body: redactPods(body) };
+  if (path === '/pods' && status === 200) return { status, body: redactPods(body, rules) };
   return { status, body: path.startsWith('/healthz') ? body : REDACTED };
 }
 

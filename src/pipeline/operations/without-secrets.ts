@@ -1,5 +1,6 @@
 import { jsonValue } from '../../node/evidence/text/text-value.ts';
-import { REDACTED, redactText } from '../../node/redaction/redact-text.ts';
+import { REDACTED } from '../../node/model/redaction.ts';
+import { redactText } from '../../node/redaction/redact-text.ts';
 
 /** Holds a whole pod once more, as somebody applied it. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';

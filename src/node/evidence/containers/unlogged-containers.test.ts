@@ -8,6 +8,7 @@ import {
 import { checkUp } from '../../checkup/judge-faults.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { containerWithoutLogPath } from '../../faults/container-without-log-path/fault.ts';
+import { redactionRules } from '../../faults/index.ts';
 import { questionOf } from '../../recording/recording.ts';
 import { RecordingNode } from '../../recording/recording-node.ts';
 import { redactRuntime } from '../../redaction/redact-runtime.ts';
@@ -198,13 +199,13 @@ test('what may leave of a container says what it is, and nothing of what it was 
     logPath: '',
     labels: { 'io.kubeedge.edgecore/mqtt': 'mqtt', 'io.kubernetes.x': 'hunter2' },
   };
-  const text = JSON.stringify(redactRuntime({ status, info }));
+  const text = JSON.stringify(redactRuntime({ status, info }, redactionRules));
   expect(text).not.toContain('hunter2');
   for (const part of ['eclipse-mosquitto', '/usr/sbin/mosquitto', '/mosquitto\\"', 'PASSWORD']) {
     expect(text).toContain(part);
   }
   expect(text).toContain('io.kubeedge.edgecore/mqtt');
-  expect(redactRuntime({ info: { info: 'no JSON, hunter2' } })).toEqual({
+  expect(redactRuntime({ info: { info: 'no JSON, hunter2' } }, redactionRules)).toEqual({
     info: { info: '<redacted>' },
   });
 });

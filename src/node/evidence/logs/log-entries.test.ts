@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ALL_SIGNATURES } from '../../../../test/log-wordings.ts';
+import { redactionRules } from '../../faults/index.ts';
 import { originText } from '../../model/origin.ts';
 import { redactLog } from '../../redaction/redact-log.ts';
 import {
@@ -160,7 +161,7 @@ test('of what others said in a line, nothing leaves the node', () => {
     isWhole: true,
     modifiedMs: 0,
   };
-  const safe = redactLog(read);
+  const safe = redactLog(read, redactionRules);
   expect(JSON.stringify(safe)).not.toContain('hunter2');
   expect(safe.lines.map(({ number }) => number)).toEqual([1, 3, 4]);
   expect(safe.last).toBe('I0330 15:58:27.900 1 redacted.go:1] <redacted>');

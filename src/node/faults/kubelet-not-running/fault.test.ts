@@ -7,7 +7,7 @@ import { bundleFilesIn } from '../../../hosts/local-node/bundle-folder.ts';
 import { replayCheck } from '../../checkup/replay.ts';
 import { bundleOfFiles } from '../../recording/bundle.ts';
 import { redactAnswers } from '../../redaction/redact-answers.ts';
-import { logSignatures } from '../index.ts';
+import { redactionRules } from '../index.ts';
 import { kubeletNotRunning } from './fault.ts';
 
 describeFault(kubeletNotRunning, import.meta.dirname);
@@ -19,7 +19,7 @@ const names = readdirSync(home).filter((name) => !name.endsWith('.json'));
 test.each(names)('what may leave the node %s still says how the kubelet ended', async (name) => {
   const bundle = await bundleOfFiles(bundleFilesIn(join(home, name)));
   const { clock, answers } = bundle.recording;
-  const safe = { ...bundle, recording: { clock, answers: redactAnswers(answers, logSignatures) } };
+  const safe = { ...bundle, recording: { clock, answers: redactAnswers(answers, redactionRules) } };
   const [all, stored] = await Promise.all(
     [bundle, safe].map((each) => replayCheck(each, [kubeletNotRunning], undefined)),
   );

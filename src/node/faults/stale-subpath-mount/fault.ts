@@ -11,6 +11,7 @@ import { diagnose } from './diagnose.ts';
 import { lostSource } from './lost-source.ts';
 import { reasons } from './messages.ts';
 import { hasHealed, recover } from './recover.ts';
+import { redactMountError } from './redact-message.ts';
 
 export const staleSubpathMount = defineFault({
   id: 'stale-subpath-mount',
@@ -43,6 +44,7 @@ export const staleSubpathMount = defineFault({
     pods: optional(pods),
   },
   suspicions: { 'plain-mounts': lostSource },
+  redactMessage: redactMountError,
   diagnose,
   recover,
   hasHealed,

@@ -2,8 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { mentions, saysSourceIsGone } from '../faults/stale-subpath-mount/mount-error.ts';
-import { redactMessage } from './redact-message.ts';
+import { redactMessage as redact } from '../../redaction/redact-message.ts';
+import { redactionRules } from '../index.ts';
+import { mentions, saysSourceIsGone } from './mount-error.ts';
+
+const redactMessage = (message: string) => redact(message, redactionRules);
 
 const SECRET = 'hunter2';
 const SRC = '/var/lib/kubelet/pods/b9ffd644-af98/volume-subpaths/extra-cfg/puppetdb/2';
@@ -45,7 +48,7 @@ describe('what a runtime says of a mount stays as it is', () => {
   });
 });
 
-const FIXTURES = join(import.meta.dirname, '../faults/stale-subpath-mount/fixtures');
+const FIXTURES = join(import.meta.dirname, 'fixtures');
 
 test('every message in the recorded nodes says the same of every mount', () => {
   let count = 0;
