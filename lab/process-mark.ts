@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { startTimeOf } from '../src/lib/std/start-time-of.ts';
 
-/** A process, told from a later one that got the same number. */
+/** A process, distinguished from a later one with the same pid. */
 export interface ProcessMark {
   readonly pid: number;
   /** Clock ticks from the boot to its start. */

@@ -26,7 +26,7 @@ const DUMPS = join(PROJECT, 'lab/kubelet/dumps');
 const FUSE = 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2';
 
 /**
- * How much new memory is filled before it is swept, in megabytes. A check keeps most of what it reads,
+ * How much new memory is filled before it is swept, in megabytes. A check retains most of what it reads,
  * so V8 would take 16 for that at its peak, in the check and again in its reader; with 2 a check of a
  * full node needs a tenth less memory, and no more time.
  */
@@ -78,7 +78,7 @@ function strip(carrier: string): void {
     execFileSync('strip', [carrier]);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    console.error('no `strip` on this machine: the executable keeps its debug symbols');
+    console.error('no `strip` on this machine: the executable includes debug symbols');
   }
 }
 

@@ -11,7 +11,7 @@ function rulesBroken(files: Readonly<Record<string, string>>): readonly string[]
   return importViolations(tree(files)).map(({ path, line, rule }) => `${path}:${line} ${rule}`);
 }
 
-test('a house in order has no broken wall', () => {
+test('sources in order have no violation', () => {
   const broken = rulesBroken({
     'main.ts': "const host = await import('./hosts/cli/host.ts');",
     'hosts/cli/host.ts': [
@@ -115,20 +115,20 @@ test.each([
   [
     'gRPC stays in cri',
     { 'node/reader/live-node.ts': "import { Client } from '@grpc/grpc-js';" },
-    'src/node/reader/live-node.ts:1 packages have their rooms',
+    'src/node/reader/live-node.ts:1 packages have their modules',
   ],
   [
     'React stays in console',
     { 'hosts/web/server.ts': "import { useState } from 'react';" },
-    'src/hosts/web/server.ts:1 packages have their rooms',
+    'src/hosts/web/server.ts:1 packages have their modules',
   ],
   [
-    'a package nobody asked for has no room',
+    'an unknown package belongs to no module',
     { 'hosts/cli/host.ts': "import { chalk } from 'chalk';" },
-    'src/hosts/cli/host.ts:1 packages have their rooms',
+    'src/hosts/cli/host.ts:1 packages have their modules',
   ],
   [
-    'a pure room has no Node core module',
+    'a pure module imports no Node core module',
     { 'node/faults/one/diagnose.ts': "import { readFileSync } from 'node:fs';" },
     'src/node/faults/one/diagnose.ts:1 pure stays pure',
   ],
@@ -150,19 +150,19 @@ test.each([
   [
     'only process starts a process',
     { 'hosts/cli/host.ts': "import { spawn } from 'node:child_process';" },
-    'src/hosts/cli/host.ts:1 one room starts processes',
+    'src/hosts/cli/host.ts:1 one module starts processes',
   ],
   [
     'only the live part of node uses process',
     {
       'node/reader/reach.ts': "import { runChild } from '../../lib/process/run-child.ts';",
     },
-    'src/node/reader/reach.ts:1 one room starts processes',
+    'src/node/reader/reach.ts:1 one module starts processes',
   ],
   [
     'only the live writer of repair uses process',
     { 'node/repair/perform.ts': "import { runChild } from '../../lib/process/run-child.ts';" },
-    'src/node/repair/perform.ts:1 one room starts processes',
+    'src/node/repair/perform.ts:1 one module starts processes',
   ],
   [
     'the writer stays in repair',
@@ -199,13 +199,13 @@ test.each([
     { 'main.ts': "await import('./node/reader/live-node.ts');" },
     'src/main.ts:1 main loads hosts lazily',
   ],
-  ['no unknown room', { 'helpers/text.ts': '' }, 'src/helpers/text.ts:1 no unknown room'],
-  ['no file beside main', { 'start.ts': '' }, 'src/start.ts:1 no unknown room'],
+  ['no unknown module', { 'helpers/text.ts': '' }, 'src/helpers/text.ts:1 no unknown module'],
+  ['no file beside main', { 'start.ts': '' }, 'src/start.ts:1 no unknown module'],
 ])('%s', (_, files, expected) => {
   expect(rulesBroken(files)).toContain(expected);
 });
 
-test('cli cannot reach kube through a third room', () => {
+test('cli cannot reach kube through a third module', () => {
   const broken = importViolations(
     tree({
       'hosts/cli/host.ts': "import '../../pipeline/diagnosis/drive.ts';",
@@ -222,7 +222,7 @@ test('cli cannot reach kube through a third room', () => {
   );
 });
 
-test('controller cannot reach a node through a third room', () => {
+test('controller cannot reach a node through a third module', () => {
   const broken = rulesBroken({
     'hosts/controller/decide.ts': "import '../../pipeline/graph/walk.ts';",
     'pipeline/graph/walk.ts': "import '../../node/repair/perform.ts';",
@@ -242,11 +242,11 @@ test('a circle of files is reported once', () => {
   expect(broken).toEqual(['src/lib/std/a.ts:1 no cycle']);
 });
 
-test('tests may reach into any room', () => {
+test('tests may import from any module', () => {
   expect(rulesBroken({ 'node/model/fault.test.ts': "import '../repair/perform.ts';" })).toEqual([]);
 });
 
-test('the arrows of the table have no cycle, and keep the forbidden rooms out of reach', () => {
+test('the imports of the table have no cycle, and cannot reach forbidden modules', () => {
   const reach = (moduleName: string, way: readonly string[] = []): readonly string[] => {
     if (way.includes(moduleName)) throw new Error(`cycle: ${[...way, moduleName].join(' > ')}`);
     const next = MODULES[moduleName]?.modules ?? [];
@@ -270,7 +270,7 @@ test('a checker that sees too few modules fails', () => {
   expect(importReport(tree(nine)).ok).toBe(false);
   expect(importReport(tree({ ...nine, 'lib/std/ten.ts': '' }))).toEqual({
     ok: true,
-    lines: ['10 modules, 0 imports, no wall broken'],
+    lines: ['10 modules, 0 imports, no rule broken'],
   });
 });
 
@@ -285,7 +285,7 @@ test('a break says where, which rule, why, and what to do', () => {
   expect(lines[0]).toMatch(
     /^src\/node\/trace\/run[.]ts:2: arrows: trace may not import repair\n {2}to do: ./,
   );
-  expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 walls broken');
+  expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 broken');
 });
 
 test('a file that cannot be parsed is an error, not an empty file', () => {

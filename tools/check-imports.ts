@@ -10,7 +10,7 @@ export interface ImportReport {
   readonly lines: readonly string[];
 }
 
-/** Every place in the sources where a wall between rooms is broken. */
+/** Every import that breaks a rule. */
 export function importViolations(sources: readonly SourceFile[]): readonly Break[] {
   return brokenIn(moduleGraph(sources));
 }
@@ -26,8 +26,8 @@ export function importReport(sources: readonly SourceFile[]): ImportReport {
       lines: [`${seen}: fewer than ${MODULES_MIN} modules, so nothing is proven`],
     };
   }
-  if (breaks.length === 0) return { ok: true, lines: [`${seen}, no wall broken`] };
-  return { ok: false, lines: [...breaks.map(textOf), `${seen}, ${breaks.length} walls broken`] };
+  if (breaks.length === 0) return { ok: true, lines: [`${seen}, no rule broken`] };
+  return { ok: false, lines: [...breaks.map(textOf), `${seen}, ${breaks.length} broken`] };
 }
 
 function brokenIn(modules: readonly Module[]): readonly Break[] {

@@ -5,7 +5,7 @@ import { fieldAt, textAt } from '../src/lib/std/json.ts';
 import { manifestOf } from '../src/node/recording/bundle.ts';
 
 /**
- * `npm run checksum -- FOLDER...`: after a fixture was edited by hand, writes the checksums of its files
+ * `npm run checksum -- FOLDER...`: after a fixture was edited, writes the checksums of its files
  * into its manifest again. Everything else in the manifest stays.
  */
 async function checksum(folder: string): Promise<void> {
@@ -22,7 +22,7 @@ async function checksum(folder: string): Promise<void> {
     files,
   );
   writeFileSync(join(folder, 'manifest.json'), checksummed);
-  console.error(`sealed ${folder}`);
+  console.error(`checksums written: ${folder}`);
 }
 
 const folders = process.argv.slice(2);

@@ -25,7 +25,7 @@ export interface Missing {
 }
 
 /**
- * Debian packages, unpacked side by side into a folder of the cache and kept there. Nothing is
+ * Debian packages, unpacked side by side into a folder of the cache. Nothing is
  * installed, so a runtime of this machine is never replaced. Dependencies are not followed: a
  * library that the machine may lack is named by the caller, and a forgotten one is reported.
  */
@@ -71,7 +71,7 @@ async function fetchAndUnpack(
     const why = `${lacking.join(', ')} is in none of them`;
     return missing(names, why, 'add the package that holds it to the list in the code');
   }
-  // Whoever comes second finds the folder filled, and the same things in it.
+  // The second process finds the folder complete, with the same content.
   await rename(unpacked, root).catch((error: unknown) => {
     if (!existsSync(root)) throw error;
   });

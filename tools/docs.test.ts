@@ -125,7 +125,7 @@ test('docs/commands.md names every command and every exit code', () => {
   }
 });
 
-test('ARCHITECTURE.md has every room: the built ones in its table, the planned ones by name', () => {
+test('ARCHITECTURE.md has every module: the built ones in its table, the planned ones by name', () => {
   const modules = Object.keys(MODULES).filter((module) => module !== 'main');
   const isBuilt = (module: string) => existsSync(`${folderOf(module)}/README.md`);
   for (const module of modules) {

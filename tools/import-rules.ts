@@ -12,7 +12,7 @@ import {
 import { type Import, type Module, moduleNameOf } from './module-graph.ts';
 import { isTestCode } from './source-files.ts';
 
-/** One place where a wall is broken: what is wrong there, and what to do about it. */
+/** One import that breaks a rule: what is wrong, and what to do about it. */
 export interface Break {
   readonly path: string;
   readonly line: number;
@@ -21,7 +21,7 @@ export interface Break {
   readonly toDo: string;
 }
 
-/** A wall between two modules, seen in a single import. */
+/** A rule between two modules, checked for a single import. */
 interface ImportRule {
   readonly rule: string;
   readonly toDo: string;
@@ -38,7 +38,7 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     rule: 'product code stays in src',
-    toDo: 'move what is shared into a room',
+    toDo: 'move what is shared into a module',
     wrong: (_, { target }) =>
       target.kind === 'file' && (!/^(src|lab)\//.test(target.path) || isTestCode(target.path))
         ? `${target.path} is no product code`
@@ -46,7 +46,7 @@ export const importRules: readonly ImportRule[] = [
   },
   {
     rule: 'arrows',
-    toDo: 'pass it in, or move it to the room it belongs to; a new arrow needs a decision record',
+    toDo: 'pass it in, or move it to the module it belongs to; a new import needs a decision record',
     wrong: (from, { target }) => {
       const arrows = MODULES[from.moduleName ?? '']?.modules;
       if (target.kind !== 'file' || !target.moduleName || !arrows) return undefined;
@@ -56,8 +56,8 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
-    rule: 'packages have their rooms',
-    toDo: 'use it in its room only, or add it to the table in tools/import-table.ts with a reason',
+    rule: 'packages have their modules',
+    toDo: 'use it in its module only, or add it to the table in tools/import-table.ts with a reason',
     wrong: (from, { target }) => {
       const packages = MODULES[from.moduleName ?? '']?.packages;
       if (target.kind !== 'package' || !packages || packages.includes(target.name)) {
@@ -66,12 +66,12 @@ export const importRules: readonly ImportRule[] = [
       const homes = Object.keys(MODULES).filter((moduleName) =>
         MODULES[moduleName]?.packages.includes(target.name),
       );
-      return `${target.name} belongs to ${homes.length > 0 ? homes.join(', ') : 'no room'}`;
+      return `${target.name} belongs to ${homes.length > 0 ? homes.join(', ') : 'no module'}`;
     },
   },
   {
     rule: 'pure stays pure',
-    toDo: 'leave reading and time to a world, and take their answers as arguments',
+    toDo: 'leave reading and time to a node reader, and take the answers as arguments',
     wrong: (from, { target }) => {
       if (!isPure(from.moduleName)) return undefined;
       if (target.kind === 'core') return `node:${target.name} in pure code`;
@@ -80,8 +80,8 @@ export const importRules: readonly ImportRule[] = [
     },
   },
   {
-    rule: 'one room starts processes',
-    toDo: 'use the room process, from the live world, the live writer, operations or lab',
+    rule: 'one module starts processes',
+    toDo: 'use the module process, from the live node, the live writer, operations or lab',
     wrong: (from, { target }) => {
       const startsOne = target.kind === 'core' && STARTS_PROCESSES.includes(target.name);
       if (startsOne && from.moduleName !== 'process') return `node:${target.name} outside process`;
@@ -148,13 +148,13 @@ export function unknownModules(modules: readonly Module[]): readonly Break[] {
     .map(({ path }) => ({
       path,
       line: 1,
-      rule: 'no unknown room',
-      wrong: 'the house has no such room',
-      toDo: 'move it into a room, or add the room to tools/import-table.ts with a decision record',
+      rule: 'no unknown module',
+      wrong: 'there is no such module',
+      toDo: 'move it into a module, or add the module to tools/import-table.ts with a decision record',
     }));
 }
 
-/** The rooms that may never be reached: follows the imports, however many rooms lie between. */
+/** Modules that must never be reached: follows the imports through any number of modules. */
 export function forbiddenWays(modules: readonly Module[]): readonly Break[] {
   const byPath = new Map(modules.map((module) => [module.path, module]));
   return Object.entries(UNREACHABLE).flatMap(([moduleName, forbidden]) =>

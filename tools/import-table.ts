@@ -3,10 +3,10 @@ export const LAYERS = ['lib', 'node', 'pipeline', 'hosts'] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /**
- * The rooms below src/, which rooms each may import and which packages. A new arrow between rooms
+ * The modules below src/, and which modules and packages each may import. A new import between modules
  * is a decision: change it here and write a record in docs/decisions/.
  *
- * Rooms that are not built yet stand here too, so that their walls are up before their first file.
+ * Planned modules are here too, so that their rules exist before their first file.
  */
 export interface ModuleRules {
   readonly layer: Layer | undefined;
@@ -146,14 +146,14 @@ export const PURE_MODULES: readonly string[] = [
   'console',
 ];
 
-/** Rooms that may never be reached, through however many other rooms. */
+/** Modules that must never be reached, through any number of other modules. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   cli: ['kube'],
   controller: ['reader', 'repair'],
   kubectl: ['reader', 'repair'],
 };
 
-/** The rooms that decide which node is looked at: this one, or a recorded one. */
+/** The modules that decide which node is checked: this one, or a recorded one. */
 export const CHOOSES_A_NODE: readonly string[] = ['reader', 'local-node', 'cli', 'agent'];
 
 // src/node/reader/live-node.ts
@@ -170,7 +170,7 @@ export const USES_PROCESSES =
 /** The Node core modules that start processes. */
 export const STARTS_PROCESSES: readonly string[] = ['child_process', 'cluster'];
 
-/** Names by which a module is loaded past every import, so that no wall would see it. */
+/** Names by which a module is loaded without an import, so that no rule would see it. */
 export const LOADS_UNSEEN: readonly string[] = ['getBuiltinModule', 'createRequire', 'dlopen'];
 
 // src/node/reader/reader.ts, src/node/reader/reader-main.ts

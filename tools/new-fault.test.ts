@@ -55,7 +55,7 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   execFileSync(join(PROJECT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: 'pipe' });
 
   const before = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
-  expect(before.said).toContain('a broken node is told: found');
+  expect(before.said).toContain('a broken node gives: found');
   expect(before.status, before.said).toBe(1);
 
   // Written: here by borrowing the judgement and the nodes of a fault that is.

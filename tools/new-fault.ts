@@ -68,7 +68,7 @@ export interface Evidence {
 
 export function diagnose({ kubelet }: Evidence): Verdict {
   const why = \`nobody has written yet how to judge the kubelet at \${kubelet.root}\`;
-  return verdictOf({ findings: [], doubts: [{ why }] });
+  return verdictOf({ findings: [], unknowns: [{ why }] });
 }
 `;
 
@@ -86,7 +86,7 @@ describeFault(${value}, import.meta.dirname);
 test.each([
   ['broken', 'found'],
   ['healthy', 'clear'],
-])('a %s node is told: %s', async (name, verdict) => {
+])('a %s node gives: %s', async (name, verdict) => {
   const bundle = bundleOfFiles(bundleFilesIn(join(import.meta.dirname, 'fixtures', name)));
   const { faults } = await replayCheck(bundle, [${value}], undefined);
   expect(faults[0]?.verdict).toBe(verdict);

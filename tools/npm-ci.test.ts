@@ -60,7 +60,7 @@ function printedByNpmCi({ path, lock }: { readonly path: string; readonly lock?:
   if (lock) writeFileSync(join(folder, 'package-lock.json'), JSON.stringify(lock));
   const { status, stderr } = spawnSync('npm', ['ci', '--dry-run', '--offline'], {
     cwd: folder,
-    // Without the settings of whoever runs the tests.
+    // Without the settings of the user who runs the tests.
     env: { PATH: path, HOME: folder, npm_config_globalconfig: '/dev/null' },
     encoding: 'utf8',
   });

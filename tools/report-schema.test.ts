@@ -5,7 +5,7 @@ import { faults } from '../src/node/faults/index.ts';
 import { fixturesOf, judgedFixture } from './pages/recorded-nodes.ts';
 import { reportSchema } from './report-schema.ts';
 
-/** As whoever reads `-o json` gets it. */
+/** As a reader of `-o json` gets it. */
 function published(report: Report): unknown {
   return JSON.parse(JSON.stringify(report));
 }

@@ -141,7 +141,7 @@ export const reportSchema = named(
   }),
 );
 
-/** Only what JSON can tell apart: `readonly` is gone, and intersections are one object. */
+/** Only what JSON can distinguish: `readonly` is gone, and intersections are one object. */
 type Plain<T> = T extends readonly (infer Item)[]
   ? Plain<Item>[]
   : T extends object
@@ -156,7 +156,7 @@ type Held<S extends z.ZodType, T> = Same<Plain<z.infer<S>>, Plain<T>>;
 
 /**
  * Does not compile when a field is in one of the two only, or is not the same in both. The compiler
- * takes what lies very deep for the same without a look, so the deep ones are compared by themselves.
+ * treats very deep types as equal without comparing them, so the deep ones are compared separately.
  */
 export const isHeldToTheType: readonly [
   Held<typeof reportSchema, Report>,

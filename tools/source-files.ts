@@ -30,7 +30,7 @@ const TEST = /[.]test[.]tsx?$/;
 // src/node/reader/contract.ts: a suite that several tests run
 const CONTRACT = /(^|[/-])contract[.]ts$/;
 
-/** Code that only tests run. It may reach into any room, and no product code may import it. */
+/** Code that only tests run. It may import from any module, and no product code may import it. */
 export function isTestCode(path: string): boolean {
   return TEST.test(path) || CONTRACT.test(path) || path.startsWith('test/');
 }

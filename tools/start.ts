@@ -24,14 +24,14 @@ async function start(args: readonly string[]): Promise<number> {
   const checked = answerOf(await run(['check']));
   if (checked !== 0) return checked;
   if (isNode) {
-    tell(HOW_TO_SERVE);
+    print(HOW_TO_SERVE);
     return checked;
   }
   if (process.geteuid?.() !== 0) {
-    tell(NEEDS_ROOT);
+    print(NEEDS_ROOT);
     return checked;
   }
-  tell(tour.includes(FIRST_FAULT) ? PRACTICE : PRACTICE_ALL);
+  print(tour.includes(FIRST_FAULT) ? PRACTICE : PRACTICE_ALL);
   return run(tour);
 }
 
@@ -72,7 +72,7 @@ const PRACTICE = [
   '  npm start -- --all',
 ];
 
-function tell(lines: readonly string[]): void {
+function print(lines: readonly string[]): void {
   process.stdout.write(`\n${lines.join('\n')}\n\n`);
 }
 

@@ -115,7 +115,7 @@ test('where all is required, what was not run has failed', () => {
   expect(lines.at(-1)).toBe('12 passed, 4 failed');
 });
 
-test('a failed test fails the whole, and is named', () => {
+test('a failed test fails the run, and is named', () => {
   const failing: SuiteResult = { ...unit, failed: 1, failures: ['src/a.test.ts: test 1'] };
   const { ok, lines } = closingOf([failing], false);
   expect(ok).toBe(false);

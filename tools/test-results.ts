@@ -27,7 +27,7 @@ export interface Counts {
   readonly passed: number;
   readonly failed: number;
   readonly skipped: number;
-  /** The names of the failed ones, for whoever sees the end of a long output only. */
+  /** The names of the failed ones, at the end of a long output. */
   readonly failures: readonly string[];
   /** What of the counts lies in files that failed. */
   readonly inFailedFiles: { readonly passed: number; readonly skipped: number };
@@ -40,7 +40,7 @@ const UNSTEADY_FILES_MAX = 3;
 
 /**
  * The files worth a second try: on a machine that does much else, a test of the real kernel or of a
- * real cluster may fail once. What passes then is counted as passed and told by its name all the same.
+ * real cluster may fail once. What passes then is counted as passed, and still listed by name.
  */
 export function filesToTryAgain({ failures }: Counts): readonly string[] {
   const files = new Set(failures.map((failure) => failure.split(': ', 1)[0] ?? ''));

@@ -92,7 +92,7 @@ async function journal(): Promise<string | undefined> {
 }
 
 /**
- * A build takes a quarter of an hour and gigabytes: whoever only runs the tests is told of it, and CI,
+ * A build takes a quarter of an hour and gigabytes: a run of the tests only mentions it, and CI,
  * which has to run everything, has it made before the tests begin.
  */
 async function kubernetes(): Promise<string | undefined> {

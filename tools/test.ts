@@ -34,7 +34,7 @@ async function runSuite(suite: Suite, filter: readonly string[]): Promise<SuiteR
   const again = filesToTryAgain(first);
   if (again.length > 0) console.log(`\n== ${suite.name}, once more: ${again.join(' ')} ==`);
   const counts = again.length > 0 ? afterSecondTry(first, await runFiles(suite, again)) : first;
-  // Whoever asked for a part of the tests knows that the others do not run.
+  // The user who selected some tests knows that the others do not run.
   const skipped = filter.length > 0 ? 0 : counts.skipped;
   const tookMs = performance.now() - started;
   return { suite: suite.name, state: 'ran', ...counts, skipped, tookMs };

@@ -5,7 +5,7 @@ const LONG = Array.from({ length: 80 }, (_, index) => `  const line${index} = 1;
 
 /** Each rule, a file that breaks it, and one beside it that does not. */
 const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
-  'errors are caught only where the house says so': [
+  'errors are caught only where it is allowed': [
     [
       { path: 'src/node/evidence/mounts.ts', text: 'try { a(); } catch { b(); }' },
       { path: 'src/node/reader/live-node.ts', text: 'try { a(); } catch { b(); }' },
@@ -18,7 +18,7 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
       },
     ],
   ],
-  'no file is a drawer': [
+  'no file has a catch-all name': [
     [
       { path: 'src/lib/std/text-utils.ts', text: '' },
       { path: 'src/lib/std/database.ts', text: '' },
@@ -50,13 +50,13 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
       { path: 'src/hosts/local-node/write-new-file.ts', text: 'writeFileSync(path, bytes);' },
     ],
   ],
-  'a file fits in the head': [
+  'a file is not too long': [
     [
       { path: 'src/lib/std/a.ts', text: '\n'.repeat(320).concat('a;') },
       { path: 'src/lib/std/a.test.ts', text: '\n'.repeat(320).concat('a;') },
     ],
   ],
-  'a function fits on the screen': [
+  'a function is not too long': [
     [
       { path: 'src/lib/std/a.ts', text: `export function a() {\n${LONG}\n}` },
       { path: 'src/lib/std/a.ts', text: LONG },
@@ -94,7 +94,7 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
       { path: 'src/lib/std/a.test.ts', text: 'words.skip(1);' },
     ],
   ],
-  'a world is replaced by another world, not by a mock': [
+  'a node reader is replaced by another one, not by a mock': [
     [
       { path: 'src/lib/std/a.test.ts', text: "vi.mock('./a.ts');" },
       { path: 'src/lib/std/a.test.ts', text: 'vi.useFakeTimers();' },

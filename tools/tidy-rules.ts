@@ -10,8 +10,8 @@ const TEST_FILE_LINES_MAX = 400;
 const FUNCTION_LINES_MAX = 70;
 
 /**
- * Where an error may be caught: worlds, whose work is to turn the node's errors into answers; the
- * few doors where a failed act or look becomes an outcome; and main.
+ * Where an error may be caught: node readers, which turn the node's errors into answers; the few
+ * places where a failed action or check becomes an outcome; and main.
  */
 const MAY_CATCH: readonly RegExp[] = [
   /^src\/node\/reader\/ignore-failure[.]ts$/, // Turns the kernel's errors into answers.
@@ -60,7 +60,7 @@ const DRAWER = /(^|[/-])(utils?|helpers?|common|misc|manager|base|data|info)[.]t
 const FILE_NAME = /^([a-z0-9]+(-[a-z0-9]+)*([.][a-z]+)*[.]ts|[A-Z][A-Za-z0-9]*([.]test)?[.]tsx)$/;
 
 export const tidyRules: Readonly<Record<string, TidyRule>> = {
-  'errors are caught only where the house says so': ({ path, text }) => {
+  'errors are caught only where it is allowed': ({ path, text }) => {
     const isProduct = /^(src|lab)\//.test(path) && !isTestCode(path);
     const mayCatch = MAY_CATCH.some((place) => place.test(path)) || PARSES_TEXT.includes(path);
     if (!isProduct || mayCatch) return [];
@@ -72,18 +72,18 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
     }));
   },
 
-  'no file is a drawer': ({ path }) => (DRAWER.test(path) ? [path] : []),
+  'no file has a catch-all name': ({ path }) => (DRAWER.test(path) ? [path] : []),
 
   'a file name is in kebab case, a component in Pascal case': ({ path }) =>
     FILE_NAME.test(basename(path)) ? [] : [path],
 
-  'a file fits in the head': ({ path, text }) => {
+  'a file is not too long': ({ path, text }) => {
     const lines = text.trimEnd().split('\n').length;
     const most = isTestCode(path) ? TEST_FILE_LINES_MAX : FILE_LINES_MAX;
     return lines > most ? [`${path} has ${lines} lines, of ${most}`] : [];
   },
 
-  'a function fits on the screen': ({ path, text }) => {
+  'a function is not too long': ({ path, text }) => {
     // A group of tests is written as one function, and may be long.
     if (isTestCode(path)) return [];
     return found(path, text, (report) => {
@@ -124,7 +124,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
       },
     })),
 
-  'a world is replaced by another world, not by a mock': ({ path, text }) =>
+  'a node reader is replaced by another one, not by a mock': ({ path, text }) =>
     found(path, text, (report) => ({
       MemberExpression: (node) => {
         if (isMember(node, /^vi$/, /^(mock|doMock|fn|spyOn|stubGlobal|hoisted)$/)) {
@@ -186,7 +186,7 @@ export const tidyRules: Readonly<Record<string, TidyRule>> = {
 
 // A recorded node may have homes of its own, but never the folder in which we work.
 const WORKING_FOLDER = /(?<![\w.}>*$-])\/work\//;
-// "/root/kubediag-rescue-..." is where a person on a node is told to keep a copy.
+// "/root/kubediag-rescue-..." is where a page advises to save a copy.
 const DEVELOPERS_PATH = /(?<![\w.}>*$)-])\/(work|home|root)\/(?!kubediag-rescue)/;
 
 /** Paths of a developer's own machine, in any text file. "/proc/1/root/etc" is not one. */

@@ -9,7 +9,7 @@ import { developersPaths, looseVersions, registriesNamed, tidyRules } from './ti
 
 const SOURCES_MIN = 10;
 const MODULE_README_LINES_MAX = 15;
-/** The door, its journal and locks, its dry run, and one handler for each kind of action. */
+/** The entry point, its journal and locks, its dry run, and one handler for each kind of action. */
 const REPAIR_LINES_MAX = 3200;
 const HEADINGS = ['Symptom', 'Cause', 'How we know', 'What recovery does', 'Manual steps'];
 
@@ -69,14 +69,14 @@ test('every page of a fault has the same headings', () => {
   }
 });
 
-test.each(modules)('the room %s has a short README.md', (module) => {
+test.each(modules)('the module %s has a short README.md', (module) => {
   const readme = `${folderOf(module)}/README.md`;
   expect(existsSync(readme), readme).toBe(true);
   const lines = readFileSync(readme, 'utf8').trimEnd().split('\n');
   expect(lines.length, readme).toBeLessThanOrEqual(MODULE_README_LINES_MAX);
 });
 
-test('the hands stay small enough to be read in one sitting', () => {
+test('module repair stays small enough to be reviewed in one sitting', () => {
   const lines = sources
     .filter(({ path }) => path.startsWith('src/node/repair/') && !isTestCode(path))
     .reduce((sum, { text }) => sum + text.trimEnd().split('\n').length, 0);

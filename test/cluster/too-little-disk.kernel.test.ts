@@ -46,7 +46,7 @@ it.each(['build', 'up'])('%s begins nothing on a disk that is too small', async 
   expect(ended).toMatchObject({ code: 1, stdout: '' });
   const place = join(scratch, 'small/mod');
   expect(ended.stderr).toContain(
-    `is not built yet, and ${place} has 0.2 GB of the 10.0 GB that it takes: make room, or give --assets`,
+    `is not built yet, and ${place} has 0.2 GB of the 10.0 GB that it needs: free some space, or give --assets`,
   );
   const files = ['find', scratch, '-type', 'f'];
   expect(await namespaces.run('env', ...files)).toBe(`${join(scratch, 'bin/go')}\n`);

@@ -119,7 +119,7 @@ describe('a server, a script, a function and a collector of ours in one graph', 
   it.each([
     ['at the terminal', atTheTerminal],
     ['through a standing agent', throughAgent],
-  ])('each is told what came before it, %s', async (_, walk) => {
+  ])('each step gets the results of earlier steps, %s', async (_, walk) => {
     Object.assign(other.kept, { greeting: 'hello' });
     const { operationResults = {}, ...status } = await walk();
     expect(status, JSON.stringify(status.steps)).toMatchObject({

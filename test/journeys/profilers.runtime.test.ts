@@ -147,7 +147,7 @@ describe('profilers of a node', () => {
     await containerd.runPod({ ...HOSTED, attempt: 1 });
   });
 
-  it('tell core files by their names, and follow nobody to another folder', async () => {
+  it('list core files by their names, and follow no link to another folder', async () => {
     const inside = (path: string) => `/proc/${node.inside.pid}/root${path}`;
     await node.inside.run('mount', '-t', 'tmpfs', 'tmpfs', '/var/lib');
     const folder = '/var/lib/systemd/coredump';

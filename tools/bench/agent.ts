@@ -19,7 +19,7 @@ const ANONYMOUS_MIB = 48;
 const IDLE_MILLICORES = 10;
 const SETTLE_MS = 5_000;
 const WATCHED_MS = 15_000;
-const KEPT = 10_000;
+const STORED = 10_000;
 const START_MS = 1_000;
 const GET_MS = 1_000;
 const ROUNDS = 5;
@@ -115,8 +115,8 @@ async function fullStoreRows(): Promise<readonly Row[]> {
     const anonymous = statusBytes(running, 'RssAnon') / MIB;
     await ended(running);
     const rows = table.stdout.split('\n').length - 2;
-    if (rows !== KEPT) throw new Error(`get shows ${rows} of ${KEPT}: ${table.stderr}`);
-    const title = `${KEPT.toLocaleString('en')} Diagnoses`;
+    if (rows !== STORED) throw new Error(`get shows ${rows} of ${STORED}: ${table.stderr}`);
+    const title = `${STORED.toLocaleString('en')} Diagnoses`;
     return [
       barred(`${title}, start of serve`, startMs, 'ms', { under: START_MS }),
       barred(`${title}, get of all`, table.tookMs, 'ms', { under: GET_MS }),
@@ -141,7 +141,7 @@ async function fastest(args: readonly string[]): Promise<Ended> {
 async function fill(state: string): Promise<void> {
   const store = await openSqliteStore(join(state, 'store.sqlite'));
   const time = new Date().toISOString();
-  const created = Array.from({ length: KEPT }, async (_, index) => {
+  const created = Array.from({ length: STORED }, async (_, index) => {
     const object = await store.create({
       apiVersion: 'diagnosis.kubediag.org/v1',
       kind: 'Diagnosis',

@@ -7,7 +7,7 @@ import { APP, type BusyPod, busyPods, NAMESPACE } from './busy-pods.ts';
  * made once, so that their making is not measured; its port is written into its configuration.
  */
 const VERSION = 'v1.18.8';
-/** What a kubelet of that version tells of itself without being asked for more. */
+/** What a kubelet of that version reports by default. */
 const METRICS_BYTES = 200_000;
 
 function podObject(pod: BusyPod): object {
@@ -71,7 +71,7 @@ function containerObject(name: string): object {
   };
 }
 
-/** The names of an object's fields, as the API server keeps them with every object. */
+/** The names of an object's fields, as the API server stores them with every object. */
 function fieldsOf(value: object): object {
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => [

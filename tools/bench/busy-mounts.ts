@@ -37,15 +37,15 @@ export function mountsOf(
 }
 
 /** Makes what will be mounted and where, and writes the list that `mount --all` takes. */
-export function prepareMounts(wishes: readonly MountOptions[], listFile: string): void {
-  for (const { source, target } of wishes) {
+export function prepareMounts(mounts: readonly MountOptions[], listFile: string): void {
+  for (const { source, target } of mounts) {
     const isFile = source.endsWith('.conf');
     for (const path of source === 'tmpfs' ? [target] : [source, target]) {
       mkdirSync(isFile ? dirname(path) : path, { recursive: true });
       if (isFile) writeFileSync(path, '');
     }
   }
-  const lines = wishes.map(({ source, target }) =>
+  const lines = mounts.map(({ source, target }) =>
     source === 'tmpfs' ? `tmpfs ${target} tmpfs size=64k 0 0` : `${source} ${target} none bind 0 0`,
   );
   writeFileSync(listFile, `${lines.join('\n')}\n`);

@@ -28,13 +28,13 @@ test('what was not run is no failure, unless all is required', () => {
 
 test('what went wrong is always a failure', () => {
   delete process.env.KUBEDIAG_REQUIRE_ALL;
-  expect(failed('x', 'no room on the disk').ok).toBe(false);
+  expect(failed('x', 'no space on the disk').ok).toBe(false);
 });
 
 const rows = [
   barred('start', 61.23, 'ms', { under: 60 }),
   shown('node', 27, 'ms'),
-  failed('check', 'no room'),
+  failed('check', 'no space'),
 ];
 
 test('the table', () => {
@@ -43,7 +43,7 @@ test('the table', () => {
       'name   value  unit  bar   ok',
       'start   61.2  ms    < 60  NO',
       'node      27  ms',
-      'check      -              NO, not run: no room',
+      'check      -              NO, not run: no space',
       '',
     ].join('\n'),
   );
@@ -53,6 +53,6 @@ test('the same as JSON, where every row has every field', () => {
   expect(JSON.parse(jsonOf(rows))).toEqual([
     { name: 'start', value: 61.2, unit: 'ms', bar: '< 60', ok: false },
     { name: 'node', value: 27, unit: 'ms', bar: null, ok: true },
-    { name: 'check', value: null, unit: '', bar: null, ok: false, notRun: 'no room' },
+    { name: 'check', value: null, unit: '', bar: null, ok: false, notRun: 'no space' },
   ]);
 });

@@ -20,7 +20,7 @@ export function barred(name: string, value: number, unit: string, bar: Bar): Row
   return { name, value: rounded(value), unit, bar: textOf(bar), ok: isMet(value, bar) };
 }
 
-/** A figure without a bar, for whoever wants to know where a ratio comes from. */
+/** A value without a limit: the input of a ratio. */
 export function shown(name: string, value: number, unit: string): Row {
   return { name, value: rounded(value), unit, bar: undefined, ok: true };
 }

@@ -40,7 +40,7 @@ const ALL = [...SIGNATURES, ...logSignatures];
 const [rounds = '', lines = '', file = ''] = process.argv.slice(2);
 const times = { all: [] as number[], tenMore: [] as number[] };
 
-/** All lines that pass: the reader keeps some hundreds of them, which would be too easy. */
+/** All lines that pass: the reader retains only some hundreds of them, which would be too easy. */
 function passingLines(): LogLines['lines'] {
   const everything = { firstMax: Number(lines), lastMax: 1, characterMax: 8 * 1024 };
   const matching = new MatchingLines(literalsOf(ALL), everything);

@@ -13,7 +13,7 @@ const ORDINARY: readonly string[] = [
   'E{t} 4130850 pod_workers.go:1298] "Error syncing pod, skipping" err="failed to \\"StartContainer\\" for \\"app\\" with CrashLoopBackOff: \\"back-off 5m0s restarting failed container=app pod=web-{n}_default(6f1c)\\"" pod="default/web-{n}"',
 ];
 
-const TELLING: readonly string[] = [
+const RELEVANT: readonly string[] = [
   'I{t} 4130850 kubelet.go:2012] SyncLoop (housekeeping)',
   'I{t} 4130850 kubelet.go:1966] "SyncLoop (PLEG): event for pod" pod="default/web-{n}" event={"ID":"{n}","Type":"ContainerStarted"}',
   'I{t} 4130850 scope.go:117] "RemoveContainer" containerID="ca80f370dfb5320d7bf7dbc7eed6e7c306729f7b83d6a9ab{n}"',
@@ -35,8 +35,8 @@ export function writeLog(path: string, lines: number): void {
 }
 
 function lineAt(index: number): string {
-  const list = index % ONE_IN === 0 ? TELLING : ORDINARY;
-  const line = list[Math.floor(index / (list === TELLING ? ONE_IN : 1)) % list.length] ?? '';
+  const list = index % ONE_IN === 0 ? RELEVANT : ORDINARY;
+  const line = list[Math.floor(index / (list === RELEVANT ? ONE_IN : 1)) % list.length] ?? '';
   const second = new Date(1_774_000_000_000 + index * 250).toISOString();
   const time = `${second.slice(5, 7)}${second.slice(8, 10)} ${second.slice(11, 23)}000`;
   return line.replace('{t}', time).replaceAll('{n}', String(index).padStart(12, '0'));

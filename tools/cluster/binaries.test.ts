@@ -124,7 +124,7 @@ describe('a build', () => {
     vi.stubEnv('PATH', join(scratch, 'go'));
     expect(await obstacleToBuilding(join(scratch, 'here'), 1)).toBe(undefined);
     expect(await obstacleToBuilding(join(scratch, 'here'), 9e18)).toMatch(
-      /none\/mod has \d+[.]\d GB of the 9000000000[.]0 GB that it takes: make room/,
+      /none\/mod has \d+[.]\d GB of the 9000000000[.]0 GB that it needs: free some space/,
     );
   });
 });

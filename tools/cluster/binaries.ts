@@ -11,7 +11,7 @@ import { CURRENT, RECIPES, type Recipe } from './kubernetes-recipes.ts';
 import type { Log } from './log.ts';
 
 const run = promisify(execFile);
-/** Go keeps sources and what it compiled of them, 6 GB; programs and work in progress come on top. */
+/** Go caches sources and compiled code, 6 GB; programs and temporary files come on top. */
 const BUILD_BYTES = 10e9;
 const VERSION_MS = 30_000;
 
@@ -144,7 +144,7 @@ export async function obstacleToBuilding(
     const { bavail, bsize } = await statfs(existingParent(path));
     if (bavail * bsize >= needBytes) continue;
     const [free, need] = [bavail * bsize, needBytes].map((bytes) => (bytes / 1e9).toFixed(1));
-    return `${path} has ${free} GB of the ${need} GB that it takes: make room, or give --assets`;
+    return `${path} has ${free} GB of the ${need} GB that it needs: free some space, or give --assets`;
   }
   return undefined;
 }

@@ -66,7 +66,7 @@ it('leaves nothing when a program does not build, and says what the compiler say
   expect(await readdir(cache)).toEqual([]);
 });
 
-it('tells which program it builds, and how long it will take', async () => {
+it('reports which program it builds, and how long it will take', async () => {
   await makeGo(WRITE);
   const output: string[] = [];
   await buildKubernetes(RECIPE, join(cache, 'abc'), { log: (line) => output.push(line) });
@@ -105,7 +105,7 @@ it('says what the module proxy said, and where to look', async () => {
 it('says that the disk is full when it is', async () => {
   await makeGo(`echo 'write $WORK/b001/a.out: no space left on device' >&2; exit 1`);
   const building = buildKubernetes(RECIPE, join(cache, 'abc'), QUIETLY);
-  await expect(building).rejects.toThrow(/no space left on device\nmake room on the disk/);
+  await expect(building).rejects.toThrow(/no space left on device\nfree some space on the disk/);
 });
 
 it('leaves nothing when it is interrupted, neither a file nor what the compiler started', async () => {

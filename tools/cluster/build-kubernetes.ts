@@ -81,7 +81,8 @@ export async function buildKubernetes(
 
 function wayOut({ message }: Error, doing: string): string {
   // write /go/pkg/mod/cache/download/k8s.io/...: no space left on device
-  if (/no space left on device/.test(message)) return 'make room on the disk, or give --assets';
+  if (/no space left on device/.test(message))
+    return 'free some space on the disk, or give --assets';
   if (doing === FETCHING) {
     return 'see that the Go module proxy can be reached (go env GOPROXY), or give --assets';
   }
@@ -142,7 +143,7 @@ function linkerFlags(version: string): string {
 /** No C compiler wanted, and programs that run whatever libraries the machine has. */
 const PURE_GO = { CGO_ENABLED: '0' };
 
-/** Work in progress is kept in our folder: in its own, Go leaves it behind when it is interrupted. */
+/** Temporary files are in our folder: in its own, Go leaves them behind when it is interrupted. */
 function modulesGo(work: string): Go {
   const environment = { ...MACHINES_GO.environment, ...PURE_GO, GOFLAGS: '-mod=mod' };
   return { ...MACHINES_GO, environment: { ...environment, GOTMPDIR: work } };

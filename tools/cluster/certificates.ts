@@ -125,10 +125,10 @@ class Issuer {
     const args = ['req', '-x509', '-config', join(this.#folder, 'openssl.cnf'), '-days', DAYS];
     const newKey = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
     const files = ['-keyout', key, '-out', certificate];
-    const wishes = extensions.flatMap((extension) => ['-addext', extension]);
+    const extensionArgs = extensions.flatMap((extension) => ['-addext', extension]);
     await run(
       join(root, 'usr/bin/openssl'),
-      [...args, ...newKey, ...files, '-subj', subject, ...wishes, ...issuer],
+      [...args, ...newKey, ...files, '-subj', subject, ...extensionArgs, ...issuer],
       { env: { ...process.env, ...environment } },
     );
   }

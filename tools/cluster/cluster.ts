@@ -38,7 +38,7 @@ export interface Cluster {
   /** The kubelet's root, as it is called inside. */
   readonly kubeletRoot: string;
   readonly kubeconfig: string;
-  /** Where kubectl looks when it is not told. */
+  /** The default namespace of kubectl. */
   readonly namespace: string;
   /** The first process inside, as the caller sees it. */
   readonly pid: number;
@@ -51,7 +51,7 @@ export interface Cluster {
   readonly image: string;
   /** The words that stand before a command to run it inside. */
   readonly enter: readonly string[];
-  /** Settles when it is gone, whoever ended it. */
+  /** Settles when it has ended, for whatever reason. */
   readonly ended: Promise<unknown>;
   /** Where the caller finds a path of the inside. */
   outside(path: string): string;
@@ -123,7 +123,7 @@ export class RunningCluster implements Cluster {
 
   async run(command: readonly string[], options: RunOptions = {}): Promise<Ended> {
     const { input = '', environment = {}, limitMs = COMMAND_MS } = options;
-    // The limit is kept inside: from here only the program that enters could be ended.
+    // The limit is enforced inside: from here only the program that enters could be killed.
     const limit = ['timeout', '--signal=KILL', String(limitMs / 1000)];
     const child = spawn('env', [...this.enter, ...limit, ...inThisFolder(command)], {
       env: { ...personsEnvironment(this.#facts), ...environment },

@@ -33,13 +33,13 @@ const ENDS_WITH_PARENT = ['setpriv', '--pdeathsig', 'KILL'];
 const BEFORE_ENTERING = ['--ignore-signal=INT', ...ENDS_WITH_PARENT];
 const INSIDE = [...ENDS_WITH_PARENT, 'env', '--default-signal=INT'];
 
-interface Wish {
+interface ClusterCommandOptions {
   readonly kubelet?: string | undefined;
   readonly assets?: string | undefined;
 }
 
 /** Starts a cluster, leaves it in the background, and says how to use it. */
-export async function up(name: string, options: Wish): Promise<number> {
+export async function up(name: string, options: ClusterCommandOptions): Promise<number> {
   const claimed = await claim(name);
   if (!claimed) {
     console.error(`"${name}" is being started by somebody else`);
@@ -55,7 +55,7 @@ export async function up(name: string, options: Wish): Promise<number> {
   }
 }
 
-async function upAlone(name: string, options: Wish): Promise<number> {
+async function upAlone(name: string, options: ClusterCommandOptions): Promise<number> {
   const known = await read(name);
   if (known && isAlive(known.supervisor)) {
     console.error(`"${name}" is there already; see status, or take another --name`);
@@ -87,7 +87,7 @@ async function upAlone(name: string, options: Wish): Promise<number> {
 }
 
 /** Only gets the programs. */
-export async function build(options: Wish): Promise<number> {
+export async function build(options: ClusterCommandOptions): Promise<number> {
   const interrupted = interruption();
   const binaries = await findBinaries({ ...options, signal: interrupted });
   console.error('missing' in binaries ? binaries.missing : 'All programs are there.');
@@ -104,7 +104,7 @@ function interruption(): AbortSignal {
 
 async function startSupervisor(
   name: string,
-  { kubelet = '', assets = '' }: Wish,
+  { kubelet = '', assets = '' }: ClusterCommandOptions,
   signal: AbortSignal,
 ): Promise<KnownCluster | undefined> {
   const log = await open(logFile(name), 'a', 0o600);
@@ -184,7 +184,7 @@ export async function runInside(name: string, command: readonly string[]): Promi
   }
   const text = [...BEFORE_ENTERING, ...known.ready.enter, ...INSIDE, ...inThisFolder(command)];
   const child = spawn('env', text, { env: personsEnvironment(known.ready), stdio: 'inherit' });
-  // Ctrl-C is for the command, which the terminal tells itself; we wait for what it makes of it.
+  // The terminal sends Ctrl-C to the command itself; we wait for its reaction.
   let interrupted = false;
   process.on('SIGINT', () => {
     interrupted = true;
@@ -193,7 +193,7 @@ export async function runInside(name: string, command: readonly string[]): Promi
     process.on(signal, () => void passOn(signal, child));
   }
   const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-  // Whoever enters and is deaf to Ctrl-C says 1 of a command that was ended by it.
+  // A program that enters and ignores Ctrl-C reports 1 for a command that was ended by it.
   if (interrupted && code === 1) return INTERRUPTED;
   return code ?? ENDED_BY_SIGNAL + (signal ? constants.signals[signal] : 0);
 }

@@ -149,7 +149,7 @@ export function downloadedModule(module: string, answer: string): DownloadedModu
   return { folder, goMod };
 }
 
-/** Settings of the machine's Go: where its modules come from, where it keeps them. */
+/** Settings of the machine's Go: where its modules come from, where it caches them. */
 export async function goSettings<const N extends string>(
   ...names: readonly N[]
 ): Promise<Readonly<Record<N, string>>> {

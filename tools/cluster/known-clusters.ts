@@ -18,7 +18,7 @@ const STATE_FILE = 'cluster.json';
 // default, old-kubelet
 const NAME = /^[a-z0-9]([a-z0-9-]{0,18}[a-z0-9])?$/;
 
-/** A process, told from a later one that got the same number. */
+/** A process, distinguished from a later one with the same pid. */
 interface ProcessMark {
   readonly pid: number;
   /** Start time since the machine booted, and that boot. */
@@ -28,7 +28,7 @@ interface ProcessMark {
 /** What is written down about a cluster that `up` started. */
 export interface KnownCluster {
   readonly name: string;
-  /** Of the process that keeps it. */
+  /** Of its supervisor. */
   readonly supervisor: ProcessMark;
   /** Once it is ready. */
   readonly ready?: {
@@ -79,7 +79,7 @@ export async function write(cluster: KnownCluster): Promise<void> {
   await rename(work, file);
 }
 
-/** Once it runs: from then on `run` and `status` know it. This process is the one that keeps it. */
+/** Once it runs: from then on `run` and `status` know it. This process is its supervisor. */
 export async function writeReady(cluster: Cluster): Promise<void> {
   const { name, enter, kubeconfig, programs, logs, image, kubeletVersion } = cluster;
   const parts = Object.values(cluster.parts).map((part) => [part.name, markOf(part.pid)] as const);
@@ -130,7 +130,7 @@ function bornOf(pid: number): string | undefined {
 }
 
 /**
- * Ends a cluster, whatever is left of it: first the process that keeps it is asked, and what it did
+ * Ends a cluster, whatever is left of it: first its supervisor is asked, and what that did
  * not do, or was killed before it could, is done here. Rejects, and forgets nothing, when something
  * cannot be ended.
  */
@@ -143,7 +143,7 @@ export async function takeDown(name: string): Promise<void> {
     while (isAlive(known.supervisor) && Date.now() < deadline) await sleep(CHECK_INTERVAL_MS);
     if (isAlive(known.supervisor)) killIfThere(known.supervisor.pid);
   }
-  // Whoever kept it has waited long enough for what does not end.
+  // Its supervisor has waited long enough for what does not end.
   const limitMs = isStored ? LAST_TRY_MS : STOP_MS;
   for (const pid of await firstProcesses(name, known)) await endNamespaces(pid, limitMs);
   await removeCgroupTree(cgroupOf(folderOf(name)));

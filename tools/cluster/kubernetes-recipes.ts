@@ -7,13 +7,13 @@ export interface Recipe {
   /** Below cmd/ of the module k8s.io/kubernetes. */
   readonly programs: readonly string[];
   /**
-   * Kubernetes keeps the libraries of its own repository at "v0.0.0", and replaces each by a folder
+   * Kubernetes has the libraries of its own repository at "v0.0.0", and replaces each by a folder
    * that is not part of the module. They are published under this version too.
    */
   readonly libraries: string;
   /** The last Go that builds it; without one, the machine's. */
   readonly go?: string;
-  /** Modules that are gone from the world, and that nothing we build really uses. */
+  /** Modules that are no longer published, and that nothing we build really uses. */
   readonly gone: readonly string[];
   /** What a cold build takes on two cores, downloads included. */
   readonly minutes: number;

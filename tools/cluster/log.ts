@@ -1,2 +1,2 @@
-/** Tells the person who waits what is going on. */
+/** Prints progress for the user. */
 export type Log = (line: string) => void;

@@ -26,20 +26,20 @@ async function main(words: readonly string[]): Promise<number> {
     },
   });
   const [verb, ...rest] = positionals;
-  const { help, name = 'default', ...wish } = values;
+  const { help, name = 'default', ...options } = values;
   if (help || verb === 'help') {
     console.log(USAGE);
     return 0;
   }
   if (!isName(name)) return wrong(`no name: ${name} (small letters, digits, "-", at most 20)`);
-  for (const [option, value] of Object.entries(wish)) {
+  for (const [option, value] of Object.entries(options)) {
     if (value === '') return wrong(`--${option} what?`);
   }
   if (rest.length > 0) return wrong(`what is meant by "${rest.join(' ')}"?`);
   if (process.getuid?.() !== 0 && verb !== 'build') return wrong('it needs root');
   switch (verb) {
     case 'up':
-      return up(name, wish);
+      return up(name, options);
     case 'down':
       return down(name);
     case 'status':
@@ -47,7 +47,7 @@ async function main(words: readonly string[]): Promise<number> {
     case 'run':
       return command.length > 0 ? runInside(name, command) : wrong('run what? -- COMMAND');
     case 'build':
-      return build(wish);
+      return build(options);
     default:
       return wrong(verb ? `there is no "${verb}"` : 'what is to be done?');
   }

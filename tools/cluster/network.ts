@@ -11,7 +11,7 @@ export const POD_RANGE = '10.98.0.0/24';
 
 /**
  * Run once inside. A pair of connected interfaces is the one kind that every kernel can make up: one
- * end has the node's address, the other only keeps it up.
+ * end has the node's address, the other only brings it up.
  */
 export const MAKE_NETWORK = `set -e
 ip link set lo up

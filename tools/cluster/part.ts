@@ -89,7 +89,7 @@ export class Part {
     killIfThere(this.pid, 'SIGSTOP');
   }
 
-  /** Lets it go on. nsenter, which pauses with it, has to be told too. */
+  /** Resumes it. nsenter, which pauses with it, needs the signal too. */
   resume(): void {
     killIfThere(this.pid, 'SIGCONT');
     this.#child?.kill('SIGCONT');

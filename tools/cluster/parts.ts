@@ -39,7 +39,7 @@ export interface PartsOptions {
 
 const ETCD = 'http://127.0.0.1:2379';
 
-/** Every program of a cluster with one node, and what it has to be told. */
+/** Every program of a cluster with one node, and its arguments. */
 export function partPlans(options: PartsOptions): Readonly<Record<PartName, PartPlan>> {
   const { binaries, files, packages } = options;
   const plan = (name: PartName, program: string, words: readonly string[]) => ({

@@ -17,7 +17,7 @@ import { type PartsOptions, proxyConfig } from './parts.ts';
 
 const CONTAINERD_HOME = '/var/lib/containerd';
 
-// As on any machine that systemd started, mounts are passed on to whoever has a copy of the table.
+// As on any machine that systemd started, mounts propagate to every copy of the table.
 // Not before the two folders are there: else what is mounted in them would show in ours as well.
 // What the kubelet would set for the whole machine is covered too.
 // The kubelet is found where a distribution would put it, beside what the machine has there.
@@ -33,7 +33,7 @@ mkdir -p /run/containerd
 echo "$2" >/proc/sys/kernel/hostname`;
 
 export interface NodeSetup {
-  readonly wish: PartsOptions;
+  readonly options: PartsOptions;
   /** What a part finds programs and libraries by. */
   readonly environment: NodeJS.ProcessEnv;
   readonly kubeconfig: string;
@@ -70,7 +70,7 @@ export async function setUpNode(ingredients: {
   ]);
   await writeFile(files.containerd, containerdSettings(packages));
   return {
-    wish: {
+    options: {
       nodeName,
       binaries,
       certificates,

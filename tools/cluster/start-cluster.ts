@@ -27,7 +27,7 @@ export interface ClusterOptions {
   /** A version that can be built, or a path. */
   readonly kubelet?: string;
   readonly assets?: string;
-  /** All state is kept here; it must not exist yet, and is removed in the end. */
+  /** All state is stored here; it must not exist yet, and is removed in the end. */
   readonly scratch: string;
   readonly log?: Log;
   /** Gives up the start, and cleans up. */
@@ -38,9 +38,9 @@ export interface ClusterOptions {
  * Starts a Kubernetes cluster of one node and waits until the node is ready. It ends with stop(), or
  * with the process that called.
  */
-export async function startCluster(wish: ClusterOptions): Promise<Cluster> {
-  const { name, nodeName = name, scratch } = wish;
-  const binaries = await findBinaries(wish);
+export async function startCluster(options: ClusterOptions): Promise<Cluster> {
+  const { name, nodeName = name, scratch } = options;
+  const binaries = await findBinaries(options);
   if ('missing' in binaries) throw new Error(binaries.missing);
   const packages = await nodePackages();
   if ('missing' in packages) throw new Error(packages.missing);
@@ -53,7 +53,7 @@ export async function startCluster(wish: ClusterOptions): Promise<Cluster> {
     namespaces = await makePrivateNamespaces({ also: ['net', 'ipc', 'uts'] });
     const given = { name, nodeName, scratch, cgroup, binaries, packages, namespaces };
     const cluster = await assemble(given);
-    await bringUp(cluster, packages, wish);
+    await bringUp(cluster, packages, options);
     return cluster;
   } catch (error) {
     await namespaces?.stop();
@@ -94,8 +94,8 @@ async function assemble(ingredients: {
   readonly namespaces: PrivateNamespaces;
 }): Promise<RunningCluster> {
   const { name, scratch, cgroup, binaries, namespaces } = ingredients;
-  const { wish, environment, kubeconfig, logs, programs } = await setUpNode(ingredients);
-  const plans = partPlans(wish);
+  const { options, environment, kubeconfig, logs, programs } = await setUpNode(ingredients);
+  const plans = partPlans(options);
   const place = { enter: namespaces.enter, environment, folder: logs };
   const part = (of: PartName) => [of, new Part(plans[of], place)] as const;
   return new RunningCluster({
@@ -140,7 +140,7 @@ async function bringUp(
   await until('the node is ready', () => isReady(cluster));
 }
 
-/** It is told of a change instead of asking all the time, but not for so long that a part's end goes unseen. */
+/** Watches for a change instead of polling, but not for so long that the end of a part goes unnoticed. */
 const WAIT = ['wait', '--timeout=3s'];
 
 async function isReady(cluster: RunningCluster): Promise<boolean> {

@@ -63,7 +63,7 @@ test('each mutant changes what it says and nothing else', () => {
     expect(inAll).toBe(byItself);
     return inAll === asItIs;
   });
-  // Only its length is looked at.
+  // Only its length is checked.
   expect(unnoticed.map(({ before }) => before)).toEqual(["'old'"]);
 });
 

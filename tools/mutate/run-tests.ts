@@ -6,7 +6,7 @@ import {
   type TestSpecification,
 } from 'vitest/node';
 
-/** A child process: keeps one vitest ready, and runs the test files that its parent names. */
+/** A child process: holds one vitest ready, and runs the test files that its parent names. */
 
 export interface TestRequest {
   readonly mutant: number;

@@ -86,7 +86,7 @@ async function statesByReason(fault: AnyFault): Promise<ReadonlyMap<string, Set<
     const { report } = await judgedFixture(folder);
     addStates(states, fault, report);
   }
-  // Some can only be told from what somebody sent: on a node more would be known.
+  // Some reasons only occur with loose texts: on a node more would be known.
   for (const name of readdirSync(LOOSE_TEXTS)) {
     const given = await readGiven([join(LOOSE_TEXTS, name)]);
     addStates(states, fault, await examinedReport(given, 0));

@@ -25,7 +25,7 @@ test('shows the plan of a recovery without one', async () => {
   expect(page).toContain('Repairing 1 active finding of stale-subpath-mount will change worker-7:');
 });
 
-test('keeps to a margin in the page of a fault, which is itself shown in a terminal', async () => {
+test('has a margin in the page of a fault, which is itself shown in a terminal', async () => {
   const page = await withTranscripts('src/node/faults/x/README.md', marked('check'));
   const lines = page.split('\n').filter((line) => line.startsWith('    '));
   expect(lines).toContain('    $ kubediag check');

@@ -55,7 +55,7 @@ async function screenOfCommand(command: string, folder: string, width: number): 
     const chosen = chooseFindings(first.fault, { report, judged: one }, {});
     if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
     showPlan({ fault: first.fault, findings: chosen.taken }, { report, judged }, terminal);
-    // A recorded node cannot be asked by the hands, so this is what they say when nothing objects.
+    // A recorded node cannot be repaired, so this is the plan when nothing objects.
     const totals = { repaired: chosen.taken.length, refused: 0, failed: 0, left: 0 };
     terminal.out(totalsText(totals, true));
   } else {
@@ -64,7 +64,7 @@ async function screenOfCommand(command: string, folder: string, width: number): 
   return shown();
 }
 
-/** A terminal that keeps what is written to standard output, without colour. */
+/** A terminal that collects standard output, without colour. */
 function paper(width: number): { readonly terminal: Terminal; readonly shown: () => string } {
   const written: string[] = [];
   const terminal: Terminal = {

@@ -52,7 +52,7 @@ const walking: readonly Weakness[] = [
   [
     'A Diagnosis waited forever for a missing pod or node, or a selector without matches',
     [DRIVE, 'the node of a pod is written down, and a node that nobody serves'],
-    [AGENT, 'what never comes is told when its time is over'],
+    [AGENT, 'reports a missing object after its timeout'],
   ],
   [
     'A Diagnosis with dots in its name, as created for every alert, never ended',
@@ -60,8 +60,8 @@ const walking: readonly Weakness[] = [
   ],
   [
     'A step did not get the results of earlier steps, nor the pod',
-    [JOURNEY, 'each is told what came before it'],
-    ['pipeline/operations/step-input.test.ts', 'a step is told %s'],
+    [JOURNEY, 'each step gets the results of earlier steps'],
+    ['pipeline/operations/step-input.test.ts', 'a step gets %s'],
   ],
   [
     'There was no condition when all paths had failed',
@@ -91,7 +91,7 @@ const walking: readonly Weakness[] = [
   ],
   [
     'There was no cancellation, deadline, dry run or approval',
-    [DRIVE, 'a cancel in the middle of a step keeps its result, and begins no other'],
+    [DRIVE, 'a cancel during a step preserves its result, and starts no other step'],
     [DRIVE, 'one whose time is over begins no further step, and says so'],
     [STEP, 'with a dry run, or with recovery "Never", nothing is changed'],
     [STEP, 'with recovery "Approval" it waits, and says what for'],
@@ -99,17 +99,17 @@ const walking: readonly Weakness[] = [
   [
     'Results exceeded the limit of etcd, and the failed write ran the step again',
     [KEEP, 'a result that is too large for a status is handed on whole'],
-    [KEEP, 'the largest of many results make room, and a status has its limit'],
+    [KEEP, 'the largest of many results are stored separately, and a status has its limit'],
     [KEEP, 'what is too much altogether fails its step, once'],
   ],
   [
     'Finished Diagnoses stayed forever, or were deleted at an unpredictable time',
     [RUNNER, 'one that has ended is deleted when its time has come'],
-    [RUNNER, 'one that is to be deleted is deleted by the next process too, and another is kept'],
+    [RUNNER, 'an expired Diagnosis is also deleted after a restart, and another one stays'],
   ],
   [
     'Running Diagnoses were deleted to free space',
-    [AGENT, 'one that is to be kept for no time is deleted after its end, and not before'],
+    [AGENT, 'a Diagnosis with ttlSecondsAfterFinished 0 is deleted after its end, and not before'],
   ],
   [
     'A failure was counted at each reconciliation, and steps were not timed',
@@ -139,7 +139,10 @@ const graphs: readonly Weakness[] = [
 ];
 
 const steps: readonly Weakness[] = [
-  ['A script that failed was a success', [SCRIPT, 'its code is honoured, and its output is kept']],
+  [
+    'A script that failed was a success',
+    [SCRIPT, 'its exit code counts, and its output is stored'],
+  ],
   [
     'A missing argument shifted the others',
     [SCRIPT, 'arguments keep their places when one is missing'],
@@ -168,7 +171,7 @@ const steps: readonly Weakness[] = [
   ],
   [
     'Servers were not authenticated, and responses were read without a size limit',
-    [HTTP, 'for which nobody vouches is told nothing'],
+    [HTTP, 'without a trusted certificate gets no request'],
     [HTTP, 'an endless answer is not read to its end'],
   ],
   [
@@ -193,7 +196,7 @@ const steps: readonly Weakness[] = [
 const ownProcessors: readonly Weakness[] = [
   [
     'Wrong or missing input crashed a processor',
-    ['pipeline/operations/processors.test.ts', '%s answers a step that was told nothing'],
+    ['pipeline/operations/processors.test.ts', '%s answers a step without input'],
     ['pipeline/operations/processors.test.ts', '%s says what is missing'],
   ],
   [
@@ -202,7 +205,7 @@ const ownProcessors: readonly Weakness[] = [
   ],
   [
     'Any file of the host could be downloaded as a core file',
-    [PROFILERS, 'tell core files by their names, and follow nobody to another folder'],
+    [PROFILERS, 'list core files by their names, and follow no link to another folder'],
   ],
   [
     'A pod was deleted only because the caller described it',
@@ -228,12 +231,15 @@ const ownProcessors: readonly Weakness[] = [
     ['pipeline/operations/pod-detail.test.ts', 'secrets of a pod reach neither its detail'],
     [
       'pipeline/operations/process-collector.test.ts',
-      'a process is told as every KubeDiag tells it',
+      'a process is listed as in upstream KubeDiag',
     ],
   ],
   [
     'Files written by a processor were never removed',
-    ['lib/state/stored-files.test.ts', 'a file is kept for root alone, and the oldest make room'],
+    [
+      'lib/state/stored-files.test.ts',
+      'only root can read a stored file, and the oldest files are removed',
+    ],
   ],
 ];
 

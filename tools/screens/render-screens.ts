@@ -14,7 +14,7 @@ import { svgOf } from './svg.ts';
 
 const FOLDER = 'docs/screens';
 const WIDTHS = [80, 120] as const;
-/** Of the picture: what a page of text has room for. */
+/** Of the picture: the width of a page of text. */
 const PICTURE_WIDTH = 100;
 
 /** The screens of `kubediag check`, by the paths of their files. */
@@ -35,7 +35,7 @@ export async function renderScreens(): Promise<ReadonlyMap<string, string>> {
   return created;
 }
 
-/** The list of the screens, for whoever looks for one. */
+/** The list of the screens. */
 export function screensPage(): string {
   const rows = SCENES.map(({ name, title }) => {
     const links = WIDTHS.flatMap((width) =>
@@ -78,7 +78,7 @@ type Painter = Terminal['style'];
 
 const plain: Painter = (_, text) => text;
 
-/** As a terminal is told it. */
+/** As a terminal gets it. */
 const CODES: Readonly<Record<Style, readonly [number, number]>> = {
   bold: [1, 22],
   dim: [2, 22],

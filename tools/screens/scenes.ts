@@ -15,7 +15,7 @@ import { SeenByInit } from './seen-by-init.ts';
 /** A node that a screen is made of. */
 export interface Scene {
   readonly name: string;
-  /** What a reader of the list of screens is told. */
+  /** The description in the list of screens. */
   readonly title: string;
   readonly node: () => NodeReader;
   /** How long the check took there. */

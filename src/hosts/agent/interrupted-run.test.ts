@@ -158,7 +158,7 @@ async function letTimePass(): Promise<void> {
   store.close();
 }
 
-test('what never comes is told when its time is over, though nothing changes any more', async () => {
+test('reports a missing object after its timeout, though nothing changes any more', async () => {
   const before = await standing();
   await before.make(OPERATIONS, prints('one'));
   await before.make(SETS, chain('one', 'two'));
@@ -221,7 +221,7 @@ test('a server that nobody can reach holds up no other Diagnosis, and a cancel e
   }
 });
 
-test('one that is to be kept for no time is deleted after its end, and not before', async () => {
+test('a Diagnosis with ttlSecondsAfterFinished 0 is deleted after its end, and not before', async () => {
   const me = await standing();
   await begun(me, waits('one'), prints('two'));
   await me.patch(`${DIAGNOSES}/d`, { spec: { ttlSecondsAfterFinished: 0 } });

@@ -35,7 +35,7 @@ export async function saveBundle(
   stateFolder: string,
   name: string,
 ): Promise<Saved> {
-  // Whoever else can write there could lead us to another file.
+  // Another writer there could redirect us to another file.
   const prepared = await tried(prepareFolder(stateFolder));
   if (!prepared.ok) return { trouble: prepared.why, todo: prepared.todo };
   const folder = join(stateFolder, 'bundles');
@@ -63,7 +63,7 @@ export async function checkSaving(
   }
 }
 
-const MAKE_SPACE = 'make room (see df -h and df -i), or choose another --state-dir';
+const MAKE_SPACE = 'free some space (see df -h and df -i), or choose another --state-dir';
 const TOO_LARGE = 'look at fewer faults at once';
 
 /** The folder, the bundle under two names, the lock, its holder and the journal. */

@@ -203,7 +203,7 @@ describe('a clock that is set during a call', () => {
     vi.useRealTimers();
   });
 
-  /** Knows v1 no more, and v1alpha2 as told; the clock is set between the two. */
+  /** No longer knows v1, and knows v1alpha2 as configured; the clock is set between the two. */
   async function changing(setByMs: number, calls: Calls): Promise<RuntimeConnection> {
     const socket = join(folder, 'runtime.sock');
     const unimplemented: Calls = {

@@ -27,7 +27,7 @@ export interface RuntimeConnection {
   containerStatus(id: string, verbose?: boolean): Promise<RuntimeReply<ContainerStatusResponse>>;
   /** With all that the runtime knows of it. */
   podSandboxStatus(id: string): Promise<RuntimeReply<PodSandboxStatusResponse>>;
-  /** Ends the calls under way; nothing of the connection keeps the process alive afterwards. */
+  /** Ends running calls; afterwards the connection does not prevent the process from exiting. */
   close(): void;
 }
 

@@ -8,7 +8,7 @@ import { RUNTIME_COMMAND_MS } from './limits.ts';
 import { Wire } from './wire.ts';
 
 /**
- * What changes something in a runtime; the hands alone may hold it. Each call ends within its time
+ * Calls that change something in a runtime; only `repair` may use them. Each call ends within its time
  * limit, like those of the client, and is rejected with a RuntimeCallError. By the rules of CRI
  * none of them fails for something that is gone already, though some runtimes say `missing` then.
  */

@@ -65,7 +65,7 @@ function classOf(error: ServiceError, call: { socket: string; limitMs: number })
   }
 }
 
-/** One code for all that can happen before a runtime speaks; the text tells more. */
+/** One code for all that can happen before a runtime answers; the text has the details. */
 function unavailable(details: string, socket: string): Class {
   // No connection established. Last error: Error: connect ENOENT /run/x.sock. Resolution note:
   const errno = /\bconnect (E[A-Z]+)\b/.exec(details)?.[1];

@@ -93,7 +93,7 @@ main.main()
     expect(dump.groups[0]?.frames.map((frame) => frame.function)).toEqual(BUSY.functions);
   });
 
-  test('frames that Go left out are told', () => {
+  test('reports frames that Go left out', () => {
     const text = eachDump([BUSY]).replace('os.Stat(', '...23 frames elided...\nos.Stat(');
     const [group] = parseGoroutineDump(text).groups;
     expect(group).toMatchObject({ isCut: true, isHeadless: false });
@@ -134,7 +134,7 @@ main.main()
     expect(dump.groups[0]?.frames).toHaveLength(2);
   });
 
-  test('too many different stacks are counted, not kept', () => {
+  test('too many different stacks are only counted', () => {
     const parser = new DumpParser();
     for (let at = 0; at < GROUPS_MAX + 50; at += 1) {
       parser.push(`${eachDump([{ functions: [`main.f${at}`], id: at }])}\n`);

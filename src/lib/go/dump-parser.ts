@@ -22,7 +22,7 @@ const LETTER_G = 0x67;
 
 /**
  * Reads a goroutine dump as it comes, in whatever pieces and whatever is written around it: `?debug=1`,
- * `?debug=2`, the trace of a program that was ended, and what a log made of those. What it keeps does
+ * `?debug=2`, the trace of a program that was ended, and what a log made of those. What it retains does
  * not depend on how long the dump is.
  */
 export class DumpParser {

@@ -17,11 +17,11 @@ export interface GoroutineDump {
 
 export interface GoroutineGroup {
   readonly count: number;
-  /** "select", "syscall", "sync.Mutex.Lock"...; null when the dump does not tell. */
+  /** "select", "syscall", "sync.Mutex.Lock"...; null when the dump does not contain it. */
   readonly state: string | null;
-  /** How long the longest of them waits, in whole minutes; null when the dump does not tell. */
+  /** How long the longest of them waits, in whole minutes; null when the dump does not contain it. */
   readonly minutes: number | null;
-  /** The first few; none when the dump does not tell. */
+  /** The first few; none when the dump does not contain them. */
   readonly ids: readonly number[];
   readonly isLocked: boolean;
   /** As the program put them on the first of them. */

@@ -1,4 +1,4 @@
-/** Different stacks that are kept apart. A kubelet on a bad day has some hundred. */
+/** Different stacks that are retained. An overloaded kubelet has some hundred. */
 export const GROUPS_MAX = 4_000;
 
 /** Bytes of one stack. Go prints at most a hundred frames of one, which is some ten kilobytes. */
@@ -10,7 +10,7 @@ export const LINE_BYTES_MAX = 64 * 1024;
 /** Goroutines of one group that are named by their ids. */
 export const IDS_MAX = 8;
 
-/** Lines in front of which a log has put something are looked at so far for the dump's own words. */
+/** How far into a line the parser searches for the dump's own text, behind the prefix of a log. */
 export const PREFIX_BYTES_MAX = 512;
 
 /** Sections and loaded parts of a program; a kubelet has some twenty-five and ten. */

@@ -109,7 +109,7 @@ describe('a CPU profile', () => {
     });
   });
 
-  test('cut anywhere, or with any byte changed, it is a profile or told to be none', () => {
+  test('cut anywhere, or with any byte changed, it is a profile or rejected', () => {
     const whole = fixture();
     const tries = whole.flatMap((_, at) => [
       whole.slice(0, at),

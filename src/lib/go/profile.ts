@@ -10,7 +10,7 @@ export interface Profile {
   readonly measure: string;
   /** "nanoseconds" */
   readonly unit: string;
-  /** How long was measured; 0 when it is not told. */
+  /** How long was measured; 0 when unknown. */
   readonly durationMs: number;
   readonly time: Date | null;
   readonly total: number;

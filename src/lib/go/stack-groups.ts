@@ -28,7 +28,7 @@ interface Line {
 type Growing = { -readonly [K in keyof GoroutineGroup]: GoroutineGroup[K] } & { ids: number[] };
 
 /**
- * Puts goroutines with the same stack together while they are read. The bytes of a stack are kept
+ * Groups goroutines with the same stack while they are read. The bytes of a stack are retained
  * only until its end is met, and decoded only if it is a new one: so memory depends on how many
  * different stacks there are, not on how many goroutines.
  */
@@ -54,7 +54,7 @@ export class StackGroups {
     return this.#total;
   }
 
-  /** Goroutines that found no room. */
+  /** Goroutines beyond the limit. */
   get left(): number {
     return this.#left;
   }

@@ -1,6 +1,6 @@
 import type { StackHead } from './stack-groups.ts';
 
-/** The lines of a stack, told apart by their bytes: a dump has millions of them. */
+/** The lines of a stack, recognised by their bytes: a dump has millions of them. */
 
 const SPACE = 0x20;
 const TAB = 0x09;
@@ -51,7 +51,7 @@ export function isCreator(bytes: Uint8Array, start: number, end: number): boolea
 
 const IN_GOROUTINE = ' in goroutine ';
 
-/** Without the goroutine that did it, which Go tells since 1.21. */
+/** Without the goroutine that did it, which Go prints since 1.21. */
 export function creatorEnd(bytes: Uint8Array, start: number, end: number): number {
   const space = bytes.indexOf(SPACE, start);
   return space >= 0 && startsWith(bytes, space, end, IN_GOROUTINE) ? space : end;

@@ -28,17 +28,17 @@ function sourceOf(bytes: Uint8Array): ByteSource {
   };
 }
 
-type Wish = Partial<ProgramOptions> & Pick<ProgramOptions, 'layout'>;
+type TableOptions = Partial<ProgramOptions> & Pick<ProgramOptions, 'layout'>;
 type Change = (view: DataView) => void;
 
-function maybeTableOf(options: Wish, change: Change = () => {}) {
+function maybeTableOf(options: TableOptions, change: Change = () => {}) {
   const bytes = syntheticProgram({ functions: FUNCTIONS, frames: FRAMES, ...options });
   change(new DataView(bytes.buffer));
   const elf = readElf(sourceOf(bytes));
   return elf && readPcLineTable(programInFile(elf));
 }
 
-function tableOf(options: Wish, change?: Change) {
+function tableOf(options: TableOptions, change?: Change) {
   const table = maybeTableOf(options, change);
   if (!table) throw new Error('no table');
   return table;
@@ -136,7 +136,7 @@ test('where C comes first and nothing says where Go begins, no function is named
   expect(maybeTableOf({ layout: '1.26' }, isLost)?.functionAt(inside(1))?.name).toBe('os.Stat');
 });
 
-test("where C's linker has put the description among other data, both of its pointers tell it", () => {
+test("where C's linker has put the description among other data, both of its pointers find it", () => {
   const options = { layout: '1.26', foreignBytes: FUNCTION_BYTES, isLinkedByC: true } as const;
   const found = tableOf(options).functionAt(inside(1) + FUNCTION_BYTES);
   expect(found?.name).toBe('os.Stat');
@@ -145,7 +145,7 @@ test("where C's linker has put the description among other data, both of its poi
 const BIAS = 0x7f0000000000;
 
 /** The same program as a process has it in memory, with these pointers moved. */
-function runningTable(options: Wish, pointers: readonly number[], isWritable: boolean) {
+function runningTable(options: TableOptions, pointers: readonly number[], isWritable: boolean) {
   const bytes = syntheticProgram({ functions: FUNCTIONS, frames: FRAMES, ...options });
   // One segment holds all; that of the table is writable where a program may be loaded anywhere.
   new DataView(bytes.buffer).setUint32(68, isWritable ? 7 : 5, true);
@@ -166,10 +166,10 @@ function runningTable(options: Wish, pointers: readonly number[], isWritable: bo
 const NOTHING = new Uint8Array();
 const ROWS = Array.from(Array(FUNCTIONS.length + 1).keys(), (row) => TABLE + 0x100 + row * 16);
 
-/** Only these pointers tell then where the functions begin. */
+/** Only these pointers then show where the functions start. */
 const WITH_C = { layout: '1.26', foreignBytes: FUNCTION_BYTES } as const;
 
-test.each<[string, Wish, readonly number[], boolean]>([
+test.each<[string, TableOptions, readonly number[], boolean]>([
   ['the addresses in the rows of its table', { layout: '1.16' }, ROWS, true],
   ['the pointers of its description', WITH_C, [MODULE, MODULE + 22 * 8], true],
   ['nothing, where all is read from the file', { layout: '1.16' }, [], false],

@@ -10,7 +10,7 @@ import { runProgram } from './run.ts';
 /** It does not heed SIGTERM, has a child, and says who both are. */
 const STUBBORN = 'trap "" TERM; sleep 600 & echo $$ $!; while :; do sleep 600; done';
 
-/** Another process of ours, which runs a program for so long, and tells what that says. */
+/** Another process of ours, which runs a program with this time limit and prints its output. */
 const HOLDER = `
   import { runProgram } from ${JSON.stringify(join(import.meta.dirname, 'run.ts'))};
   const [deadlineMs, scratch] = process.argv.slice(-2);

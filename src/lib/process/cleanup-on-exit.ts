@@ -22,7 +22,7 @@ rmdir -- "$1"
 kill -9 0
 `;
 
-/** Whoever runs a program kills the group of this watcher when that has ended. */
+/** The caller kills the group of this watcher when the program has ended. */
 export function cleanUpOnExit(
   group: number,
   deadlineMs: number,
@@ -33,7 +33,7 @@ export function cleanUpOnExit(
     const shell = systemProgram('sh') ?? '/bin/sh';
     const watcher = spawn(shell, ['-c', WATCH, String(group), String(seconds), ...scratch], {
       cwd: '/',
-      // Out of reach of whoever it watches, and of Ctrl-C.
+      // Out of reach of the process that it watches, and of Ctrl-C.
       detached: true,
       env: PLAIN_ENVIRONMENT,
       stdio: ['pipe', 'ignore', 'ignore'],

@@ -8,7 +8,7 @@ export interface CompanionCommand {
   readonly environment?: NodeJS.ProcessEnv;
   /** Open files of ours that it gets too, as its numbers 3, 4 and so on. */
   readonly files?: readonly number[];
-  /** It stays in our process group, so that whoever kills that kills it too. */
+  /** It stays in our process group, so that a signal to the group reaches it too. */
   readonly isOfOurGroup?: boolean;
   /** It calls `dieWithParent`, for which it gets a pipe that ends when we do. Not beside `files`. */
   readonly diesWithUs?: boolean;
@@ -54,7 +54,7 @@ export function startCompanion(command: CompanionCommand, events: CompanionEvent
   child?.stdout?.on('data', events.onOutput);
   child?.stderr?.on('data', (chunk: Buffer) => events.onErrorOutput?.(chunk));
   child?.stderr?.on('error', () => {});
-  // What can no longer be written is not wanted: the exit is told by its own event.
+  // A write error is ignored: the exit has its own event.
   child?.stdin?.on('error', () => {});
   child?.stdout?.on('error', () => {});
   const pipes: readonly (Readable | Writable | null | undefined)[] | undefined = child?.stdio;
@@ -105,7 +105,7 @@ function started(
     });
     return child.on('error', fail) as Child;
   } catch (error) {
-    // Most errors come as an event, but a machine without memory throws. Told later, as the others.
+    // Most errors come as an event, but without memory `spawn` throws. Reported later, as the others.
     setImmediate(() => fail(error as Error));
     return undefined;
   }

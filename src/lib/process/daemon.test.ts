@@ -21,15 +21,15 @@ function shell(script: string, options: Partial<DaemonCommand> = {}) {
 }
 
 test('one that says that it is ready runs on, in a session of its own', async () => {
-  const start = await shell('echo ready; echo told >&2; exec sleep 60');
+  const start = await shell('echo ready; echo note >&2; exec sleep 60');
   if (!start.started) throw new Error(start.why);
   const [session] = readFileSync(`/proc/${start.pid}/stat`, 'utf8').split(' ').slice(5, 6);
-  await expect.poll(() => readFileSync(logFile, 'utf8'), { timeout: 10_000 }).toContain('told\n');
+  await expect.poll(() => readFileSync(logFile, 'utf8'), { timeout: 10_000 }).toContain('note\n');
   process.kill(start.pid, 'SIGKILL');
   expect(session).toBe(String(start.pid));
 });
 
-test('one that ends before, is late or cannot be started is told, and does not stay', async () => {
+test('reports one that ends early, is late or cannot be started, and leaves nothing running', async () => {
   expect(await shell('exit 3')).toEqual({ started: false, why: 'it ended with code 3' });
   const late = await shell(`echo $$ >${scratch}/pid; exec sleep 60`, { deadlineMs: 500 });
   expect(late).toEqual({ started: false, why: 'it was not ready within 0.5 s' });

@@ -73,7 +73,7 @@ test('a child that writes more than a pipe holds, at once, waits until it is rea
   expect(output.length).toBeGreaterThan(1e7);
 });
 
-test('a child that fails ends by itself, and its parent is told', async () => {
+test('a child that fails ends by itself, and its parent gets the error', async () => {
   const { rest } = await startBoth('setTimeout(() => process.exit(70), 200);');
   expect(await rest()).toBe('it ended with code 70');
 });

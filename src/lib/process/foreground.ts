@@ -21,7 +21,7 @@ const SIGNALLED = 128;
 
 /**
  * Lets a program have our terminal, in our process group, for as long as it likes: nobody but the
- * person in front of it can say when it is done. Its exit code, as a shell tells it.
+ * person in front of it can say when it is done. Its exit code, as a shell reports it.
  */
 export async function runForeground(command: ForegroundCommand): Promise<number> {
   const child = spawn(command.program, command.arguments, {
@@ -53,7 +53,7 @@ function childOf(pid = 0): number | undefined {
     const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
     return Number.parseInt(text, 10) || undefined;
   } catch {
-    return undefined; // It has ended, or this kernel does not tell.
+    return undefined; // It has ended, or this kernel does not report it.
   }
 }
 

@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const FUSE = join(import.meta.dirname, '../../../test/rig/hung-fuse.ts');
 
-/** In namespaces of its own: a dead FUSE mount, and a program that looks at it. */
+/** In private namespaces: a dead FUSE mount, and a program that reads it. */
 const SCRIPT = `
   import { spawn } from 'node:child_process';
   import { once } from 'node:events';

@@ -40,12 +40,12 @@ async function waitUntilDead(pid: number): Promise<boolean> {
 
 const output = { isCut: false, isHeld: false };
 
-test('a program that ends tells its code and both outputs', async () => {
+test('a program that ends gives its code and both outputs', async () => {
   const result = await shell('echo out; echo err >&2; exit 3');
   expect(result).toEqual({ ended: 'exit', code: 3, stdout: 'out\n', stderr: 'err\n', ...output });
 });
 
-test('a program that is killed tells the signal', async () => {
+test('a program that is killed gives the signal', async () => {
   const result = await shell('kill -9 $$');
   expect(result).toEqual({ ended: 'signal', signal: 'SIGKILL', stdout: '', stderr: '', ...output });
 });
@@ -101,7 +101,7 @@ test('what a program prints may be taken as it comes, until it is enough', async
   expect(all).toEqual({ ended: 'exit', code: 0, stdout: '', stderr: '', ...output });
 });
 
-test('a program past its deadline is told to end, and does', async () => {
+test('a program past its deadline gets SIGTERM, and ends', async () => {
   const { result, tookMs } = await timed(() => shell('echo begun; sleep 60', { deadlineMs: 200 }));
   expect(result).toEqual({ ended: 'deadline', stdout: 'begun\n', stderr: '', ...output });
   expect(tookMs).toBeLessThan(200 + SLACK_MS);
@@ -126,7 +126,7 @@ test('a program that ignores SIGTERM is killed', async () => {
   if ('stdout' in result) expect(await waitUntilDead(Number(result.stdout))).toBe(true);
 });
 
-test('a grandchild that keeps the pipe open is killed and does not delay the answer', async () => {
+test('a grandchild that holds the pipe open is killed and does not delay the answer', async () => {
   const { result, tookMs } = await timed(() => shell('sleep 60 & echo $!; exit 0'));
   expect(result).toMatchObject({ ended: 'exit', code: 0, isHeld: false });
   expect(tookMs).toBeLessThan(2 * drainMs + SLACK_MS);
@@ -139,7 +139,7 @@ test('a grandchild of the group without a pipe of ours is killed too', async () 
   if ('stdout' in result) expect(await waitUntilDead(Number(result.stdout))).toBe(true);
 });
 
-test('a grandchild in a session of its own does not delay the answer, and is told', async () => {
+test('a grandchild in its own session does not delay the answer, and is reported', async () => {
   const { result, tookMs } = await timed(() =>
     shell('setsid sh -c "echo \\$\\$; exec sleep 60" & sleep 0.2; exit 0'),
   );

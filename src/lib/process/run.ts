@@ -11,7 +11,7 @@ export interface Program {
   readonly program: string;
   readonly arguments: readonly string[];
   readonly deadlineMs: number;
-  /** Whoever aborts it brings the deadline forward to that moment. */
+  /** Aborting it moves the deadline to that moment. */
   readonly stop?: AbortSignal;
   /** Of each of the two outputs; what comes after is read and thrown away. */
   readonly outputBytesMax: number;
@@ -42,7 +42,7 @@ export interface Output {
   readonly isHeld: boolean;
 }
 
-/** A process that even SIGKILL did not end. The start time tells it from a later one of that pid. */
+/** A process that even SIGKILL did not end. The start time distinguishes it from a later process with that pid. */
 export interface AbandonedProcess {
   readonly pid: number;
   /** Field 22 of /proc/<pid>/stat: clock ticks since boot. */
@@ -93,7 +93,7 @@ function endOf(child: ChildProcess, asked: Program): Promise<End> {
     const settle = (end: End) => {
       for (const timer of timers) clearTimeout(timer);
       asked.stop?.removeEventListener('abort', endIt);
-      signalGroup(child, 'SIGKILL'); // Whoever of its group is left, with or without a pipe of ours.
+      signalGroup(child, 'SIGKILL'); // The rest of its group, with or without a pipe of ours.
       resolve(end);
     };
     const endIt = () => {

@@ -11,7 +11,7 @@ export interface NamedProcess {
 
 /**
  * Sends a signal, unless the process of this number is another one here: it has ended since, or we
- * are in a PID namespace in which numbers mean others. Tells why it was not sent.
+ * are in a PID namespace in which numbers mean others. Returns why it was not sent.
  */
 export function sendSignal(
   { pid, startTime }: NamedProcess,

@@ -2,7 +2,7 @@ import { existsSync, lstatSync, realpathSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 /**
- * Where programs are on a node, also when /bin is gone. Not in PATH: that belongs to whoever started
+ * Where programs are on a node, also when /bin is gone. Not in PATH: that belongs to the user who started
  * us, and what we start here sees the whole machine.
  */
 export const SYSTEM_FOLDERS = [
@@ -18,7 +18,7 @@ export function systemProgram(name: string): string | undefined {
   return SYSTEM_FOLDERS.map((folder) => join(folder, name)).find((file) => existsSync(file));
 }
 
-/** Where programs that act as root are taken from: what an administrator adds by hand is not. */
+/** Directories of programs that run as root: not those to which an administrator adds programs. */
 const PACKAGED_FOLDERS = ['/usr/bin', '/bin', '/usr/sbin', '/sbin'];
 
 export type Trusted =

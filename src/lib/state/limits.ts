@@ -10,6 +10,6 @@ export const LOCK_TRIES_MAX = 1_000;
 /** Symbolic links on the way to our folder; the kernel follows no more. */
 export const LINKS_MAX = 40;
 
-/** Files of one kind that are kept, and what they may take of the disk together. */
+/** Files of one kind that are retained, and their total size. */
 export const STORED_FILES_MAX = 20;
 export const STORED_BYTES_MAX = 256 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { thisProcess } from './this-process.ts';
 
 const here = (file: string) => JSON.stringify(join(import.meta.dirname, file));
 
-/** Takes the lock, says so, and keeps it. */
+/** Takes the lock, prints that, and holds it. */
 const HOLDER = `
   import { takeNodeLock } from ${here('node-lock.ts')};
   import { thisProcess } from ${here('this-process.ts')};

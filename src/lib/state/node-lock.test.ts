@@ -50,7 +50,7 @@ test('a live holder is named, and the lock is free again after its release', asy
   first.lock.release();
   const third = await takeNodeLock(folder, self);
   expect(third.isTaken).toBe(true);
-  // Whoever released it cannot take it from its next holder.
+  // A second release does not take it from the next holder.
   first.lock.release();
   expect(await taken()).toBe(false);
 });
@@ -65,7 +65,7 @@ test('a holder whose name was not written down, or was lost, has the lock all th
   }
 });
 
-test('the lock is for our eyes only, and leaves nothing else behind', async () => {
+test('only our account can access the lock, and it leaves nothing else behind', async () => {
   await takeNodeLock(folder, self);
   expect(readdirSync(folder)).toEqual(['holder', 'lock-1']);
   for (const name of readdirSync(folder)) {
@@ -90,7 +90,7 @@ test('who only asks for the holder changes nothing', async () => {
   expect(await taken()).toBe(true);
 });
 
-test('what is no socket, or one that nobody listens at, keeps nobody from the lock', async () => {
+test('a file that is no socket, or a socket without a listener, does not block the lock', async () => {
   mkdirSync(join(folder, 'lock-1'));
   writeFileSync(join(folder, 'lock-7'), '');
   expect(await taken()).toBe(true);
@@ -98,7 +98,7 @@ test('what is no socket, or one that nobody listens at, keeps nobody from the lo
   expect(await taken()).toBe(false);
 });
 
-/** Takes the lock and keeps it. */
+/** Takes the lock and holds it. */
 const HOLDER = `
   import { takeKernelLock } from ${JSON.stringify(join(import.meta.dirname, 'kernel-lock.ts'))};
   await takeKernelLock(process.argv[1]);
@@ -106,7 +106,7 @@ const HOLDER = `
   setInterval(() => {}, 1000);
 `;
 
-test('a holder that is stopped, and has no room for another connection, has the lock', async () => {
+test('a stopped holder with a full backlog still has the lock', async () => {
   const words = ['--input-type=module-typescript', '--no-warnings', '-e', HOLDER, folder];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   onTestFinished(() => void child.kill('SIGKILL'));

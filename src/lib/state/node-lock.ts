@@ -7,9 +7,9 @@ import { LOCK_BYTES_MAX } from './limits.ts';
 import { emptyIfWritable, fieldsIn, prepareFolder, textIfThere } from './state-folder.ts';
 import type { Actor } from './this-process.ts';
 
-/** The right to change this node: one process at a time has it, and acts one deed at a time. */
+/** The right to change this node: one process at a time has it, and performs one action at a time. */
 export interface NodeLock {
-  /** Set while a deed is performed under it. */
+  /** Set while an action is performed under it. */
   isActing: boolean;
   readonly release: () => void;
 }
@@ -116,7 +116,7 @@ function earlierFiles(folder: string): readonly string[] {
 }
 
 /**
- * Whoever has the lock as earlier versions took it: a process named by the newest of numbered files.
+ * The holder of a lock of earlier versions: a process named by the newest of numbered files.
  * It counts only when we see it alive.
  */
 function earlierHolder(folder: string, self: Actor): (Holder & { path: string }) | undefined {

@@ -23,7 +23,7 @@ function put(path: string, text: string): string {
   return path;
 }
 
-test('what was collected and kept is handed out, byte for byte', async () => {
+test('serves collected and stored files byte for byte', async () => {
   const bytes = Buffer.from(Array.from({ length: 200_000 }, (_, at) => at % 256));
   const stored = await storeFile(home, { kind: 'go-profiles', name: 'heap.pprof', bytes });
   if (!stored.ok) throw new Error(stored.why);

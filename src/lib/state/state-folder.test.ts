@@ -63,7 +63,7 @@ test('an error of the disk is an answer, a mistake of ours is not', async () => 
   await expect(tried(Promise.reject(new TypeError('a bug')))).rejects.toThrow('a bug');
 });
 
-test('the folder is made for our eyes only, however deep', async () => {
+test('the folder is created for our account only, however deep', async () => {
   const folder = join(scratch, 'a/b/c');
   await prepareFolder(folder);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -127,7 +127,7 @@ test('a file that is larger than the limit is not read', () => {
 });
 
 test('a file is what it was until it is another one as a whole', async () => {
-  const path = join(scratch, 'kept');
+  const path = join(scratch, 'stored');
   await writeSynced(path, 'first');
   const before = openSync(path, 'r');
   // As a crash in the middle of an earlier write leaves it.
@@ -136,7 +136,7 @@ test('a file is what it was until it is another one as a whole', async () => {
   expect(readFileSync(before, 'utf8')).toBe('first');
   closeSync(before);
   expect(readFileSync(path, 'utf8')).toBe('second');
-  expect(readdirSync(scratch)).toEqual(['kept']);
+  expect(readdirSync(scratch)).toEqual(['stored']);
 });
 
 test('text that is no object has no fields', () => {

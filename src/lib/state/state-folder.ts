@@ -25,7 +25,7 @@ export async function prepareFolder(folder: string): Promise<void> {
   await requireOurs(folder);
 }
 
-/** Throws where `prepareFolder` would, as far as that can be told without changing anything. */
+/** Throws where `prepareFolder` would, as far as that is known without changing anything. */
 export async function checkFolder(folder: string): Promise<void> {
   refuseReplaceable(folder);
   let there = folder;
@@ -39,7 +39,7 @@ async function requireOurs(folder: string): Promise<void> {
   if ((mode & constants.S_IFMT) !== constants.S_IFDIR) {
     throw new DiskError(`${folder} is not a directory`, OTHER_FOLDER);
   }
-  // Whoever can write here can tell us what we have done, or that nobody is at work.
+  // Everybody who can write here can forge the journal and the lock.
   requireOwner(folder, uid, OTHER_FOLDER);
   if ((mode & 0o022) !== 0) {
     const why = `others than its owner can write to ${folder} (mode ${octal(mode)})`;
@@ -162,7 +162,7 @@ export function secretIfThere(path: string, bytesMax: number): string | undefine
   return textIfThere(path, bytesMax);
 }
 
-/** Needs no room on a full disk; one that is read-only keeps the text. */
+/** Needs no space on a full disk; on a read-only disk the text stays. */
 export function emptyIfWritable(path: string): void {
   try {
     truncateSync(path, 0);
@@ -182,7 +182,7 @@ export function fieldsIn(text: string): Readonly<Partial<Record<string, unknown>
   }
 }
 
-/** What the disk, or whoever else writes in our folder, does not let us do, and what to do about it. */
+/** What the disk, or another writer in our folder, prevents, and what to do about it. */
 export class DiskError extends Error {
   override readonly name = 'DiskError';
   readonly todo: string;

@@ -15,7 +15,7 @@ afterEach(() => rmSync(home, { recursive: true, force: true }));
 
 const keep = (name: string) => storeFile(home, { kind: 'dumps', name, bytes: Buffer.from(name) });
 
-test('a file is kept for root alone, and the oldest make room', async () => {
+test('only root can read a stored file, and the oldest files are removed', async () => {
   let last = '';
   for (let count = 0; count < STORED_FILES_MAX + 3; count += 1) {
     const stored = await keep(`n${count}`);
@@ -30,7 +30,7 @@ test('a file is kept for root alone, and the oldest make room', async () => {
   expect(names).toContain('n3');
 });
 
-test('nothing is kept where others could write', async () => {
+test('nothing is stored where others could write', async () => {
   chmodSync(home, 0o777);
   expect(await keep('n')).toMatchObject({
     ok: false,

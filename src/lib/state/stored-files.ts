@@ -15,20 +15,20 @@ export interface StoredFile {
 }
 
 /**
- * Keeps a file below our folder, where only root can read it, and tells its path. The oldest of its
- * kind make room for it, so nothing has to be cleaned up.
+ * Stores a file below our folder, where only root can read it, and returns its path. The oldest files
+ * of its kind are removed, so nothing has to be cleaned up.
  */
 export async function storeFile(stateFolder: string, file: StoredFile): Promise<Tried<string>> {
   return tried(stored(stateFolder, file));
 }
 
 async function stored(stateFolder: string, { kind, name, bytes }: StoredFile): Promise<string> {
-  // Whoever else can write there could lead us to another file.
+  // Another writer there could redirect us to another file.
   await prepareFolder(stateFolder);
   const folder = join(stateFolder, 'collected', kind);
   const created = makeFolder(folder);
   if (created !== undefined) await syncFolder(dirname(created));
-  // The time comes first, so the oldest sort first; two of the same moment are no trouble.
+  // The time comes first, so the oldest sort first; two of the same moment do not collide.
   const time = new Date().toISOString().replace(/[-:.]/g, '');
   const path = join(folder, `${time}-${randomBytes(2).toString('hex')}-${name}`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;

@@ -29,7 +29,7 @@ export function replaceableBy(folder: string): string | undefined {
     }
     linksLeft -= 1;
     if (linksLeft < 0) return `${folder} leads through too many symbolic links`;
-    // The target is checked from the root on, for nobody has looked at the folders on its way yet.
+    // The target is checked from the root on, because its folders have not been checked yet.
     todo = [...partsOf(resolve(dirname(next), readlinkSync(next))), ...rest];
     here = '/';
   }

@@ -5,7 +5,7 @@
 export function cutSentence(text: string, most: number): string {
   if (text.length <= most) return text;
   const head = text.slice(0, most);
-  // "Nothing hurts now (kubediag recover ...); the pod waits. It has ..."
+  // "Nothing is active (kubediag recover ...); the pod waits. It has ..."
   const ends = [...head.matchAll(/[.;](?=\s)/g)].map(({ index }) => index);
   const end = ends.findLast((at) => at > most / 2) ?? head.lastIndexOf(' ');
   const stored = (end > 0 ? head.slice(0, end) : head).toWellFormed();

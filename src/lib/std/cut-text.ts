@@ -1,4 +1,4 @@
-/** A text of at most so many characters; of a longer one it is told how long it was. */
+/** A text of at most so many characters; a longer one ends with its length. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most) return text;
   return `${text.slice(0, most).toWellFormed()}... (${text.length} characters)`;

@@ -9,8 +9,8 @@ const adviceOn = (code: string, isRoot = true) =>
 
 test.each([
   ['EROFS', 'read-only file system', `mount it read-write, or ${INSTEAD}`],
-  ['ENOSPC', 'no space left on device', `make room (see df -h and df -i), or ${INSTEAD}`],
-  ['EDQUOT', 'disk quota exceeded', `make room or raise the quota, or ${INSTEAD}`],
+  ['ENOSPC', 'no space left on device', `free some space (see df -h and df -i), or ${INSTEAD}`],
+  ['EDQUOT', 'disk quota exceeded', `free some space or raise the quota, or ${INSTEAD}`],
   ['ENOTDIR', 'not a directory', INSTEAD],
   ['EEXIST', 'file exists', INSTEAD],
   ['ENOENT', 'no such file or directory', INSTEAD],
@@ -27,7 +27,7 @@ test('who is not root is sent to root, and root is not', () => {
   }
 });
 
-test('too many open files are not a matter of room', () => {
+test('too many open files are not a matter of disk space', () => {
   for (const code of ['EMFILE', 'ENFILE']) expect(adviceOn(code)?.todo).toContain('ulimit -n');
 });
 

@@ -33,11 +33,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   ENOSPC: {
     reason: 'no space left on device',
-    todo: ({ instead }) => `make room (see df -h and df -i), or ${instead}`,
+    todo: ({ instead }) => `free some space (see df -h and df -i), or ${instead}`,
   },
   EDQUOT: {
     reason: 'disk quota exceeded',
-    todo: ({ instead }) => `make room or raise the quota, or ${instead}`,
+    todo: ({ instead }) => `free some space or raise the quota, or ${instead}`,
   },
   ENOTDIR: { reason: 'not a directory', todo: ({ instead }) => instead },
   EEXIST: { reason: 'file exists', todo: ({ instead }) => instead },
@@ -60,7 +60,7 @@ const ROWS: Readonly<Record<string, Row>> = {
 export function diskAdvice(error: unknown, requester: Requester): DiskAdvice | undefined {
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const row = typeof error.code === 'string' ? ROWS[error.code] : undefined;
-  // An error of our own that borrows such a code says more than the code does.
+  // An error of our own with such a code says more than the code does.
   if (!row || !('syscall' in error)) return undefined;
   const path = 'path' in error && typeof error.path === 'string' ? `${error.path}: ` : '';
   return { why: `${path}${row.reason}`, todo: row.todo(requester) };

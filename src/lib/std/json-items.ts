@@ -3,7 +3,7 @@ import { countJson } from './parse-json.ts';
 /**
  * Gives each element of a list that is a field of a JSON object to `use`, parsed for itself, so that
  * a long list is never in memory as a whole. Says what came of it, in order. Undefined when the text
- * is no such object, or is one that only the usual way of parsing can tell: nothing is known then.
+ * is no such object, or is one that only a full parse can recognise: nothing is known then.
  * Throws a SyntaxError when an element is no JSON, or the text goes beyond a limit.
  */
 export function mapJsonItems<T>(

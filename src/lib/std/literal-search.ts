@@ -1,10 +1,10 @@
-/** Names of three characters are told apart by so many bits; more would not fit into the cache. */
+/** Bits of the hash of three characters; a larger table would not fit into the cache. */
 const HASH_BITS = 15;
 const HASH_MASK = (1 << HASH_BITS) - 1;
 const BLOCK = 3;
 
 /**
- * Finds any of many literals in one pass over a text. It looks at the last three characters of a
+ * Finds any of many literals in one pass over a text. It hashes the last three characters of a
  * window as long as the shortest literal: where no literal has these three, the whole window is
  * passed over. So a longer list costs almost nothing, and one very short literal costs much.
  */
@@ -25,7 +25,7 @@ export class LiteralSearch {
     for (const [index, literal] of literals.entries()) this.#add(literal, index);
   }
 
-  /** Tells of every occurrence: of which literal, by its place in the list, and where it begins. */
+  /** Reports every occurrence: the index of the literal, and where it starts. */
   find(text: string, onFound: (literal: number, at: number) => void): void {
     const shifts = this.#shifts;
     const before = this.#window - 1;

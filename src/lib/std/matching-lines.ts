@@ -9,7 +9,7 @@ export interface MatchingLine {
 export interface Matches {
   /** In the order of the text. Of a literal that is in many lines, only the first and the last. */
   readonly lines: readonly MatchingLine[];
-  /** For each literal, in how many lines it is, those that were not kept included. */
+  /** For each literal, the number of lines with it, including those that were dropped. */
   readonly counts: readonly number[];
   readonly first: string | undefined;
   readonly last: string | undefined;
@@ -17,7 +17,7 @@ export interface Matches {
 }
 
 export interface MatchLimits {
-  /** Lines kept for each literal: so many of the first, and so many of the last. */
+  /** Lines retained for each literal: so many of the first, and so many of the last. */
   readonly firstMax: number;
   readonly lastMax: number;
   /** A longer line is cut. */
@@ -34,7 +34,7 @@ interface Hit {
 export class MatchingLines {
   readonly #search: LiteralSearch;
   readonly #limits: MatchLimits;
-  readonly #kept: { first: MatchingLine[]; last: MatchingLine[]; count: number }[];
+  readonly #lines: { first: MatchingLine[]; last: MatchingLine[]; count: number }[];
   #rest = '';
   #scanned = 0;
   #first: string | undefined;
@@ -43,7 +43,7 @@ export class MatchingLines {
   constructor(literals: readonly string[], limits: MatchLimits) {
     this.#search = new LiteralSearch(literals);
     this.#limits = limits;
-    this.#kept = literals.map(() => ({ first: [], last: [], count: 0 }));
+    this.#lines = literals.map(() => ({ first: [], last: [], count: 0 }));
   }
 
   push(piece: string): void {
@@ -59,12 +59,12 @@ export class MatchingLines {
     if (this.#rest !== '') this.#scan(`${this.#rest}\n`);
     this.#rest = '';
     const lines = new Map<number, MatchingLine>();
-    for (const { first, last } of this.#kept) {
+    for (const { first, last } of this.#lines) {
       for (const line of [...first, ...last.slice(-this.#limits.lastMax)]) lines.set(line.at, line);
     }
     return {
       lines: [...lines.values()].toSorted((left, right) => left.at - right.at),
-      counts: this.#kept.map(({ count }) => count),
+      counts: this.#lines.map(({ count }) => count),
       first: this.#first,
       last: this.#last,
       scanned: this.#scanned,
@@ -97,21 +97,21 @@ export class MatchingLines {
 
   /** Only what stays is cut out of the text: most lines of a flood never are. */
   #keep(literal: number, hits: readonly Hit[], text: string): void {
-    const kept = this.#kept[literal];
-    if (!kept) return;
+    const lines = this.#lines[literal];
+    if (!lines) return;
     const { firstMax, lastMax } = this.#limits;
-    kept.count += hits.length;
-    const head = hits.slice(0, Math.max(0, firstMax - kept.first.length));
+    lines.count += hits.length;
+    const head = hits.slice(0, Math.max(0, firstMax - lines.first.length));
     const tail = lastMax === 0 ? [] : hits.slice(head.length).slice(-lastMax);
     const lineOf = ({ at, start, end }: Hit) => ({ at, text: this.#cut(text, start, end) });
-    kept.first.push(...head.map(lineOf));
-    kept.last.push(...tail.map(lineOf));
-    if (kept.last.length > 2 * lastMax) kept.last = kept.last.slice(-lastMax);
+    lines.first.push(...head.map(lineOf));
+    lines.last.push(...tail.map(lineOf));
+    if (lines.last.length > 2 * lastMax) lines.last = lines.last.slice(-lastMax);
   }
 
   #cut(text: string, start: number, end: number): string {
     const line = text.slice(start, Math.min(end, start + this.#limits.characterMax));
-    // A slice keeps the text alive that it was cut out of; this makes a text of its own.
+    // A slice holds a reference to the text that it was cut out of; this copies it.
     return ` ${line}`.slice(1);
   }
 }

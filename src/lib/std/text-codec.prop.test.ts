@@ -56,7 +56,7 @@ describe('text of bytes', () => {
     );
   });
 
-  test('survives JSON, in which answers travel and are kept', () => {
+  test('survives JSON, in which answers travel and are stored', () => {
     fc.assert(
       fc.property(bytes, (some) => {
         const text = textOf(some);

@@ -98,7 +98,7 @@ async function ask(question: string, stop: AbortSignal): Promise<string> {
     };
     stop.addEventListener('abort', () => settle(''), { once: true });
     lines.on('close', () => resolve(''));
-    // Read as a key here; whoever listens for the signal stops all, and not this question alone.
+    // Read as a key here; the listener for the signal stops everything, not only this question.
     lines.on('SIGINT', () => process.kill(process.pid, 'SIGINT'));
     lines.question(terminalText(question), (answer) => settle(answer.trim()));
   });

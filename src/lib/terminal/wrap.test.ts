@@ -17,7 +17,7 @@ test.each([wrapQuote, wrapText])('%o never breaks a path or an id', (wrap) => {
   expect(lines.filter(({ length }) => length > 30)).toEqual([PATH]);
 });
 
-test('a quoted line keeps its spaces, and breaks nowhere without a limit', () => {
+test('a quoted line preserves its spaces, and breaks nowhere without a limit', () => {
   const text = `216  27   254:1 ${PATH}  rw`;
   expect(wrapQuote(text, Number.POSITIVE_INFINITY)).toEqual([text]);
   expect(wrapQuote(text, 10)).toEqual(['216  27', '254:1', PATH, 'rw']);

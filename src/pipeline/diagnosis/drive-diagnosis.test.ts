@@ -94,7 +94,7 @@ test('a write by somebody else in the middle of a step runs nothing twice, and l
   expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
 });
 
-test('a cancel in the middle of a step keeps its result, and begins no other', async () => {
+test('a cancel during a step preserves its result, and starts no other step', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
     await walk.change({ cancel: true });

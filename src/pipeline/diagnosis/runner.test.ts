@@ -113,7 +113,7 @@ test('one that has ended is deleted when its time has come, with what was kept b
   expect(ended).toHaveLength(1);
 });
 
-test('one that is to be deleted is deleted by the next process too, and another is kept', async () => {
+test('an expired Diagnosis is also deleted after a restart, and another one stays', async () => {
   const walk = await withGraph();
   await walk.diagnosis();
   await walk.drive();

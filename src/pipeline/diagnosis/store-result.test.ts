@@ -22,7 +22,7 @@ test('a result that is too large for a status is handed on whole, and named in i
   expect(status).not.toHaveProperty('largeResults');
 });
 
-test('the largest of many results make room, and a status has its limit', async () => {
+test('the largest of many results are stored separately, and a status has its limit', async () => {
   const walk = await walkOf('ab');
   const many = Object.fromEntries(
     Array.from({ length: 20 }, (_, at) => [`k${at}`, 'x'.repeat(30_000 + at * 1_000)]),

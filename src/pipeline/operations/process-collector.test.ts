@@ -38,7 +38,7 @@ const stat = (pid: number) =>
   `${pid} (a) b) S 1 7 7 0 -1 4194560 1 0 0 0 300 200 0 0 30 10 14 0 1500 1 1\n`;
 const STATUS = `Name:\tapp\nVmSize:\t  20 kB\nVmLck:\t 0 kB\nVmHWM:\t 12 kB\nVmRSS:\t 10 kB\nVmData:\t 3 kB\nVmStk:\t 4 kB\nVmSwap:\t 5 kB\n`;
 
-test('a process is told as every KubeDiag tells it, and no secret of its command line is', async () => {
+test('a process is listed as in upstream KubeDiag, and no secret of its command line is', async () => {
   const node = syntheticNode([entry(7)])
     .file('/proc/7/stat', stat(7))
     .file('/proc/7/status', STATUS)

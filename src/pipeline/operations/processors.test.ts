@@ -43,7 +43,7 @@ const uncertain = hostWith({
 });
 
 test.each(processors.map(({ path }) => path.replace('/processor/', '')))(
-  '%s answers a step that was told nothing, on a node that tells nothing',
+  '%s answers a step without input, on a node that tells nothing',
   async (name) => {
     const result = await run(name, {}, uncertain);
     expect(result).toMatchObject({ succeeded: false, message: expect.stringMatching(/./) });

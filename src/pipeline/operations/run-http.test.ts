@@ -144,7 +144,7 @@ describe('a server that speaks TLS', () => {
 
   const done = { succeeded: true, results: {} };
 
-  test('for which nobody vouches is told nothing', async () => {
+  test('without a trusted certificate gets no request', async () => {
     const { url, asked } = await serveTls();
     const text = expect.stringContaining('self-signed certificate');
     expect(await ask(url)).toHaveProperty('message', text);

@@ -130,7 +130,7 @@ describe('a script that does its work', () => {
 });
 
 describe('a script that does not', () => {
-  test('its code is honoured, and its output is kept', async () => {
+  test('its exit code counts, and its output is stored', async () => {
     expect(await run('echo why; exit 3')).toEqual({
       succeeded: false,
       message: 'it ended with code 3',

@@ -26,7 +26,7 @@ test.each([
     {},
   ],
   ['no pod', { nodeName: 'here' }, {}],
-])('a step is told %s', (_, spec, reported) => {
+])('a step gets %s', (_, spec, reported) => {
   const whole = { operationSet: 'set', ...spec };
   const diagnosis = { namespace: 'default', name: 'd', uid: 'u', nodeName: 'here', spec: whole };
   expect(stepInput({ ...diagnosis, status: {} })).toEqual({

@@ -6,7 +6,7 @@ export interface RowMatch {
   readonly row: FrameRow;
   readonly groups: readonly GoroutineGroup[];
   readonly count: number;
-  /** How long the longest of them waits; null when the dump does not tell. */
+  /** How long the longest of them waits; null when the dump does not contain it. */
   readonly minutes: number | null;
   /** Not all of the stack is in the text, so this is what it looks like, not what it is. */
   readonly isPartial: boolean;
