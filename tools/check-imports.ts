@@ -1,6 +1,7 @@
 import { type Break, cycles, forbiddenWays, importRules, unknownModules } from './import-rules.ts';
 import { type Module, moduleGraph } from './module-graph.ts';
-import { filesBelow, type SourceFile, TYPESCRIPT } from './source-files.ts';
+import { filesBelow, isGenerated, type SourceFile, TYPESCRIPT } from './source-files.ts';
+import { longFiles } from './tidy-rules.ts';
 
 /** A checker that sees nothing finds nothing: below this number something is wrong with it. */
 const MODULES_MIN = 10;
@@ -47,7 +48,10 @@ function textOf({ path, line, rule, wrong, toDo }: Break): string {
 }
 
 if (import.meta.main) {
-  const { ok, lines } = importReport(filesBelow(['src', 'lab'], TYPESCRIPT));
-  console.log(lines.join('\n'));
+  const sources = filesBelow(['src', 'lab'], TYPESCRIPT);
+  const { ok, lines } = importReport(sources);
+  const written = sources.filter(({ path }) => !isGenerated(path));
+  const long = longFiles(written).map((file) => `to look at: ${file}`);
+  console.log([...long, ...lines].join('\n'));
   process.exitCode = ok ? 0 : 1;
 }

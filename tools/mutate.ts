@@ -80,7 +80,7 @@ async function run(): Promise<void> {
       ? near.slice(0, AT_LOAD_FILES_MAX)
       : near.filter((file) => reached.get(file)?.has(number));
     const began = performance.now();
-    const limitMs = 30_000 + 4 * Math.ceil(timeOf(asked, tookMs));
+    const limitMs = 30_000 + Math.ceil(1.5 * timeOf(asked, tookMs));
     const failure = asked.length > 0 && (await tests.firstFailure(number, asked, limitMs));
     if (!failure) survivors.push(mutant);
     const took = seconds(performance.now() - began);

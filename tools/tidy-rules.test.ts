@@ -1,11 +1,18 @@
 import { expect, test } from 'vitest';
-import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
+import {
+  developersPaths,
+  idleCatchEntries,
+  longFiles,
+  looseVersions,
+  registriesNamed,
+  tidyRules,
+} from './tidy-rules.ts';
 
 const LONG = Array.from({ length: 80 }, (_, index) => `  const line${index} = 1;`).join('\n');
 
 /** Each rule, a file that breaks it, and one beside it that does not. */
 const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
-  'errors are caught only where it is allowed': [
+  'errors are caught only in the adapters that are listed': [
     [
       { path: 'src/node/evidence/mounts.ts', text: 'try { a(); } catch { b(); }' },
       { path: 'src/node/reader/live-node.ts', text: 'try { a(); } catch { b(); }' },
@@ -16,6 +23,12 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
         path: 'src/hosts/cli/host.ts',
         text: '// We catch nothing here.\ntry { a(); } finally { b(); }',
       },
+    ],
+  ],
+  'one promise that is settled is a hidden catch': [
+    [
+      { path: 'src/hosts/cli/a.ts', text: 'const [a] = await Promise.allSettled([b()]);' },
+      { path: 'src/hosts/cli/a.ts', text: 'const all = await Promise.allSettled([b(), c()]);' },
     ],
   ],
   'no file has a catch-all name': [
@@ -48,12 +61,6 @@ const cases: Readonly<Record<string, readonly [Example, Example][]>> = {
     [
       { path: 'src/hosts/local-node/keep.ts', text: 'writeFileSync(path, bytes);' },
       { path: 'src/hosts/local-node/write-new-file.ts', text: 'writeFileSync(path, bytes);' },
-    ],
-  ],
-  'a file is not too long': [
-    [
-      { path: 'src/lib/std/a.ts', text: '\n'.repeat(320).concat('a;') },
-      { path: 'src/lib/std/a.test.ts', text: '\n'.repeat(320).concat('a;') },
     ],
   ],
   'a function is not too long': [
@@ -161,4 +168,17 @@ test('a lock file names no mirror', () => {
   const named = '"resolved": "https://mirror.example/a.tgz",';
   const neutral = '"resolved": "https://registry.npmjs.org/a/-/a-1.0.0.tgz",';
   expect(registriesNamed(`${named}\n${neutral}`)).toEqual(['https://mirror.example/a.tgz']);
+});
+
+test('a long file is listed, and a long test only when it is longer', () => {
+  const text = `${'a;\n'.repeat(320)}`;
+  const files = ['src/lib/std/a.ts', 'src/lib/std/a.test.ts'].map((path) => ({ path, text }));
+  expect(longFiles(files)).toEqual(['src/lib/std/a.ts has 320 lines']);
+});
+
+test('an entry of the list of adapters must name a file that catches', () => {
+  const main = (text: string) => idleCatchEntries([{ path: 'src/main.ts', text }]);
+  expect(main('try { a(); } catch { b(); }')).not.toContain('src/main.ts');
+  expect(main('a();')).toContain('src/main.ts');
+  expect(main('a();')).toContain('src/lib/process/');
 });

@@ -5,7 +5,13 @@ import { expect, test } from 'vitest';
 import { type LockFile, missingPlatforms } from './complete-lock.ts';
 import { folderOf, MODULES } from './import-table.ts';
 import { filesBelow, isGenerated, isTestCode, TYPESCRIPT } from './source-files.ts';
-import { developersPaths, looseVersions, registriesNamed, tidyRules } from './tidy-rules.ts';
+import {
+  developersPaths,
+  idleCatchEntries,
+  looseVersions,
+  registriesNamed,
+  tidyRules,
+} from './tidy-rules.ts';
 
 const SOURCES_MIN = 10;
 const MODULE_README_LINES_MAX = 15;
@@ -37,6 +43,10 @@ test('the tidy test sees the source', () => {
 // Some parse every file: seconds on a busy machine.
 test.each(Object.entries(tidyRules))('%s', { timeout: 60_000 }, (_, rule) => {
   expect(sources.flatMap(rule)).toEqual([]);
+});
+
+test('every place that may catch is there, and catches', () => {
+  expect(idleCatchEntries(sources)).toEqual([]);
 });
 
 /** Reported first, for without them nothing else on a node works. */

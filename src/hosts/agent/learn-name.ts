@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sleepUntilStopped } from '../../pipeline/store/sleep-until-stopped.ts';
 
 /**
  * Asks until somebody says it. A kubelet that is started after us says it later, and a Diagnosis that
@@ -10,7 +10,7 @@ export async function learnName(
   stop: AbortSignal,
 ): Promise<string | undefined> {
   while (!stop.aborted) {
-    await Promise.allSettled([sleep(againMs, undefined, { signal: stop, ref: false })]);
+    await sleepUntilStopped(againMs, stop, { ref: false });
     const reported = stop.aborted ? undefined : await ask();
     if (reported !== undefined) return reported;
   }

@@ -45,13 +45,15 @@ export function processorBackend(
           listener,
         );
       const own = processors.find((each) => each.path === path);
-      const [ended] = await Promise.allSettled([own?.repairs ? repairing.take(run, stop) : run()]);
-      running -= 1;
-      if (ended.status === 'fulfilled') {
-        return { ...ended.value, lacksInput: own !== undefined && lacksInput(own, input) };
+      try {
+        const result = await (own?.repairs ? repairing.take(run, stop) : run());
+        return { ...result, lacksInput: own !== undefined && lacksInput(own, input) };
+      } catch (error) {
+        if (error === stop.reason) return failedWith('it was stopped before it began');
+        throw error;
+      } finally {
+        running -= 1;
       }
-      if (ended.reason === stop.reason) return failedWith('it was stopped before it began');
-      throw ended.reason;
     },
   };
 }

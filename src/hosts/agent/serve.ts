@@ -115,13 +115,14 @@ async function storeIn(
   folder: string,
   { onError }: ServeListener,
 ): Promise<{ readonly store: SqliteStore } | Failure> {
-  const opening = openSqliteStore(join(folder, 'store.sqlite'), { onError });
-  const [opened] = await Promise.allSettled([opening]);
-  if (opened.status === 'fulfilled') return { store: opened.value };
-  const error: unknown = opened.reason;
-  if (!(error instanceof StoreFileError)) throw error;
-  const [why = '', ...advice] = error.message.split('; ');
-  return { what: 'the store cannot be opened', why, todo: advice.join('; ') || 'see to that file' };
+  try {
+    return { store: await openSqliteStore(join(folder, 'store.sqlite'), { onError }) };
+  } catch (error) {
+    if (!(error instanceof StoreFileError)) throw error;
+    const [why = '', ...advice] = error.message.split('; ');
+    const todo = advice.join('; ') || 'see to that file';
+    return { what: 'the store cannot be opened', why, todo };
+  }
 }
 
 interface Own extends OwnTokens {

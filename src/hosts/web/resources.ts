@@ -4,7 +4,6 @@ import { fieldAt, textAt } from '../../lib/std/json.ts';
 import { API_VERSION } from '../../pipeline/api/kinds.ts';
 import { lateChanges } from '../../pipeline/diagnosis/late-change.ts';
 import type { NewObject, Store, StoredObject } from '../../pipeline/store/store.ts';
-import { StoreError } from '../../pipeline/store/store.ts';
 import { answerOf } from '../../pipeline/store/store-answer.ts';
 import { createdObject, updatedObject } from '../../pipeline/store/stored-object.ts';
 import { type Admitted, admit, type CheckHere, isSame } from './admission.ts';
@@ -235,11 +234,12 @@ async function patch(
     const before = await storedForChange(backend.store, target);
     const given = mergePatch(before, change);
     const resourceVersion = pinned ?? before.metadata.resourceVersion;
-    const work = replaced(backend, target, options, { before, given, resourceVersion });
-    const [done] = await Promise.allSettled([work]);
-    if (done.status === 'fulfilled') return done.value;
-    const isLost = done.reason instanceof StoreError && done.reason.trouble === 'Conflict';
-    if (!isLost || pinned !== undefined || tries >= PATCH_TRIES_MAX) throw done.reason;
+    const done = await answerOf(
+      replaced(backend, target, options, { before, given, resourceVersion }),
+    );
+    if (done.ok) return done.value;
+    const isLost = done.error.trouble === 'Conflict';
+    if (!isLost || pinned !== undefined || tries >= PATCH_TRIES_MAX) throw done.error;
   }
 }
 

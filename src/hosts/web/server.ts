@@ -71,11 +71,11 @@ export async function startServer(serving: Serving): Promise<RunningServer> {
     if (!onSocket.isRefused(socket)) server.emit('connection', socket);
   });
   if (serving.socketPath !== undefined) await listen(local, { path: serving.socketPath });
-  const listening = listen(server, { host: serving.host, port: serving.port });
-  const [begun] = await Promise.allSettled([listening]);
-  if (begun.status === 'rejected') {
+  try {
+    await listen(server, { host: serving.host, port: serving.port });
+  } catch (error) {
     local.close();
-    throw begun.reason;
+    throw error;
   }
   const { address: host, port } = server.address() as AddressInfo;
   const close = () => closeBoth(server, local, closing);

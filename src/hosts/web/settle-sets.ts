@@ -1,4 +1,5 @@
-import { type Store, type StoredObject, StoreError } from '../../pipeline/store/store.ts';
+import type { Store, StoredObject } from '../../pipeline/store/store.ts';
+import { answerOf } from '../../pipeline/store/store-answer.ts';
 import { statusFor } from './admission.ts';
 
 /**
@@ -12,10 +13,9 @@ export async function settleSet(store: Store, object: StoredObject): Promise<Sto
     if (last.status?.observedGeneration === generation) return last;
     const status = statusFor(last, generation);
     if (!status) return last;
-    const [written] = await Promise.allSettled([store.updateStatus({ ...last, status })]);
-    if (written.status === 'fulfilled') return written.value;
-    const { reason } = written as { readonly reason: unknown };
-    if (!(reason instanceof StoreError) || !RETRIED.has(reason.trouble)) throw reason;
+    const written = await answerOf(store.updateStatus({ ...last, status }));
+    if (written.ok) return written.value;
+    if (!RETRIED.has(written.error.trouble)) throw written.error;
     const { kind, metadata } = object;
     last = await store.get({ kind, name: metadata.name });
   }

@@ -171,12 +171,13 @@ async function seenPod(
 ): Promise<SeenPod> {
   if (!findPod) return { state: 'found' };
   const ending = stopWithin(leftMs, stop);
-  const [seen] = await Promise.allSettled([findPod(pod, leftMs, ending)]);
-  if (seen.status === 'fulfilled') return seen.value;
-  // It was stopped while it waited for its turn; what stopped it is decided next.
-  if (ending.aborted)
+  try {
+    return await findPod(pod, leftMs, ending);
+  } catch (error) {
+    if (!ending.aborted) throw error;
+    // It was stopped while it waited for its turn; what stopped it is decided next.
     return { state: 'unknown', why: 'it was stopped before the pod was looked for' };
-  throw seen.reason;
+  }
 }
 
 /** The graph, and who runs the step that the checkpoint names in it. */

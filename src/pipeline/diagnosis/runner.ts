@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { DiagnosisSpec } from '../api/diagnosis.ts';
 import type { KindName } from '../api/kinds.ts';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from '../store/limits.ts';
+import { sleepUntilStopped } from '../store/sleep-until-stopped.ts';
 import type { ObjectKey, StoredObject, StoreEvent } from '../store/store.ts';
 import { answerOf, longer, patiently } from '../store/store-answer.ts';
 import { keyOf } from '../store/stored-object.ts';
@@ -85,7 +85,7 @@ export class Runner {
       const answer = await answerOf(this.#listAndWatch(kind));
       if (!answer.ok && answer.error.trouble !== 'Gone') onError?.(answer.error.message);
       if (performance.now() - begun > STORE_WAIT_MAX_MS) waitMs = STORE_WAIT_FIRST_MS;
-      await Promise.allSettled([sleep(waitMs, undefined, { signal: shutdown })]);
+      await sleepUntilStopped(waitMs, shutdown);
     }
   }
 
@@ -187,9 +187,7 @@ export class Runner {
     entry.driving = new AbortController();
     entry.isLate = false;
     const driving = driveDiagnosis(key, this.#context, entry.driving.signal);
-    const [settled] = await Promise.allSettled([driving]);
-    const isBroken = settled.status === 'rejected';
-    const driven = isBroken ? await failInvalid(key, settled.reason, this.#context) : settled.value;
+    const driven = await driving.catch((error) => failInvalid(key, error, this.#context));
     // What its last step found may have been kept after it was deleted.
     if (driven.state === 'gone') await this.#context.largeResults.remove(uid);
     entry.driving = undefined;

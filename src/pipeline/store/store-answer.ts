@@ -1,5 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { STORE_WAIT_FIRST_MS, STORE_WAIT_MAX_MS } from './limits.ts';
+import { sleepUntilStopped } from './sleep-until-stopped.ts';
 import { StoreError } from './store.ts';
 
 /** What a store said: it did it, or why it did not. */
@@ -9,11 +9,12 @@ export type StoreAnswer<T> =
 
 /** A store's refusal as an answer. Any other error is our own mistake, and stays one. */
 export async function answerOf<T>(asked: Promise<T>): Promise<StoreAnswer<T>> {
-  const [settled] = await Promise.allSettled([asked]);
-  if (settled.status === 'fulfilled') return { ok: true, value: settled.value };
-  const error: unknown = settled.reason;
-  if (error instanceof StoreError) return { ok: false, error };
-  throw error;
+  try {
+    return { ok: true, value: await asked };
+  } catch (error) {
+    if (error instanceof StoreError) return { ok: false, error };
+    throw error;
+  }
 }
 
 export interface Patience {
@@ -32,7 +33,7 @@ export async function patiently<T>(
     const answer = await answerOf(ask());
     if (answer.ok || answer.error.trouble !== 'ServiceUnavailable' || stop.aborted) return answer;
     onError?.(answer.error.message);
-    await Promise.allSettled([sleep(waitMs, undefined, { signal: stop })]);
+    await sleepUntilStopped(waitMs, stop);
   }
 }
 
