@@ -10,6 +10,7 @@ import type { Maybe } from '../../model/evidence.ts';
 import type { Finding } from '../../model/finding.ts';
 import { type Unknown, type Verdict, verdictOf } from '../../model/verdict.ts';
 import { type DeadMount, deadMountsIn } from './dead-mount.ts';
+import { deadMountState } from './dead-mount-state.ts';
 import { isBrokenAndLive, liveFindings } from './live-findings.ts';
 import { type Elsewhere, type Loop, type LoopSources, loopOf } from './loop.ts';
 import {
@@ -66,29 +67,24 @@ export function diagnose(evidence: Evidence): Verdict<DeadVolumeMount> {
 
 function judgeDead(mount: DeadMount, all: readonly DeadMount[], seen: Seen): Found {
   const { loop, version } = seen;
-  // No other source is as near: this very thread, on this very mount, a moment ago.
-  if (mount.stacks.some(loopOn)) return activeFinding(mount, seen);
-  const isWaitedOn = mount.threads.length > 0;
-  const isLookedAt = mount.threads.some(({ call }) => LOOKS.has(call));
-  // Where a dump shows the loop among orphans, and one thread waits there, it is that one's mount.
-  const isPassedBy =
-    version?.known === true && checksWithoutServer(version.value) && !mount.isCsi && !isWaitedOn;
-  const isNamed =
-    loop.amongOrphans !== undefined &&
-    loop.still.length > 0 &&
-    !isPassedBy &&
-    !all.some(({ threads }) => threads.length > 0);
-  // Its stacks show the loop in such a call, and a thread has not come back from this very one while
-  // the mount was asked for seconds: the health check says so only five minutes later.
-  const isStill = loop.still.length > 0 || (loop.amongOrphans !== undefined && isLookedAt);
-  // Who is seen to wait here is not waiting for what a line of the log supposes.
-  const isElsewhere = loop.elsewhere !== undefined && (loop.elsewhere.isShown || !isLookedAt);
-  const isCleared = isElsewhere || loop.moves !== undefined;
-  if (isStill && !isCleared && (isLookedAt || isNamed)) return activeFinding(mount, seen);
-  const stuck = isCleared ? undefined : stuckThread(mount, loop);
-  if (stuck) return stuckFinding(mount, stuck, seen);
-  if (isPassedBy) return benignFinding(mount, seen);
-  return latentFinding(mount, seen);
+  const { elsewhere } = loop;
+  const stuck = stuckThread(mount, loop);
+  const state = deadMountState({
+    loopIsHere: mount.stacks.some(loopOn),
+    loopMoves: loop.moves !== undefined,
+    loopIsStill: loop.still.length > 0,
+    loopIsAmongOrphans: loop.amongOrphans !== undefined,
+    loopIsElsewhere: elsewhere?.isShown === true,
+    loopMayBeElsewhere: elsewhere?.isShown === false,
+    threadChecks: mount.threads.some(({ call }) => LOOKS.has(call)),
+    threadIsStuck: stuck !== undefined,
+    threadWaits: mount.threads.length > 0,
+    anyThreadWaits: all.some(({ threads }) => threads.length > 0),
+    kubeletSkips: version?.known === true && checksWithoutServer(version.value) && !mount.isCsi,
+  });
+  if (state === 'stuck' && stuck) return stuckFinding(mount, stuck, seen);
+  if (state === 'active') return activeFinding(mount, seen);
+  return state === 'benign' ? benignFinding(mount, seen) : latentFinding(mount, seen);
 }
 
 /** Since kubernetes pull request 119968, in 1.30.0; in which pre-release of it is not in our tables. */
