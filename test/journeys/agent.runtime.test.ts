@@ -93,7 +93,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     await agent.start();
     const other = await agent.kubediag('approve', 'careful', '--plan', '0'.repeat(16));
     expect(other.code).toBe(3);
-    expect(other.stderr).toContain(`its plan is ${plan} by now`);
+    expect(other.stderr).toContain(`the plan is now ${plan} by now`);
     const unasked = await agent.kubediag('approve', 'careful');
     expect(unasked.stderr).toContain(`--plan ${plan}`);
     expect(await phaseOf('careful')).toBe('Running');

@@ -45,15 +45,15 @@ describe('exit codes', () => {
     [['--quiet', 'help', 'chekc'], 'Did you mean check?'],
     [['check', '--no-such-option'], 'unknown option'],
     [['check', 'no-such-fault'], 'the faults are: kubelet-not-running, '],
-    [['check', '--timeout', 'soon'], 'a time such as 30s'],
-    [['check', '--timeout', '0'], 'a time such as 30s'],
+    [['check', '--timeout', 'soon'], 'such as 30s or 2m'],
+    [['check', '--timeout', '0'], 'such as 30s or 2m'],
     [['check', '--pod', 'web-0'], 'NAMESPACE/NAME'],
-    [['check', '--kubelet-root', 'relative'], 'begins with "/"'],
-    [['check', '--kubelet-pid', 'x'], 'takes a number'],
+    [['check', '--kubelet-root', 'relative'], 'not an absolute path'],
+    [['check', '--kubelet-pid', 'x'], 'not a number'],
     [['check', '-o', 'xml'], 'Allowed choices'],
     [['recover', '--finding', '1'], 'a position among findings of one FAULT'],
     [['recover', 'no-such-fault'], 'the faults are'],
-    [['replay', '/no/such/file'], 'there is no bundle at /no/such/file'],
+    [['replay', '/no/such/file'], '/no/such/file: no such bundle'],
     [['completion', 'tcsh'], 'Allowed choices'],
   ])('wrong usage %j is 64, and says what is right', (args, hint) => {
     const { code, stdout, stderr } = kubediag(...args);
@@ -208,7 +208,7 @@ describe('what a person reads', () => {
     expect(stdout).toMatch(/^ {2}Symptom: New pods of one node stay Pending/m);
     const notReady = kubediag('explain', 'node zebra');
     expect(notReady).toMatchObject({ code: 2, stdout: '' });
-    expect(notReady.stderr).toContain('No page fits "node zebra"');
+    expect(notReady.stderr).toContain('No fault matches "node zebra"');
     for (const args of [['stuck'], ['volume'], ['container-without-log-path']]) {
       expect(kubediag('explain', ...args).stdout).not.toMatch(/```|`\w|\*\*|\]\(|^#+ /m);
     }
@@ -218,7 +218,7 @@ describe('what a person reads', () => {
     const { code, stdout } = kubediag('journal', '--state-dir', scratch);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Nothing was done on this node yet (${scratch}).\n`,
+      stdout: `No actions on this node yet (${scratch}).\n`,
     });
   });
 });
@@ -324,7 +324,7 @@ describe('help', () => {
       const text = kubediag(...args.split(' ')).stdout.replaceAll(/\s+/g, ' ');
       expect(text).toContain('-q, --quiet print only the answer: no progress, no hints');
       expect(text).toContain(
-        '-v, --verbose print every finding in full, and what was asked of the node',
+        '-v, --verbose print every finding in full, and what was read from the node',
       );
     },
   );

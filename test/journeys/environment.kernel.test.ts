@@ -45,6 +45,6 @@ test('a bundle that is not ours to read is told as that', async () => {
   writeFileSync(file, 'x', { mode: 0o600 });
   chownSync(file, NOBODY, NOBODY);
   const { code, stderr } = await runProgram([...WITHOUT_POWERS, EXECUTABLE, 'replay', file]);
-  expect(stderr).toContain(`${file} cannot be read: permission denied; root is denied as well`);
+  expect(stderr).toContain(`${file}: permission denied; root is denied as well`);
   expect(code).toBe(64);
 });

@@ -225,7 +225,7 @@ describe('a busy node', () => {
     expect(ended.tookMs).toBeLessThan(10_000);
     expect(fault.verdict).toBe('unknown');
     expect(fault.reason).toContain(`${root}: no answer within the time limit`);
-    expect(oneLine(ended.stderr)).toMatch(/left behind: reader process \d+ waits for .*dead/);
+    expect(oneLine(ended.stderr)).toMatch(/abandoned: reader process \d+ waits for .*dead/);
     expect(await readersOf(node)).toBeLessThanOrEqual(READERS_ABANDONED_MAX);
   });
 
@@ -242,7 +242,7 @@ describe('a busy node', () => {
     expect(ended).toMatchObject({ code: 2, signal: null });
     expect(ended.tookMs).toBeLessThan(20_000);
     expect(fault.verdict).toBe('unknown');
-    expect(oneLine(ended.stderr)).toMatch(/left behind: reader process \d+ waits for .*dead/);
+    expect(oneLine(ended.stderr)).toMatch(/abandoned: reader process \d+ waits for .*dead/);
   });
 
   /** How many readers are left on the node. */

@@ -21,9 +21,9 @@ describe('the screen of a node with a hung mount', () => {
 
     const shown = stripVTControlCharacters(stdout);
     const answer = shown.indexOf(`1 fault, 1 finding: ${FAULT} 1`);
-    const left = shown.indexOf('left behind: reader process ');
+    const left = shown.indexOf('abandoned: reader process ');
     expect(answer).toBeGreaterThan(0);
-    expect(left).toBeGreaterThan(shown.indexOf('other faults of a node were not looked for'));
+    expect(left).toBeGreaterThan(shown.indexOf('other faults were not checked'));
     expect(shown).toContain(mountLine(node, target)?.split(' ')[4] ?? 'no mount');
   });
 
@@ -31,6 +31,6 @@ describe('the screen of a node with a hung mount', () => {
     const { node } = await makeHung('kubernetes.io~nfs/share', { loop: 'failing' });
     const { stdout, stderr } = await node.kubediag('recover', FAULT, '--dry-run');
     expect(stdout).toMatch(/^Repairing 1 active finding of dead-volume-mount will change /);
-    expect(stderr).toMatch(/dry run: nothing was changed\nleft behind: reader process /);
+    expect(stderr).toMatch(/dry run: nothing was changed\nabandoned: reader process /);
   });
 });

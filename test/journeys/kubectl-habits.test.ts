@@ -173,7 +173,7 @@ describe('get', () => {
     [['wait', 'diag', '--for=delete'], 'resource(s) were provided, but no name was specified'],
     [['wait', 'diag/stuck', '--for=jsonpath={.a'], 'jsonpath wait format must be'],
     [['approve', 'operation/a'], 'approve takes diagnoses, not operations'],
-    [['approve', 'a', 'b', '--plan', 'x'], '--plan is the plan of one Diagnosis'],
+    [['approve', 'a', 'b', '--plan', 'x'], '--plan takes the plan of one Diagnosis'],
   ])('%j is wrong usage', (args, why) => {
     const { code, stdout, stderr } = kubediag(...args);
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
@@ -196,7 +196,10 @@ describe('describe, approve, cancel and fetch take TYPE/NAME', () => {
   test.each([
     [['approve', 'diagnosis/web-9'], /web-9 has no plan/],
     [['approve', 'diagnosis', 'web-9', 'web-10'], /web-9 has no plan[\s\S]*web-10 has no plan/],
-    [['cancel', 'diag/web-9', 'diag/web-10'], /web-9 has ended[\s\S]*web-10 has ended/],
+    [
+      ['cancel', 'diag/web-9', 'diag/web-10'],
+      /web-9 has already ended[\s\S]*web-10 has already ended/,
+    ],
     [['fetch', 'diagnosis/web-9', 'nope'], /^web-9 has no result "nope"/],
   ])('%j', (args, answer) => {
     const { code, stderr } = kubediag(...args);

@@ -73,7 +73,7 @@ test.each([
 ])('replay of %s is wrong usage, not a defect, and ends', (_, make, why) => {
   const { code, signal, stdout, stderr } = replay(make());
   expect({ code, signal, stdout }).toEqual({ code: 64, signal: null, stdout: '' });
-  expect(stderr).toContain(`is not a sound bundle: ${why}`);
+  expect(stderr).toContain(`: not a valid bundle: ${why}`);
 });
 
 test('what the disk does not give is told as that, and not to copy it again', () => {
@@ -81,7 +81,7 @@ test('what the disk does not give is told as that, and not to copy it again', ()
   writeFileSync(at('flat/blobs'), '');
   const { code, stdout, stderr } = replay(at('flat'));
   expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-  expect(stderr).toContain(`${at('flat')} cannot be read: ${at('flat/blobs')}: not a directory; `);
+  expect(stderr).toContain(`${at('flat')}: ${at('flat/blobs')}: not a directory; `);
   expect(stderr).not.toContain('Copy it again');
 });
 
@@ -92,7 +92,7 @@ test('a bundle of a newer version names the version that reads it', () => {
   writeFileSync(at('newer/manifest.json'), JSON.stringify(newer));
   const { code, stdout, stderr } = replay(at('newer'));
   expect({ code, stdout }).toEqual({ code: 64, stdout: '' });
-  expect(stderr).toContain(`made by kubediag 9.8.7, which is newer than this one (${VERSION})`);
+  expect(stderr).toContain(`recorded by kubediag 9.8.7, which is newer than this one (${VERSION})`);
   expect(stderr).toContain('Replay it with kubediag 9.8.7 or newer');
   expect(stderr).not.toContain('Copy it again');
 });

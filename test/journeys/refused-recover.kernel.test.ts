@@ -55,7 +55,7 @@ describe('a recovery does nothing', () => {
     expect(ended.stdout).toContain('1 would be repaired, 0 would be refused\n');
     expect(ended.stderr).toContain('dry run: nothing was changed');
     expect(existsSync(node.stateFolder)).toBe(false);
-    expect((await node.kubediag('journal')).stdout).toContain('Nothing was done on this node yet');
+    expect((await node.kubediag('journal')).stdout).toContain('No actions on this node yet');
   });
 
   it('for a finding that is gone', async () => {

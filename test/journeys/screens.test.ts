@@ -62,7 +62,7 @@ describe('the screen of a node', () => {
         expect(first).toContain(`${fault.name} ${fault.findings.length}`);
       }
       expect(first).toMatch(/^(\d+ faults?, |no fault found$|unknown: )/);
-      expect(stdout).toContain('; other faults of a node were not looked for\n');
+      expect(stdout).toContain('; other faults were not checked\n');
     });
 
     test('breaks no id and no path', async () => {

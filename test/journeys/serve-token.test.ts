@@ -31,5 +31,5 @@ test('a new token is shown on a terminal', async () => {
 test('a log gets no token, and names the file that holds it', async () => {
   const { said, token, tokenFile } = await firstStart((args) => args);
   expect(said).not.toContain(token);
-  expect(said).toContain(`kept in ${tokenFile}`);
+  expect(said).toContain(`token file ${tokenFile}`);
 }, 60_000);

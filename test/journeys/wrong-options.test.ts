@@ -26,7 +26,7 @@ afterAll(() => {
 
 /** Should it start all the same, then neither in the machine's own folder nor on the usual port. */
 const SERVE = `serve --listen 127.0.0.1:0 --state-dir ${at('served')}`;
-const SEARCHED = '; without the option, kubediag looks for it';
+const SEARCHED = '; without the option, kubediag finds it automatically';
 
 describe('an option that names what is not there is told once, first, and ends with 64', () => {
   test.each([

@@ -38,7 +38,7 @@ export class AgentOnNode {
 
   async stand(): Promise<void> {
     if (!this.#running) this.begin();
-    await this.#running?.hasSaid('token is');
+    await this.#running?.hasSaid('token file');
     this.#pid = (await this.#program()).pid;
   }
 

@@ -29,7 +29,7 @@ export class ServedNode {
     const state = ['--state-dir', this.node.stateFolder];
     const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node', ...state, ...more];
     this.#running = this.node.start(args);
-    await this.#running.hasSaid('token is');
+    await this.#running.hasSaid('token file');
   }
 
   async end(signal: NodeJS.Signals): Promise<Ended | undefined> {

@@ -56,7 +56,7 @@ async function idleRows(): Promise<readonly Row[]> {
   try {
     return await inScratch(async (state) => {
       const running = serve(state, cgroup.enter);
-      await running.hasSaid('token is');
+      await running.hasSaid('token file');
       await sleep(SETTLE_MS);
       const before = { cpuMs: cpuMs(running), ...cgroup.strain() };
       await sleep(WATCHED_MS);
@@ -107,7 +107,7 @@ async function fullStoreRows(): Promise<readonly Row[]> {
     await fill(state);
     const begun = performance.now();
     const running = serve(state);
-    await running.hasSaid('token is');
+    await running.hasSaid('token file');
     const startMs = performance.now() - begun;
     const get = [EXECUTABLE, 'get', 'diagnoses', '--state-dir', state, '-A'];
     const table = await fastest(get);

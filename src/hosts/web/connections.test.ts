@@ -21,7 +21,7 @@ async function serverAndClient() {
   const socketPath = join(folder, 'socket');
   const server = await syntheticServer({}, { socketPath });
   const client = await agentClient({ stateDir: folder, hostRoot: '/' });
-  if ('trouble' in client) throw new Error(client.trouble.why);
+  if ('failure' in client) throw new Error(client.failure.why);
   return { server, socketPath, client };
 }
 

@@ -29,9 +29,9 @@ test('whoever wants to speak another protocol is no agent, and nobody waits for 
     hostRoot: '/',
   };
   const client = await agentClient(options);
-  if ('trouble' in client) throw new Error(client.trouble.why);
-  const trouble = { why: 'it wants to speak another protocol' };
-  expect(await client.ask('GET', '/version')).toMatchObject({ trouble });
+  if ('failure' in client) throw new Error(client.failure.why);
+  const failure = { why: 'it switched to another protocol' };
+  expect(await client.ask('GET', '/version')).toMatchObject({ failure });
   const { signal } = new AbortController();
-  expect(await client.follow('/x', () => {}, { stop: signal })).toMatchObject({ trouble });
+  expect(await client.follow('/x', () => {}, { stop: signal })).toMatchObject({ failure });
 });

@@ -1,11 +1,11 @@
 import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { fieldsIn, hasCode, secretIfThere, tried } from '../../../lib/state/state-folder.ts';
-import type { Failure } from '../../../node/model/action.ts';
+import type { Explanation } from '../../../lib/std/explanation.ts';
 import { stateFolderOf } from '../command-line/options.ts';
 import { ANSWER_BYTES_MAX, ANSWER_MS, TOKEN_BYTES_MAX } from '../limits.ts';
 
-/** How the agent is found: the same options wherever a command talks to it. */
+/** How to find the agent: the same options in every command that talks to it. */
 export interface AgentOptions {
   readonly server?: string;
   readonly tokenFile?: string;
@@ -19,61 +19,59 @@ export interface AgentAnswer {
   readonly warnings: readonly string[];
 }
 
-/** What the agent said; or that nobody answered as one, with what to do. */
-export type Asked = AgentAnswer | { readonly trouble: Failure };
+/** The agent's response, or why there is none. */
+export type Asked = AgentAnswer | { readonly failure: Explanation };
 
 export interface AgentRequest {
   readonly body?: unknown;
   readonly type?: string;
   readonly accept?: string;
-  /** How long it may be silent, where that is not as long as usual. */
+  /** In place of the usual timeout. */
   readonly limitMs?: number;
 }
 
 export interface AgentClient {
-  readonly ask: (method: string, path: string, wish?: AgentRequest) => Promise<Asked>;
-  /** Each line of an answer that does not end, until `stop`. */
+  readonly ask: (method: string, path: string, options?: AgentRequest) => Promise<Asked>;
+  /** Passes on each line of a response that does not end, until `stop`. */
   readonly follow: (
     path: string,
     onLine: (value: unknown) => void,
-    wish: { readonly stop: AbortSignal; readonly accept?: string },
+    options: { readonly stop: AbortSignal; readonly accept?: string },
   ) => Promise<Asked>;
-  /** The bytes of a file, when it is granted. */
+  /** Passes on the bytes of a file. */
   readonly download: (path: string, onPiece: (piece: Buffer) => void) => Promise<Asked>;
 }
 
-/** Where an agent listens. */
+/** The address of an agent. */
 type Place =
   | { readonly socketPath: string }
   | { readonly host: string; readonly port: number | string };
 
 /**
- * The agent of this node. It is talked to over a socket in its folder, where nobody else can put one:
- * whoever has taken the port of an agent that died is not shown the token.
+ * The agent of this node, by default over the socket in its state directory. Only root can create a
+ * socket there, so no process that took over the port of a dead agent gets to see the token.
  */
 export async function agentClient(
   options: AgentOptions,
-): Promise<AgentClient | { readonly trouble: Failure }> {
+): Promise<AgentClient | { readonly failure: Explanation }> {
   const folder = stateFolderOf(options);
   const tokenFile = options.tokenFile ?? join(folder, 'token');
   const read = await tried((async () => secretIfThere(tokenFile, TOKEN_BYTES_MAX)?.trim())());
-  const what = 'the agent of this node cannot be reached';
-  if (!read.ok) {
-    return { trouble: { what, why: read.why, todo: read.todo } };
-  }
+  const what = 'cannot reach the agent of this node';
+  if (!read.ok) return { failure: { what, why: read.why, todo: read.todo } };
   if (read.value === undefined) {
-    return { trouble: { what, why: `there is no token in ${tokenFile}`, todo: START_ONE } };
+    return { failure: { what, why: `${tokenFile}: no such file`, todo: START_ONE } };
   }
   const { server } = options;
   const place = server === undefined ? { socketPath: join(folder, 'socket') } : placeIn(server);
   if (place) return clientOf(place, read.value);
-  const why = `"${server}" is no address of one`;
-  return { trouble: { what, why, todo: 'give it as http://127.0.0.1:8090' } };
+  const why = `"${server}": not an address`;
+  return { failure: { what, why, todo: 'use an address such as http://127.0.0.1:8090' } };
 }
 
-const START_ONE = 'start one with `kubediag serve`, or name its folder with --state-dir';
+const START_ONE = 'start one with `kubediag serve`, or set its state directory with --state-dir';
 
-/** The address of an agent, as `--server` takes it; undefined when it is none. */
+/** Parses the value of `--server`; undefined if it is not an HTTP address. */
 export function placeIn(address: string): Place | undefined {
   const server = URL.parse(address);
   if (server?.protocol !== 'http:') return undefined;
@@ -83,16 +81,16 @@ export function placeIn(address: string): Place | undefined {
 function clientOf(place: Place, token: string): AgentClient {
   const call = { place, token };
   return {
-    ask: (method, path, wish = {}) => exchange({ ...call, method, path, ...wish }, wholeOf),
+    ask: (method, path, options = {}) => exchange({ ...call, method, path, ...options }, bodyOf),
     follow: (path, onLine, { stop, accept }) =>
       exchange({ ...call, method: 'GET', path, stop, ...(accept ? { accept } : {}) }, (response) =>
-        response.statusCode === 200 ? linesOf(response, onLine) : wholeOf(response),
+        response.statusCode === 200 ? linesOf(response, onLine) : bodyOf(response),
       ),
     download: (path, onPiece) =>
       exchange({ ...call, method: 'GET', path }, (response) =>
         response.headers['content-type'] === 'application/octet-stream'
           ? bytesOf(response, onPiece)
-          : wholeOf(response),
+          : bodyOf(response),
       ),
   };
 }
@@ -108,10 +106,10 @@ interface Call extends AgentRequest {
 type Read = { readonly text: string } | Asked;
 
 const TOO_LARGE = {
-  trouble: {
-    what: 'the answer of the agent is too large',
+  failure: {
+    what: 'the response of the agent is too large',
     why: `more than ${ANSWER_BYTES_MAX} bytes`,
-    todo: 'ask for less: one namespace (-n), or one name',
+    todo: 'ask for fewer objects: one namespace (-n), or one name',
   },
 };
 
@@ -119,13 +117,13 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
   const { place, token, method, path, body, type = 'application/json', accept, stop } = call;
   const limitMs = call.limitMs ?? ANSWER_MS;
   const { promise, resolve } = Promise.withResolvers<Asked>();
-  const failed = (error: Error) => resolve({ trouble: unreachable(place, error) });
+  const failed = (error: Error) => resolve({ failure: unreachable(place, error) });
   const sent = request(
     {
       ...place,
       method,
       path,
-      // A watch may be silent for as long as it likes.
+      // A watch has no timeout: nothing may happen for hours.
       ...(stop ? {} : { timeout: limitMs }),
       headers: {
         Authorization: `Bearer ${token}`,
@@ -136,8 +134,8 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
     (response) => {
       response.on('error', failed);
       const answered = async (): Promise<Asked> => {
-        const reported = await read(response);
-        return 'text' in reported ? answerOf(response, reported.text) : reported;
+        const body = await read(response);
+        return 'text' in body ? answerOf(response, body.text) : body;
       };
       answered().then(resolve, failed);
     },
@@ -145,35 +143,35 @@ function exchange(call: Call, read: (response: IncomingMessage) => Promise<Read>
   sent.on('error', failed);
   sent.on('upgrade', (_, socket) => {
     socket.destroy();
-    failed(new Error('it wants to speak another protocol'));
+    failed(new Error('it switched to another protocol'));
   });
-  sent.on('timeout', () => sent.destroy(new Error(`no answer within ${limitMs / 1_000} s`)));
+  sent.on('timeout', () => sent.destroy(new Error(`no response within ${limitMs / 1_000}s`)));
   stop?.addEventListener('abort', () => sent.destroy(), { once: true });
   sent.end(body === undefined ? undefined : JSON.stringify(body));
   return promise;
 }
 
-function unreachable(place: Place, error: Error): Failure {
+function unreachable(place: Place, error: Error): Explanation {
   const where = 'socketPath' in place ? place.socketPath : `${place.host}:${place.port}`;
-  const why = error.message || ((error as NodeJS.ErrnoException).code ?? 'it hung up');
+  const why = error.message || ((error as NodeJS.ErrnoException).code ?? 'connection closed');
   const todo = hasCode(error, 'EACCES') ? 'run it as root (sudo)' : START_ONE;
-  return { what: `no agent answers on ${where}`, why, todo };
+  return { what: `no agent listens on ${where}`, why, todo };
 }
 
 function answerOf(response: IncomingMessage, text: string): Asked {
   if (!response.headers['content-type']?.startsWith('application/json')) {
-    const what = 'whoever answers there is no agent of ours';
-    const why = `it answered with code ${response.statusCode} and no JSON`;
-    return { trouble: { what, why, todo: 'see to --server' } };
+    const what = 'the server is not a kubediag agent';
+    const why = `it returned status ${response.statusCode} and no JSON`;
+    return { failure: { what, why, todo: 'check the address in --server' } };
   }
   const value = fieldsIn(text);
   const { warning = '' } = response.headers;
   // 299 - "one", 299 - "two"
-  const warnings = [...warning.matchAll(/299 - "([^"]*)"/g)].map(([, words = '']) => words);
+  const warnings = [...warning.matchAll(/299 - "([^"]*)"/g)].map(([, text = '']) => text);
   return { code: response.statusCode ?? 0, value, warnings };
 }
 
-async function wholeOf(response: IncomingMessage): Promise<Read> {
+async function bodyOf(response: IncomingMessage): Promise<Read> {
   const text = await textOf(response);
   return text === undefined ? TOO_LARGE : { text };
 }

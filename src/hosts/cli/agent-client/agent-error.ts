@@ -1,20 +1,39 @@
+import type { Explanation } from '../../../lib/std/explanation.ts';
 import { listAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
+import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { type Place, placeIn } from '../../../pipeline/api/problem.ts';
-import type { AgentAnswer, Asked } from './agent-client.ts';
+import {
+  type AgentAnswer,
+  type AgentClient,
+  type AgentOptions,
+  type Asked,
+  agentClient,
+} from './agent-client.ts';
 
-/** The answer, when it is what was asked for; else the reason is told. */
+/** The client, once it has an address and a token; otherwise prints the reason. */
+export async function connectAgent(
+  options: AgentOptions,
+  terminal: Terminal,
+): Promise<AgentClient | undefined> {
+  const client = await agentClient(options);
+  if (!('failure' in client)) return client;
+  printFailure(client.failure, terminal);
+  return undefined;
+}
+
+/** Whether the agent granted the request; otherwise prints the reason. */
 export function isGranted(asked: Asked, terminal: Terminal): asked is AgentAnswer {
-  if ('trouble' in asked) {
-    printFailure(asked, terminal);
+  if ('failure' in asked) {
+    printFailure(asked.failure, terminal);
     return false;
   }
-  for (const words of asked.warnings) terminal.err(`Warning: ${printable(words)}\n`);
+  for (const text of asked.warnings) terminal.err(`Warning: ${printable(text)}\n`);
   if (asked.code < 400) return true;
   const reason = textAt(asked.value, 'reason') ?? String(asked.code);
-  const message = textAt(asked.value, 'message') ?? 'it gave no reason';
+  const message = textAt(asked.value, 'message') ?? 'no reason given';
   const text = `Error from server (${reason}): ${message}`;
   terminal.err(`${wrapText(text, terminal.errWidth).join('\n')}\n`);
   return false;
@@ -26,14 +45,14 @@ export interface GivenPlace {
   readonly lineOf: (place: Place) => number;
 }
 
-/** The same of an object in a file: every problem on a line of its own, with the line of its field. */
+/** The same for an object in a file: prints one line for each problem, with the line of its field. */
 export function isGrantedFor(
   given: GivenPlace,
   asked: Asked,
   terminal: Terminal,
 ): asked is AgentAnswer {
-  if ('trouble' in asked) return isGranted(asked, terminal);
-  for (const words of asked.warnings) failAt(given, `Warning: `, words, terminal);
+  if ('failure' in asked) return isGranted(asked, terminal);
+  for (const text of asked.warnings) failAt(given, `Warning: `, text, terminal);
   if (asked.code < 400) return true;
   const reason = textAt(asked.value, 'reason') ?? String(asked.code);
   const causes = listAt(asked.value, 'details', 'causes') ?? [];
@@ -42,28 +61,24 @@ export function isGrantedFor(
   );
   const all =
     problems.length > 0 ? problems : [textAt(asked.value, 'message') ?? 'no reason given'];
-  for (const words of all) failAt(given, `Error from server (${reason}): `, words, terminal);
+  for (const text of all) failAt(given, `Error from server (${reason}): `, text, terminal);
   return false;
 }
 
 // spec.adjacencyList[2].to[0]: node 1 leads to node 7, and there is none
 const PLACE = /^([\w-]+(?:[.][\w-]+|\[[^\]]*\])*): /;
 
-/** Not wrapped: an editor that is given the line finds the place in the file. */
+/** Not wrapped, so that an editor can open the place in the file. */
 export function failAt(
   { file, lineOf }: GivenPlace,
   head: string,
-  words: string,
+  text: string,
   { err }: Terminal,
 ): void {
-  const [, place = ''] = PLACE.exec(words) ?? [];
-  err(`${printable(`${head}${file}:${lineOf(placeIn(place))}: ${words}`)}\n`);
+  const [, place = ''] = PLACE.exec(text) ?? [];
+  err(`${printable(`${head}${file}:${lineOf(placeIn(place))}: ${text}`)}\n`);
 }
 
-export function printFailure(
-  { trouble }: { readonly trouble: { what: string; why: string; todo: string } },
-  { err }: Terminal,
-): void {
-  const { what, why, todo } = trouble;
-  err(`${printable(what)}\n  why   ${printable(why)}\n  do    ${todo}\n`);
+function printFailure(failure: Explanation, { err, errWidth }: Terminal): void {
+  err(explanationText(failure, errWidth));
 }

@@ -4,7 +4,7 @@ import { kindNamed, pathOf } from '../command-line/kind-named.ts';
 import { COMPLETION_MS } from '../limits.ts';
 import { agentClient } from './agent-client.ts';
 
-/** Names that the agent knows, for a completion: none at once where there is no agent. */
+/** Names of stored objects, for completion. Empty at once without an agent. */
 export class AgentNames {
   readonly #options: ReadonlyMap<string, string>;
 
@@ -44,7 +44,7 @@ export class AgentNames {
       ...given('stateDir'),
       hostRoot: this.#options.get('hostRoot') ?? '/',
     });
-    if ('trouble' in client) return undefined;
+    if ('failure' in client) return undefined;
     // Rows hold names without the objects, which may be large.
     const accept = asTable ? { accept: 'application/json;as=Table;v=v1;g=meta.k8s.io' } : {};
     const answer = await client.ask('GET', path, { ...accept, limitMs: COMPLETION_MS });

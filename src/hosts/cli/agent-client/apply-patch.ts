@@ -1,10 +1,11 @@
 import { isObject } from '../../../lib/std/json.ts';
-/** Where kubectl keeps what was applied last; ours is the same, so that both can take turns. */
+
+/** The annotation of kubectl for what was applied last, so that both tools can be mixed. */
 export const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
 
 /**
- * What is to be changed so that all of `wanted` is there, and nothing that was applied before and is
- * wanted no more. What others have set stays: an approval, the node of a pod.
+ * The merge patch that sets all of `wanted` and removes what was applied before and is no longer
+ * wanted. Fields that others have set stay: an approval, the node of a pod.
  */
 export function applyPatch(last: unknown, wanted: unknown): unknown {
   if (!isObject(wanted)) return wanted;

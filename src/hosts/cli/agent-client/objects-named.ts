@@ -2,13 +2,13 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { type Kind, kinds } from '../../../pipeline/api/kinds.ts';
 import { isKind, kindNamed, kindsNamed } from '../command-line/kind-named.ts';
 
-/** An object that words on the command line name; without a name, all of its kind. */
+/** An object named on the command line; without a name, all objects of the kind. */
 export interface Named {
   readonly kind: Kind;
   readonly name: string | undefined;
 }
 
-/** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, in the way of kubectl; TYPE may be several with commas. */
+/** `TYPE`, `TYPE NAME...` or `TYPE/NAME...`, as in kubectl; TYPE may be a list with commas. */
 export function objectsNamed(args: readonly string[], command: string): readonly Named[] {
   checkNotEmpty(args);
   const [types, ...names] = args;
@@ -21,7 +21,7 @@ export function objectsNamed(args: readonly string[], command: string): readonly
   return all.flatMap((kind) => names.map((name) => ({ kind, name })));
 }
 
-/** The same for a command that takes objects of one kind only, which need not be said. */
+/** The same for a command that takes objects of one kind: the type may be omitted. */
 export function namesOf(kind: Kind, args: readonly string[], command: string): readonly string[] {
   checkNotEmpty(args);
   const [first = ''] = args;
@@ -33,7 +33,7 @@ export function namesOf(kind: Kind, args: readonly string[], command: string): r
   return named.flatMap(({ name }) => (name === undefined ? [] : [name]));
 }
 
-/** As from a variable of a script that is not set: it must not mean all of them. */
+/** An empty name, as from an unset variable of a script, must not mean all objects. */
 function checkNotEmpty(args: readonly string[]): void {
   if (args.includes('')) throw new UsageError('resource name may not be empty');
 }

@@ -15,14 +15,14 @@ export interface SelectionOptions extends SelectorOptions {
   readonly all?: boolean;
 }
 
-/** One object that a command is for. */
+/** One object that a command was given. */
 export interface Selection {
   readonly kind: Kind;
   readonly name: string;
   readonly namespace: string;
 }
 
-/** What the words and options say, checked before the agent is asked for anything. */
+/** Checks arguments and options before anything is sent to the agent. */
 export function namedOrSelected(
   args: readonly string[],
   options: SelectionOptions,
@@ -44,17 +44,17 @@ export function namedOrSelected(
   return named;
 }
 
-/** Every object that is meant; undefined where the agent could not be asked, which is told. */
+/** All objects that were named or selected; undefined if the agent refused, with the reason printed. */
 export async function selectedObjects(
   named: readonly Named[],
   options: SelectionOptions,
   client: AgentClient,
   terminal: Terminal,
 ): Promise<readonly Selection[] | undefined> {
-  const meant: Selection[] = [];
+  const selected: Selection[] = [];
   for (const { kind, name } of named) {
     if (name !== undefined) {
-      meant.push({ kind, name, namespace: options.namespace });
+      selected.push({ kind, name, namespace: options.namespace });
       continue;
     }
     const place = options.allNamespaces ? undefined : options.namespace;
@@ -65,12 +65,17 @@ export async function selectedObjects(
       name: textAt(each, 'metadata', 'name') ?? '',
       namespace: textAt(each, 'metadata', 'namespace') ?? options.namespace,
     }));
-    meant.push(...found);
+    selected.push(...found);
   }
-  return meant;
+  return selected;
 }
 
-/** `diagnosis.diagnosis.kubediag.org "web"`, as kubectl calls what it has changed. */
+/** Whether the options select several objects, so that no name is needed. */
+export function isSelection({ all, selector, fieldSelector }: SelectionOptions): boolean {
+  return Boolean(all) || selector !== undefined || fieldSelector !== undefined;
+}
+
+/** `diagnosis.diagnosis.kubediag.org "web"`, as kubectl names an object that it changed. */
 export function quotedName({ kind, name }: Pick<Selection, 'kind' | 'name'>): string {
   return `${kind.kind.toLowerCase()}.${GROUP} "${printable(name)}"`;
 }

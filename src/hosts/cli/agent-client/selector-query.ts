@@ -1,5 +1,6 @@
 import { defined } from '../../../lib/std/defined.ts';
-/** Which objects of a kind are meant, when none is named. */
+
+/** Selects objects of a kind when none is named. */
 export interface SelectorOptions {
   readonly selector?: string;
   readonly fieldSelector?: string;

@@ -3,7 +3,7 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { valuesAt, valueText } from '../screens/json-path.ts';
 import { parseOnePath } from '../screens/parse-json-path.ts';
 
-/** What `--for` waits for: that an object is gone, is there, or looks like this. */
+/** What `--for` waits for: an object is deleted, exists, or meets a condition. */
 export type WaitCondition =
   | { readonly is: 'delete' }
   | { readonly is: 'create' }
@@ -43,7 +43,7 @@ function hasCondition(type: string, status: string): (object: unknown) => boolea
     const found = (listAt(object, 'status', 'conditions') ?? []).find((each) =>
       isSame(textAt(each, 'type'), type),
     );
-    // A condition of an older spec says nothing of this one.
+    // A condition of an older generation does not count.
     const seen = numberAt(found, 'observedGeneration');
     const generation = numberAt(object, 'metadata', 'generation');
     const isOld = seen !== undefined && generation !== undefined && seen < generation;
@@ -64,7 +64,7 @@ function hasValue(path: string, value: string | undefined): (object: unknown) =>
   };
 }
 
-/** Which object it is: one that was made anew under the same name is another. */
+/** An object that was recreated under the same name has another UID. */
 export function uidOf(object: unknown): unknown {
   return fieldAt(object, 'metadata', 'uid');
 }

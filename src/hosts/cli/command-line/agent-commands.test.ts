@@ -83,7 +83,7 @@ test('what is applied is made, walked, shown, described and deleted', async () =
   expect(described).toContain('  - operation.a.output: hello');
   expect(described).not.toContain('last-applied');
 
-  expect((await me.cancel('d')).err).toContain('has ended already (Succeeded)');
+  expect((await me.cancel('d')).err).toContain('has already ended (Succeeded)');
   expect((await me.remove('diag', 'd')).out).toBe(
     `diagnosis.${NAMES} "d" deleted from default namespace\n`,
   );
@@ -136,7 +136,7 @@ test('what is wrong is told for each, and the rest is applied', async () => {
   expect(err).toContain('the graph goes round in a circle: 1 → 2 → 1');
   expect(err).toContain(`all.json:1: there is no Operation 'nobody' yet`);
   expect(err).toContain('all.json:1: it is for node elsewhere, and this is my-node');
-  expect(err).toContain('ConfigMap is not kept here: left out');
+  expect(err).toContain('ConfigMap: not a resource of diagnosis.kubediag.org, ignored');
 });
 
 test('a plan is approved by its name only, and only when there is one', async () => {
@@ -152,9 +152,9 @@ test('who finds no agent is told why, and what to do', async () => {
   await me.agent.stop();
   const { code, err } = await me.get(['diag']);
   expect(code).toBe(3);
-  expect(err).toMatch(/no agent answers on .*socket\n {2}why .*ENOENT.*\n {2}do .*kubediag serve/);
+  expect(err).toMatch(/no agent listens on .*socket\n {2}why .*ENOENT.*\n {2}do .*kubediag serve/);
   const nobody = await me.get(['diag'], { server: 'http://127.0.0.1:1' });
-  expect(nobody.err).toMatch(/no agent answers on .*:1\n {2}why .*ECONNREFUSED/);
+  expect(nobody.err).toMatch(/no agent listens on .*:1\n {2}why .*ECONNREFUSED/);
   chmodSync(me.agent.tokenFile, 0o644);
   expect((await me.get(['diag'])).err).toContain('others than its owner can read');
   chmodSync(me.agent.tokenFile, 0o600);
@@ -163,7 +163,7 @@ test('who finds no agent is told why, and what to do', async () => {
   await expect.poll(() => other.listening).toBe(true);
   const { port } = other.address() as AddressInfo;
   const elsewhere = await me.get(['diag'], { server: `http://127.0.0.1:${port}` });
-  expect(elsewhere.err).toContain('whoever answers there is no agent of ours');
+  expect(elsewhere.err).toContain('the server is not a kubediag agent');
   other.close();
 });
 
@@ -183,7 +183,7 @@ test('whoever has taken the port of an agent that was killed is not shown its to
   await expect.poll(() => thief.listening).toBe(true);
   const { code, err } = await me.get(['diag']);
   expect(code).toBe(3);
-  expect(err).toMatch(/no agent answers on .*socket\n {2}why .*ECONNREFUSED/);
+  expect(err).toMatch(/no agent listens on .*socket\n {2}why .*ECONNREFUSED/);
   expect(shown).toEqual([]);
   thief.close();
 });
@@ -227,5 +227,5 @@ test('a watch shows every change, until the agent is gone', async () => {
     .toMatch(/^NAME .*\nd +set +my-node .*Running.*\n.*Succeeded +Completed +\d+s\n$/s);
   await me.agent.stop();
   expect(await watching).toBe(3);
-  expect(terminal.said().err).toMatch(/no agent answers|being ended/);
+  expect(terminal.said().err).toMatch(/no agent listens|being ended/);
 });

@@ -18,14 +18,16 @@ import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type NamedKind, type NamedOption, namedIn } from './named-options.ts';
 import { absolute, integer } from './options.ts';
 
-/** They create our folder, or tell what was done so far. The others need an agent that has done so. */
+/** These create the state directory, or work without it. The others need the one of an agent. */
 const BEFORE_STATE_FOLDER: ReadonlySet<string> = new Set(['recover', 'run', 'serve', 'journal']);
+
+const FOUND_AUTOMATICALLY = '; without the option, kubediag finds it automatically';
 
 type Options = Readonly<Partial<Record<string, unknown>>>;
 
 /**
- * Checks what the options of a command name, before the command runs. Paths are looked up by a
- * reader: one on a dead mount is no wrong usage, and must not hang us.
+ * Checks that the files, sockets and processes named by options exist, before the command runs. A
+ * reader process looks paths up: one on a dead mount is no usage error, and must not hang us.
  */
 export async function checkOptions(
   command: string,
@@ -46,15 +48,15 @@ export async function checkOptions(
   for (const { option, value } of given) {
     const problem = await problemOf(option, value, { here, node, command, kubeletPid });
     if (!problem) continue;
-    const advice = problem.isMissing && option.advice ? `; ${option.advice}` : '';
+    const advice = problem.isMissing && option.on === 'node' ? FOUND_AUTOMATICALLY : '';
     const text = `${option.flag} ${value}: ${problem.why}${advice}`;
-    // An agent starts with the machine, perhaps before what it is told of.
+    // An agent starts with the machine, perhaps before the kubelet and the runtime.
     const mayComeLater = command === 'serve' && problem.isMissing && option.kind !== 'host-root';
     if (mayComeLater) terminal.err(`warning: ${text}\n`);
     else wrongUsage ??= text;
   }
   here.close();
-  // The command looks at the same node next, and can go on with this reader.
+  // The command reads the same node next, and can reuse this reader.
   if (wrongUsage === undefined) node.pause();
   else node.close();
   for (const each of new Set([here, node])) await reportAbandoned(each, terminal);
@@ -152,7 +154,7 @@ function problemOfStatus(
   }
 }
 
-/** What only shows when it is opened. */
+/** Problems that only opening it shows. */
 async function problemInside(
   kind: NamedKind,
   path: string,
@@ -174,7 +176,7 @@ function denied(): Problem {
   return wrong(`permission denied${geteuid?.() === 0 ? '' : '; run kubediag as root (sudo)'}`);
 }
 
-/** What this process opens itself in a moment, and so can look at itself. */
+/** For files that this process opens itself. */
 function ownFile(path: string): Found {
   const { value: status, code = '' } = orCode(() => statSync(path));
   if (!status) return IS_GONE.has(code) ? 'missing' : IS_DENIED.has(code) ? 'denied' : 'unknown';
@@ -182,7 +184,7 @@ function ownFile(path: string): Found {
   return { type, mode: status.mode };
 }
 
-/** What does not answer is not judged here: that may be the fault of the node, and not of the person. */
+/** A path that does not answer counts as unknown: that may be a fault of the node. */
 async function whatIs(node: LiveNode, path: string, view = ''): Promise<Found> {
   const status = await attempt(
     resolvePath(node, view, path).then((there) => node.ask('status', { path: `${view}${there}` })),
@@ -192,20 +194,20 @@ async function whatIs(node: LiveNode, path: string, view = ''): Promise<Found> {
   return failure === 'missing' || failure === 'denied' ? failure : 'unknown';
 }
 
-/** The socket of a runtime that is down may be gone: that is a fault of the node, and is reported. */
+/** The socket of a stopped runtime may be gone: that is a fault of the node, and is reported. */
 async function folderProblem(path: string, node: LiveNode): Promise<Problem | undefined> {
   const isThere = (await whatIs(node, dirname(path))) !== 'missing';
   return isThere ? undefined : { why: `no such directory: ${dirname(path)}`, isMissing: true };
 }
 
-/** A kubelet in a container of its own may have its root where only that container sees it. */
+/** The root directory of a kubelet in a container may be visible only there. */
 async function isInKubelet(path: string, { node, kubeletPid }: Observation): Promise<boolean> {
   const found = await attempt(findKubelet(takeSnapshot(node, { kubeletPid })));
   const pid = found.known ? found.value.process?.pid : undefined;
   return pid !== undefined && (await whatIs(node, path, `/proc/${pid}/root`)) !== 'missing';
 }
 
-/** It is created where it does not exist; but not below a file. */
+/** It may be created later, but not below a file. */
 function stateFolderProblem(path: string, { command }: Observation): Problem | undefined {
   let place = path;
   let found = ownFile(place);

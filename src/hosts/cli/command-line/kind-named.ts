@@ -1,7 +1,7 @@
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { API_VERSION, GROUP, type Kind, kinds, VERSION } from '../../../pipeline/api/kinds.ts';
 
-/** The kind that a person means: diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
+/** Accepts diagnosis, diagnoses, diag, Diagnosis, diagnoses.diagnosis.kubediag.org. */
 export function kindNamed(word: string): Kind {
   const found = findKind(word);
   if (found) return found;
@@ -30,12 +30,12 @@ export function kindsNamed(text: string): readonly Kind[] {
   return [...new Set(named)];
 }
 
-/** "diagnosis.diagnosis.kubediag.org/web", as kubectl calls an object. */
+/** "diagnosis.diagnosis.kubediag.org/web", as kubectl prints a name. */
 export function fullName({ kind }: Pick<Kind, 'kind'>, name: string): string {
   return `${kind.toLowerCase()}.${GROUP}/${name}`;
 }
 
-/** Where objects of a kind are; without a namespace those of all. */
+/** The API path of a kind or an object; without a namespace, of all namespaces. */
 export function pathOf(
   { plural, scope }: Pick<Kind, 'plural' | 'scope'>,
   namespace: string | undefined,

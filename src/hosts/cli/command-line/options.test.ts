@@ -26,7 +26,9 @@ test.each(['', '0', '-1', '2h', '61m', '1e3', 'NaN'])('"%s" is no time', (text) 
 
 test('a longer time where it is asked for', () => {
   expect(durationMs('--repeat-interval', '6h', '240h')).toBe(21_600_000);
-  expect(() => durationMs('--repeat-interval', '241h', '240h')).toThrow('up to 240h, not "241h"');
+  expect(() => durationMs('--repeat-interval', '241h', '240h')).toThrow(
+    'up to 240h, such as 30s or 2m: "241h"',
+  );
 });
 
 test('a pod is named with its namespace', () => {

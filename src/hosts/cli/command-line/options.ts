@@ -2,7 +2,7 @@ import { defined } from '../../../lib/std/defined.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import type { SnapshotOptions } from '../../../node/model/evidence.ts';
 
-/** How the node is reached: the same options wherever a command looks at one. */
+/** How to reach the node: the same options in every command that reads one. */
 export interface NodeOptions {
   readonly timeout: string;
   readonly hostRoot: string;
@@ -34,7 +34,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, 
 export function durationMs(option: string, text: string, most = '60m'): number {
   const ms = msOf(text);
   if (!(ms > 0 && ms <= msOf(most))) {
-    throw new UsageError(`${option} takes a time such as 30s or 2m, up to ${most}, not "${text}"`);
+    throw new UsageError(`${option}: not a duration up to ${most}, such as 30s or 2m: "${text}"`);
   }
   return ms;
 }
@@ -44,19 +44,22 @@ function msOf(text: string): number {
   return Number(amount) * (UNIT_MS[unit] ?? Number.NaN);
 }
 
-export function integer(option: string, text: string): number {
-  if (!/^[1-9]\d{0,9}$/.test(text)) throw new UsageError(`${option} takes a number, not "${text}"`);
+export function integer(option: string, text: string, most = 9_999_999_999): number {
+  if (!/^[1-9]\d{0,9}$/.test(text) || Number(text) > most) {
+    const range = most === 9_999_999_999 ? '' : ` from 1 to ${most}`;
+    throw new UsageError(`${option}: not a number${range}: "${text}"`);
+  }
   return Number(text);
 }
 
 export function absolute(option: string, path: string): string {
   if (!path.startsWith('/')) {
-    throw new UsageError(`${option} takes a path that begins with "/", not "${path}"`);
+    throw new UsageError(`${option}: not an absolute path: "${path}"`);
   }
   return path;
 }
 
-/** Where journal and bundles are kept: on the node, also when we see it from a container. */
+/** The state directory is on the node, also when we run in a container. */
 export function stateFolderOf(options: {
   readonly stateDir?: string;
   readonly hostRoot: string;
@@ -71,7 +74,7 @@ export const STATE_FOLDER = '/var/lib/kubediag';
 export function podName(text: string): { readonly namespace: string; readonly name: string } {
   const [namespace, name, ...rest] = text.split('/');
   if (!namespace || !name || rest.length > 0) {
-    throw new UsageError(`--pod takes NAMESPACE/NAME, for example default/web, not "${text}"`);
+    throw new UsageError(`--pod: not NAMESPACE/NAME, such as default/web: "${text}"`);
   }
   return { namespace, name };
 }

@@ -13,7 +13,7 @@ export type OutputFormat =
 // jsonpath={.items[*].metadata.name}
 const WITH_TEMPLATE = /^([a-z-]+)(?:=([\s\S]*))?$/;
 
-/** Throws when it is none, or its template is wrong, before anybody is asked for anything. */
+/** Throws for an unknown format or a wrong template, before anything is sent. */
 export async function outputFormat(text: string): Promise<OutputFormat> {
   const [, name = text, given = ''] = WITH_TEMPLATE.exec(text) ?? [];
   switch (name) {

@@ -1,4 +1,4 @@
-/** How `kubediag get` shows what it got, as `-o` names it. What ends in "=" needs more behind it. */
+/** The values of `kubediag get -o`. One that ends in "=" needs a template or a file behind it. */
 export const OUTPUT_FORMATS = [
   'wide',
   'yaml',

@@ -1,6 +1,6 @@
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
 
-/** The words that `--validate` takes, as in kubectl. */
+/** The values of `--validate`, as in kubectl. */
 const MODES = {
   strict: 'Strict',
   true: 'Strict',

@@ -9,13 +9,13 @@ import { isMeantForUs } from '../../../pipeline/api/check-resource.ts';
 import { API_VERSION, GROUP, type Kind, kinds } from '../../../pipeline/api/kinds.ts';
 import { placeText } from '../../../pipeline/api/problem.ts';
 import type { FieldValidation } from '../../../pipeline/api/unknown-fields.ts';
-import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
+import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
 import {
+  connectAgent,
   failAt,
   type GivenPlace,
   isGranted,
   isGrantedFor,
-  printFailure,
 } from '../agent-client/agent-error.ts';
 import { applyPatch, LAST_APPLIED } from '../agent-client/apply-patch.ts';
 import type { DryRunMode } from '../command-line/dry-run-mode.ts';
@@ -31,17 +31,14 @@ export interface ApplyOptions extends AgentOptions, ManifestOptions {
   readonly dryRun?: DryRunMode;
 }
 
-/** `kubediag apply -f FILE...`: makes what the files say so, and changes nothing else. */
+/** `kubediag apply -f FILE...`: creates or updates the objects in the files. */
 export async function apply(options: ApplyOptions, terminal: Terminal): Promise<number> {
   const objects = await objectsGiven(options, terminal);
   if (objects.length === 0) {
-    throw new UsageError(`there is nothing to apply: no resource of ${GROUP} is given`);
+    throw new UsageError(`nothing to apply: no resource of ${GROUP} in the files`);
   }
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const { namespace, dryRun = 'none' } = options;
   const applying = { client, namespace, dryRun, validation: fieldValidationOf(options.validate) };
   let isDone = true;
@@ -56,7 +53,7 @@ interface GivenObject extends GivenPlace {
   readonly value: Readonly<Record<string, unknown>>;
 }
 
-/** The objects of our group in these files; what is none of ours is named and left out. */
+/** The objects of our API group in these files. Others are ignored with a message. */
 export async function objectsGiven(
   options: ManifestOptions,
   terminal: Terminal,
@@ -77,8 +74,8 @@ export async function objectsGiven(
         return [{ kind, value: value as GivenObject['value'], file, lineOf }];
       }
       const place = `${file}:${lineOf([])}`;
-      terminal.err(printable(`${place}: ${name || 'an object'} is not kept here: left out`));
-      terminal.err('\n');
+      const other = `${place}: ${name || 'object'}: not a resource of ${GROUP}, ignored`;
+      terminal.err(`${printable(other)}\n`);
       return [];
     });
   });
@@ -99,8 +96,8 @@ interface Applying {
   readonly validation: FieldValidation;
 }
 
-/** What kubectl says behind what it would have done. */
-const SAID: Readonly<Record<DryRunMode, string>> = {
+/** How kubectl marks what it would have done. */
+const DRY_RUN_MARKS: Readonly<Record<DryRunMode, string>> = {
   none: '',
   client: ' (dry run)',
   server: ' (server dry run)',
@@ -116,7 +113,7 @@ async function applyOne(
   const place = textAt(value, 'metadata', 'namespace') ?? namespace;
   const name = textAt(value, 'metadata', 'name');
   const report = (done: string, called: string) => {
-    terminal.out(`${printable(fullName(kind, called))} ${done}${SAID[dryRun]}\n`);
+    terminal.out(`${printable(fullName(kind, called))} ${done}${DRY_RUN_MARKS[dryRun]}\n`);
     return true;
   };
   const wanted = withLastApplied(value);
@@ -145,25 +142,25 @@ async function applyOne(
   return report(isSame(before.value, after.value, dryRun) ? 'unchanged' : 'configured', name);
 }
 
-/** A dry run writes no new version, so what would be stored is compared. */
+/** A dry run stores no new version, so the objects themselves are compared. */
 function isSame(before: unknown, after: unknown, dryRun: DryRunMode): boolean {
   if (dryRun === 'server') return isDeepStrictEqual(before, after);
   const version = (object: unknown) => fieldAt(object, 'metadata', 'resourceVersion');
   return version(before) === version(after);
 }
 
-/** What `kubediag lint` says of this object. */
+/** Prints what `kubediag lint` finds in this object. */
 function isRightHere(given: GivenObject, validation: FieldValidation, terminal: Terminal): boolean {
   const { problems } = checkObject(given.value, validation);
   for (const { severity, place, what, fix } of problems) {
     const head = severity === 'problem' ? 'error: ' : 'Warning: ';
-    const words = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
-    failAt(given, head, words, terminal);
+    const text = [placeText(place), what, fix].filter((each) => each !== '').join(': ');
+    failAt(given, head, text, terminal);
   }
   return problems.every(({ severity }) => severity === 'note');
 }
 
-/** As kubectl writes it; what a server or a status says in a file is not what somebody wants. */
+/** Adds kubectl's annotation, and drops a status: it belongs to the server. */
 function withLastApplied(value: GivenObject['value']): object {
   const { status: _, ...rest } = value;
   const text = `${JSON.stringify(rest)}\n`;

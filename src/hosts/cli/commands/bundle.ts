@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { faults } from '../../../node/faults/index.ts';
 import { type CheckResult, runCheck } from '../../local-node/run-check.ts';
@@ -9,9 +10,9 @@ import { checkOutputs, isStandardOutput, writeGiven } from '../input/given-file.
 import { openNode } from '../input/open-node.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
 
-const ELSEWHERE = 'name a file elsewhere: kubediag bundle FILE';
+const ELSEWHERE = 'write it to another place: kubediag bundle FILE';
 
-/** `kubediag bundle [FILE]`: records what a check sees, to be judged or kept elsewhere. */
+/** `kubediag bundle [FILE]`: records what a check reads, to judge it elsewhere or later. */
 export async function bundle(
   [file]: readonly string[],
   options: NodeOptions,
@@ -45,14 +46,14 @@ async function save(
     ? writeBundle(looked.bundle(), path, (_, bytes) => writeGiven(path, bytes, terminal))
     : writeBundle(looked.bundle(), resolve(path), undefined, ELSEWHERE));
   if ('trouble' in saved) {
-    terminal.err(
-      `the bundle could not be written\n  why   ${saved.trouble}\n  do    ${saved.todo}\n`,
-    );
+    const what = 'cannot write the bundle';
+    const { trouble: why, todo } = saved;
+    terminal.err(explanationText({ what, why, todo }, terminal.errWidth));
     return EXIT.notDone;
   }
   if (!isOut) terminal.out(`${saved.path}\n`);
   terminal.hint(
-    'Secrets were left out. It names pods, volumes and paths: look before you share it.\n',
+    'The bundle holds no secrets, but names of pods, volumes and paths: check it before you share it.\n',
   );
   return EXIT.clear;
 }

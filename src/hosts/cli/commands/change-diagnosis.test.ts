@@ -42,5 +42,5 @@ test('a plan is approved of the Diagnosis that was shown, as it was then', async
 test('nothing is approved of a Diagnosis that has ended', async () => {
   const { code, changes, out, err } = await approved('Failed');
   expect({ code, changes, out }).toEqual({ code: 3, changes: [], out: '' });
-  expect(err).toContain('has no plan that waits (it is Failed)');
+  expect(err).toContain('has no plan that waits for approval (Failed)');
 });

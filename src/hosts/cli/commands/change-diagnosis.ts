@@ -3,8 +3,8 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
 import { fullName, kindNamed, pathOf } from '../command-line/kind-named.ts';
 import { plannedLines } from '../screens/recorded-lines.ts';
@@ -21,7 +21,7 @@ export interface ApproveOptions extends ChangeOptions {
 const MERGE_PATCH = 'application/merge-patch+json';
 const diagnosis = kindNamed('Diagnosis');
 
-/** `kubediag cancel NAME...`: each ends as Failed; a change of the node that has begun is carried through. */
+/** `kubediag cancel NAME...`: each ends as Failed, after any action that has begun. */
 export async function cancel(
   args: readonly string[],
   options: ChangeOptions,
@@ -32,7 +32,7 @@ export async function cancel(
   );
 }
 
-/** All in turn, also when one cannot be changed: the code then says so. */
+/** Goes on after a failure; the worst exit code counts. */
 async function changeEach(
   names: readonly string[],
   change: (name: string) => Promise<number>,
@@ -51,13 +51,13 @@ async function cancelOne(
   if (!found) return EXIT.notDone;
   const { phase, hasEnded } = found;
   if (hasEnded) {
-    terminal.err(`${called(name)} has ended already (${phase}): there is nothing to cancel\n`);
+    terminal.err(`${called(name)} has already ended (${phase}): nothing to cancel\n`);
     return EXIT.notDone;
   }
   return found.change({ spec: { cancel: true } }, 'cancelled');
 }
 
-/** `kubediag approve NAME...`: shows what each has planned, and lets exactly that be done. */
+/** `kubediag approve NAME...`: shows the plan of each, and approves exactly that plan. */
 export async function approve(
   args: readonly string[],
   options: ApproveOptions,
@@ -65,7 +65,7 @@ export async function approve(
 ): Promise<number> {
   const names = namesOf(diagnosis, args, 'approve');
   if (names.length > 1 && options.plan !== undefined) {
-    throw new UsageError('--plan is the plan of one Diagnosis: approve one at a time with it');
+    throw new UsageError('--plan takes the plan of one Diagnosis: approve one at a time');
   }
   return changeEach(names, (name) => approveOne(name, options, terminal));
 }
@@ -79,33 +79,33 @@ async function approveOne(
   if (!found) return EXIT.notDone;
   const plan = textAt(found.value, 'status', 'plan');
   if (plan === undefined || found.hasEnded) {
-    const phase = found.phase || 'not begun yet';
-    terminal.err(`refused: ${called(name)} has no plan that waits (it is ${phase})\n`);
-    terminal.err(`  do    see what it does: kubediag describe diagnosis ${printable(name)}\n`);
+    const phase = found.phase || 'not started';
+    terminal.err(`refused: ${called(name)} has no plan that waits for approval (${phase})\n`);
+    terminal.err(`  do    see its state: kubediag describe diagnosis ${printable(name)}\n`);
     return EXIT.notDone;
   }
   if (options.plan !== undefined && options.plan !== plan) {
-    terminal.err(`refused: its plan is ${plan} by now, not ${printable(options.plan)}\n`);
-    terminal.err(`  do    look at it again: kubediag approve ${printable(name)}\n`);
+    terminal.err(`refused: the plan is now ${plan}, not ${printable(options.plan)}\n`);
+    terminal.err(`  do    see the new plan: kubediag approve ${printable(name)}\n`);
     return EXIT.notDone;
   }
   terminal.out(planText(found.value, plan, terminal.width));
   if (options.plan === undefined && !options.yes && !(await agreed(plan, terminal))) {
     return EXIT.notDone;
   }
-  // It may end, or plan anew, while somebody thinks about it: then this is refused.
+  // If the Diagnosis changes while the person decides, the agent refuses this.
   const metadata = { resourceVersion: textAt(found.value, 'metadata', 'resourceVersion') };
   return found.change({ metadata, spec: { approvedPlan: plan } }, `approved (plan ${plan})`);
 }
 
 async function agreed(plan: string, terminal: Terminal): Promise<boolean> {
   if (!terminal.isInteractive) {
-    terminal.err('refused: there is no terminal to ask on, so nothing was approved\n');
-    terminal.err(`  do    say which plan you have seen: --plan ${plan}\n`);
+    terminal.err('refused: no terminal to ask on, so nothing was approved\n');
+    terminal.err(`  do    approve the plan that you have seen: --plan ${plan}\n`);
     return false;
   }
   const { signal } = new AbortController();
-  if (await terminal.confirm('Let this be done? [y/N] ', signal)) return true;
+  if (await terminal.confirm('Approve this plan? [y/N] ', signal)) return true;
   terminal.err('nothing was approved\n');
   return false;
 }
@@ -123,11 +123,8 @@ function called(name: string): string {
 }
 
 async function diagnosisNamed(name: string, options: ChangeOptions, terminal: Terminal) {
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return undefined;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return undefined;
   const path = pathOf(diagnosis, options.namespace, name);
   const found = await client.ask('GET', path);
   if (!isGranted(found, terminal)) return undefined;

@@ -39,7 +39,7 @@ export async function check(
   };
   const node = openNode(options);
   if (options.watch) return watchNode(node, looking, options, terminal);
-  // The answer comes first; what was asked for it, and whom it left behind, is told below it.
+  // The report comes first; what was read for it, and abandoned readers, follow below.
   const asked: (() => string)[] = [];
   const listener = { ...terminal, detail: (text: () => string) => void asked.push(text) };
   const { report } = await runCheck(node, looking, listener);
@@ -65,7 +65,7 @@ async function answer(
   return showReport(shown, formatOf(options), terminal);
 }
 
-/** `kubediag check --watch`, until Ctrl-C; its code is that of the last look. */
+/** `kubediag check --watch`, until Ctrl-C; the exit code is that of the last check. */
 async function watchNode(
   node: ReturnType<typeof openNode>,
   looking: CheckRun,
@@ -74,7 +74,7 @@ async function watchNode(
 ): Promise<number> {
   if (output !== undefined && output !== 'json') {
     throw new UsageError(
-      `--watch prints changes as lines, or with -o json as JSON; not as ${output}`,
+      `-o ${output}: not possible with --watch, which prints lines, or JSON with -o json`,
     );
   }
   const everyMs = durationMs('--every', every);

@@ -1,10 +1,10 @@
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 
-/** The word by which the scripts below ask this program what could be typed. */
+/** The hidden command that the scripts below call. */
 const COMPLETE = '__complete';
 
-/** `kubediag completion SHELL`: a script that asks this program at every Tab. */
+/** `kubediag completion SHELL`: prints a script that calls this program at every Tab. */
 export function completion([shell = '']: readonly string[], terminal: Terminal): number {
   const scripts: Readonly<Record<string, string>> = { bash: BASH, zsh: ZSH, fish: FISH };
   terminal.out(scripts[shell] ?? '');

@@ -3,10 +3,11 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import type { Named } from '../agent-client/objects-named.ts';
 import {
+  isSelection,
   namedOrSelected,
   quotedName,
   type Selection,
@@ -24,8 +25,8 @@ export interface DeleteOptions extends AgentOptions, SelectionOptions {
 }
 
 /**
- * `kubediag delete TYPE NAME...`, all of a type, or what files name. A change of the node that has
- * begun is carried through.
+ * `kubediag delete TYPE NAME...`: deletes named or selected objects, or those in files. An action that
+ * has begun is finished first.
  */
 export async function deleteObjects(
   args: readonly string[],
@@ -33,11 +34,8 @@ export async function deleteObjects(
   terminal: Terminal,
 ): Promise<number> {
   const given = await givenBy(args, options, terminal);
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const targets =
     'objects' in given
       ? given.objects
@@ -59,7 +57,7 @@ async function deleteOne(
 ): Promise<boolean> {
   const { kind, name, namespace } = target;
   const answer = await client.ask('DELETE', pathOf(kind, namespace, name));
-  // Somebody else may be quicker with one of all.
+  // With --all, another client may have deleted it meanwhile.
   if ((ignoreNotFound || all) && 'code' in answer && answer.code === 404) return true;
   if (!isGranted(answer, terminal)) return false;
   const where = kind.scope === 'Namespaced' ? ` from ${printable(namespace)} namespace` : '';
@@ -76,9 +74,9 @@ async function givenBy(
   options: DeleteOptions,
   terminal: Terminal,
 ): Promise<{ readonly objects: readonly Selection[] } | { readonly named: readonly Named[] }> {
-  const { filename, all, selector, fieldSelector, namespace } = options;
+  const { filename, namespace } = options;
   if (filename !== undefined) {
-    if (args.length > 0 || all || selector !== undefined || fieldSelector !== undefined) {
+    if (args.length > 0 || isSelection(options)) {
       throw new UsageError(
         'when paths, URLs, or stdin is provided as input, you may not specify resource arguments as well',
       );
@@ -99,13 +97,12 @@ async function givenBy(
     );
   }
   const named = namedOrSelected(args, options, 'delete');
-  const isOpen = all || selector !== undefined || fieldSelector !== undefined;
-  if (!isOpen && named.some(({ name }) => name === undefined)) {
+  if (!isSelection(options) && named.some(({ name }) => name === undefined)) {
     throw new UsageError(
       'resource(s) were provided, but no name was specified: add a NAME, or --all for all of them',
     );
   }
-  // `get all` shows every kind: that somebody types it in `delete` too is no wish to lose them all.
+  // `get all` is harmless; `delete all` would delete the objects of every kind.
   if (args[0] === 'all') throw new UsageError('name the types to delete, such as diagnoses');
   return { named };
 }

@@ -4,8 +4,8 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { ageText } from '../../../pipeline/api/columns.ts';
-import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { LAST_APPLIED } from '../agent-client/apply-patch.ts';
 import {
   namedOrSelected,
@@ -20,33 +20,30 @@ import { yamlText } from '../screens/show-report.ts';
 
 export interface DescribeOptions extends AgentOptions, SelectionOptions {}
 
-/** `kubediag describe TYPE [NAME...]`: all of each object, for a person. */
+/** `kubediag describe TYPE [NAME...]`: shows each object in full. */
 export async function describe(
   args: readonly string[],
   options: DescribeOptions,
   terminal: Terminal,
 ): Promise<number> {
   const named = namedOrSelected(args, options, 'describe');
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const targets = await selectedObjects(named, options, client, terminal);
   if (targets === undefined) return EXIT.notDone;
   if (targets.length === 0) terminal.err('No resources found.\n');
-  let isWhole = true;
+  let isComplete = true;
   let gap = '';
   for (const { kind, namespace, name } of targets) {
     const found = await client.ask('GET', pathOf(kind, namespace, name));
     if (!isGranted(found, terminal)) {
-      isWhole = false;
+      isComplete = false;
       continue;
     }
     terminal.out(`${gap}${await descriptionOf(found.value, client, terminal.width)}`);
     gap = '\n\n';
   }
-  return isWhole ? EXIT.clear : EXIT.notDone;
+  return isComplete ? EXIT.clear : EXIT.notDone;
 }
 
 async function descriptionOf(value: unknown, client: AgentClient, width: number): Promise<string> {
@@ -56,7 +53,7 @@ async function descriptionOf(value: unknown, client: AgentClient, width: number)
     : { lines: [], isMentioned: () => false };
   const lines = [
     ...summary.lines,
-    // The phase stands above where there is no result yet.
+    // Without a result the summary shows the phase already.
     ...headLines(value).filter((line) => !summary.lines.includes(line)),
     ...(await specLines(value)),
     ...statusLines(value, width, summary),
@@ -99,7 +96,7 @@ async function specLines(value: unknown): Promise<readonly string[]> {
   ];
 }
 
-/** What is left to tell of a Diagnosis; of other kinds there is little. */
+/** What the summary has not shown. */
 function statusLines(
   value: unknown,
   width: number,

@@ -20,7 +20,7 @@ export interface ExamineOptions extends GlobalOptions {
   readonly output?: ReportFormat;
 }
 
-/** `kubediag examine FILE...`: judges loose texts that somebody sent, as far as they go. */
+/** `kubediag examine FILE...`: judges files from another machine, as far as they allow it. */
 export async function examine(
   paths: readonly string[],
   options: ExamineOptions,
@@ -30,7 +30,7 @@ export async function examine(
   const read = await readGiven(paths, terminal.hint);
   const [first] = read.unread;
   if (read.files.length === 0 && first) {
-    throw new UsageError(`${first.name} cannot be read: ${first.why}`);
+    throw new UsageError(`${first.name}: ${first.why}`);
   }
   const report = await examinedReport(read, begun);
   return showReport(report, formatOf(options), terminal);
@@ -59,7 +59,7 @@ export async function examinedReport(read: ReadFiles, begun: number): Promise<Re
   return { ...makeReport(summary, whole), examined: examinedPart };
 }
 
-/** What a fault needs and was not given, or not as a whole. */
+/** The evidence of a fault that is missing or incomplete. */
 async function lacking(
   { fault }: Judged,
   { gaps, noted }: CaseFile,
@@ -77,7 +77,7 @@ async function lacking(
   return lacks;
 }
 
-/** Nothing is clear for want of papers. What the fault itself says of them would be said twice. */
+/** Without its evidence no fault is clear. The missing evidence is listed once, at the end. */
 function withUnknown(
   { fault, verdict }: Judged,
   lacks: readonly Missing[],
@@ -99,7 +99,7 @@ function withUnknown(
   return { fault, verdict: verdictOf({ findings: verdict.findings, unknowns: all }) };
 }
 
-/** Each command once, with all that wait for it. */
+/** Each command once, with all faults that need it. */
 function byCommand(missing: readonly MissingReport[]): readonly MissingReport[] {
   const grouped = Map.groupBy(missing, ({ command }) => command);
   return [...grouped].map(([command, all]) => ({

@@ -25,7 +25,9 @@ export function explain(args: readonly string[], terminal: Terminal): number {
 
 function listFaults(terminal: Terminal): number {
   for (const { id, title } of faults) terminal.out(`${id}\n  ${title}\n`);
-  terminal.out('\nMore: kubediag explain FAULT, or with an error text: kubediag explain "TEXT"\n');
+  terminal.out(
+    '\nExplain one: kubediag explain FAULT. Find one by an error message: kubediag explain "TEXT"\n',
+  );
   return EXIT.clear;
 }
 
@@ -38,7 +40,7 @@ function listHits(symptom: string, terminal: Terminal): number {
   if (hits.length === 0) {
     const known = faults.map(({ id }) => id).join(', ');
     err(
-      `No page fits "${printable(symptom)}". KubeDiag knows: ${known}.\n` +
+      `No fault matches "${printable(symptom)}". KubeDiag knows: ${known}.\n` +
         'Try fewer words, or the part of an error after its last colon. On the node: kubediag check\n',
     );
     return EXIT.unknown;
@@ -57,7 +59,7 @@ function listHits(symptom: string, terminal: Terminal): number {
 
 const INDENT = '  ';
 
-/** A page for a terminal: without marks of Markdown, and as wide as the terminal. */
+/** A page for a terminal: without Markdown marks, and as wide as the terminal. */
 function renderPage(page: string, terminal: Terminal): string {
   return blocksOf(page)
     .map((block) => renderBlock(block, terminal))

@@ -2,8 +2,8 @@ import { fieldAt, textAt } from '../../../lib/std/json.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
-import { type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { namesOf } from '../agent-client/objects-named.ts';
 import { storedResultPath } from '../agent-client/stored-result-path.ts';
 import { kindNamed, pathOf } from '../command-line/kind-named.ts';
@@ -13,7 +13,7 @@ export interface FetchOptions extends AgentOptions {
   readonly namespace: string;
 }
 
-/** `kubediag fetch NAME KEY [FILE]`: a result whole, also when the status only names where it is kept. */
+/** `kubediag fetch NAME KEY [FILE]`: downloads a result, also one that the status only refers to. */
 export async function fetchResult(
   [word = '', key = '', given]: readonly string[],
   options: FetchOptions,
@@ -21,17 +21,14 @@ export async function fetchResult(
 ): Promise<number> {
   const diagnosis = kindNamed('Diagnosis');
   const [name = ''] = namesOf(diagnosis, [word], 'fetch');
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const found = await client.ask('GET', pathOf(diagnosis, options.namespace, name));
   if (!isGranted(found, terminal)) return EXIT.notDone;
   const result = textAt(found.value, 'status', 'operationResults', key);
   if (result === undefined) {
     const keys = Object.keys(fieldAt(found.value, 'status', 'operationResults') ?? {});
-    const there = keys.length === 0 ? 'it has no result yet' : `there are ${keys.join(', ')}`;
+    const there = keys.length === 0 ? 'there are no results yet' : `it has ${keys.join(', ')}`;
     terminal.err(`${printable(name)} has no result "${printable(key)}": ${printable(there)}\n`);
     return EXIT.notDone;
   }

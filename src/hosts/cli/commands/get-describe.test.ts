@@ -91,7 +91,7 @@ test('a Diagnosis that waits says for what', async () => {
     diagnosis('early', { operationSet: 'later', parameters: UNREAD }),
   );
   const suspended = await me.describe('suspended');
-  expect(suspended).toContain('Waits for:\n  - somebody who sets spec.suspend to false\n');
+  expect(suspended).toContain('Waits for:\n  - spec.suspend to be set to false\n');
   expect(suspended).toContain("  - there is no OperationSet 'own' yet: apply it within a minute\n");
   expect(await me.describe('far')).toContain('  - it is for node elsewhere, and this is my-node: ');
   const early = await me.describe('early');
@@ -155,5 +155,7 @@ test('a Diagnosis that waits for approval, or for its turn, says so', async () =
   expect(running).toContain(`Current step: a, since ${startTime} (`);
   expect(running).toContain(`; 2 attempts failed, next at ${startTime}: away\n`);
   expect(running).toContain('  - a-fault 3f9a1c (active): It hurts.\n  and 7 more\n');
-  expect(await described('queued', { phase: 'Pending' })).toContain('Waits for:\n  - its turn');
+  expect(await described('queued', { phase: 'Pending' })).toContain(
+    'Waits for:\n  - other Diagnoses that are running',
+  );
 });

@@ -3,8 +3,8 @@ import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import { outData, type Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import { type Named, objectsNamed } from '../agent-client/objects-named.ts';
 import { queryOf, type SelectorOptions } from '../agent-client/selector-query.ts';
 import { fullName, pathOf } from '../command-line/kind-named.ts';
@@ -19,7 +19,7 @@ export interface GetOptions extends AgentOptions, SelectorOptions {
   readonly output?: string;
   readonly watch?: boolean;
   readonly sortBy?: string;
-  /** Commander makes `--no-headers` of it. */
+  /** False with `--no-headers`. */
   readonly headers?: boolean;
   readonly showLabels?: boolean;
   readonly labelColumns?: readonly string[];
@@ -37,7 +37,7 @@ interface Got {
 
 const AS_TABLE = 'application/json;as=Table;v=v1;g=meta.k8s.io,application/json';
 
-/** `kubediag get TYPE [NAME...]`, in the manner of kubectl. */
+/** `kubediag get TYPE [NAME...]`, as in kubectl. */
 export async function get(
   args: readonly string[],
   options: GetOptions,
@@ -45,18 +45,15 @@ export async function get(
 ): Promise<number> {
   const wanted = wantedIn(args, options);
   const format = await outputFormat(options.output ?? 'table');
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const [first] = wanted;
   if (options.watch && first) return follow(first, format, options, client, terminal);
   const got: Got[] = [];
-  let isWhole = true;
+  let isComplete = true;
   for (const each of wanted) {
     const path = pathOf(each.kind, each.namespace, each.name);
-    // To sort rows by any field, their objects are needed.
+    // Sorting by a field needs the whole objects.
     const more = options.sortBy === undefined ? {} : { includeObject: 'Object' };
     const query = each.name === undefined ? queryOf(options, more) : queryOf({}, more);
     const answer = await client.ask(
@@ -66,11 +63,11 @@ export async function get(
     );
     if (options.ignoreNotFound && 'code' in answer && answer.code === 404) continue;
     if (isGranted(answer, terminal)) got.push({ wanted: each, value: answer.value });
-    else isWhole = false;
+    else isComplete = false;
   }
   if (isTable(format)) showTables(got, format, options, terminal);
   else if (got.length > 0) await showObjects(got, wanted, format, options, terminal);
-  return isWhole ? EXIT.clear : EXIT.notDone;
+  return isComplete ? EXIT.clear : EXIT.notDone;
 }
 
 function isTable({ is }: OutputFormat): boolean {
@@ -164,7 +161,7 @@ async function showObjects(
   outData(await print(items, list), terminal);
 }
 
-/** Rows as they change, until Ctrl-C. A watch that ends by itself is taken up where it ended. */
+/** Prints objects as they change, until Ctrl-C. A watch that the server ends is continued. */
 async function follow(
   wanted: Wanted,
   format: OutputFormat,
@@ -197,7 +194,7 @@ async function follow(
           shown = shown.then(() => show(object));
         }
       },
-      { stop: stop, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
+      { stop, ...(isTable(format) ? { accept: AS_TABLE } : {}) },
     );
     await shown;
     if (stop.aborted) break;

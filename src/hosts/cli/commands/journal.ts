@@ -3,6 +3,7 @@ import { type TriedDisk, tried } from '../../../lib/state/state-folder.ts';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import {
   type JournalReading,
@@ -12,6 +13,7 @@ import {
 import { diagnosisIn } from '../../../pipeline/diagnosis/purpose.ts';
 import { recordedText } from '../../../pipeline/operations/action-text.ts';
 import { stateFolderOf } from '../command-line/options.ts';
+import { columnLines } from '../screens/column-lines.ts';
 import { yamlText } from '../screens/show-report.ts';
 
 export interface JournalOptions {
@@ -20,13 +22,15 @@ export interface JournalOptions {
   readonly output?: 'wide' | 'json' | 'yaml';
 }
 
-/** `kubediag journal`: what was done on this node, when, and how it ended. */
+/** `kubediag journal`: shows the actions on this node and how they ended. */
 export async function journal(options: JournalOptions, terminal: Terminal): Promise<number> {
   const folder = stateFolderOf(options);
   const reading = await journalIn(folder);
   if (!reading.ok) {
-    terminal.err(`the journal cannot be read\n  why   ${printable(reading.why)}\n`);
-    terminal.err(`  do    ${reading.todo}\n`);
+    const { why, todo } = reading;
+    terminal.err(
+      explanationText({ what: 'cannot read the journal', why, todo }, terminal.errWidth),
+    );
     return EXIT.unknown;
   }
   const { records, unfinished, errors } = reading.value;
@@ -36,15 +40,15 @@ export async function journal(options: JournalOptions, terminal: Terminal): Prom
   else if (options.output === 'yaml') terminal.out(await yamlText(entries));
   else if (entries.length > 0) terminal.out(tableOf(entries, options.output === 'wide'));
   else if (errors.length === 0) {
-    // Whoever mistyped the name of the folder sees it here.
+    // A mistyped --state-dir shows here.
     const where = existsSync(folder) ? folder : `${folder} does not exist`;
-    terminal.out(`Nothing was done on this node yet (${where}).\n`);
+    terminal.out(`No actions on this node yet (${where}).\n`);
   }
-  // A journal of which no line can be read may tell of anything.
+  // Nothing is known of a journal without a readable line.
   return entries.length === 0 && errors.length > 0 ? EXIT.unknown : EXIT.clear;
 }
 
-/** What is in the journal, or why the disk does not tell. */
+/** The journal, or why it cannot be read. */
 export function journalIn(folder: string): Promise<TriedDisk<JournalReading>> {
   return tried((async () => readJournal(folder))());
 }
@@ -55,7 +59,7 @@ interface Entry {
   readonly ended?: string;
   readonly fault: string;
   readonly finding: string;
-  /** The Diagnosis that wanted it; none when a person did. */
+  /** The Diagnosis that asked for it; absent when a person did. */
   readonly diagnosis?: string;
   readonly action: JournalRecord['action'];
   readonly outcome: JournalRecord['outcome'] | { readonly state: 'unfinished' };
@@ -96,21 +100,10 @@ function tableOf(entries: readonly Entry[], isWide: boolean): string {
     `${fault}/${finding}`,
     action.kind,
     outcome?.state ?? '',
-    // As kubectl shows what is not there.
+    // As kubectl shows a missing value.
     diagnosis ?? '<none>',
     ...(isWide ? [recordedText(action)?.description ?? ''] : []),
   ]);
-  const table = [[...HEADINGS, ...(isWide ? ['DEED'] : [])], ...rows];
-  const widths = table[0]?.map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
-  return table
-    .map((row) =>
-      row
-        .map((cell, column) => printable(cell).padEnd(widths?.[column] ?? 0))
-        .join('   ')
-        .trimEnd(),
-    )
-    .map((line) => `${line}\n`)
-    .join('');
+  const table = [[...HEADINGS, ...(isWide ? ['DESCRIPTION'] : [])], ...rows];
+  return columnLines()(table.map((row) => row.map(printable)));
 }

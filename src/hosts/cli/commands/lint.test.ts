@@ -64,8 +64,8 @@ describe('manifests', () => {
       'spec: {operationSet: dead-volume-mount, nodeName: web-1, parameters: {a.b: one, a_b: two, c: three}}\n';
     const report = linted(`${script}---\n${diagnosis}`);
     expect(reported(report)).toEqual([
-      'a.yaml:9 note spec.processor.scriptRunner.argKeys: every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
-      'a.yaml:14 note spec.parameters["a.b"]: a script gets none of a.b, a_b as KUBEDIAG_PARAM_A_B: they would share it',
+      'a.yaml:9 note spec.processor.scriptRunner.argKeys: every user of the node can read arguments while the script runs (/proc/PID/cmdline)',
+      'a.yaml:14 note spec.parameters["a.b"]: a.b, a_b map to the same variable KUBEDIAG_PARAM_A_B, so a script gets none of them',
     ]);
     expect(report.problems[0]?.fix).toContain('KUBEDIAG_PARAM_DB_PASSWORD');
   });
@@ -112,7 +112,7 @@ spec:
       { name: 'b.yaml', text: SET },
     ]);
     expect(reported(report)).toEqual([
-      'b.yaml:15 note spec.adjacencyList[2].operation: Operation "two" is neither one of our own nor among the files given',
+      'b.yaml:15 note spec.adjacencyList[2].operation: Operation "two" is neither built in nor in the given files',
     ]);
   });
 
@@ -135,7 +135,7 @@ spec: {operationSet: stale-subpath-mount, nodeName: my-node}
     const set = SET.replace(/adjacencyList:.*/s, `adjacencyList: ${JSON.stringify(list)}\n`);
     const { problems } = linted(set);
     expect(problems).toHaveLength(1);
-    expect(problems[0]?.what).toMatch(/ given; it is named in 59 places$/);
+    expect(problems[0]?.what).toMatch(/ given files; it is used in 59 places$/);
     expect(problems[0]?.fix).toContain('did you mean "mount-info-collector"?');
   });
 
@@ -153,7 +153,7 @@ spec:
 `;
     expect(reported(linted(trigger))).toEqual([
       expect.stringMatching(
-        /^a[.]yaml:\d note spec[.]sourceTemplate[.]\w+: nothing makes a Diagnosis of it on a node/,
+        /^a[.]yaml:\d note spec[.]sourceTemplate[.]\w+: no Diagnosis is created from this source on a node/,
       ),
     ]);
   });
@@ -188,7 +188,7 @@ spec:
 
   test('may not come twice', () => {
     expect(reported(linted(`${OPERATION}---\n${OPERATION}`))).toEqual([
-      'a.yaml:12 problem metadata.name: there is another Operation one in a.yaml:1',
+      'a.yaml:12 problem metadata.name: duplicate Operation one: also in a.yaml:1',
     ]);
   });
 
@@ -253,7 +253,7 @@ describe('kubediag lint', () => {
     mkdirSync(join(scratch, 'empty/below'), { recursive: true });
     const empty = run(['-f', join(scratch, 'empty')]);
     expect(empty).toMatchObject({ status: 64 });
-    expect(empty.stderr).toMatch(/no .yaml, .yml or .json file in this folder; use -R/);
+    expect(empty.stderr).toMatch(/no .yaml, .yml or .json file in this directory; use -R/);
   });
 
   test('takes several -f, also with commas between them', () => {
@@ -286,8 +286,8 @@ describe('kubediag lint', () => {
 
   test.each([
     ['no file', [], "required option '-f, --filename <FILE...>' not specified"],
-    ['a file that is not there', ['-f', '/no/such.yaml'], 'cannot be read'],
-    ['nothing of ours', ['-f', join(scratch, 'other.yaml')], 'there is nothing to check'],
+    ['a file that is not there', ['-f', '/no/such.yaml'], 'no such file'],
+    ['nothing of ours', ['-f', join(scratch, 'other.yaml')], 'nothing to check'],
     ['another output', ['-f', 'a', '-o', 'xml'], 'Allowed choices are json'],
   ])('takes it for wrong usage: %s', (_, args, output) => {
     const { status, stderr } = run(args);

@@ -15,14 +15,14 @@ export interface LintOptions {
   readonly output?: 'json';
 }
 
-/** `kubediag lint -f FILE...`: everything that is wrong with manifests, and how to put it right. */
+/** `kubediag lint -f FILE...`: lists the problems of manifests, and how to fix them. */
 export async function lint(options: LintOptions, terminal: Terminal): Promise<number> {
   const { filename, output } = options;
   const files = await manifestsGiven(options);
   const report = lintManifests(files);
   if (report.resources === 0 && report.problems.length === 0) {
     const where = filename.join(', ');
-    throw new UsageError(`there is nothing to check: no resource of ${GROUP} is in ${where}`);
+    throw new UsageError(`nothing to check: no resource of ${GROUP} in ${where}`);
   }
   if (output === 'json') terminal.out(`${jsonText(report, 2)}\n`);
   else showLint(report, terminal.out, terminal);
@@ -30,7 +30,7 @@ export async function lint(options: LintOptions, terminal: Terminal): Promise<nu
   return isClean ? EXIT.clear : EXIT.found;
 }
 
-/** `write` is where it goes: an answer, or the reason for none. */
+/** Writes to standard output for `lint`, and to standard error where it is the reason for a refusal. */
 export function showLint(
   { files, resources, problems }: LintReport,
   write: Terminal['out'],
@@ -57,9 +57,9 @@ function linesOf(problem: LintProblem, { width, style }: Terminal): readonly str
   const marked = style(severity === 'problem' ? 'red' : 'yellow', severity);
   const part = (name: string, text: string) =>
     wrapText(text, width - 8).map((each, at) => `  ${(at === 0 ? name : '').padEnd(6)}${each}`);
-  const words = [place, what].filter((each) => each !== undefined).join(': ');
+  const text = [place, what].filter((each) => each !== undefined).join(': ');
   return [
-    `${printable(file)}:${line}: ${marked}: ${printable(words)}`,
+    `${printable(file)}:${line}: ${marked}: ${printable(text)}`,
     ...(resource === undefined ? [] : part('in', resource)),
     ...part('fix', fix),
   ];

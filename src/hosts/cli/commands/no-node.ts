@@ -7,15 +7,15 @@ import type { NodeReader } from '../../../node/model/node-reader.ts';
 const LABEL_COLUMNS = 15;
 const NOTE_COLUMNS = 65;
 
-/** The PID namespace that the kernel starts with has this number on every Linux. */
+/** The initial PID namespace has this number on every Linux. */
 const FIRST_PID_NAMESPACE = 'pid:[4026531836]';
 
-/** Whether there is no kubelet here, nor one that ended: its directory may be at an unusual place. */
+/** Whether there is no sign of a kubelet. Its root directory may be at an unusual place. */
 export function hasNothingToCheck({ node, faults }: Report): boolean {
   return node.kubelet.presence === 'absent' && faults.every(({ verdict }) => verdict !== 'found');
 }
 
-/** On a machine without a kubelet: what we looked for, and where one would get further. */
+/** For a machine without a kubelet: what was searched for, and what to do instead. */
 export async function adviceWithoutKubelet(
   node: NodeReader,
   hostRoot: string,
@@ -24,9 +24,9 @@ export async function adviceWithoutKubelet(
   const namespace = await attempt(node.ask('link', { path: '/proc/1/ns/pid' }));
   const isContainer = namespace.known && namespace.value !== FIRST_PID_NAMESPACE;
   const lines = isContainer ? CONTAINER : MACHINE;
-  const root = hostRoot === '/' ? [] : [`(looked below --host-root ${hostRoot})`];
+  const root = hostRoot === '/' ? [] : [`(searched below --host-root ${hostRoot})`];
   const odd = notes.flatMap((note) =>
-    wrapText(`${note}; to take it all the same: --kubelet-pid`, NOTE_COLUMNS).map(
+    wrapText(`${note}; to use it anyway: --kubelet-pid PID`, NOTE_COLUMNS).map(
       (line, at) => `${(at === 0 ? 'note' : '').padEnd(LABEL_COLUMNS)}${line}`,
     ),
   );
@@ -34,16 +34,16 @@ export async function adviceWithoutKubelet(
 }
 
 const MACHINE = [
-  'There is no kubelet on this machine: none runs, and none of the usual kubelet',
-  'folders exists (/var/lib/kubelet, /var/lib/k0s/kubelet, ...). Nothing to check.',
+  'No kubelet on this machine: none is running, and none of the usual root',
+  'directories exists (/var/lib/kubelet, /var/lib/k0s/kubelet, ...). Nothing to check.',
   '',
-  'on a node      copy this executable there, and as root: kubediag check',
-  'other folder   kubediag check --kubelet-root DIR',
+  'on a node      copy this executable there and run, as root: kubediag check',
+  'other root     kubediag check --kubelet-root DIR',
 ];
 
 const CONTAINER = [
-  'There is no kubelet to be seen from here, and this is a container that does not',
-  "see the node's processes (its PID namespace is its own).",
+  'No kubelet is visible from here: this container has its own PID namespace and',
+  "cannot see the node's processes.",
   '',
   'from outside   kubectl debug node/NODE -it --profile=sysadmin --image=IMAGE -- chroot /host kubediag check',
   'on the node    kubediag check',
@@ -52,6 +52,6 @@ const CONTAINER = [
 ];
 
 const ELSEWHERE = [
-  'any machine    kubediag replay FILE, which a node writes with: kubediag bundle',
+  'any machine    record a node with kubediag bundle, then: kubediag replay FILE',
   'to read        kubediag explain',
 ];

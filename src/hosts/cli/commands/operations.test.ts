@@ -25,5 +25,5 @@ test('the catalogue names paths, inputs and outputs, and what repairs', { timeou
     'subpath-remount-recover\n  does     unmounts what that found, when a new look finds the same; asks before\n',
   );
   expect(reported()).toMatch(/reads {4}param[.].*address.*\n(.*\n)*? {2}may read param.*index/);
-  expect(reported()).toContain('OperationSets that are there too');
+  expect(reported()).toContain('Built-in OperationSets');
 });

@@ -9,7 +9,7 @@ export interface OperationsOptions {
   readonly output?: 'json';
 }
 
-/** `kubediag operations`: what of ours a graph may name, without a manifest of it. */
+/** `kubediag operations`: lists the Operations that need no manifest. */
 export function operations({ output }: OperationsOptions, terminal: Terminal): number {
   const { out, style, width } = terminal;
   if (output === 'json') {
@@ -41,7 +41,7 @@ export function operations({ output }: OperationsOptions, terminal: Terminal): n
     out(`${lines.join('\n')}\n\n`);
   }
   const names = ownOperationSets.map(({ name }) => name).join(', ');
-  const sets = `OperationSets that are there too, each finds and repairs a fault: ${names}`;
+  const sets = `Built-in OperationSets, each finds and repairs one fault: ${names}`;
   out(`${wrapText(sets, width).join('\n')}\n`);
   return EXIT.clear;
 }

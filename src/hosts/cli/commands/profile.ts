@@ -2,12 +2,16 @@ import type { Profile } from '../../../lib/go/profile.ts';
 import { flameOf, functionsOf } from '../../../lib/go/profile-top.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubeletPage, withAdvice } from '../../../node/evidence/kubelet/goroutines.ts';
 import { type Attempt, attempt } from '../../../node/model/attempt.ts';
 import { PROFILE_BYTES_MAX, PROFILE_SECONDS_MAX } from '../../../node/reader/limits.ts';
-import { durationMs, type NodeOptions, snapshotOptionsOf } from '../command-line/options.ts';
+import {
+  durationMs,
+  integer,
+  type NodeOptions,
+  snapshotOptionsOf,
+} from '../command-line/options.ts';
 import {
   bytesGiven,
   checkOutputs,
@@ -28,9 +32,9 @@ export interface ProfileOptions extends NodeOptions {
   readonly file?: string;
 }
 
-/** `kubediag profile kubelet`: where its CPU time goes. */
+/** `kubediag profile kubelet`: shows where its CPU time goes. */
 export async function profile(options: ProfileOptions, terminal: Terminal): Promise<number> {
-  const seconds = secondsOf(options.seconds);
+  const seconds = integer('--seconds', options.seconds, PROFILE_SECONDS_MAX);
   checkOutputs(options.save, options.flame);
   if (options.file !== undefined) return showProfile(undefined, options, terminal);
   const node = openNode(options);
@@ -40,7 +44,7 @@ export async function profile(options: ProfileOptions, terminal: Terminal): Prom
   return code;
 }
 
-/** Of the kubelet that was asked, or of a file. */
+/** Shows the profile that the kubelet returned, or that of a file. */
 async function showProfile(
   asked: Attempt<Uint8Array> | undefined,
   { file, save, flame }: ProfileOptions,
@@ -51,7 +55,7 @@ async function showProfile(
     return EXIT.unknown;
   }
   const bytes = asked?.value ?? (await bytesGiven(file ?? '-', PROFILE_BYTES_MAX, terminal.hint));
-  // Kept before it is read: whatever is wrong with it, it need not be made again.
+  // Saved before it is parsed: if parsing fails, nobody has to record it again.
   if (save !== undefined) writeGiven(save, bytes, terminal);
   const name = file ?? 'kubelet';
   const created = profileIn(bytes, name);
@@ -80,16 +84,6 @@ function pageOf(created: Profile, name: string): string {
   });
 }
 
-function secondsOf(text: string): number {
-  const seconds = Number(text);
-  if (!/^\d{1,4}$/.test(text) || seconds < 1 || seconds > PROFILE_SECONDS_MAX) {
-    throw new UsageError(
-      `--seconds takes a number from 1 to ${PROFILE_SECONDS_MAX}, not "${text}"`,
-    );
-  }
-  return seconds;
-}
-
 async function askKubelet(
   node: ReturnType<typeof openNode>,
   options: ProfileOptions,
@@ -100,7 +94,7 @@ async function askKubelet(
   const limit = `the time limit of ${limitMs / 1000} s was reached`;
   const timer = setTimeout(() => node.endCheck(limit), limitMs);
   const snapshot = takeSnapshot(node, snapshotOptionsOf(options), (title) =>
-    terminal.progress(`looking: ${title}`),
+    terminal.progress(`reading: ${title}`),
   );
   const begun = performance.now();
   const clock = setInterval(() => {

@@ -16,7 +16,7 @@ export interface ReplayOptions extends GlobalOptions {
   readonly pod?: string;
 }
 
-/** `kubediag replay FILE [FAULT...]`: judges a recorded node, with the same report. */
+/** `kubediag replay FILE [FAULT...]`: judges a recorded node. */
 export async function replay(
   [path = '', ...names]: readonly string[],
   options: ReplayOptions,
@@ -24,10 +24,10 @@ export async function replay(
 ): Promise<number> {
   const faults = chooseFaults(names);
   const only = options.pod === undefined ? undefined : podName(options.pod);
-  if (!existsSync(path)) throw new UsageError(`there is no bundle at ${path}`);
+  if (!existsSync(path)) throw new UsageError(`${path}: no such bundle`);
   const { report, clock } = await judged(path, faults, only);
   const code = await showReport(report, formatOf(options), terminal);
-  if (!options.output) terminal.hint(`replay of what was recorded at ${clock.toISOString()}\n`);
+  if (!options.output) terminal.hint(`replay of a recording from ${clock.toISOString()}\n`);
   return code;
 }
 
@@ -43,15 +43,15 @@ async function judged(
     if (!(error instanceof BundleError)) throw error;
     if (error instanceof NewerBundleError) {
       throw new UsageError(
-        `${path} was made by kubediag ${error.madeBy}, which is newer than this one (${VERSION}): ` +
+        `${path}: recorded by kubediag ${error.madeBy}, which is newer than this one (${VERSION}): ` +
           `${error.message}. Replay it with kubediag ${error.madeBy} or newer`,
       );
     }
     if (error.cause instanceof Error && 'syscall' in error.cause) {
-      throw new UsageError(`${path} cannot be read: ${reasonOf(error.cause, path)}`);
+      throw new UsageError(`${path}: ${reasonOf(error.cause, path)}`);
     }
     throw new UsageError(
-      `${path} is not a sound bundle: ${error.message}. Copy it again, or record it again on the node: kubediag bundle`,
+      `${path}: not a valid bundle: ${error.message}. Copy it again, or record it again on the node: kubediag bundle`,
     );
   }
 }

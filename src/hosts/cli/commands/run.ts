@@ -51,7 +51,7 @@ export interface RunOptions extends NodeOptions {
   readonly output?: 'yaml' | 'json';
 }
 
-/** `kubediag run -f FILE...`: walks Diagnoses on this node, and shows what came of them. */
+/** `kubediag run -f FILE...`: runs Diagnoses on this node and shows their status. */
 export async function run(options: RunOptions, terminal: Terminal): Promise<number> {
   const files = await manifestsGiven(options);
   const validation = fieldValidationOf(options.validate);
@@ -66,27 +66,27 @@ export async function run(options: RunOptions, terminal: Terminal): Promise<numb
   if (repair !== undefined && !options.yes && !options.dryRun && !terminal.isInteractive) {
     terminal.err(
       `refused: ${repair} may change this node, and there is no terminal to ask on\n` +
-        '  do    run it again with --yes to act, or with --dry-run to only see what it would do\n',
+        '  do    repeat with --yes to act, or with --dry-run to see what it would do\n',
     );
     return EXIT.notDone;
   }
   const here = options.nodeName ?? (await ownName(plan, options));
   const targets = plan.diagnoses.map((each) => targetOf(each, here));
-  const stop = stopOnSignal(terminal, 'only a change of the node that has begun is finished first');
+  const stop = stopOnSignal(terminal, 'an action that has begun is finished first');
   const ended: Walked[] = [];
   for (const [index, diagnosis] of plan.diagnoses.entries()) {
-    const hand = managed(diagnosis, targets[index] ?? here);
-    ended.push(await walked(diagnosis, hand, { plan, options, stop }, terminal));
+    const current = managed(diagnosis, targets[index] ?? here);
+    ended.push(await walked(diagnosis, current, { plan, options, stop }, terminal));
   }
   terminal.out(await textOf(ended, options.output, terminal));
-  // A healthy node fails the step that looks for a fault, and that is no failure of ours.
+  // On a healthy node the step that searches for a fault fails: that is a success of the command.
   const isDone = ended.every(
     ({ status: { phase, result } }) => phase === 'Succeeded' || result === 'NothingFound',
   );
   return isDone ? EXIT.clear : EXIT.notDone;
 }
 
-/** As the kubelet calls this node; without one, what the manifest says is believed. */
+/** The name that the kubelet uses; without a kubelet that of the manifest. */
 async function ownName({ diagnoses }: RunPlan, options: RunOptions): Promise<string> {
   const timeoutMs = durationMs('--timeout', options.timeout);
   const reported = await nodeNameOf(managedNode({ ...options, stateFolder: '' }), timeoutMs);
@@ -101,7 +101,7 @@ function managed({ metadata, spec }: PlannedDiagnosis, nodeName: string): Manage
     namespace: metadata.namespace ?? 'default',
     name,
     nodeName,
-    // A pod's node is written down once it is known.
+    // The node of a target pod is added once it is known.
     spec: spec.targetSelector ? spec : { ...spec, nodeName },
   };
 }
@@ -126,8 +126,8 @@ async function walked(
     onSettled: (settled: readonly Settled[]) => showSettled(settled, terminal),
     onLetGo: (left: LiveNode) => reportAbandoned(left, terminal),
   };
-  const withHost: StepNode['withHost'] = ({ timeoutMs, ...wish }, use) =>
-    withStepHost({ node, ...wish }, timeoutMs, use, listener);
+  const withHost: StepNode['withHost'] = ({ timeoutMs, ...request }, use) =>
+    withStepHost({ node, ...request }, timeoutMs, use, listener);
   const steps = stepsOn({
     withHost,
     consent: () => consentOf(asked, terminal),
@@ -151,12 +151,12 @@ async function walked(
     onStatus: reportSteps(name, options.output === undefined, terminal),
   });
   const leftOut = leftOutOn(nodeName, spec);
-  if (leftOut !== undefined) terminal.err(`${printable(`${name}: not looked at: ${leftOut}`)}\n`);
+  if (leftOut !== undefined) terminal.err(`${printable(`${name}: not checked: ${leftOut}`)}\n`);
   if (end.waits !== undefined) terminal.err(`${name}: not run: ${end.waits}\n`);
   return end;
 }
 
-/** One line for each step as it ends, and for each attempt that failed. A summary tells why at the end. */
+/** Prints a line for each step that ends and each failed attempt. The summary has the reasons. */
 function reportSteps(name: string, isSummedUp: boolean, { hint }: Terminal) {
   let reported = 0;
   let tried = '';

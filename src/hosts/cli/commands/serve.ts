@@ -20,9 +20,9 @@ export interface ServeOptions extends NodeOptions {
   readonly repeatInterval: string;
 }
 
-/** The agent, as `main` hands it to the command line, which must not reach it by itself. */
+/** The agent. `main` passes it in, because the command line must not import it. */
 export type Serve = (
-  wish: {
+  options: {
     readonly host: string;
     readonly port: number;
     readonly node: ManagedNode;
@@ -44,7 +44,7 @@ interface Started {
   readonly newToken?: string;
 }
 
-/** `kubediag serve`: stands on this node until it is ended. */
+/** `kubediag serve`: runs as an agent until a signal stops it. */
 export async function serveHere(
   options: ServeOptions,
   terminal: Terminal,
@@ -53,18 +53,18 @@ export async function serveHere(
   const address = listenAddress(options.listen, options.allowRemote ?? false);
   if (address.warning !== undefined) terminal.err(`${address.warning}\n`);
   const node = managedNode({ ...options, stateFolder: stateFolderOf(options) });
-  const stop = stopOnSignal(terminal, 'a change of the node that has begun is finished first');
-  // What a Trigger made is kept for ten days, and a repetition is known by it.
+  const stop = stopOnSignal(terminal, 'an action that has begun is finished first');
+  // Diagnoses of Triggers are retained for ten days, and repeats are recognized by them.
   const repeatMs = durationMs('--repeat-interval', options.repeatInterval, '240h');
   const failure = await serve({ ...address, node, nodeName: options.nodeName, repeatMs }, stop, {
-    // Nobody watches the single looks of what stands for months.
+    // An agent has no screen for the progress of single checks.
     progress: () => {},
     detail: terminal.detail,
     onSettled: (settled) => showSettled(settled, terminal),
     onLetGo: (each) => reportAbandoned(each, terminal),
     onStart: (start) => reportStart(start, terminal),
     onError: (text) => {
-      // Whoever reads it later, in a file, has no other clock.
+      // In a log file the line needs its time.
       const line = `${new Date().toISOString()} ${text}`;
       terminal.err(`${wrapText(line, terminal.errWidth).join('\n')}\n`);
     },
@@ -79,10 +79,10 @@ function reportStart(start: Started, { out, err, isOutTerminal }: Terminal): voi
   const { url, nodeName, isGuessed, tokenFile, newToken } = start;
   out(`serving node ${nodeName} on ${url}\n`);
   if (isGuessed) {
-    err('no kubelet says how it calls this node: that is the name of the host; or --node-name\n');
+    err(`no kubelet found: using the host name as node name; to change it: --node-name NODE\n`);
   }
-  // Shown once, and never to a log, which others may read: whoever needs it reads the file.
+  // Shown once, and never in a log that others may read.
   if (newToken !== undefined && isOutTerminal) out(`token      ${newToken}\n`);
-  out(`token is   kept in ${tokenFile}, for this account alone\n`);
-  out('           intake-token beside it opens alerts, events and /metrics alone\n');
+  out(`token file ${tokenFile}, readable by this user only\n`);
+  out('           intake-token beside it is for alerts, events and /metrics only\n');
 }

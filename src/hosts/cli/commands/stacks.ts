@@ -35,7 +35,7 @@ export interface StacksOptions extends NodeOptions {
   readonly output?: 'wide' | 'json';
 }
 
-/** `kubediag stacks`: what a Go program does, from its goroutine dump, for a person. */
+/** `kubediag stacks`: shows what blocks the kubelet, from its goroutines or its threads. */
 export async function stacks(options: StacksOptions, terminal: Terminal): Promise<number> {
   if (options.file !== undefined) {
     return showDump(await dumpIn(options.file, terminal), options, terminal);
@@ -68,10 +68,10 @@ function showDump(
   return codeOf(found);
 }
 
-const NO_DUMP = `FILE holds no goroutine dump
+const NO_DUMP = `FILE: no goroutine dump found
   expected  "goroutine 1 [running]:" and what follows (?debug=2, or what a Go
-            program prints when it is ended by SIGQUIT), or "goroutine profile:
-            total 117" (?debug=1); lines of a log around it do not matter
+            program prints on SIGQUIT), or "goroutine profile: total 117"
+            (?debug=1); log lines around it do not matter
   do        kubectl get --raw "/api/v1/nodes/NODE/proxy/debug/pprof/goroutine?debug=2"
 `;
 
@@ -81,7 +81,7 @@ async function dumpIn(file: string, { hint }: Terminal): Promise<Goroutines> {
   return { dump: parser.finish(), origin: { file: file === '-' ? 'standard input' : file } };
 }
 
-/** What the kernel shows where the kubelet itself did not answer. */
+/** What the kernel shows when the kubelet does not answer. */
 interface WithoutKubelet {
   readonly denial: ReadError;
   readonly threads: Attempt<ThreadStacks>;
@@ -96,7 +96,7 @@ async function askKubelet(
   const limit = `the time limit of ${limitMs / 1000} s (--timeout) was reached`;
   const timer = setTimeout(() => node.endCheck(limit), limitMs);
   const snapshot = takeSnapshot(node, snapshotOptionsOf(options), (title) =>
-    terminal.progress(`looking: ${title}`),
+    terminal.progress(`reading: ${title}`),
   );
   const asked = await attempt(snapshot.of(goroutines));
   const answer = asked.known
@@ -115,7 +115,7 @@ function showThreads(
 ): number {
   terminal.err(adviceFor(denial, terminal));
   if (!threads.known) {
-    const why = `the stacks of its threads could not be read: ${threads.why}`;
+    const why = `stacks of its threads: ${threads.why}`;
     terminal.err(`${wrapText(why, terminal.errWidth).join('\n')}\n`);
     return EXIT.unknown;
   }
@@ -140,22 +140,22 @@ function jsonOfThreads({ threads, origin }: ThreadStacks) {
   };
 }
 
-/** Why the kubelet did not tell, and what a person can do about it. */
+/** Why the kubelet did not answer, and what to do about it. */
 export function adviceFor(error: ReadError, { errWidth }: Terminal): string {
   const { failure, message, cause } = error;
   const paragraph = (label: string, text: string) =>
     wrapText(text, errWidth - 8).map((line, at) => `  ${(at ? '' : label).padEnd(6)}${line}\n`);
   const isDenied = failure === 'denied' && cause instanceof ReadError;
-  // The usual advice names the command that is speaking.
+  // The usual advice names this very command.
   const why = isDenied ? `${cause.message}; ${NEEDS_CREDENTIAL}` : message;
-  const lines = ['the kubelet could not be asked\n', ...paragraph('why', why)];
+  const lines = ['cannot read from the kubelet API\n', ...paragraph('why', why)];
   if (failure !== 'denied') return lines.join('');
   const steps = (texts: readonly string[]) => texts.map((text) => `    ${text}\n`);
   return [
     ...lines,
-    ...paragraph('do', 'make a credential for an hour, use it, and take it away:'),
+    ...paragraph('do', 'create a credential for an hour, use it, and delete it:'),
     ...steps(credentialSteps()),
-    ...paragraph('', 'before Kubernetes 1.24, in place of "create token":'),
+    ...paragraph('', 'before Kubernetes 1.24, instead of "create token":'),
     ...steps(oldCredentialSteps()),
     ...paragraph('note', WITHOUT_API_SERVER),
   ].join('');
@@ -190,7 +190,7 @@ function isProven({ minutes, isPartial }: RowMatch): boolean {
   return !isPartial && minutes !== null && minutes > 0;
 }
 
-/** A loop that waits for less than a minute may be at work. */
+/** A loop that has waited for less than a minute may be working. */
 function codeOf({ syncLoop, rows, dump }: Stacks): number {
   const isFound = ['blocked', 'twice', 'backing-off'].includes(syncLoop.state);
   if (isFound || rows.some(isProven)) return EXIT.found;

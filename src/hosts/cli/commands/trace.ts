@@ -3,9 +3,9 @@ import { geteuid } from 'node:process';
 import { jsonText } from '../../../lib/std/json-text.ts';
 import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
+import { explanationText } from '../../../lib/terminal/explanation-text.ts';
 import { abortOnSignal } from '../../../lib/terminal/stop-on-signal.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
-import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { kubelet } from '../../../node/evidence/kubelet/kubelet.ts';
 import { attempt } from '../../../node/model/attempt.ts';
@@ -18,7 +18,7 @@ import {
 } from '../../../node/trace/trace-deletions.ts';
 import type { Watched } from '../../../node/trace/watched.ts';
 import { ownCommand } from '../../local-node/own-command.ts';
-import { absolute, snapshotOptionsOf } from '../command-line/options.ts';
+import { absolute, integer, snapshotOptionsOf } from '../command-line/options.ts';
 import { openNode } from '../input/open-node.ts';
 import { reportAbandoned } from '../screens/report-abandoned.ts';
 import {
@@ -44,35 +44,34 @@ export async function trace(
   options: TraceOptions,
   terminal: Terminal,
 ): Promise<number> {
-  const seconds = wholeUpTo('--seconds', options.seconds, SECONDS_MAX);
-  const linesMax = wholeUpTo('--lines', options.lines, DELETIONS_REPORTED_MAX);
+  const seconds = integer('--seconds', options.seconds, SECONDS_MAX);
+  const linesMax = integer('--lines', options.lines, DELETIONS_REPORTED_MAX);
   const bpftrace = options.bpftrace === undefined ? undefined : resolve(options.bpftrace);
   const hostRoot = absolute('--host-root', options.hostRoot).replace(/(?<=.)\/+$/, '');
   const asked = names.map((name) => askedPath(name, hostRoot));
   if (geteuid?.() !== 0) {
-    terminal.err(
-      'nothing was watched: you are not root\n' +
-        '  why   the kernel shows the calls of other processes to root alone\n' +
-        '  do    sudo kubediag trace deletions\n',
-    );
+    const what = 'cannot trace: you are not root';
+    const why = 'the kernel shows the calls of other processes only to root';
+    const todo = 'sudo kubediag trace deletions';
+    terminal.err(explanationText({ what, why, todo }, terminal.errWidth));
     return EXIT.unknown;
   }
   const node = openNode({ ...options, timeout: '30s' });
   // bpftrace needs a moment to end in order.
   const stop = abortOnSignal({ repeats: 'ignored' });
   const watched = asked.length > 0 ? asked : await usualPaths(node, options);
-  const wish = { watched, seconds, linesMax, bpftrace, hostRoot, own: ownCommand };
+  const traceOptions = { watched, seconds, linesMax, bpftrace, hostRoot, own: ownCommand };
   const begun = new Date();
   const deletions: Deletion[] = [];
   terminal.hint(`${watchedLine(watched, seconds)}\n`);
-  terminal.progress('bpftrace prepares its program');
+  terminal.progress('starting bpftrace');
   const end = await traceDeletions(
     node,
-    wish,
+    traceOptions,
     {
       onStart: () => {
         terminal.progress('');
-        terminal.hint('watching; Ctrl-C ends it\n');
+        terminal.hint('tracing; press Ctrl-C to stop\n');
       },
       onNote: (note) => terminal.detail(() => `${printable(note)}\n`),
       onDeletion: (deletion) => {
@@ -125,9 +124,9 @@ function reportEnd(
     terminal.out(countsLine(deletions.length, end));
   }
   if (isFound) return EXIT.found;
-  // What was lost may have been what was looked for.
-  const isWhole = end.lost + end.unresolved === 0 && !end.isBehind;
-  return deletions.length > 0 || isWhole ? EXIT.clear : EXIT.unknown;
+  // A lost event may have been the one that matters.
+  const isComplete = end.lost + end.unresolved === 0 && !end.isBehind;
+  return deletions.length > 0 || isComplete ? EXIT.clear : EXIT.unknown;
 }
 
 function askedPath(name: string, hostRoot: string): Watched {
@@ -135,7 +134,7 @@ function askedPath(name: string, hostRoot: string): Watched {
   return { path: resolve(name), reach: 'below' };
 }
 
-/** What the seed of all this lost: entries of the root, and of the folder that the kubelet is in. */
+/** What the fault container-without-log-path deletes: entries of the root and of the kubelet's working directory. */
 async function usualPaths(node: LiveNode, options: TraceOptions): Promise<readonly Watched[]> {
   const root: Watched = { path: '/', reach: 'entries' };
   const settings = snapshotOptionsOf({ ...options, timeout: '30s' });
@@ -148,15 +147,8 @@ async function usualPaths(node: LiveNode, options: TraceOptions): Promise<readon
 }
 
 function watchedLine(watched: readonly Watched[], seconds: number): string {
-  const words = watched.map(({ path, reach }) =>
+  const paths = watched.map(({ path, reach }) =>
     reach === 'entries' ? `the entries of ${printable(path)}` : `${printable(path)} and below`,
   );
-  return `who deletes ${words.join(', ')}: ${seconds} s of it`;
-}
-
-function wholeUpTo(option: string, text: string, most: number): number {
-  if (!/^[1-9]\d{0,9}$/.test(text) || Number(text) > most) {
-    throw new UsageError(`${option} takes a number from 1 to ${most}, not "${text}"`);
-  }
-  return Number(text);
+  return `tracing deletions of ${paths.join(', ')} for ${seconds}s`;
 }

@@ -3,9 +3,10 @@ import { printable } from '../../../lib/std/printable.ts';
 import { EXIT } from '../../../lib/terminal/exit-codes.ts';
 import type { Terminal } from '../../../lib/terminal/terminal.ts';
 import { UsageError } from '../../../lib/terminal/usage-error.ts';
-import { type AgentClient, type AgentOptions, agentClient } from '../agent-client/agent-client.ts';
-import { isGranted, printFailure } from '../agent-client/agent-error.ts';
+import type { AgentClient, AgentOptions } from '../agent-client/agent-client.ts';
+import { connectAgent, isGranted } from '../agent-client/agent-error.ts';
 import {
+  isSelection,
   namedOrSelected,
   type Selection,
   type SelectionOptions,
@@ -21,10 +22,10 @@ export interface WaitOptions extends AgentOptions, SelectionOptions {
   readonly timeout: string;
 }
 
-/** kubectl takes a negative time for a week. */
+/** As in kubectl, a negative timeout is a week. */
 const WEEK_MS = 7 * 24 * 3_600_000;
 
-/** `kubediag wait TYPE/NAME... --for=CONDITION`, with the texts and the code 1 of kubectl. */
+/** `kubediag wait TYPE/NAME... --for=CONDITION`, with the messages and the exit code 1 of kubectl. */
 export async function wait(
   args: readonly string[],
   options: WaitOptions,
@@ -33,23 +34,18 @@ export async function wait(
   const condition = waitCondition(options.for);
   const limitMs = limitOf(options.timeout);
   const named = namedOrSelected(args, options, 'wait for');
-  const { all, selector, fieldSelector } = options;
-  const isOpen = all || selector !== undefined || fieldSelector !== undefined;
-  if (!isOpen && named.some(({ name }) => name === undefined)) {
+  if (!isSelection(options) && named.some(({ name }) => name === undefined)) {
     throw new UsageError('resource(s) were provided, but no name was specified');
   }
-  const client = await agentClient(options);
-  if ('trouble' in client) {
-    printFailure(client, terminal);
-    return EXIT.notDone;
-  }
+  const client = await connectAgent(options, terminal);
+  if (!client) return EXIT.notDone;
   const targets = await selectedObjects(named, options, client, terminal);
   if (targets === undefined) return EXIT.notDone;
   if (targets.length === 0 && condition.is !== 'delete') {
     terminal.err('error: no matching resources found\n');
     return EXIT.found;
   }
-  // One limit for all together, as in kubectl.
+  // As in kubectl, one timeout for all objects together.
   const deadline = AbortSignal.timeout(limitMs);
   const codes: number[] = [];
   for (const target of targets) {
@@ -69,7 +65,7 @@ interface OneWait {
   readonly target: Selection;
   readonly condition: WaitCondition;
   readonly deadline: AbortSignal;
-  /** Look once, and wait for nothing. */
+  /** Check once and do not wait. */
   readonly isOnce: boolean;
 }
 
@@ -112,9 +108,9 @@ async function watchUntilMet(
   const found = new AbortController();
   const stop = AbortSignal.any([deadline, found.signal]);
   let resourceVersion = textAt(object, 'metadata', 'resourceVersion') ?? '';
-  // The watch ends by itself now and then, and is taken up where it ended.
+  // The server ends a watch now and then; continue where it ended.
   for (let isFirst = true; !stop.aborted; isFirst = false) {
-    // What was deleted meanwhile may be in no watch any more.
+    // The next watch may not show a deletion from before it began.
     if (!isFirst && condition.is === 'delete') {
       const now = await client.ask('GET', pathOf(kind, namespace, name));
       if ('code' in now && now.code === 404) return 'met';
@@ -134,7 +130,7 @@ async function watchUntilMet(
       },
       { stop },
     );
-    if (!stop.aborted && ('trouble' in ended || ended.code >= 400)) return ended;
+    if (!stop.aborted && ('failure' in ended || ended.code >= 400)) return ended;
   }
   return found.signal.aborted ? ('met' as const) : ('timeout' as const);
 }

@@ -11,7 +11,7 @@ import { reportAbandoned } from '../screens/report-abandoned.ts';
 import { type Change, changesOf } from '../screens/report-changes.ts';
 import { codeOf, showReport } from '../screens/show-report.ts';
 
-/** A look may take this part of the time at most, on a node that is slow to answer. */
+/** On a slow node, checks take at most this part of the time. */
 const CHECK_SHARE = 1 / 3;
 
 export interface Watching {
@@ -24,9 +24,9 @@ export interface Watching {
 }
 
 /**
- * Looks again and again, and tells only what is otherwise than before. One node for all looks: a
- * path on which a reader of an earlier look still waits is not touched again. What only time can
- * prove is carried from look to look.
+ * Checks repeatedly and reports only changes. All checks share one node, so that a path on which a
+ * reader of an earlier check still waits is not touched again. What only time can prove is passed from
+ * check to check.
  */
 export async function watch(
   node: ReturnType<typeof openNode>,
@@ -38,17 +38,17 @@ export async function watch(
   let code: number = EXIT.unknown;
   while (!stop.aborted) {
     node.beginCheck();
-    const leave = () => node.endCheck('somebody pressed Ctrl-C');
+    const leave = () => node.endCheck('interrupted by Ctrl-C');
     stop.addEventListener('abort', leave, { once: true });
     const settings = waits.addedTo(looking.settings);
     const { report, recording } = await runCheck(node, { ...looking, settings }, terminal);
     await waits.keep(recording, settings);
     stop.removeEventListener('abort', leave);
-    // A look that was broken off says less than the one before.
+    // An interrupted check says less than the one before.
     if (stop.aborted && before) break;
     code = codeOf(report);
     if (!before && !isJson) await showReport(report, isFull ? 'wide' : undefined, terminal);
-    else tell(changesOf(before, report), isJson, terminal);
+    else printChanges(changesOf(before, report), isJson, terminal);
     before = report;
     node.close();
     await sleep(Math.max(everyMs, report.node.tookMs / CHECK_SHARE), stop);
@@ -58,12 +58,12 @@ export async function watch(
   return code;
 }
 
-function tell(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
+function printChanges(changes: readonly Change[], isJson: boolean, terminal: Terminal): void {
   if (!isJson) terminal.out(changesText(changes, terminal));
   else for (const change of changes) terminal.out(`${jsonText(change)}\n`);
 }
 
-/** Of changes alike the first is told, and the others have a line each. */
+/** The first of similar changes is shown in full, the others in a line each. */
 export function changesText(changes: readonly Change[], terminal: Terminal): string {
   const reported = new Set<string>();
   const lines = changes.flatMap((each) => {
@@ -84,7 +84,7 @@ function changeLines(
 ): readonly string[] {
   const { finding, before } = change;
   const what = finding
-    ? `${finding.id} ${change.change}${WORDS[change.change](finding.state, before)}`
+    ? `${finding.id} ${change.change}${CHANGE_TEXT[change.change](finding.state, before)}`
     : `${before ? `was ${before}, is ` : ''}${change.verdict}`;
   const below = finding && change.change !== 'gone' ? finding.summary : (change.reason ?? '');
   const clock = change.time.slice('2026-11-15T'.length, '2026-11-15T10:22:33'.length);
@@ -93,7 +93,7 @@ function changeLines(
   return [head, ...wrapText(below, width - 10).map((line) => `${' '.repeat(10)}${line}`)];
 }
 
-const WORDS: Readonly<
+const CHANGE_TEXT: Readonly<
   Record<Change['change'], (state: string, before: string | undefined) => string>
 > = {
   appeared: (state) => `: ${state}`,

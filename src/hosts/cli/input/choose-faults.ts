@@ -11,15 +11,15 @@ export function faultNamed(name: string): AnyFault {
   const fault = faults.find(({ id }) => id === name);
   if (fault) return fault;
   const known = faults.map(({ id }) => id).join(', ');
-  throw new UsageError(`there is no fault "${printableName(name)}"; the faults are: ${known}`);
+  throw new UsageError(`no such fault: "${printableName(name)}"; the faults are: ${known}`);
 }
 
-/** The faults that must be repaired before this one, where a node has both. */
+/** The faults that must be repaired before this one if a node has both. */
 export function repairedBefore({ id }: AnyFault, all = faults): readonly AnyFault[] {
   return all.filter(({ before = [] }) => before.some((each) => each.fault === id));
 }
 
-/** Every fault, each after those whose repair it waits for. */
+/** Every fault, each after those that must be repaired before it. */
 export function inRepairOrder(all = faults): readonly AnyFault[] {
   const ordered = new Set<AnyFault>();
   const visit = (fault: AnyFault, waiting: readonly AnyFault[]) => {

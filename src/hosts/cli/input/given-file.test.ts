@@ -56,9 +56,7 @@ test.each(WRITERS)(
     for (const path of ['theirs', 'link', 'pipe'].map(at)) {
       const { code, signal, stderr } = kubediag(...args, path);
       expect({ code, signal }, stderr).toEqual({ code: 64, signal: null });
-      expect(stderr).toContain(
-        `${path} cannot be written: the file exists, and is not overwritten`,
-      );
+      expect(stderr).toContain(`${path}: the file exists, and is not overwritten`);
     }
     expect(readFileSync(at('theirs'), 'utf8')).toBe('theirs');
   },
@@ -90,8 +88,8 @@ test.each([['bundle'], [...OF_PROFILE, '--save']])(
   (...args) => {
     const path = at('not-there/deeper/x');
     const ended = kubediag(...args, path);
-    const why = `the directory ${at('not-there/deeper')} does not exist`;
-    expect(ended.stderr).toBe(`kubediag: ${path} cannot be written: ${why}\n`);
+    const why = `no such directory: ${at('not-there/deeper')}`;
+    expect(ended.stderr).toBe(`kubediag: ${path}: ${why}\n`);
     expect(ended.code).toBe(64);
     expect(existsSync(at('not-there'))).toBe(false);
   },

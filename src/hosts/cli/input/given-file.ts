@@ -11,11 +11,11 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { refuseExisting, writeNewFile } from '../../local-node/write-new-file.ts';
 import { type Hint, piecesGiven } from './given-stream.ts';
 
-/** Files that a person named: what is wrong with one is told to them, and is no defect of ours. */
+/** Files that a person named. An unusable one is a usage error, not a defect. */
 
 const UNPACKED_BYTES_MAX = 512 * 1024 * 1024;
 
-/** Reads a file, or with "-" what comes in, piece by piece. */
+/** Reads a file, or with "-" standard input, piece by piece. */
 export async function readPieces(
   path: string,
   take: (chunk: Uint8Array) => void,
@@ -27,16 +27,16 @@ export async function readPieces(
       total += chunk.length;
       if (total > bytesMax) {
         const name = path === '-' ? 'standard input' : path;
-        throw new UsageError(`${name} has more than ${bytesMax} bytes`);
+        throw new UsageError(`${name}: larger than ${bytesMax} bytes`);
       }
       take(chunk);
     }
   } catch (error) {
-    throw adviceOf(error, path, 'cannot be read');
+    throw adviceOf(error, path);
   }
 }
 
-/** The same, as a whole. */
+/** The same, all bytes at once. */
 export async function bytesGiven(path: string, bytesMax: number, hint?: Hint): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   await readPieces(path, (chunk) => void chunks.push(chunk), {
@@ -46,7 +46,7 @@ export async function bytesGiven(path: string, bytesMax: number, hint?: Hint): P
   return Buffer.concat(chunks);
 }
 
-/** The path itself, or the files in the folder that it is whose names match, in their order. */
+/** The path itself; of a directory, its files with matching names in order. */
 export function filesGiven(
   path: string,
   { names, recursive }: { readonly names: RegExp; readonly recursive: boolean },
@@ -58,7 +58,7 @@ export function filesGiven(
     if (files.length === 0) throw noneIn(path, !recursive && entries.some(isFolder));
     return files.map((entry) => join(entry.parentPath, entry.name)).toSorted();
   } catch (error) {
-    throw adviceOf(error, path, 'cannot be read');
+    throw adviceOf(error, path);
   }
 }
 
@@ -67,16 +67,16 @@ function isFolder(entry: Dirent): boolean {
 }
 
 function noneIn(folder: string, hasFolders: boolean): UsageError {
-  const todo = hasFolders ? '; use -R to read its subfolders' : '';
-  return new UsageError(`${folder}: no .yaml, .yml or .json file in this folder${todo}`);
+  const todo = hasFolders ? '; use -R to read its subdirectories' : '';
+  return new UsageError(`${folder}: no .yaml, .yml or .json file in this directory${todo}`);
 }
 
-/** Standard output, as a person names it in the place of a file. */
+/** Whether a person means standard output instead of a file. */
 export function isStandardOutput(path: string | undefined): boolean {
   return path === '-' || path === '/dev/stdout';
 }
 
-/** Ends a command before it has collected anything for a file that could not be written. */
+/** Fails before anything was collected for a file that cannot be written. */
 export function checkOutputs(...paths: readonly (string | undefined)[]): void {
   for (const path of paths) {
     if (path === undefined || isStandardOutput(path)) continue;
@@ -85,14 +85,14 @@ export function checkOutputs(...paths: readonly (string | undefined)[]): void {
   }
 }
 
-/** A folder that is not there is a slip of the keyboard more often than a wish for a new one. */
+/** A missing directory is more often a typing error than a request to create it. */
 function requireFolderOf(path: string): void {
   const folder = dirname(path);
   if (existsSync(folder)) return;
-  throw new UsageError(`${path} cannot be written: the directory ${folder} does not exist`);
+  throw new UsageError(`${path}: no such directory: ${folder}`);
 }
 
-/** Writes to a new file; or to standard output, where a pipe gets the bytes as they are. */
+/** Writes to a new file, or to standard output; a pipe gets the bytes unchanged. */
 export function writeGiven(path: string, bytes: Uint8Array, terminal: Terminal): void {
   if (!isStandardOutput(path)) advised(path, () => writeNewFile(path, bytes));
   else if (terminal.isOutTerminal) outData(textOf(Buffer.from(bytes)), terminal);
@@ -103,11 +103,11 @@ function advised(path: string, write: () => void): void {
   try {
     write();
   } catch (error) {
-    throw adviceOf(error, path, 'cannot be written');
+    throw adviceOf(error, path);
   }
 }
 
-/** A profile as programs save it, packed or not. */
+/** A profile as programs save it, compressed or not. */
 export function profileIn(bytes: Uint8Array, name: string): Profile {
   try {
     const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b;
@@ -117,24 +117,24 @@ export function profileIn(bytes: Uint8Array, name: string): Profile {
     const isTheirs = error instanceof ProfileError || isOfSystem(error);
     if (!isTheirs) throw error;
     throw new UsageError(
-      `${name} is no profile: ${error.message}\n  expected: what ` +
-        '/debug/pprof/profile of a Go program sends, as kubediag profile --save keeps it',
+      `${name}: not a profile: ${error.message}\n  expected: the response of ` +
+        '/debug/pprof/profile of a Go program, as kubediag profile --save writes it',
     );
   }
 }
 
-function adviceOf(error: unknown, path: string, what: string): unknown {
-  return isOfSystem(error) ? new UsageError(`${path} ${what}: ${reasonOf(error, path)}`) : error;
+function adviceOf(error: unknown, path: string): unknown {
+  return isOfSystem(error) ? new UsageError(`${path}: ${reasonOf(error, path)}`) : error;
 }
 
-/** Why a file that a person named cannot be used, and what to do, without its name. */
+/** Why a file cannot be used and what to do, without its name. */
 export function reasonOf(error: unknown, path: string): string {
   const advice = diskAdvice(error, { isRoot: geteuid?.() === 0, instead: 'name another file' });
-  // The path is that of the file, or of a folder on the way to it.
+  // The path may be that of a parent directory.
   return advice ? `${advice.why.replace(`${path}: `, '')}; ${advice.todo}` : messageOf(error);
 }
 
-/** An error of the disk or of the packer, which both have a code. */
+/** Errors of the disk and of zlib have a code. */
 function isOfSystem(error: unknown): error is Error {
   return error instanceof Error && 'code' in error;
 }

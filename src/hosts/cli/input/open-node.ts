@@ -20,12 +20,12 @@ export function nodeAccessOf(
   };
 }
 
-/** The reader, which opens it, works in another folder. */
+/** The reader process, which opens it, has another working directory. */
 function fromHere(path: string | undefined): string | undefined {
   return path === undefined ? undefined : resolve(path);
 }
 
-/** The node that the options name, with our folder on it. */
+/** The node that the options name, with our state directory on it. */
 export function managedNode(options: NodeOptions & { readonly stateFolder: string }): ManagedNode {
   const { stateFolder } = options;
   return { access: nodeAccessOf(options), settings: snapshotOptionsOf(options), stateFolder };

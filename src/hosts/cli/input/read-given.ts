@@ -13,10 +13,10 @@ import { type Hint, openGiven } from './given-stream.ts';
 import { StreamEnd } from './stream-end.ts';
 import { isZipped, plainPieces, unpackedPieces } from './unpacked-pieces.ts';
 
-/** Shows what a file is: the header of an archive has half as many. */
+/** Enough to recognize a file: the header of an archive has half as many. */
 const BEGINNING_BYTES = 1_000;
 
-/** A file that could not be read, and why: that is told beside those that could. */
+/** A file that could not be read, and why. */
 export interface UnreadFile {
   readonly name: string;
   readonly why: string;
@@ -27,7 +27,7 @@ export interface ReadFiles {
   readonly unread: readonly UnreadFile[];
 }
 
-/** Reads whatever a person names: files, folders of them, archives, compressed or not, or "-". */
+/** Reads files, directories and archives, compressed or not; "-" is standard input. */
 export async function readGiven(paths: readonly string[], hint?: Hint): Promise<ReadFiles> {
   const files: GivenFile[] = [];
   const unread: UnreadFile[] = [];
@@ -54,7 +54,7 @@ function nameOf(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
-/** The path itself, or the files of the folder that it is, in their order. */
+/** The path itself; of a directory, its files in order. */
 async function filesAt(path: string): Promise<readonly string[]> {
   if (path === '-' || !(await stat(path)).isDirectory()) return [path];
   const entries = await readdir(path, { recursive: true, withFileTypes: true });
@@ -66,7 +66,7 @@ async function filesAt(path: string): Promise<readonly string[]> {
 
 interface ReadBytes {
   readonly bytes: Buffer;
-  /** Where only the end was read: how much of how much. */
+  /** If only the end was read: how much of how much. */
   readonly cut?: string;
 }
 
@@ -76,7 +76,7 @@ async function bytesAt(path: string, bytesMax: number, hint: Hint | undefined): 
   const { file, sizeBytes } = given;
   try {
     const pieces = () => file.createReadStream({ start: 0, autoClose: false });
-    // Files that the kernel makes up claim to be empty.
+    // Files in /proc claim to be empty.
     if (sizeBytes === 0) return await wholeOrEnd(pieces(), bytesMax);
     const beginning = await bytesFrom(file, 0, BEGINNING_BYTES);
     if (isZipped(beginning)) return await wholeOrEnd(unpackedPieces(pieces()), bytesMax);
@@ -88,7 +88,7 @@ async function bytesAt(path: string, bytesMax: number, hint: Hint | undefined): 
   }
 }
 
-/** A stream as a whole, or its end where it has more than that; no more than this is in memory. */
+/** All of a stream, or the end of a larger one; no more than that is in memory. */
 async function wholeOrEnd(pieces: AsyncIterable<Uint8Array>, bytesMax: number): Promise<ReadBytes> {
   const end = new StreamEnd();
   let length: number | undefined;
@@ -103,8 +103,8 @@ async function wholeOrEnd(pieces: AsyncIterable<Uint8Array>, bytesMax: number): 
 }
 
 /**
- * Of a log only the end matters: what is wrong now is written there. What is packed or binary makes no
- * sense without its beginning. Half of what may be read is left for the files that follow.
+ * The end of a log matters most: it shows the current problem. Archives and binary files are useless
+ * without their beginning. Half of the limit is left for the files that follow.
  */
 function endLength(beginning: Buffer, bytesMax: number): number {
   const length = Math.min(LOG_END_BYTES, Math.floor(bytesMax / 2));
@@ -133,7 +133,7 @@ function mebibytes(bytes: number): number {
   return Math.round(bytes / 2 ** 20);
 }
 
-/** Its lines are counted from where the reading began, and its name says so. */
+/** Its name says that line numbers count from the place where reading began. */
 function endOf(path: string, { bytes, cut = '' }: ReadBytes): GivenFile {
   return { name: `${basename(nameOf(path))} (end)`, text: plainText(bytes), cut };
 }

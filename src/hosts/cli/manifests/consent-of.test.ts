@@ -60,7 +60,7 @@ test('a person is told what it is about, and asked', async () => {
   expect(yes.consent).toEqual({ given: 'to-act' });
   expect(yes.seen).toBe(
     'a container cannot start\nwill unmount /kubelet/pods/u/1\ntouches one mount\n' +
-      'leaves all else\nGo on? [y/N] ',
+      'leaves all else\nContinue? [y/N] ',
   );
   const no = await asked({ recovery: 'Approval' }, { isThere: true, says: false });
   expect(no.consent).toEqual({ given: 'none', why: 'refused: declined at the prompt' });

@@ -11,7 +11,7 @@ interface Asked {
   readonly stop: AbortSignal;
 }
 
-/** Who lets a step change the node: the person at the terminal, now or by --yes. */
+/** Asks the person at the terminal whether a step may change the node, unless --yes was given. */
 export function consentOf(
   { yes, isDryRun, recovery: policy, stop }: Asked,
   terminal: Terminal,
@@ -20,7 +20,7 @@ export function consentOf(
     if (isDryRun) return { given: 'to-plan' };
     if (policy === 'Never') return { given: 'none', why: 'refused: spec.recovery is Never' };
     if (yes) return { given: 'to-act' };
-    const why = 'refused: there is no terminal to ask on; run it again with --yes';
+    const why = 'refused: no terminal to ask on; repeat with --yes';
     if (!terminal.isInteractive) return { given: 'none', why };
     const lines = [
       summary,
@@ -31,7 +31,7 @@ export function consentOf(
     for (const line of lines.flatMap((each) => wrapText(each, terminal.errWidth))) {
       terminal.err(`${line}\n`);
     }
-    const isAgreed = await terminal.confirm('Go on? [y/N] ', stop);
+    const isAgreed = await terminal.confirm('Continue? [y/N] ', stop);
     return isAgreed
       ? { given: 'to-act' }
       : { given: 'none', why: 'refused: declined at the prompt' };

@@ -16,12 +16,12 @@ import { checkPatterns } from '../../../pipeline/triggers/matcher.ts';
 import { UNSUPPORTED_SOURCES } from '../../../pipeline/triggers/trigger-event.ts';
 import { type ManifestObject, parseManifests } from './parse-manifests.ts';
 
-/** A problem as it is told: in the file that it is in, and of whom. */
+/** A problem with its file, line and resource. */
 export interface LintProblem {
   readonly severity: 'problem' | 'note';
   readonly file: string;
   readonly line: number;
-  /** "OperationSet subpath-remount"; absent when the text is none. */
+  /** "OperationSet subpath-remount"; absent when the text is not a resource. */
   readonly resource?: string;
   readonly place?: string;
   readonly what: string;
@@ -52,7 +52,7 @@ export function lintManifests(
   for (const { name: file, text } of files) {
     const { objects, errors } = parseManifests(text);
     for (const { line, message } of errors) {
-      const fix = 'correct the text here, or split it into several files';
+      const fix = 'correct the YAML, or split it into several files';
       problems.push({ severity: 'problem', file, line, what: message, fix });
     }
     for (const object of objects) {
@@ -78,14 +78,14 @@ function fileAt(files: readonly { readonly name: string }[], { file }: LintProbl
   return files.findIndex(({ name }) => name === file);
 }
 
-/** An object that does not say what it is may be meant to be ours; another group's is not. */
+/** An object without an API version may be meant for our group. */
 function isOurs(value: unknown): boolean {
   const { apiVersion } = fieldsOf(value);
   if (typeof apiVersion !== 'string') return true;
   return isMeantForUs(apiVersion) || apiVersion.startsWith('diagnosis.netease.');
 }
 
-/** All that can be said of one object without the others. */
+/** Checks one object without the others. */
 export function checkObject(
   value: unknown,
   validation: FieldValidation,
@@ -104,15 +104,15 @@ export function checkObject(
   };
 }
 
-/** What can be wrong though the form is right. */
+/** Checks beyond the schema. */
 function deeper(resource: Resource): readonly Problem[] {
   if (resource.kind === 'OperationSet') return checkGraph(resource.spec.adjacencyList);
   return resource.kind === 'Trigger' ? checkPatterns(resource.spec) : [];
 }
 
-/** What is right by the API, and yet never begins on a node. */
+/** Valid by the API, but without effect on a single node. */
 function notRunHere(resource: Resource): readonly Problem[] {
-  if (resource.kind === 'Trigger') return unheard(Object.keys(resource.spec.sourceTemplate));
+  if (resource.kind === 'Trigger') return unsupported(Object.keys(resource.spec.sourceTemplate));
   return resource.kind === 'Diagnosis' ? problemsOfTargets(resource.spec) : [];
 }
 
@@ -124,7 +124,7 @@ function notesOnScripts(resource: Resource): readonly Problem[] {
       {
         severity: 'note',
         place: ['spec', 'processor', 'scriptRunner', 'argKeys'],
-        what: 'every account of the node can read arguments while the script runs (/proc/PID/cmdline)',
+        what: 'every user of the node can read arguments while the script runs (/proc/PID/cmdline)',
         fix: `read secrets from the environment instead: ${variableOf(argKeys[0] ?? '')}`,
       },
     ];
@@ -133,19 +133,19 @@ function notesOnScripts(resource: Resource): readonly Problem[] {
   return sharedVariables(Object.keys(resource.spec.parameters ?? {})).map((keys) => ({
     severity: 'note',
     place: ['spec', 'parameters', keys[0] ?? ''],
-    what: `a script gets none of ${keys.join(', ')} as ${variableOf(keys[0] ?? '')}: they would share it`,
+    what: `${keys.join(', ')} map to the same variable ${variableOf(keys[0] ?? '')}, so a script gets none of them`,
     fix: 'rename all but one, or let the script read KUBEDIAG_PARAMETERS',
   }));
 }
 
-function unheard(sources: readonly string[]): readonly Problem[] {
+function unsupported(sources: readonly string[]): readonly Problem[] {
   return sources
     .filter((source) => UNSUPPORTED_SOURCES.includes(source))
     .map((source) => ({
       severity: 'note',
       place: ['spec', 'sourceTemplate', source],
-      what: 'nothing makes a Diagnosis of it on a node: `kubediag serve` does not hear of it',
-      fix: 'let it wait for an alert (prometheusAlertTemplate) or a common event instead',
+      what: 'no Diagnosis is created from this source on a node: `kubediag serve` does not watch it',
+      fix: 'use an alert (prometheusAlertTemplate) or a common event instead',
     }));
 }
 
@@ -168,7 +168,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Two of the same name: whichever is applied last would replace the other without a word. */
+/** Of two objects with the same name, the one applied last would silently replace the other. */
 function duplicates(given: readonly Given[]): readonly LintProblem[] {
   const first = new Map<string, Given>();
   return given.flatMap((each) => {
@@ -180,7 +180,7 @@ function duplicates(given: readonly Given[]): readonly LintProblem[] {
       first.set(key, each);
       return [];
     }
-    const what = `there is another ${kind} ${metadata.name} in ${before.file}:${before.object.lineOf([])}`;
+    const what = `duplicate ${kind} ${metadata.name}: also in ${before.file}:${before.object.lineOf([])}`;
     const fix = 'give one of them another name, or remove it';
     return [report(each, { severity: 'problem', place: ['metadata', 'name'], what, fix })];
   });
@@ -191,7 +191,7 @@ const OWN: readonly string[] = [
   ...ownOperationSets.map(({ name }) => `OperationSet ${name}`),
 ];
 
-/** A name that neither we nor these files explain is no mistake yet: it may be in the cluster. */
+/** A name that is neither built in nor in these files may exist in the cluster, so it is a note only. */
 function missingNames(given: readonly Given[]): readonly LintProblem[] {
   const known = new Set(OWN);
   for (const { object } of given) {
@@ -208,12 +208,12 @@ function missingNames(given: readonly Given[]): readonly LintProblem[] {
   return [...unknown].flatMap(([key, [first, ...others]]) => {
     if (!first) return [];
     const { each, one } = first;
-    const more = others.length > 0 ? `; it is named in ${others.length + 1} places` : '';
-    const what = `${one.kind} "${one.name}" is neither one of our own nor among the files given${more}`;
+    const more = others.length > 0 ? `; it is used in ${others.length + 1} places` : '';
+    const what = `${one.kind} "${one.name}" is neither built in nor in the given files${more}`;
     const near = [...known].find((name) => isNearly(name, key));
     const meant =
-      near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Else `;
-    const fix = `${meant}give its file as well, or see that it is applied already`;
+      near === undefined ? '' : `did you mean "${near.slice(one.kind.length + 1)}"? Otherwise `;
+    const fix = `${meant}pass its file too, or make sure that it is applied already`;
     return [report(each, { severity: 'note', place: one.place, what, fix })];
   });
 }

@@ -11,13 +11,13 @@ export interface ManifestFile {
 // manifests/subpath-remount.yaml, set.yml, diagnosis.json
 const MANIFEST = /[.](ya?ml|json)$/;
 
-/** What `-f` and `-R` say. */
+/** The options `-f` and `-R`. */
 export interface ManifestOptions {
   readonly filename: readonly string[];
   readonly recursive?: boolean;
 }
 
-/** The manifests that `-f` names: files, folders of them, or what comes in. */
+/** The manifests that `-f` names: files, directories or standard input. */
 export async function manifestsGiven({
   filename,
   recursive = false,
@@ -26,12 +26,12 @@ export async function manifestsGiven({
     .flatMap(pathsIn)
     .flatMap((path) => filesGiven(path, { names: MANIFEST, recursive }));
   if (names.length > MANIFEST_FILES_MAX) {
-    throw new UsageError(`these are ${names.length} files, of at most ${MANIFEST_FILES_MAX}`);
+    throw new UsageError(`too many files: ${names.length}, the limit is ${MANIFEST_FILES_MAX}`);
   }
   const files: ManifestFile[] = [];
   for (const name of new Set(names)) {
     const bytes = await bytesGiven(name, MANIFEST_BYTES_MAX);
-    // Some editors begin a file with a mark of its encoding.
+    // Some editors write a byte order mark.
     const text = Buffer.from(bytes)
       .toString('utf8')
       .replace(/^\ufeff/, '');
@@ -40,7 +40,7 @@ export async function manifestsGiven({
   return files;
 }
 
-/** kubectl takes several with commas between them; a file whose own name has one is meant as it is. */
+/** As in kubectl, commas separate files, unless a file of that name exists. */
 function pathsIn(word: string): readonly string[] {
   return existsSync(word) ? [word] : word.split(',').filter((path) => path !== '');
 }

@@ -20,21 +20,21 @@ export interface Walk {
   readonly catalogue: Catalogue;
   readonly runStep: RunStep;
   readonly findPod: NonNullable<DriverContext['findPod']>;
-  /** Whoever presses Ctrl-C wants what a cancel does. */
+  /** Ctrl-C cancels the Diagnosis. */
   readonly stop: AbortSignal;
-  /** Told after each step, and after a step that could not be run. */
+  /** Called after each step, and after a step that could not run. */
   readonly onStatus: (status: DiagnosisStatus) => void;
 }
 
 export interface Walked {
   readonly object: StoredObject;
-  /** With all results whole: nobody has to keep it. */
+  /** With all results in full: it is not stored. */
   readonly status: DiagnosisStatus;
-  /** Why it did not come to an end. */
+  /** Why it did not end. */
   readonly waits?: string;
 }
 
-/** Walks a Diagnosis from its start to its end, as an agent does, in a store that ends with us. */
+/** Runs a Diagnosis to its end as an agent does, with a store in memory. */
 export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
   const { metadata, spec, nodeName, catalogue, runStep, findPod, stop, onStatus } = walk;
   const store = openMemoryStore();
@@ -49,7 +49,7 @@ export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
     catalogue,
     largeResults,
     targetOf: () => nodeName,
-    // All there is was given.
+    // No more objects can arrive.
     arrivalMs: 0,
     runStep,
     findPod,
@@ -62,12 +62,12 @@ export async function waitForDiagnosis(walk: Walk): Promise<Walked> {
   }
   const { object } = driven;
   const { largeResults: _, observedGeneration: __, ...status } = statusOf(object);
-  const whole = await completeResults(object.metadata.uid, statusOf(object), largeResults);
-  if (!whole.ok) throw new Error(whole.why);
-  const isEmpty = Object.keys(whole.value).length === 0;
+  const results = await completeResults(object.metadata.uid, statusOf(object), largeResults);
+  if (!results.ok) throw new Error(results.why);
+  const isEmpty = Object.keys(results.value).length === 0;
   return {
     object,
-    status: isEmpty ? status : { ...status, operationResults: whole.value },
+    status: isEmpty ? status : { ...status, operationResults: results.value },
     ...(driven.state === 'waits' ? { waits: driven.why } : {}),
   };
 }

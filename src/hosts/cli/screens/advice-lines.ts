@@ -2,7 +2,7 @@ import { printable } from '../../../lib/std/printable.ts';
 import { wrapText } from '../../../lib/terminal/wrap.ts';
 import { isSentence, leadsToCommand } from '../../../node/model/advice.ts';
 
-/** Sentences are wrapped. A command never is, nor is it shortened: it is there to be copied. */
+/** Wraps sentences. A command is neither wrapped nor shortened, so that it can be copied. */
 export function adviceLines(
   cures: readonly string[],
   width: number,

@@ -1,15 +1,16 @@
 import { printable } from '../../../lib/std/printable.ts';
 import type { FindingState, Subject } from '../../../node/model/finding.ts';
+import { columnLines } from './column-lines.ts';
 
-/** What makes two findings of one fault alike: who has read one of them knows the other. */
+/** Two findings with the same likeness need only one explanation. */
 interface Likeness {
   readonly state: FindingState;
   readonly reason: string;
-  /** Whether we can repair it. */
+  /** Whether KubeDiag can repair it. */
   readonly isOurs: boolean;
 }
 
-/** Findings of one fault, those alike together; the order of the first of each is kept. */
+/** Groups similar findings of one fault, in the order of the first of each group. */
 export function groupedAlike<T>(
   findings: readonly T[],
   likenessOf: (finding: T) => Likeness,
@@ -23,7 +24,7 @@ export function groupedAlike<T>(
   );
 }
 
-/** One line of the table of findings that are like another one. */
+/** One line of the table of similar findings. */
 export interface FindingRow {
   readonly id: string;
   readonly state: FindingState;
@@ -40,7 +41,7 @@ export function findingTable(rows: readonly FindingRow[], width: number): readon
   for (const left of DISPENSABLE) {
     if (linesOf(table, columns).every((line) => line.length <= width)) break;
     const isSame = table.every((row) => row[left] === table[0]?.[left]);
-    // Of a single row every column says the same; only its state is told above the table, too.
+    // In a single row every column is the same; only its state is also shown above the table.
     if (isSame && (left === 'state' || table.length > 1)) {
       columns = columns.filter(([, name]) => name !== left);
     }
@@ -49,17 +50,9 @@ export function findingTable(rows: readonly FindingRow[], width: number): readon
 }
 
 function linesOf(table: readonly Row[], columns: readonly Column[]): readonly string[] {
-  const lines = [
-    columns.map(([heading]) => heading),
-    ...table.map((row) => columns.map(([, name]) => printable(row[name] ?? ''))),
-  ];
-  const widths = columns.map((_, at) => Math.max(...lines.map((cells) => cells[at]?.length ?? 0)));
-  return lines.map((cells) =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
+  const rows = table.map((row) => columns.map(([, name]) => printable(row[name] ?? '')));
+  const text = columnLines('  ')([columns.map(([heading]) => heading), ...rows]);
+  return text.trimEnd().split('\n');
 }
 
 const COLUMNS = [
@@ -71,13 +64,13 @@ const COLUMNS = [
   ['PATH', 'path'],
 ] as const;
 
-/** In the order in which they are left out. Without its pod no finding is found again. */
+/** Columns that may be dropped, in this order. The pod always stays: it identifies the finding. */
 const DISPENSABLE = ['state', 'container', 'volume', 'path'] as const;
 
 type Column = (typeof COLUMNS)[number];
 type Row = Readonly<Partial<Record<Column[1], string | undefined>>>;
 
-/** What tells one subject from another, without what another column says already. */
+/** What distinguishes one subject from another, without repeating another column. */
 function placesOf(subject: Subject) {
   const { namespace, pod, podUid, container, volume, mount, path } = subject;
   const place = volume === undefined ? (mount ?? path) : undefined;
@@ -101,7 +94,7 @@ export function subjectText(subject: Subject): string {
   return printable(parts.filter(Boolean).join('  '));
 }
 
-/** The part of a path that its pod does not tell already. */
+/** The part of a path below the pod's directory. */
 function placeInPod(path: string, podUid: string | undefined): string {
   // /var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d/volumes/kubernetes.io~nfs
   const [, inPod] = podUid ? path.split(`/pods/${podUid}/`) : [];

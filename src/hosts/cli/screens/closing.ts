@@ -4,10 +4,10 @@ import type { FaultReport, Report } from '../../../node/checkup/report.ts';
 import { count, groupedAlike } from './alike-findings.ts';
 import { excerpt } from './excerpt.ts';
 
-/** Of a reason, in a screen that does not show all. */
+/** Of a reason, unless everything is shown. */
 const REASON_CHARACTERS_MAX = 300;
 
-/** What stands below the findings: what is not known, what is noted, what is well. */
+/** The part below the findings: what is unknown, notes, what is clear. */
 export function closing({ faults, node }: Report, terminal: Terminal, isFull: boolean): string {
   const clear = faults.filter(({ verdict }) => verdict === 'clear').map(({ name }) => name);
   return [
@@ -15,20 +15,20 @@ export function closing({ faults, node }: Report, terminal: Terminal, isFull: bo
     ...(node.kubelet.notes ?? []).flatMap((note) => paragraph('note', note, terminal)),
     ...faults.flatMap((fault) => benignNotes(fault, terminal, isFull)),
     ...paragraph('clear', clear.join(', '), terminal, 'green'),
-    ...paragraph('checked', checkedArguments(faults), terminal, 'dim'),
+    ...paragraph('checked', checkedText(faults), terminal, 'dim'),
   ].join('\n');
 }
 
-/** Nobody is to take a node for healthy because of faults that we do not know. */
-function checkedArguments(faults: readonly FaultReport[]): string {
+/** A node with no known fault is not necessarily healthy: say what was checked. */
+function checkedText(faults: readonly FaultReport[]): string {
   const { length } = faults;
   const named = length === 1 ? 'the fault' : `the ${length} faults`;
   const known = faults.filter(({ verdict }) => verdict !== 'unknown').length;
   const some = known === length ? '' : `${known === 0 ? 'none' : known} of `;
-  return `${some}${named} named above; other faults of a node were not looked for`;
+  return `${some}${named} named above; other faults were not checked`;
 }
 
-/** Faults that are unknown for the same reason share a line. */
+/** One line for all faults that are unknown for the same reason. */
 function unknownLines(
   faults: readonly FaultReport[],
   terminal: Terminal,
@@ -44,7 +44,7 @@ function unknownLines(
   });
 }
 
-/** The same read may have failed for several of the things that a fault wants to know. */
+/** One failed read may be the reason for several kinds of evidence. */
 function reasonText(reason: string, isFull: boolean): string {
   const parts = [...new Set(reason.split('; '))].join('; ');
   return isFull ? parts : excerpt(parts, REASON_CHARACTERS_MAX, '-v');

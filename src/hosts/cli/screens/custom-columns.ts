@@ -38,7 +38,7 @@ export function columnsOfFile(text: string): readonly CustomColumn[] {
   return headings.map((heading, at) => ({ heading, path: parseOnePath(paths[at] ?? '') }));
 }
 
-/** Rows of these columns, below their headings the first time. */
+/** Rows of these columns; the first call adds the headings. */
 export function customColumnLines(
   columns: readonly CustomColumn[],
   withHeadings: boolean,

@@ -6,7 +6,7 @@ import { storedResultPath } from '../agent-client/stored-result-path.ts';
 
 const LABEL_COLUMNS = 14;
 const LISTED_MAX = 100;
-/** What is longer than a few lines is read with `-o yaml`. */
+/** Longer results are for `-o yaml`. */
 const RESULT_CHARACTERS_SHOWN = 160;
 
 /** "Name:         web"; empty without a text. */
@@ -18,7 +18,7 @@ export type LinesOf = (each: unknown, width: number) => readonly string[];
 
 export const textLines: LinesOf = (each, width) => wrapText(String(each), width);
 
-/** A heading and a list below it; nothing where there is nothing to list. */
+/** A heading and a list below it; nothing for an empty list. */
 export function sectionOf(
   title: string,
   items: readonly unknown[],
@@ -35,11 +35,11 @@ export function sectionOf(
   return [`${title}:`, ...lines, ...(left > 0 ? [`  and ${left} more`] : [])];
 }
 
-/** What the steps of a Diagnosis have collected; what was said before is not said again. */
+/** The results of the steps of a Diagnosis, without texts that were shown already. */
 export function resultSection(
   value: unknown,
   width: number,
-  isMentioned: (words: string) => boolean,
+  isMentioned: (text: string) => boolean,
 ): readonly string[] {
   const [name = '', namespace = ''] = ['name', 'namespace'].map((each) =>
     textAt(value, 'metadata', each),
@@ -52,7 +52,7 @@ export function resultSection(
       const [key, text] = each as readonly [string, string];
       if (storedResultPath(value, key) !== undefined) {
         const command = shellCommand(['kubediag', 'fetch', name, key, '-n', namespace]);
-        // To be copied, it stands in one line.
+        // In one line, so that it can be copied.
         return [...wrapText(`${key}: ${text}`, columns), printable(command)];
       }
       return wrapText(`${key}: ${shortened(text, isMentioned(text))}`, columns);
@@ -61,8 +61,8 @@ export function resultSection(
   );
 }
 
-function shortened(text: string, wasSaid: boolean): string {
-  if (wasSaid) return `(${text.length} characters: -o yaml)`;
+function shortened(text: string, wasShown: boolean): string {
+  if (wasShown) return `(${text.length} characters: -o yaml)`;
   if (text.length <= RESULT_CHARACTERS_SHOWN) return text;
   return `${text.slice(0, RESULT_CHARACTERS_SHOWN)}... (${text.length} characters: -o yaml)`;
 }

@@ -7,11 +7,11 @@ import { resultOf } from '../../../pipeline/graph/result-of.ts';
 import { labelLine, sectionOf, textLines } from './described-lines.ts';
 import { actionLines, findingLines, plannedLines } from './recorded-lines.ts';
 
-/** What a person wants to know of a Diagnosis before all else, each thing once. */
+/** The summary of a Diagnosis for a person. No text appears twice. */
 export interface DiagnosisSummary {
   readonly lines: readonly string[];
-  /** Whether these words are in the lines already, in whichever part. */
-  readonly isMentioned: (words: string) => boolean;
+  /** Whether the lines contain this text already. */
+  readonly isMentioned: (text: string) => boolean;
 }
 
 /** The result, why, what was found, what was done or would be, and what to do next. */
@@ -24,7 +24,7 @@ export function diagnosisSummary(
   const result = textAt(status, 'result') ?? resultOf(fieldAt(value, 'spec'), status);
   const why = reasonsIn(status);
   const findings = listAt(status, 'findings') ?? [];
-  const actions = (listAt(status, 'actions') ?? []).map((each) => withoutSaid(each, why));
+  const actions = (listAt(status, 'actions') ?? []).map((each) => withoutRepeats(each, why));
   const planned = plannedIn(status, findings);
   const texts = [
     ...why,
@@ -45,7 +45,7 @@ export function diagnosisSummary(
   ];
   return {
     lines: lines.filter((line) => line !== ''),
-    isMentioned: (words) => texts.some((text) => words.includes(text) || text.includes(words)),
+    isMentioned: (asked) => texts.some((text) => asked.includes(text) || text.includes(asked)),
   };
 }
 
@@ -73,14 +73,14 @@ function reasonsIn(status: unknown): readonly string[] {
   return [...new Set([...conditions, ...steps])];
 }
 
-function withoutSaid(action: unknown, said: readonly string[]): unknown {
+function withoutRepeats(action: unknown, shown: readonly string[]): unknown {
   const message = textAt(action, 'message');
-  if (message === undefined || !said.some((text) => text.includes(message))) return action;
+  if (message === undefined || !shown.some((text) => text.includes(message))) return action;
   const { message: _, ...rest } = action as { readonly message: string };
   return rest;
 }
 
-/** What was planned and not done; its findings are listed beside it. */
+/** What was planned and not done. */
 function plannedIn(status: unknown, findings: readonly unknown[]): readonly unknown[] {
   const sameAs = (one: unknown) => (other: unknown) =>
     ['fault', 'finding', 'description'].every(
@@ -96,7 +96,7 @@ function plannedIn(status: unknown, findings: readonly unknown[]): readonly unkn
     });
 }
 
-/** Whoever waits for a step sees which, for how long, and whether its server is asked again. */
+/** Which step runs, since when, and when it is retried. */
 function currentStep(status: unknown): string {
   const operation = textAt(status, 'currentStep', 'operation');
   const since = textAt(status, 'currentStep', 'startTime');
@@ -132,7 +132,7 @@ function nextFor(value: unknown, result: DiagnosisResult | undefined): readonly 
   }
 }
 
-/** To be copied, a command stands in one line. */
+/** A command stays in one line, so that it can be copied. */
 function commandLines(each: unknown): readonly string[] {
   return [printable(String(each))];
 }

@@ -4,10 +4,10 @@ import { wrapText } from '../../../lib/terminal/wrap.ts';
 import type { Examined, ExaminedFile } from '../../../node/checkup/report.ts';
 
 const NAME_COLUMNS_MAX = 40;
-/** More than anybody reads; programs get them all. */
+/** Programs get all of them. */
 const FILES_SHOWN_MAX = 40;
 
-/** What each file was taken for. */
+/** What each file was recognized as. */
 export function fileLines({ files }: Examined, { width, style }: Terminal): string {
   const shown = files.slice(0, FILES_SHOWN_MAX);
   const longest = Math.max(0, ...shown.map(({ name }) => printable(name).length));
@@ -28,10 +28,10 @@ export function fileLines({ files }: Examined, { width, style }: Terminal): stri
 
 function detectedAs({ detectedAs: kinds, failure }: ExaminedFile): string {
   if (failure !== undefined) return `not read: ${failure}`;
-  return kinds.length === 0 ? 'not recognised: nothing of it was judged' : kinds.join('; ');
+  return kinds.length === 0 ? 'not recognized, and not judged' : kinds.join('; ');
 }
 
-/** The commands that would collect what nobody sent; whole, for they are there to be copied. */
+/** The commands that collect the missing evidence; not wrapped, so that they can be copied. */
 export function missingLines({ missing }: Examined, { width, style }: Terminal): string {
   if (missing.length === 0) return '';
   const INDENT = '  ';
@@ -41,7 +41,7 @@ export function missingLines({ missing }: Examined, { width, style }: Terminal):
       (line) => INDENT + INDENT + style('dim', line),
     ),
   ]);
-  const all = 'all at once, on the node: kubediag check, or the script of kubediag collector';
+  const all = 'all of it, on the node: kubediag check, or the script of kubediag collector';
   return [
     style('yellow', 'to know more'),
     ...lines,

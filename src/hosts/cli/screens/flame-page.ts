@@ -13,8 +13,8 @@ export interface FlamePage {
 const FUNCTIONS_LISTED_MAX = 50;
 
 /**
- * A flame graph as one page of HTML that asks for nothing: it may be mailed, and opened from a disk.
- * The table says the same in words, for those who cannot see the picture or run scripts.
+ * A flame graph as one self-contained HTML page: it may be mailed, and opened from a disk. The table
+ * has the same data for people who cannot see the graph or run scripts.
  */
 export function flamePage({ title, facts, unit, flame, functions }: FlamePage): string {
   const total = Math.max(flame.value, 1);
@@ -38,16 +38,16 @@ export function flamePage({ title, facts, unit, flame, functions }: FlamePage): 
 <body>
 <main>
 <h1>${escaped(title)}</h1>
-<p>${escaped(facts)}. A bar is a call, as wide as the time that was spent in it; what it called is
-below it. Choose one to see it alone.</p>
+<p>${escaped(facts)}. Each bar is a call; its width is the time spent in it, and the calls below it are
+those that it made. Select a bar to zoom in.</p>
 <p class="tools">
 <label>Search <input id="search" type="search" autocomplete="off" spellcheck="false"></label>
 <button id="reset" type="button">Show all</button>
 <output id="status" aria-live="polite"></output>
 </p>
 <div id="flame" role="group" aria-label="Flame graph"></div>
-<noscript><p>The picture needs scripts; the table below does not.</p></noscript>
-<h2>Functions that spend most</h2>
+<noscript><p>The graph needs scripts; the table below does not.</p></noscript>
+<h2>Functions by CPU time</h2>
 <table>
 <thead><tr><th scope="col">own</th><th scope="col">share</th><th scope="col">with calls</th>
 <th scope="col">share</th><th scope="col">function</th></tr></thead>
@@ -63,10 +63,10 @@ ${rows.join('\n')}
 `;
 }
 
-/** Whatever is in the page, no browser asks anybody for anything on its behalf. */
+/** No browser loads anything for this page, whatever the profile contains. */
 const POLICY = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'";
 
-/** Its name, what was spent in it, and what it called. */
+/** The name of a call, the time spent in it, and its children. */
 interface Compact extends ReadonlyArray<string | number | Compact> {}
 
 function compact({ name, value, children }: Flame): Compact {
@@ -81,7 +81,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);
 }
 
-/** JSON in which nothing can end the element that it stands in. */
+/** JSON that cannot close the script element. */
 function embedded(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', '\\u003c');
 }

@@ -1,4 +1,4 @@
-/** What a flame graph's page is made of beside its data. Names are set as text, never as markup. */
+/** Style and script of a flame graph's page. Names are set as text, never as markup. */
 
 export const FLAME_STYLE = `
 :root { color-scheme: light dark; --ink: #1b1b1b; --paper: #fff; --line: #d0d0d0; --mark: #7a1fa2; }
@@ -84,7 +84,7 @@ export const FLAME_SCRIPT = `
     box.style.height = rows * ROW + 'px';
     const shown = path[path.length - 1];
     status.textContent = wanted === '' ? words(shown)
-      : 'found in ' + (found / (shown[1] || 1) * 100).toFixed(1) + ' % of what is shown';
+      : 'found in ' + (found / (shown[1] || 1) * 100).toFixed(1) + ' % of the shown time';
   }
 
   search.addEventListener('input', draw);

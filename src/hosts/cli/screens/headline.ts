@@ -9,7 +9,7 @@ interface Headline {
 }
 
 /**
- * The answer of a report in one sentence, the worst first:
+ * The result of a check in one sentence, the worst first:
  * "2 faults, 43 findings: leftover-volume-directory 42, orphaned-volume-metadata 1".
  */
 export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
@@ -22,7 +22,7 @@ export function headlineOf({ faults }: Pick<Report, 'faults'>): Headline {
     return { text: `${foundText(found)}${others}${advice}`, tone: toneOf(found) };
   }
   if (unknown.length > 0) {
-    return { text: `unknown: ${unknownArguments(unknown, faults)}${advice}`, tone: 'yellow' };
+    return { text: `unknown: ${unknownText(unknown, faults)}${advice}`, tone: 'yellow' };
   }
   const harmless = faults.filter(({ findings }) => findings.length > 0);
   const total = harmless.reduce((sum, { findings }) => sum + findings.length, 0);
@@ -38,7 +38,7 @@ function foundText(found: readonly FaultReport[]): string {
   return `${count(found.length, 'fault')}, ${count(total, 'finding')}: ${each}`;
 }
 
-function unknownArguments(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {
+function unknownText(unknown: readonly FaultReport[], all: readonly FaultReport[]): string {
   const [only] = all;
   if (all.length === 1 && only) return `${only.name} could not be checked`;
   if (unknown.length === all.length) return `none of the ${all.length} faults could be checked`;
@@ -49,7 +49,7 @@ function openIn({ findings }: FaultReport) {
   return findings.filter(({ state }) => state !== 'benign');
 }
 
-/** What is damaged or active is red; what will only become so is not. */
+/** Damaged and active findings are red, latent ones yellow. */
 function toneOf(found: readonly FaultReport[]): Style {
   const isLatent = found.flatMap(openIn).every(({ state }) => state === 'latent');
   return isLatent ? 'yellow' : 'red';

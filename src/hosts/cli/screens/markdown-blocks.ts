@@ -1,4 +1,4 @@
-/** What a page of ours is made of. */
+/** The parts of a Markdown page. */
 export type Block =
   | { readonly is: 'heading'; readonly level: number; readonly text: string }
   | { readonly is: 'text'; readonly text: string }
@@ -23,7 +23,7 @@ const ROW = /^\|(.*)\|\s*$/;
 // |---|:--|
 const RULE = /^\|[\s|:-]+\|\s*$/;
 
-/** The blocks of a page, without any mark of Markdown that a terminal would show as it is. */
+/** The blocks of a page, without Markdown marks. */
 export function blocksOf(page: string): readonly Block[] {
   const lines = page.split('\n');
   const blocks: Block[] = [];
@@ -48,7 +48,7 @@ function blockAt(lines: readonly string[], at: number): readonly [Block | undefi
     return [{ is: 'heading', level: marks.length, text: unmarked(heading) }, at + 1];
   }
   if (/^ {4}/.test(line)) {
-    // Lines without a word belong to it while it goes on behind them.
+    // Blank lines belong to it if more code follows.
     const end = endOf(lines, at, (each) => /^( {4}|\s*$)/.test(each));
     const inner = lines.slice(at, end).map((each) => each.slice(4));
     return [{ is: 'code', lines: inner.join('\n').trimEnd().split('\n') }, end];
@@ -92,7 +92,7 @@ function cellsOf(line: string): readonly string[] {
 // [issue 68211](https://example.org/68211), [the page](../page.md)
 const LINK = /\[([^\]]+)\]\(([^)]+)\)/g;
 
-/** A link to another file of ours leads nowhere from a terminal: only its text stays. */
+/** A link to another file is useless on a terminal: only its text stays. */
 function unmarked(text: string): string {
   return text
     .replace(LINK, (_, name: string, target: string) =>

@@ -1,10 +1,10 @@
 import { geteuid } from 'node:process';
 import type { Report } from '../../../node/checkup/report.ts';
 
-/** Why a fault is unknown, on the screen of somebody who may not read what it needs. */
+/** Why a fault is unknown when permissions are missing. */
 export const NOT_ROOT = 'not root (details: -o json)';
 
-/** For a person who is not root, all that could not be read has one reason. */
+/** Replaces the single denied reads by one reason for a person who is not root. */
 export function withoutDenials(report: Report, isRoot = geteuid?.() === 0): Report {
   if (isRoot) return report;
   const faults = report.faults.map((fault) => {

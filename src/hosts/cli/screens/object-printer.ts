@@ -6,7 +6,7 @@ import { customColumnLines } from './custom-columns.ts';
 import { jsonPathText, jsonPathValues } from './json-path.ts';
 import { yamlText } from './show-report.ts';
 
-/** What is shown of objects: of each, or of all as one document. */
+/** Prints objects one by one, or all as one document. */
 type Printer = (objects: readonly unknown[], document: unknown) => string | Promise<string>;
 
 const JSON_INDENT = 4;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getAsset, isSea } from 'node:sea';
 
-/** A fault's page: inside the executable, or beside the sources. Marks for programs are left out. */
+/** A fault's page: inside the executable, or beside the sources. HTML comments are removed. */
 export function pageOf(faultId: string): string {
   const page = isSea()
     ? getAsset(`pages/${faultId}.md`, 'utf8')

@@ -50,6 +50,6 @@ test('a finding is shown with its proof, and lines of a node are not rewritten',
   ]);
   const { proof, ...bare } = finding;
   expect(findingLines({ ...bare, proofNotListed: proof.length }, 100)).toContain(
-    '  2 lines of proof: kubediag check stale-subpath-mount shows them',
+    '  2 more lines of proof: kubediag check stale-subpath-mount',
   );
 });

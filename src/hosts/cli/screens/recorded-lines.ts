@@ -1,12 +1,12 @@
 import { fieldAt, listAt, textAt } from '../../../lib/std/json.ts';
 import { wrapQuote, wrapText } from '../../../lib/terminal/wrap.ts';
 
-/** What the status of a Diagnosis tells of a finding or of an action, as lines for a person. */
+/** A finding or an action from the status of a Diagnosis, as lines for a person. */
 type RecordedLines = (record: unknown, width: number) => readonly string[];
 
 const INDENT = '  ';
 
-/** With the lines that prove it: whoever reads this may want to see for themselves. */
+/** With the lines that prove it. */
 export const findingLines: RecordedLines = (finding, width) => {
   const [fault, id, state, summary] = ['fault', 'id', 'state', 'summary'].map((name) =>
     textAt(finding, name),
@@ -23,11 +23,11 @@ export const findingLines: RecordedLines = (finding, width) => {
     }),
     ...(left === undefined
       ? []
-      : indented(`${left} lines of proof: kubediag check ${fault} shows them`, width)),
+      : indented(`${left} more lines of proof: kubediag check ${fault}`, width)),
   ];
 };
 
-/** What would be done, to what, and what for. */
+/** What would be done, to which object, for which finding. */
 export const plannedLines: RecordedLines = (action, width) => {
   const summary = textAt(action, 'summary');
   return [
@@ -36,7 +36,7 @@ export const plannedLines: RecordedLines = (action, width) => {
   ];
 };
 
-/** What was done or refused, to what, when, and where the node tells of it. */
+/** What was done or refused, to which object, when, and its journal entry. */
 export const actionLines: RecordedLines = (action, width) => {
   const time = textAt(action, 'endTime');
   const entry = numberAt(action, 'journalEntry');
@@ -61,7 +61,7 @@ function actionDetailLines(action: unknown, before: string, width: number): read
   ];
 }
 
-/** Of an action that another version wrote it is not known. */
+/** An action of another version may lack it. */
 function forFinding(action: unknown): string {
   const [fault, finding] = [textAt(action, 'fault'), textAt(action, 'finding')];
   return fault === undefined ? '' : `for finding ${fault}/${finding}`;

@@ -27,24 +27,24 @@ export function changesOf(before: Report | undefined, after: Report): readonly C
   });
 }
 
-type Told = Pick<Change, 'change' | 'before' | 'finding' | 'reason'>;
+type ReportedChange = Pick<Change, 'change' | 'before' | 'finding' | 'reason'>;
 
-function findingChanges(old: FaultReport | undefined, now: FaultReport): readonly Told[] {
+function findingChanges(old: FaultReport | undefined, now: FaultReport): readonly ReportedChange[] {
   const were = new Map((old?.findings ?? []).map((finding) => [finding.id, finding]));
   const are = new Set(now.findings.map(({ id }) => id));
-  const reported = now.findings.flatMap((finding): readonly Told[] => {
+  const reported = now.findings.flatMap((finding): readonly ReportedChange[] => {
     const was = were.get(finding.id);
     if (!was) return [{ change: 'appeared', finding }];
     if (was.state === finding.state && was.reason === finding.reason) return [];
     return [{ change: 'changed', before: was.state, finding }];
   });
-  // What can no longer be judged is not gone for that.
+  // A finding that can no longer be judged is not gone.
   const gone = now.verdict === 'unknown' ? [] : [...were.values()].filter(({ id }) => !are.has(id));
   return [...reported, ...gone.map((finding) => ({ change: 'gone' as const, finding }))];
 }
 
-/** A verdict that follows from the findings needs no line of its own. */
-function verdictChange(old: FaultReport | undefined, now: FaultReport): readonly Told[] {
+/** A verdict that follows from the findings is not reported again. */
+function verdictChange(old: FaultReport | undefined, now: FaultReport): readonly ReportedChange[] {
   const isUnknown = now.verdict === 'unknown';
   const wasUnknown = old?.verdict === 'unknown';
   if (old ? isUnknown === wasUnknown : !isUnknown) return [];

@@ -182,7 +182,7 @@ test('faults that are unknown for the same reason share it', () => {
 });
 
 test('below what is clear stands that nothing else was looked for', () => {
-  const beyond = 'other faults of a node were not looked for';
+  const beyond = 'other faults were not checked';
   const several = screen(fault('one'), fault('two'));
   expect(several).toContain(`clear    one, two\nchecked  the 2 faults named above; ${beyond}\n`);
   expect(screen(fault('one'))).toContain(`checked  the fault named above; ${beyond}\n`);

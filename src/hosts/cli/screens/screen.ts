@@ -20,11 +20,11 @@ const LABEL_COLUMNS = 8;
 const QUOTE_COLUMNS = 10;
 const QUOTE_CHARACTERS_MAX = 600;
 const FULL_QUOTE_CHARACTERS_MAX = 2_000;
-/** Lines of the table of findings alike; more are for -v and for programs. */
+/** Lines of the table of similar findings; -v and programs get all. */
 const ROWS_SHOWN_MAX = 10;
 const FIRST_SHOWN_MAX = 3;
 
-/** How much is told of a finding; what is left out says how to see it. */
+/** How much of a finding is shown. What is left out says how to see it. */
 interface Detail {
   readonly isFull: boolean;
   readonly proofsMax: number;
@@ -42,8 +42,8 @@ interface Shown {
 }
 
 /**
- * The report as a person reads it: the answer in its first line, then the node, the worst first, and
- * last what is well. Of findings alike one is told, and the others are named, unless all is wanted.
+ * The report for a person: the result in the first line, then the node, the findings with the worst
+ * first, and last what is clear. One of several similar findings is shown in full, unless all are wanted.
  */
 export function screenOf(report: Report, terminal: Terminal, isFull: boolean): string {
   const shown = report.faults
@@ -75,11 +75,11 @@ function groupsOf(
 ): readonly (readonly [Shown, ...Shown[]])[] {
   const groups = groupedAlike(shown, ({ fault, finding: { state, reason, actions } }) => ({
     state,
-    // Faults are free to use the same word for a reason.
+    // Two faults may use the same reason.
     reason: `${fault.name} ${reason}`,
     isOurs: actions.length > 0,
   }));
-  // In the same order, for a person may name a finding by its position.
+  // In the same order: `recover --finding` takes a position.
   return isFull ? groups.flat().map((each) => [each]) : groups;
 }
 
@@ -116,7 +116,7 @@ function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
   const { kubelet, runtime, pods, mounts } = node;
   const name = printable(node.name);
   const facts = [
-    kubeletWords(kubelet),
+    kubeletText(kubelet),
     runtime ? `${runtime.name} ${runtime.version}` : undefined,
     pods === undefined ? undefined : count(pods, 'pod'),
     mounts === undefined ? undefined : count(mounts, 'mount'),
@@ -128,11 +128,11 @@ function nodeLine(node: NodeSummary, { width, style }: Terminal): string {
   return [style('bold', name), ...facts].join('  ') + gapBetween(left, right, width) + right;
 }
 
-function kubeletWords({ presence, program, version }: NodeSummary['kubelet']): string {
+function kubeletText({ presence, program, version }: NodeSummary['kubelet']): string {
   if (presence === 'absent') return 'no kubelet';
   if (presence === 'unknown') return 'kubelet unknown';
-  const words = [program ?? 'kubelet', version ?? 'of unknown version'].join(' ');
-  return presence === 'stopped' ? `${words} (stopped)` : words;
+  const text = [program ?? 'kubelet', version ?? 'of unknown version'].join(' ');
+  return presence === 'stopped' ? `${text} (stopped)` : text;
 }
 
 function nodeDetails({ kubelet, runtime, time }: NodeSummary): string {
@@ -173,7 +173,7 @@ function refusalLines({ refusal }: FindingReport, width: number): readonly strin
   return sentences(refusal ? [`no automatic repair: ${refusal}`] : [], width);
 }
 
-/** The repairs that must come before this one; the list of a whole pile helps nobody. */
+/** The first few of the repairs that must come before this one. */
 function whatComesFirst({ waitsFor = [] }: FindingReport, width: number): readonly string[] {
   const left = waitsFor.length - FIRST_SHOWN_MAX;
   return [
@@ -205,7 +205,7 @@ function proofsLines(proofs: Proofs, terminal: Terminal, detail: Detail): readon
   const left = proofs.length - shown.length;
   return [
     ...shown.flatMap((proof, at) => {
-      // Read in the same place as what stands above it.
+      // The origin is the same as above.
       const isRepeated = !detail.isFull && shown[at - 1]?.origin === proof.origin;
       const head = isRepeated
         ? wrapText(proof.claim, terminal.width - LABEL_COLUMNS)
@@ -216,7 +216,7 @@ function proofsLines(proofs: Proofs, terminal: Terminal, detail: Detail): readon
   ];
 }
 
-/** What a proof says, and where it was read: at the end of the line, or below it. */
+/** The claim of a proof and its origin, at the end of the line or below it. */
 function claimLines(proof: Proofs[number], { width, style }: Terminal): readonly string[] {
   const columns = width - LABEL_COLUMNS;
   const claim = printable(proof.claim);

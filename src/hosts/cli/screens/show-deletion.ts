@@ -6,10 +6,11 @@ import {
 } from '../../../node/evidence/deletions/deletion-trace.ts';
 import type { StackFrame } from '../../../node/trace/name-stack.ts';
 import type { Deletion, TraceEnd } from '../../../node/trace/trace-deletions.ts';
+import { count } from './alike-findings.ts';
 
 const FAULT = 'container-without-log-path';
 
-/** The kubelet takes an entry of its working folder for the log of a container. */
+/** The kubelet mistakes an entry of its working directory for the log of a container. */
 export function isLogRemoval({ name, stack }: Deletion): boolean {
   return isRelative(name) && removesContainerLog(stack.flatMap((frame) => frame.function ?? []));
 }
@@ -24,7 +25,7 @@ const VERB = {
   replaced: 'renamed over',
 };
 
-/** One deletion, as a few lines. */
+/** One deletion in a few lines. */
 export function showDeletion(deletion: Deletion, { style }: Terminal): string {
   const { time, call, name, path, seenAs, renamedTo, kind, result, process, stack } = deletion;
   const isDone = result === 'done';
@@ -41,8 +42,8 @@ export function showDeletion(deletion: Deletion, { style }: Terminal): string {
   if (isLogRemoval(deletion)) {
     lines.push(
       line('fault', style('bold', FAULT)),
-      line('', 'the kubelet collects a container that has no log path, and takes'),
-      line('', 'the entries of its own working folder for its log'),
+      line('', 'the kubelet removes a container that has no log path, and mistakes'),
+      line('', 'the entries of its own working directory for its log'),
       line('do', `kubediag check ${FAULT}`),
     );
   }
@@ -62,11 +63,11 @@ function relativeText({ name, path, seenAs }: Deletion): string {
 
 function processText({ process: { pid, name, executable, isGone } }: Deletion): string {
   const file = executable === null ? '' : `, ${printable(executable)}`;
-  return `${printable(name)}, pid ${pid}${file}${isGone ? '; it had ended when we looked' : ''}`;
+  return `${printable(name)}, pid ${pid}${file}${isGone ? '; it has ended since' : ''}`;
 }
 
 function placeText({ pod, cgroups }: Deletion['process']): readonly string[] {
-  // The longest is the one that says most: with cgroup v1 most of them are "/".
+  // The longest says most: with cgroup v1 most of them are "/".
   const cgroup = cgroups.toSorted((one, other) => other.length - one.length)[0];
   return [
     ...(pod === null ? [] : [`pod ${pod}`]),
@@ -75,9 +76,9 @@ function placeText({ pod, cgroups }: Deletion['process']): readonly string[] {
 }
 
 function stackLines(stack: readonly StackFrame[], isGone: boolean): readonly string[] {
-  if (stack.length === 0) return [line('stack', 'not told by the kernel')];
+  if (stack.length === 0) return [line('stack', 'not reported by the kernel')];
   if (isGone && stack.every((frame) => frame.function === null)) {
-    return [line('stack', 'unknown: it can be named only while the process is there')];
+    return [line('stack', 'unknown: functions can be resolved only while the process runs')];
   }
   return stack.map((frame, index) => line(index === 0 ? 'stack' : '', frameText(frame)));
 }
@@ -89,47 +90,48 @@ function frameText({ function: name, module, offset, address }: StackFrame): str
 
 export function countsLine(reported: number, end: Exclude<TraceEnd, { ended: 'failure' }>): string {
   const why = {
-    time: 'the time is over',
-    lines: 'as many as asked for (--lines)',
+    time: 'time limit reached',
+    lines: 'limit of --lines reached',
     stopped: 'stopped',
   }[end.ended];
   const left = [
-    ...(end.lost > 0 ? [`${end.lost} were lost, because there were too many at once`] : []),
-    ...(end.isBehind ? ['bpftrace was behind: the last ones are missing'] : []),
+    ...(end.lost > 0 ? [`${count(end.lost, 'event')} lost: too many at once`] : []),
+    ...(end.isBehind ? ['bpftrace was too slow: the last events are missing'] : []),
     ...(end.unresolved > 0
-      ? [`${end.unresolved} by processes that were gone too soon to say where`]
+      ? [`${end.unresolved} by processes that ended before the path could be resolved`]
       : []),
   ];
-  return `${reported} told of ${end.calls} deletions and renamings on this machine; ${why}${left
-    .map((text) => `; ${text}`)
-    .join('')}\n`;
+  const kinds = end.calls === 1 ? 'deletion or rename' : 'deletions and renames';
+  const seen = `${end.calls} ${kinds} seen on this machine`;
+  const below = `${reported === 0 ? 'none' : reported} below the watched paths`;
+  return `${[`${seen}, ${below}`, why, ...left].join('; ')}\n`;
 }
 
-/** What is wrong, why we think so, what to do. */
+/** Why the trace failed, and what to do. */
 export function adviceAfter({ failure, detail }: Extract<TraceEnd, { ended: 'failure' }>): string {
   const reported = printable(detail);
   const [wrong, why, toDo] = {
     'no-bpftrace': [
-      'there is no bpftrace on this machine',
+      'bpftrace not found',
       reported === ''
-        ? 'no folder of the system holds it, and PATH is not looked at'
-        : `${reported} is no program`,
-      'install the package bpftrace (apt, dnf or zypper), or name its file: --bpftrace FILE',
+        ? 'it is in none of the system directories; PATH is not used'
+        : `${reported} is not a program`,
+      'install the package bpftrace (apt, dnf or zypper), or use --bpftrace FILE',
     ],
     'no-tracefs': [
-      'the kernel’s tracefs cannot be mounted',
+      'cannot mount tracefs',
       reported,
       'run it on the node itself or in a privileged container, with a kernel that has tracefs',
     ],
     'no-tracepoints': [
       'this kernel has no tracepoints for system calls',
-      `there is no ${reported}`,
-      'run it on a kernel with CONFIG_FTRACE_SYSCALLS, as all large distributions have',
+      `${reported} does not exist`,
+      'use a kernel with CONFIG_FTRACE_SYSCALLS, as all large distributions have',
     ],
     'bpftrace-failed': [
-      'bpftrace cannot watch on this machine',
+      'bpftrace failed',
       reported,
-      'see that the kernel allows BPF: root, CONFIG_BPF_SYSCALL, no lockdown, CAP_BPF in a container',
+      'check that the kernel allows BPF: root, CONFIG_BPF_SYSCALL, no lockdown, CAP_BPF in a container',
     ],
     'tracer-failed': [
       'the watch could not be started',
@@ -137,5 +139,5 @@ export function adviceAfter({ failure, detail }: Extract<TraceEnd, { ended: 'fai
       'run it as root where new mount namespaces are allowed (unshare of util-linux)',
     ],
   }[failure];
-  return `nothing was watched: ${wrong}\n  why   ${why}\n  do    ${toDo}\n`;
+  return `cannot trace: ${wrong}\n  why   ${why}\n  do    ${toDo}\n`;
 }

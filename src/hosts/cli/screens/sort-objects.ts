@@ -2,7 +2,7 @@ import { UsageError } from '../../../lib/terminal/usage-error.ts';
 import { valuesAt, valueText } from './json-path.ts';
 import { parseOnePath } from './parse-json-path.ts';
 
-/** In the order of what is at a path, as `--sort-by` of kubectl: what has nothing there comes first. */
+/** Sorted by the value at a path, as `--sort-by` of kubectl: objects without a value come first. */
 export function sortedBy<T>(
   items: readonly T[],
   path: string,

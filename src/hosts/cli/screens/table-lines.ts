@@ -5,7 +5,7 @@ import { type ColumnLines, columnLines } from './column-lines.ts';
 export interface TableOptions {
   readonly isWide: boolean;
   readonly withNamespace: boolean;
-  /** Before each name, where there are tables of other kinds beside it; else empty. */
+  /** Before each name, when tables of several kinds are shown; otherwise empty. */
   readonly namePrefix: string;
   readonly withHeadings: boolean;
   readonly withLabels: boolean;
@@ -13,12 +13,12 @@ export interface TableOptions {
   readonly labelColumns: readonly string[];
 }
 
-/** The rows of a table that the agent made. */
+/** The rows of a Table object from the agent. */
 export function rowsOf(table: unknown): readonly unknown[] {
   return listAt(table, 'rows') ?? [];
 }
 
-/** Tables as kubectl shows them. Those that follow the first are rows of the same columns. */
+/** Tables as kubectl shows them. Later tables add rows to the same columns. */
 export class TableLines {
   readonly #options: TableOptions;
   readonly #lines: ColumnLines = columnLines();
@@ -52,7 +52,7 @@ export class TableLines {
     const headings = [
       ...(withNamespace ? ['NAMESPACE'] : []),
       ...shown.map(({ name }) => name),
-      // As kubectl: of app.kubernetes.io/name the last part.
+      // As in kubectl, app.kubernetes.io/name becomes NAME.
       ...labelColumns.map((label) => label.replace(/^.*\//, '').toUpperCase()),
       ...(withLabels ? ['LABELS'] : []),
     ];
