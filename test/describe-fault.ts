@@ -49,7 +49,7 @@ export function describeFault(fault: AnyFault, folder: string): void {
     });
 
     test.each(raisedVersions(recording))(
-      'keeps its verdict on $raised, which nobody has tried',
+      'has the same verdict on $raised, which was never tested',
       async (newer) => {
         const [known] = (await reportOn(new RecordedNode(recording))).faults;
         const [later] = (await reportOn(new RecordedNode(newer.recording))).faults;
@@ -143,9 +143,9 @@ const ALTERNATIVES: readonly ((key: string) => boolean)[] = [
   (key) => /^\/proc\/\d+\/(cmdline|status|cgroup|ns\/pid)$/.test(pathOf(key)),
   (key) => /^\/proc\/\d+\/mountinfo$/.test(pathOf(key)),
   (key) => questionOf(key).kind === 'runtime',
-  // The version: told by metrics, or by the program itself.
+  // The version: from metrics, or from the program itself.
   (key) => questionOf(key).kind === 'version' || key.includes('/metrics'),
-  // The pods: told by the kubelet, or by the runtime.
+  // The pods: from the kubelet, or from the runtime.
   (key) => key.includes('/pods"') || questionOf(key).kind === 'runtime',
   () => true,
 ];

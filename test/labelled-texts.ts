@@ -60,12 +60,12 @@ const WITHOUT_LOG_PATH: readonly LabelledText[] = [
     ),
   },
   {
-    what: 'a runtime that was told no log path',
+    what: 'a runtime without a log path',
     label: found(A),
     text: `{"status":{"id":"${ID}","state":"CONTAINER_EXITED","logPath":"","metadata":{"name":"mqtt"}}}\n`,
   },
   {
-    what: 'a runtime that was told one',
+    what: 'a runtime with a log path',
     text: `{"status":{"id":"${ID}","state":"CONTAINER_EXITED","logPath":"/var/log/pods/a/0.log","metadata":{"name":"mqtt"}}}\n`,
   },
   {

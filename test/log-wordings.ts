@@ -208,7 +208,7 @@ export const WORDINGS: readonly Wording[] = [
     unit: 'kubelet.service',
     limit: '30s',
   }),
-  // Left-over folders.
+  // Leftover directories.
   output(
     'rename-failed',
     `UnmountVolume.TearDown failed for volume "x" (volume.spec.Name: "v") pod "${UID}" (UID: "${UID}") with: rename ${EMPTY_DIR}/v ${EMPTY_DIR}/v.deleting~355603580: file exists`,

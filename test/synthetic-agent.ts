@@ -49,7 +49,7 @@ export interface SyntheticTerminal extends Terminal {
   readonly said: () => { readonly out: string; readonly err: string };
 }
 
-/** A terminal that nobody sits at, and that remembers what it was told. */
+/** A terminal without a user, which records its output. */
 export function syntheticTerminal(): SyntheticTerminal {
   const [out, err]: [string[], string[]] = [[], []];
   return {

@@ -19,13 +19,13 @@ export interface SyntheticKubeletProcess {
   readonly user?: number;
   readonly parent?: number;
   readonly cgroup?: string;
-  /** Its ids from the node's PID namespace inwards; null for a kernel that does not tell. */
+  /** Its ids from the node's PID namespace inwards; null for a kernel that does not report them. */
   readonly namespaceIds?: readonly number[] | null;
   readonly pidNamespace?: string;
   readonly executable?: string;
 }
 
-/** One process in /proc, a kubelet of systemd's unless it is told to be another. */
+/** One process in /proc, by default a kubelet started by systemd. */
 export function makeProcess(maker: NodeMaker, fixture: SyntheticKubeletProcess = {}): NodeMaker {
   const { pid = 812, comm = 'kubelet', user = 0, parent = 1 } = fixture;
   const folder = `/proc/${pid}`;

@@ -36,7 +36,7 @@ export function statusOf(type: FileStatus['type']): FileStatus {
 }
 
 /**
- * A node with a stale subPath mount that really goes away when it is unmounted, hands that log what
+ * A node with a stale subPath mount that really goes away when it is unmounted, a writer that logs what
  * they do, and a journal in memory.
  */
 export class SyntheticRepair {
@@ -46,8 +46,8 @@ export class SyntheticRepair {
   /** What the unmount answers; it takes the mount away only when it says that it did. */
   result: WriteResult = { state: 'did' };
   blocked: string | undefined = undefined;
-  /** What was kept beside the journal. */
-  readonly kept: string[] = [];
+  /** What was saved beside the journal. */
+  readonly stored: string[] = [];
   /** Pods that an earlier action saw to be gone, each with its finding. */
   readonly seenGone = new Set<string>();
   /** Called in the act, before it answers. */
@@ -137,7 +137,7 @@ export class SyntheticRepair {
         hasSeenGone: (podUid, finding) => this.seenGone.has(`${podUid} ${finding}`),
         keep: async (name: string, text: string) => {
           this.log.push(`keep ${name}`);
-          this.kept.push(text);
+          this.stored.push(text);
           return `/var/lib/kubediag/saved/${name}`;
         },
       },

@@ -33,7 +33,7 @@ export interface SyntheticServer {
   readonly say: (bytes: string) => Promise<string>;
 }
 
-/** The doors of an agent without its node: a store in memory, and a processor that says what it was told. */
+/** The HTTP API of an agent without its node: a store in memory, and a processor that returns its input. */
 export async function syntheticServer(
   backends: Partial<Backends> = {},
   place: { readonly socketPath?: string } = {},

@@ -30,7 +30,7 @@ export interface SyntheticVolumes {
   readonly entries: Readonly<Record<string, SyntheticEntry>>;
   /** The folder cannot be listed: "EIO". */
   readonly failure?: string;
-  /** Its names are told, and what they are is not. */
+  /** Its names are listed, and their types are not. */
   readonly isHung?: boolean;
 }
 
@@ -78,7 +78,7 @@ export function syntheticNodeWithVolumes(made: SyntheticNodeWithVolumes): NodeMa
   return maker;
 }
 
-/** The loop of a kubelet turns unless told otherwise, and who may see its pods is told so. */
+/** By default the loop of a kubelet runs, and its pods are listed. */
 function addHealth(
   maker: NodeMaker,
   { pods, loop = pods ? 'ok' : null }: SyntheticNodeWithVolumes,

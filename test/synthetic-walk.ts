@@ -9,7 +9,7 @@ import type { StepOutcome, StepToRun } from '../src/pipeline/diagnosis/run-step.
 import { openMemoryStore } from '../src/pipeline/store/sqlite-store.ts';
 import type { Store, StoredObject } from '../src/pipeline/store/store.ts';
 
-/** What a step of a made-up graph does: it answers with a result of its own, unless told otherwise. */
+/** What a step of a synthetic graph does; by default it returns a result. */
 type Act = (step: StepToRun) => StepOutcome | Promise<StepOutcome>;
 
 const KEY = { kind: 'Diagnosis', namespace: 'default', name: 'walk' } as const;
@@ -89,22 +89,22 @@ export class SyntheticWalk {
   }
 
   async change(spec: object): Promise<void> {
-    const object = await this.kept();
+    const object = await this.stored();
     await this.store.update({ ...object, spec: { ...object.spec, ...spec } });
   }
 
-  async kept(): Promise<StoredObject> {
+  async stored(): Promise<StoredObject> {
     const object = await this.store.get(KEY);
     if (!object) throw new Error('it is gone');
     return object;
   }
 
   async status(): Promise<DiagnosisStatus> {
-    return (await this.kept()).status ?? {};
+    return (await this.stored()).status ?? {};
   }
 
   async drive(uid?: string): Promise<Driven> {
-    const driven = { ...KEY, uid: uid ?? (await this.kept()).metadata.uid };
+    const driven = { ...KEY, uid: uid ?? (await this.stored()).metadata.uid };
     return driveDiagnosis(driven, this.context, this.stop.signal);
   }
 

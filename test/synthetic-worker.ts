@@ -24,7 +24,7 @@ export interface SyntheticContainer {
   readonly exitCode?: number;
   readonly reason?: string;
   readonly message?: string;
-  /** What the runtime tells of its log; where the kubelet puts logs, unless told otherwise. */
+  /** The log path in the runtime; by default where the kubelet puts logs. */
   readonly logPath?: string;
   /** Made past the kubelet, which then has left no mark on it. */
   readonly isUnmanaged?: boolean;
@@ -51,7 +51,7 @@ export interface SyntheticWorker {
   readonly pods?: readonly object[];
   readonly runtimeName?: string;
   readonly socket?: string;
-  /** What is mounted besides; a whole small node unless told otherwise. */
+  /** Additional mounts; by default those of a complete small node. */
   readonly otherMounts?: readonly string[];
 }
 

@@ -11,7 +11,7 @@ import { MANIFEST } from '../rig/subpath-node.ts';
 const NAME = 'subpath-remount-diagnosis';
 
 /** A real kubectl that takes an agent on a node for an API server. */
-describe('kubectl on the doors of an agent', () => {
+describe('kubectl with the HTTP API of an agent', () => {
   const home = mkdtempSync(join(tmpdir(), 'kubediag-kubectl-'));
   let program = '';
   let node: PracticeNode;
@@ -49,7 +49,7 @@ describe('kubectl on the doors of an agent', () => {
     const fixture = await kubectl('apply', '-f', MANIFEST);
     expect(fixture).toMatchObject({ code: 0, stderr: '' });
     expect(fixture.stdout.match(/ created\n/g)).toHaveLength(6);
-    // There is no kubelet here, so no pod can be told.
+    // There is no kubelet here, so no pod can be listed.
     const failed = '--for=jsonpath={.status.phase}=Failed';
     const waited = await kubectl('wait', `diagnosis/${NAME}`, failed, '--timeout=20s');
     expect(waited.stdout, waited.stderr).toContain('condition met');
@@ -89,7 +89,7 @@ describe('kubectl on the doors of an agent', () => {
     expect((await kubectl('delete', 'diag', 'web')).code).toBe(0);
   });
 
-  it('is told what is wrong, as an API server tells it', async () => {
+  it('gets errors in the format of an API server', async () => {
     const missing = await kubectl('get', 'diag', 'nobody');
     expect(missing.code).toBe(1);
     expect(missing.stderr).toContain('(NotFound): diagnoses.diagnosis.kubediag.org "nobody"');

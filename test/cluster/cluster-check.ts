@@ -36,7 +36,7 @@ export class ClusterCheck {
     return this.cluster.run([EXECUTABLE, ...args], { limitMs: KUBEDIAG_MS });
   }
 
-  /** The words with which the kubelet tells us everything. */
+  /** The options with which the kubelet answers every question. */
   get credential(): readonly string[] {
     const pair = join(this.cluster.scratch, 'kubernetes/apiserver-kubelet');
     return ['--kubelet-cert', `${pair}.crt`, '--kubelet-key', `${pair}.key`];
@@ -103,7 +103,7 @@ export class ClusterCheck {
     return (await this.#pod(pod)).status.phase;
   }
 
-  /** Of all pods; whoever restarts a container makes another. */
+  /** Of all pods; a restart creates another container. */
   async containerIds(): Promise<readonly string[]> {
     const statuses = (await this.#pods()).flatMap(({ status }) => status.containerStatuses ?? []);
     return statuses.map(({ containerID = '' }) => containerID).toSorted();

@@ -104,7 +104,7 @@ it('leaves no process and no mount when its first process is killed', async () =
   await cluster('up', '--name', NAME);
   const known = await read(NAME);
   kill(known?.ready?.first.pid);
-  // Whoever kept it outside cleans up.
+  // Its supervisor outside cleans up.
   await expect.poll(() => leftOf(FOLDER), { timeout: 20_000 }).toEqual([]);
   expect((await cluster('status')).stdout).toContain(`${NAME}: crashed`);
 });

@@ -53,7 +53,7 @@ it('takes the manifests of every KubeDiag as they are, and fills in the rest', a
   });
 });
 
-it('refuses a mistyped field, or drops it where kubectl is told so', async () => {
+it('rejects a mistyped field, or drops it with --validate=ignore', async () => {
   const mistyped = JSON.stringify({
     ...fixture('Diagnosis', { operationSet: 'a', nodeName: 'a', Recovery: 'Approval' }),
     metadata: { name: 'mistyped' },
@@ -131,11 +131,16 @@ it('takes every status that a walk through a graph writes', async () => {
   };
   const done = { state: 'done', endTime: '2026-01-02T03:04:05.678Z', journalEntry: 7 };
   const proof = [{ claim: 'it is deleted', text: '216 27 /a//deleted', origin: '/proc/8:4' }];
-  const hurts = { fault: 'a-fault', state: 'active', reason: 'ItHurts', summary: 'It hurts.' };
+  const active = {
+    fault: 'a-fault',
+    state: 'active',
+    reason: 'ItIsBroken',
+    summary: 'It is broken.',
+  };
   const recorded: DiagnosisStatus = {
     findings: [
-      { ...hurts, id: '3f9a1c', subject: { mount: '/a' }, proof },
-      { ...hurts, id: 'abcdef', subject: {}, proofNotListed: 2 },
+      { ...active, id: '3f9a1c', subject: { mount: '/a' }, proof },
+      { ...active, id: 'abcdef', subject: {}, proofNotListed: 2 },
     ],
     findingsNotListed: 1,
     plannedActions: [

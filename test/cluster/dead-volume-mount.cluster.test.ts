@@ -13,7 +13,7 @@ const LEFT_OVER = 'orphaned-volume-metadata';
 const SLOW = { timeout: 60_000, interval: 500 };
 /** Of a pod that nobody knows. */
 const POD_UID = '3c9d1f60-7b7e-4f0c-a1de-52c8f4e6b036';
-/** What is left of a volume is told when it is a minute old; here nobody waits so long. */
+/** A leftover of a volume is reported when it is a minute old; the test does not wait so long. */
 const YOUNG = ['--min-age', '1s'];
 /** The kubelet complains about what is left of an orphan every two seconds. */
 const SILENCE_MS = 5_000;
@@ -23,7 +23,7 @@ beforeAll(() => {
   void stuckCluster();
 });
 
-/** From the dead mount to the last left-over: each test begins where the one before ended. */
+/** From the dead mount to the last leftover: each test starts where the previous one ended. */
 describe(`a dead CSI mount under kubelet ${CURRENT}`, () => {
   let clusterCheck: ClusterCheck;
   let volume: HungVolume;
@@ -152,7 +152,7 @@ describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
 });
 
 /** One whose read-only port is open, as most nodes of that time have it. */
-describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH} that tells its pods`, () => {
+describe(`a dead cephfs mount under kubelet ${LAST_WITH_STALE_SUBPATH} that lists its pods`, () => {
   let stuck: StuckCluster;
 
   beforeAll(async () => {

@@ -14,7 +14,7 @@ export interface HungVolume {
   readonly podUid: string;
   /** As the node calls it. */
   readonly target: string;
-  /** Frees whoever still waits. */
+  /** Releases all blocked processes. */
   stop(): Promise<void>;
 }
 
@@ -67,7 +67,7 @@ export async function mountHungVolume(
 const WAITING_MS = 30_000;
 const CHECK_INTERVAL_MS = 50;
 
-/** It looks at the volumes of pods that it does not know every two seconds. */
+/** It checks the volumes of unknown pods every two seconds. */
 async function untilWaiting(pid: number): Promise<void> {
   const tasks = `/proc/${pid}/task`;
   const deadline = Date.now() + WAITING_MS;

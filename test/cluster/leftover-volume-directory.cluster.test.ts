@@ -17,7 +17,7 @@ const WITHOUT_BASE = '612f2e76-3ce1-4d0e-9b7a-0d6d5a9c1e01';
 const WITH_BASE = '612f2e76-3ce1-4d0e-9b7a-0d6d5a9c1e02';
 const LEFT = ['pvc-1.deleting~859156558', 'pvc-1.deleting~096627888', 'pvc-1.deleting~12'];
 
-describe(`left-over folders of orphans under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
+describe(`leftover directories of orphans under kubelet ${LAST_WITH_STALE_SUBPATH}`, () => {
   let clusterCheck: ClusterCheck;
   let heard = 0;
 
@@ -68,7 +68,7 @@ describe(`left-over folders of orphans under kubelet ${LAST_WITH_STALE_SUBPATH}`
   });
 });
 
-describe(`left-over folders under kubelet ${CURRENT}`, () => {
+describe(`leftover directories under kubelet ${CURRENT}`, () => {
   let clusterCheck: ClusterCheck;
 
   beforeAll(async () => {
@@ -106,7 +106,7 @@ describe(`left-over folders under kubelet ${CURRENT}`, () => {
         subject: { podUid: uid, pod: 'alive', namespace: clusterCheck.cluster.namespace },
       },
     ]);
-    // They hurt nobody yet, so a general yes leaves them, and says by its code that they are left.
+    // They are latent, so `--yes` leaves them, and the exit code says that they are left.
     expect(await clusterCheck.recover(...YOUNG)).toMatchObject({ code: 1 });
     expect(await clusterCheck.recover(...YOUNG, '--latent')).toMatchObject({ code: 0 });
     expect(await readdir(volumesOf(clusterCheck, uid))).toEqual(['pvc-1']);

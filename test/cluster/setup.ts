@@ -17,7 +17,7 @@ declare module 'vitest' {
 }
 
 /**
- * Runs before the first and after the last test of the suite, in vitest's own process. Whoever tests
+ * Runs before the first and after the last test of the suite, in vitest's own process. A test of
  * starts clusters in another process; here it is only seen to that none outlives the run.
  */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {

@@ -44,7 +44,7 @@ describe(`a node under kubelet ${CURRENT} that has all of it at once`, () => {
     await mountHungVolume(cluster, DEAD, 'kubernetes.io~csi/data/mount');
   });
 
-  it('is told of everything by one check, what hurts most first, and what to repair first', async () => {
+  it('one check reports everything, the most urgent first, and what to repair first', async () => {
     const report = await clusterCheck.report(...clusterCheck.credential);
     const reported = report.faults.filter(({ verdict }) => verdict === 'found');
     expect(reported.map(({ name }) => name).toSorted()).toEqual([

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { CURRENT } from '../../tools/cluster/kubernetes-recipes.ts';
 import { sharedCluster } from './shared-cluster.ts';
 
-it('is the same for all, and whoever asks gets it whole and empty', async () => {
+it('is the same for all, and every caller gets it complete and empty', async () => {
   const mine = await sharedCluster(CURRENT);
   const containers = [{ name: 'app', image: mine.image }];
   const pod = (name: string, namespace?: string) => ({

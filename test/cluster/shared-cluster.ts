@@ -15,12 +15,12 @@ const LABEL = 'kubediag.test/shared';
 /** A cluster that is not one's own: it ends with the run. */
 export type SharedCluster = Omit<Cluster, 'stop'>;
 
-/** The files of the suite run one after another in one process, which keeps this between them. */
+/** The files of the suite run one after another in one process, which holds this between them. */
 const running = new Map<string, Cluster>();
 let takenTimes = 0;
 
 /**
- * The cluster with this kubelet that all tests of a run share, started by the first who asks. Whoever
+ * The cluster with this kubelet that all tests of a run share, started by the first caller. A caller who
  * asks gets it whole and empty, with a fresh Kubernetes namespace in which his kubectl works; what
  * the one before left is removed, so nobody has to give it back.
  */

@@ -36,7 +36,7 @@ describe(`stacks and profile of kubelet ${CURRENT}`, () => {
     expect(adviceIn(ended)).toEqual(advice);
   });
 
-  it('are given to whoever follows that advice, word by word', async () => {
+  it('are shown to a user who follows that advice literally', async () => {
     const token = advice.make.at(-1) ?? '';
     for (const command of advice.make.slice(0, -1)) await shell(command);
     const file = await writeToken(token);

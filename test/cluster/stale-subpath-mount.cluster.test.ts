@@ -174,7 +174,7 @@ async function kubeletToken({ cluster }: ClusterCheck): Promise<string> {
   const subject = `--serviceaccount=${namespace}:doctor`;
   const role = ['--clusterrole=system:kubelet-api-admin', subject];
   await cluster.kubectl('create', 'serviceaccount', 'doctor');
-  // A binding belongs to no namespace, so its name has to tell.
+  // A binding belongs to no namespace, so its name has to be unique.
   await cluster.kubectl('create', 'clusterrolebinding', `doctor-of-${namespace}`, ...role);
   await cluster.run(['sh', '-c', `kubectl create token doctor >${file}`]);
   return file;

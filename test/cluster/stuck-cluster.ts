@@ -18,7 +18,7 @@ export interface StuckCluster {
   readonly since: number;
 }
 
-/** The files of the suite run in one process, which keeps this between them. */
+/** The files of the suite run in one process, which holds this between them. */
 let begun: Promise<StuckCluster> | undefined;
 
 /**
@@ -27,7 +27,7 @@ let begun: Promise<StuckCluster> | undefined;
  */
 export function stuckCluster(): Promise<StuckCluster> {
   begun ??= begin();
-  // Whoever awaits it later is told.
+  // A later await gets the error.
   begun.catch(() => {});
   return begun;
 }
@@ -48,7 +48,7 @@ async function begin(): Promise<StuckCluster> {
   return { clusterCheck, volume, since: Date.now() };
 }
 
-/** Nodes of that time mostly have it, and there the kubelet tells everybody that its loop is stuck. */
+/** Nodes of that time mostly have it, and there the kubelet reports to everybody that its loop is stuck. */
 async function openReadOnlyPort({ scratch, parts }: Cluster): Promise<void> {
   const file = join(scratch, 'kubernetes/kubelet.json');
   const config = JSON.parse(await readFile(file, 'utf8')) as object;

@@ -73,7 +73,7 @@ export async function changeContents(cluster: SharedCluster): Promise<void> {
   await patch('configmap/changing', { data: { 'app.conf': 'after\n' } });
   await patch('secret/keys', { stringData: { 'app.conf': 'after\n' } });
   await patch('pod/with-labels', { metadata: { labels: { said: 'after' } } });
-  // The kubelet looks at a pod that changed at once, and at others once a minute.
+  // The kubelet syncs a changed pod at once, and others once a minute.
   const all = ['--all', '--all-namespaces', '--overwrite'];
   await cluster.kubectl('annotate', 'pod', ...all, `looked-at=${Date.now()}`);
 }
@@ -135,7 +135,7 @@ function manualsDeployment(image: string, replicas: number): object {
 
 /**
  * A privileged pod that sees the node below /host. The image has no C library, which our executable
- * needs, so it borrows the node's.
+ * needs, so it uses the node's.
  */
 function doctor(image: string): object {
   const folders = { '/host': '/', '/usr': '/usr', '/lib': '/usr/lib', '/lib64': '/usr/lib64' };

@@ -22,7 +22,7 @@ afterEach(async () => {
   await rm(scratch, { recursive: true });
 });
 
-/** A Go that knows where it keeps modules, and would be seen if it were asked to build. */
+/** A Go that knows its module cache, and leaves a trace if it is asked to build. */
 async function makeGo(): Promise<void> {
   const settings = {
     GOMODCACHE: join(scratch, 'small/mod'),

@@ -17,7 +17,7 @@ const operation = (name: string) =>
   });
 
 /** What somebody can try who reaches the port of an agent, as the executable has it. */
-describe('the doors of an agent', () => {
+describe('the HTTP API of an agent', () => {
   let node: PracticeNode;
   let agent: ServedNode;
 
@@ -41,7 +41,7 @@ describe('the doors of an agent', () => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(['mine']);
   }
 
-  it('answers root on its socket, and whoever has a token, while others hold connections', async () => {
+  it('answers root on its socket, and holders of a token, while others hold connections', async () => {
     const idle = Array.from({ length: 130 }, () => connect(agent.port, '127.0.0.1'));
     for (const socket of idle) socket.on('error', () => {});
     await Promise.all(idle.map((socket) => once(socket, 'connect')));
@@ -97,7 +97,7 @@ describe('the doors of an agent', () => {
     await isUnharmed();
   });
 
-  it('a second agent on its folder is refused, and told who has it', async () => {
+  it('refuses a second agent on its folder, and names the first', async () => {
     const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'my-node'];
     const { code, stderr } = await agent.kubediag(...args);
     expect(code).toBe(3);
@@ -105,7 +105,7 @@ describe('the doors of an agent', () => {
     await isUnharmed();
   });
 
-  it('listens beyond this machine only when it is told twice', async () => {
+  it('listens beyond this machine only with --allow-remote', async () => {
     const { code, stderr } = await agent.kubediag('serve', '--listen', '0.0.0.0:0');
     expect(code).toBe(64);
     expect(stderr).toContain('--allow-remote');

@@ -61,7 +61,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     return JSON.parse(stdout) as readonly { readonly outcome: { readonly state: string } }[];
   };
 
-  it('changes nothing for a processor that is told a path, and nothing in a dry run', async () => {
+  it('changes nothing for a path in the input of a processor, and nothing in a dry run', async () => {
     await expect(sick.startAttempt()).rejects.toThrow('no such file or directory');
     const before = mountTables(node.inside);
     const forged = { body: JSON.stringify({ [PATH_KEY]: '/proc' }) };
@@ -116,7 +116,7 @@ describe('an agent that stands on a node with a stale subPath mount', () => {
     await sick.startAttempt();
   });
 
-  it('keeps it over a restart, and does nothing a second time', async () => {
+  it('survives a restart, and does nothing a second time', async () => {
     const before = await diagnosis(NAME);
     expect(await agent.end('SIGKILL')).toMatchObject({ signal: 'SIGKILL' });
     const gone = await agent.kubediag('get', 'diag');

@@ -281,7 +281,7 @@ describe('completion', () => {
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: 'words\n', stderr: '' });
   });
 
-  test.each(['zsh', 'fish'])('%s is told what each word means', (shell) => {
+  test.each(['zsh', 'fish'])('%s gets a description of each word', (shell) => {
     expect(kubediag('completion', shell).stdout).toContain(`__complete ${shell} `);
     expect(kubediag('__complete', shell, 'recover', 'sta').stdout).toBe(
       'words\nstale-subpath-mount\tA subPath volume is mounted from a file that was deleted\n',

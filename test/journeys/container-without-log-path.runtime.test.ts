@@ -181,7 +181,7 @@ describe('containers of a real containerd that have no log path', () => {
     await expectOnlyWeb();
   });
 
-  /** What the saved evidence keeps of the container: enough to make it anew. */
+  /** What the saved evidence has of the container: enough to recreate it. */
   function recordOf({ stdout }: Ended): string {
     const [, path = ''] = /saved to (\S+)/.exec(stdout) ?? [];
     const lines = execFileSync('tar', ['-xzOf', path, 'answers.jsonl'], { encoding: 'utf8' });

@@ -75,7 +75,7 @@ it('a file that somebody else has laid there is not read', async () => {
   expect(existsSync(marked)).toBe(false);
 });
 
-it('what is no dump is not kept', async () => {
+it('what is not a dump is not stored', async () => {
   const node = await nodeAlone();
   const script = writeStandIn(node, 'echo nonsense > $TMPDIR/containerd.$$.stacks.log');
   const running = node.startHere(['env', `TMPDIR=${node.scratch}`, script]);

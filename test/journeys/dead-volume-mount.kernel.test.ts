@@ -71,7 +71,7 @@ describe('a dead volume of a pod that is gone', () => {
     expect(mountLine(node, target)).toBeUndefined();
   });
 
-  it('needs the uid from a person where the kubelet keeps its list of pods to itself', async () => {
+  it('needs the uid from a person if the kubelet does not list its pods', async () => {
     const { node, target } = await makeHung('kubernetes.io~cephfs/data', {
       loop: 'failing',
       hidesPods: true,
@@ -114,7 +114,7 @@ describe('a dead volume of a pod that is gone', () => {
     },
   );
 
-  it('is told the same from its bundle', async () => {
+  it('is reported in the same way from its bundle', async () => {
     const { node } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
     const bundle = join(node.scratch, 'look.tgz');
     const fixture = await node.kubediag('bundle', bundle);
@@ -137,17 +137,17 @@ describe('the file that a CSI volume leaves of an orphan', () => {
     const file = join(folder, 'vol_data.json');
     node.write(file, '{"driverName":"cephfs.csi.ceph.com"}');
     mkdirSync(node.see(join(folder, 'mount')));
-    const kept = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
+    const stored = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
     const recover = (...args: readonly string[]) =>
       node.kubediag('recover', METADATA, '--yes', '--finding', '1', ...args);
     const age = () => {
       for (const path of [file, folder]) utimesSync(node.see(path), LONG_AGO, LONG_AGO);
     };
-    return { node, folder, file, kept, recover, age };
+    return { node, folder, file, stored, recover, age };
   }
 
-  it.each(['v1.18.8', 'v1.36.3'])('is set aside and kept, under %s', async (version) => {
-    const { node, folder, file, kept, recover, age } = await makeLeft(version);
+  it.each(['v1.18.8', 'v1.36.3'])('is set aside and preserved, under %s', async (version) => {
+    const { node, folder, file, stored, recover, age } = await makeLeft(version);
     const args = ['check', METADATA, '-o', 'json'];
     const [fresh] = reportOf(await node.kubediag(...args)).faults;
     expect(fresh).toMatchObject({ verdict: 'unknown', findings: [] });
@@ -157,7 +157,7 @@ describe('the file that a CSI volume leaves of an orphan', () => {
     expect(fault?.findings).toMatchObject([{ state: 'latent', subject: { path: file } }]);
     const ended = await recover();
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
-    expect(readFileSync(node.see(kept), 'utf8')).toContain('cephfs.csi.ceph.com');
+    expect(readFileSync(node.see(stored), 'utf8')).toContain('cephfs.csi.ceph.com');
     expect(existsSync(node.see(file))).toBe(false);
     // A newer kubelet removes the empty folders itself.
     expect(existsSync(node.see(folder))).toBe(version === 'v1.36.3');
@@ -179,14 +179,14 @@ describe('the file that a CSI volume leaves of an orphan', () => {
 });
 
 describe('a dead volume is left alone', () => {
-  it('when its pod lives, and told all the same', async () => {
+  it('when its pod lives, and reported nevertheless', async () => {
     const { node, runtime } = await makeNode();
     const pod = { ...WEB, uid: ORPHAN, name: 'late-0' };
     runtime.containers = [{ ...RUNNING, pod }];
     await node.startKubelet({ says: says() });
     const target = volumeOf(node, 'kubernetes.io~nfs/share');
     await hangVolumes(node, target);
-    node.kubelet?.says(says({ looksAt: target, loop: 'failing' }));
+    node.kubelet?.says(says({ statPath: target, loop: 'failing' }));
     await until('a thread waits', () => isWaiting(node.kubelet?.pid ?? 0, threadsOf(node)));
     const { fault } = await checkOf(node);
     expect(fault.verdict).toBe('found');
@@ -232,7 +232,7 @@ describe('a dead volume is left alone', () => {
     const kubelet = await node.startKubelet({ says: says({ loop: 'failing' }) });
     const target = volumeOf(node, 'kubernetes.io~cephfs/data');
     await hangVolumes(node, target);
-    kubelet.says(says({ loop: 'failing', looksAt: target }));
+    kubelet.says(says({ loop: 'failing', statPath: target }));
     await until('a thread waits', () => isWaiting(kubelet.pid, threadsOf(node)));
     // O_PATH opens the root of a mount without asking its server.
     const open = `import os,time; os.open("${target}", os.O_PATH); print("open", flush=True); time.sleep(600)`;

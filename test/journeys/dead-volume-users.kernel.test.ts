@@ -23,14 +23,14 @@ async function refusedOn(node: PracticeNode): Promise<string> {
 }
 
 describe('a dead filesystem is not forced while somebody uses it', () => {
-  it('in a mount namespace that only an open file keeps', async () => {
+  it('in a mount namespace that only an open file holds', async () => {
     const { node, target } = await makeHung('kubernetes.io~cephfs/data', { loop: 'failing' });
     await python(
       node,
       'child = subprocess.Popen(["unshare", "--mount", "sleep", "600"])',
       'link = f"/proc/{child.pid}/ns/mnt"',
       'while os.readlink(link) == os.readlink("/proc/self/ns/mnt"): time.sleep(0.01)',
-      'kept = os.open(link, os.O_RDONLY)',
+      'held = os.open(link, os.O_RDONLY)',
       'child.kill(); child.wait()',
       'print("ready", flush=True); time.sleep(600)',
     );
@@ -104,7 +104,7 @@ it('a recovery that is killed after its first call is finished by the next', asy
   expect(journal.stdout).not.toContain('unfinished');
 });
 
-describe('what is kept of an orphan', () => {
+describe('what is stored of an orphan', () => {
   async function makeLeft() {
     const { node, runtime } = await makeNode();
     runtime.containers = [RUNNING];
@@ -114,29 +114,29 @@ describe('what is kept of an orphan', () => {
     node.write(file, '{"driverName":"cephfs.csi.ceph.com"}');
     const then = new Date('2026-01-01T00:00:00Z');
     for (const path of [file, folder]) utimesSync(node.see(path), then, then);
-    const kept = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
+    const stored = join(node.root, 'kubediag-set-aside', ORPHAN, 'pvc-7/vol_data.json');
     const recover = () =>
       node.kubediag('recover', 'orphaned-volume-metadata', '--yes', '--finding', '1');
-    return { node, folder, file, kept, recover };
+    return { node, folder, file, stored, recover };
   }
 
-  it('is never written over, and that is told', async () => {
-    const { node, file, kept, recover } = await makeLeft();
-    node.write(kept, 'of an earlier volume');
+  it('is never overwritten, and that is reported', async () => {
+    const { node, file, stored, recover } = await makeLeft();
+    node.write(stored, 'of an earlier volume');
     const ended = await recover();
     expect(ended.code).toBe(3);
     expect(oneLine(ended.stdout + ended.stderr)).toContain('another file is kept');
-    expect(readFileSync(node.see(kept), 'utf8')).toBe('of an earlier volume');
+    expect(readFileSync(node.see(stored), 'utf8')).toBe('of an earlier volume');
     expect(existsSync(node.see(file))).toBe(true);
   });
 
-  it('is not kept behind a link', async () => {
-    const { node, file, kept, recover } = await makeLeft();
+  it('is not stored behind a link', async () => {
+    const { node, file, stored, recover } = await makeLeft();
     const elsewhere = join(node.scratch, 'elsewhere');
-    for (const path of [elsewhere, node.see(dirname(dirname(dirname(kept))))]) {
+    for (const path of [elsewhere, node.see(dirname(dirname(dirname(stored))))]) {
       mkdirSync(path, { recursive: true });
     }
-    symlinkSync(elsewhere, node.see(dirname(dirname(kept))));
+    symlinkSync(elsewhere, node.see(dirname(dirname(stored))));
     const ended = await recover();
     expect(ended.code).toBe(3);
     expect(oneLine(ended.stdout + ended.stderr)).toContain('is a link, and no folder');

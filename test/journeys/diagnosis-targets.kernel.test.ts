@@ -74,7 +74,7 @@ describe('the pod that a Diagnosis is about', () => {
     expect(reasons(status)).toEqual(['DiagnosisAccepted', 'DiagnosisComplete']);
   });
 
-  it('that nobody can look for is told, and does not keep the steps from being run', async () => {
+  it('that cannot be searched for is reported, and the steps run nevertheless', async () => {
     node.kubelet?.says({ version: 'v1.18.8' });
     const { status } = await run('silent', { podReference: THERE });
     node.kubelet?.says(PODS);

@@ -40,7 +40,7 @@ test('nobody runs code of their own in us through the environment', async () => 
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^kubediag \d/) });
 });
 
-test('a bundle that is not ours to read is told as that', async () => {
+test('reports a bundle that we may not read', async () => {
   const file = join(scratch, 'private.tgz');
   writeFileSync(file, 'x', { mode: 0o600 });
   chownSync(file, NOBODY, NOBODY);

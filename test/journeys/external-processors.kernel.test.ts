@@ -120,7 +120,7 @@ describe('a server, a script, a function and a collector of ours in one graph', 
     ['at the terminal', atTheTerminal],
     ['through a standing agent', throughAgent],
   ])('each step gets the results of earlier steps, %s', async (_, walk) => {
-    Object.assign(other.kept, { greeting: 'hello' });
+    Object.assign(other.stored, { greeting: 'hello' });
     const { operationResults = {}, ...status } = await walk();
     expect(status, JSON.stringify(status.steps)).toMatchObject({
       phase: 'Succeeded',
@@ -132,7 +132,11 @@ describe('a server, a script, a function and a collector of ours in one graph', 
         { id: 4, operation: 'pod-list-collector' },
       ],
     });
-    expect(other.kept).toMatchObject({ asked: 'by-hand', 'diagnosis.name': NAME, node: 'my-node' });
+    expect(other.stored).toMatchObject({
+      asked: 'by-hand',
+      'diagnosis.name': NAME,
+      node: 'my-node',
+    });
     expect(operationResults['operation.disk_usage.output']).toMatch(/^\d+\t[/]etc[/]passwd\n/);
     expect(operationResults['function.said']).toBe('[]hello /etc/passwd');
     const pods = JSON.parse(operationResults['collector.kubernetes.pod.list'] ?? '') as object;
@@ -140,7 +144,7 @@ describe('a server, a script, a function and a collector of ours in one graph', 
   });
 });
 
-/** Told on the other path: that the first one failed. */
+/** Run on the other path: the first one failed. */
 const SECOND = 'other Succeeded';
 const server = (path: string) => ({
   httpServer: { address: '127.0.0.1', port: other.port, path },

@@ -25,14 +25,14 @@ async function nodeAlone(): Promise<PracticeNode> {
   return node;
 }
 
-describe('whoever is not root', () => {
+describe('a user other than root', () => {
   /** Where everybody may start it from, whatever folder the project lies in. */
   const AS_NOBODY = {
     executable: '/run/kubediag',
     through: ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'],
   };
 
-  it('is told so: nothing is clear, nothing is done', async () => {
+  it('gets a message: nothing is clear, nothing is done', async () => {
     const sick = await makeNode();
     const { node } = sick;
     await breakNode(sick);
@@ -106,7 +106,7 @@ describe('without a kubelet', () => {
       expect(oneLine(recovered.stdout)).toContain('the kubelet does not run');
       return recovered;
     };
-    // What only a kubelet could tell stays unknown, after the cure as well.
+    // What only a kubelet knows stays unknown, after the repair as well.
     await expectCured(node, subpath, recover, { code: 2 });
     expect((await check(node, ...socket)).ended.code).toBe(2);
   });
@@ -175,7 +175,7 @@ describe('a runtime that', () => {
 });
 
 describe('a busy node', () => {
-  it('where processes vanish while they are looked at is judged as ever', async () => {
+  it('where processes vanish during the check is judged as usual', async () => {
     const sick = await makeNode();
     const { node } = sick;
     await breakNode(sick);
@@ -229,7 +229,7 @@ describe('a busy node', () => {
     expect(await readersOf(node)).toBeLessThanOrEqual(READERS_ABANDONED_MAX);
   });
 
-  it('whose named log and kubelet root hang is looked at all the same: that is no wrong usage', async () => {
+  it('whose named log and kubelet root hang is checked nevertheless: that is no wrong usage', async () => {
     const sick = await makeNode();
     const { node } = sick;
     const server = join(import.meta.dirname, '../rig/hung-fuse.ts');

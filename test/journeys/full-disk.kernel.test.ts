@@ -45,7 +45,7 @@ describe('an agent whose disk is full', () => {
     return { code: answer.status, text: await answer.text() };
   }
 
-  it('says so when somebody else has filled it, and goes on once there is room', async () => {
+  it('reports that it is full, and continues once there is space', async () => {
     await node.run('sh', '-c', `cat /dev/zero > ${node.stateFolder}/other || true`);
     let last = { code: 201, text: '' };
     for (let at = 0; last.code === 201; at += 1) {

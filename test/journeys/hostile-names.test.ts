@@ -19,7 +19,7 @@ const TITLE = '\u001b]0;x\u0007';
 
 // Control, format and separator characters, but for those between lines and those of our colours.
 // The same colour in front of the hostile word is not ours.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal gets.
 const STYLES = /\x1b\[(?:1|2|22|31|32|33|39)m(?!spoof)|\x1b\[K|\r/g;
 const ACTIVE = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 

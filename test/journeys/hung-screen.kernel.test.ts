@@ -8,7 +8,7 @@ const FAULT = 'dead-volume-mount';
 
 /** What a person sees who waits for a mount that does not answer. */
 describe('the screen of a node with a hung mount', () => {
-  it('names what is waited for and for how long, and tells who is left behind last', async () => {
+  it('names what it waits for and for how long, and lists abandoned processes last', async () => {
     const { node, target } = await makeHung('kubernetes.io~nfs/share', { loop: 'failing' });
     const { stdout, code } = await atTerminal(node, ['check']).end;
     expect(code, stdout).toBe(1);
@@ -27,7 +27,7 @@ describe('the screen of a node with a hung mount', () => {
     expect(shown).toContain(mountLine(node, target)?.split(' ')[4] ?? 'no mount');
   });
 
-  it('a recovery tells who is left behind after its result', async () => {
+  it('a recovery lists abandoned processes after its result', async () => {
     const { node } = await makeHung('kubernetes.io~nfs/share', { loop: 'failing' });
     const { stdout, stderr } = await node.kubediag('recover', FAULT, '--dry-run');
     expect(stdout).toMatch(/^Repairing 1 active finding of dead-volume-mount will change /);

@@ -114,7 +114,7 @@ describe('a recovery that is interrupted', () => {
   });
 
   it.each(['before', 'after'] as const)(
-    'by SIGKILL %s the unmount: the journal tells, the next one settles it',
+    'by SIGKILL %s the unmount: the journal shows it, the next one settles it',
     async (gate) => {
       const { node, umount, target, ended } = await interruptAt(gate, 'SIGKILL');
       expect(ended.signal).toBe('SIGKILL');
@@ -196,7 +196,7 @@ describe('a recovery whose reader is gone while it acts', () => {
 });
 
 describe('a recovery after one that was killed while its unmount still waits', () => {
-  it('keeps its hands off until that one has ended, and then tells how', async () => {
+  it('does nothing until that one has ended, and then reports how', async () => {
     const { node, umount, target } = await makeGated();
     umount.close('before');
     const killed = node.start(RECOVER);
@@ -221,7 +221,7 @@ describe('a recovery after one that was killed while its unmount still waits', (
 });
 
 describe('two recoveries at once', () => {
-  it('one acts, the other is told who is at work', async () => {
+  it('one acts, the other reports which process holds the lock', async () => {
     const { node, umount, target } = await makeGated();
     umount.close('before');
     const first = node.start(RECOVER);

@@ -25,7 +25,7 @@ function noting(file: string, script: string, ...argKeys: readonly string[]): ob
   return { script: whole, argKeys: ['diagnosis.name', ...argKeys] };
 }
 
-/** The steps of a graph that changes nothing, in their order, as they are told to the agent. */
+/** The steps of a graph that changes nothing, in their order, as the agent gets them. */
 function steps(file: string): Readonly<Record<string, object>> {
   const large = noting(file, `head -c ${LARGE_BYTES} /dev/zero | tr '\\0' x`);
   const length = noting(file, 'printf %s "$2" | wc -c', 'operation.large.output');
@@ -118,7 +118,7 @@ it('killed again and again while it collects, it runs each step at least once, a
   for (let batch = 0; batch < BATCHES; batch += 1) {
     for (const name of named(`batch-${batch}`)) {
       const notes = notesOf(lines, name);
-      // A step whose result was kept is not run again.
+      // A step whose result was stored does not run again.
       expect(notes).toEqual(notes.toSorted());
       expect([...new Set(notes)]).toEqual(['1', '2', '3']);
       expect(notes.length).toBeLessThanOrEqual(3 + KILLS);

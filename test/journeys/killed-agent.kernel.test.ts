@@ -11,7 +11,7 @@ import { allOf, strikeAll } from '../rig/strike-all.ts';
 
 const NODES = 3;
 const ALL_MS = 180_000;
-/** By then it has looked at what was left open. */
+/** By then it has checked what was left unfinished. */
 const CHECKED_MS = 1_500;
 
 const API_VERSION = 'diagnosis.kubediag.org/v1';
@@ -43,7 +43,7 @@ it.each([{ isWhole: false }, { isWhole: true }])(
   },
 );
 
-it('killed while its unmount waits, it does not begin another, and tells how that one ended', async () => {
+it('killed while its unmount waits, it does not start another, and reports how that one ended', async () => {
   const trial = await beginTrial();
   await expectCure(trial, {
     comes: ({ umount }) => {
@@ -74,7 +74,7 @@ it('killed between two actions of one recovery, it does the second, and the firs
   expect(await agent.ask('POST', DIAGNOSES, diagnosis)).toMatchObject({ code: 201 });
   const kinds = () =>
     readJournal(node.stateFolder).records.map(({ action, event }) => `${action.kind} ${event}`);
-  // Whoever looks again before the second action waits for its answer.
+  // The check before the second action waits for its answer.
   const killed = Promise.withResolvers<void>();
   runtime.beforeAnswer = () => (kinds().length < 2 ? undefined : killed.promise);
   await until(() => kinds().length >= 2);

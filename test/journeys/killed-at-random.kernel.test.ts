@@ -41,7 +41,7 @@ const WHOLE_EVERY = 7;
 /** Each kind has numbers of its own: they run side by side, in no certain order. */
 const seed = seedGiven();
 
-/** A check or a recovery that is killed on a dead volume leaves nothing that keeps a recovery from it. */
+/** A check or a recovery that is killed on a dead volume leaves nothing that blocks a recovery. */
 async function killOnDeadVolumes(): Promise<number> {
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
   const blows: Blow[] = [

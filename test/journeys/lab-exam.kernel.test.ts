@@ -6,7 +6,7 @@ import { EXECUTABLE, startProgram } from '../rig/run-kubediag.ts';
 const EXAM_MS = 20 * 60_000;
 
 test(
-  'the exam of the lab is perfect: all faults found and repaired, no look-alike told, no side effect',
+  'the exam of the lab is perfect: all faults found and repaired, no look-alike reported, no side effect',
   async () => {
     const text = [EXECUTABLE, 'lab', 'exam', '--runtime', 'stand-in', '-o', 'json'];
     const { child, end } = startProgram(text, { limitMs: EXAM_MS });

@@ -22,7 +22,7 @@ const WHOLE = [podOf(OTHER, ANNOTATED)];
 const volumes = (node: PracticeNode, podUid = WEB.uid) =>
   join(node.root, 'pods', podUid, 'volumes', PLUGIN);
 
-/** Makes a left-over as a failed teardown does, so many hours ago. */
+/** Creates a leftover as a failed teardown does, so many hours ago. */
 function leave(node: PracticeNode, name: string, { hours = 2, podUid = WEB.uid } = {}): string {
   const path = join(volumes(node, podUid), name);
   mkdirSync(node.see(path), { recursive: true });
@@ -105,7 +105,7 @@ describe('folders that a failed teardown left behind', () => {
     expect(await check(node)).toMatchObject({ verdict: 'clear', findings: [] });
   });
 
-  it('of an orphan hurt an old kubelet, and a new one cleans them up itself', async () => {
+  it('of an orphan harm an old kubelet, and a new one cleans them up itself', async () => {
     const { node } = await makeNode();
     const kubelet = await node.startKubelet({ says: { version: NEW, pods: WHOLE, loop: 'ok' } });
     const log = join(node.scratch, 'kubelet.log');
@@ -219,7 +219,7 @@ describe('who holds the volume', () => {
     expect(finding?.prevention?.[0]).toContain('mountPropagation: HostToContainer');
   });
 
-  it('as a mount on the left-over itself keeps it: rmdir would take that mount away', async () => {
+  it('because of a mount on the leftover itself: rmdir would remove that mount', async () => {
     const { node } = await makeNode();
     await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const [held = '', ...others] = leaveMany(node, 3);
@@ -262,7 +262,7 @@ describe('many of them', () => {
     const { node } = await makeNode();
     await node.startKubelet({ says: { version: OLD, pods: WHOLE } });
     const base = join(volumes(node), PVC);
-    node.write(join(base, 'keep'), 'kept\n');
+    node.write(join(base, 'keep'), 'content\n');
     leaveMany(node, 20_000);
     const first = node.start(['recover', FAULT, '--yes']);
     const begun = Date.now();
@@ -279,6 +279,6 @@ describe('many of them', () => {
     expect(ended, ended.stdout + ended.stderr).toMatchObject({ code: 0 });
     expect(ended.stderr).toContain('of an earlier run was left open');
     expect(readdirSync(node.see(volumes(node)))).toEqual([PVC]);
-    expect(readFileSync(node.see(join(base, 'keep')), 'utf8')).toBe('kept\n');
+    expect(readFileSync(node.see(join(base, 'keep')), 'utf8')).toBe('content\n');
   });
 });

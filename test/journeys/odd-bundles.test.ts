@@ -76,7 +76,7 @@ test.each([
   expect(stderr).toContain(`: not a valid bundle: ${why}`);
 });
 
-test('what the disk does not give is told as that, and not to copy it again', () => {
+test('reports a disk error as such, without the advice to copy it again', () => {
   cpSync(FIXTURE, at('flat'), { recursive: true });
   writeFileSync(at('flat/blobs'), '');
   const { code, stdout, stderr } = replay(at('flat'));

@@ -13,7 +13,7 @@ import { GatedUmount } from '../rig/gated-umount.ts';
 import type { PracticeNode } from '../rig/practice-node.ts';
 import { type Ended, oneLine } from '../rig/run-kubediag.ts';
 
-/** A page of memory: the smallest room that a filesystem in memory can have. */
+/** A page of memory: the smallest size of a filesystem in memory. */
 const PAGE_BYTES = 4096;
 
 async function makeFaultyNode() {
@@ -122,7 +122,7 @@ describe('a recovery does nothing', () => {
     expect(JSON.parse(journal.stdout)).toMatchObject([{ outcome: { state: 'done', note } }]);
   });
 
-  it('with an umount of BusyBox, which cannot be told to take a path as it is', async () => {
+  it('with an umount of BusyBox, which has no --no-canonicalize', async () => {
     const { node } = await makeFaultyNode();
     const busybox = join(node.scratch, 'busybox');
     const says = '#!/bin/sh\necho "BusyBox v1.35.0 (Debian) multi-call binary." >&2\n';
@@ -183,7 +183,7 @@ describe('a recovery does nothing', () => {
     expect((await first.end).code).toBe(0);
   });
 
-  it('when the filesystem of its folder is read-only, and says that, not to make room', async () => {
+  it('when the filesystem of its folder is read-only, without the advice to free space', async () => {
     const { node } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     await node.run('mount', '-t', 'tmpfs', '-o', 'mode=700,ro', 'small', node.stateFolder);
@@ -192,7 +192,7 @@ describe('a recovery does nothing', () => {
       const output = oneLine(stdout + stderr);
       expect(output).toContain('read-only file system');
       expect(output).toContain('mount it read-write, or choose another --state-dir');
-      expect(output).not.toContain('make room');
+      expect(output).not.toContain('free some space');
     }
   });
 
@@ -200,9 +200,9 @@ describe('a recovery does nothing', () => {
     const { node, subpath } = await makeFaultyNode();
     mkdirSync(node.stateFolder);
     const refusals = new Set<string>();
-    // A little more room at each turn, until there is enough for all: the first has no file to give.
-    for (let room = 0; mountLine(node, subpath.target) && room < 20; room += 1) {
-      const options = room === 0 ? 'mode=700,nr_inodes=2' : `mode=700,size=${room * PAGE_BYTES}`;
+    // A little more space each time, until there is enough for all: at first no inode is left.
+    for (let pages = 0; mountLine(node, subpath.target) && pages < 20; pages += 1) {
+      const options = pages === 0 ? 'mode=700,nr_inodes=2' : `mode=700,size=${pages * PAGE_BYTES}`;
       await node.run('mount', '-t', 'tmpfs', '-o', options, 'small', node.stateFolder);
       const dry = await node.kubediag('recover', FAULT, '--yes', '--dry-run');
       const { code, stdout, stderr } = await node.kubediag('recover', FAULT, '--yes');

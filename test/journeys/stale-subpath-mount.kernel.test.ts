@@ -59,7 +59,7 @@ describe('a subPath mount whose source was deleted', () => {
     expect((await check(node)).fault).toMatchObject({ verdict: 'clear', findings: [] });
   });
 
-  it('is told and cured also when the kubelet keeps its pods to itself', async () => {
+  it('is reported and repaired also when the kubelet does not list its pods', async () => {
     const sick = await makeNode();
     const subpath = await breakNode(sick, { says: { version: OLD } });
     expect((await check(sick.node)).fault.findings).toMatchObject([{ state: 'active' }]);
@@ -82,7 +82,7 @@ describe('a subPath mount whose source was deleted', () => {
     expect(recover.stderr).toMatch(/hand {2}.*cp .*--sparse=always /);
   });
 
-  it('of many pods: the worst first, and only what hurts is touched', async () => {
+  it('of many pods: the worst first, and only what is active is touched', async () => {
     const { node, runtime } = await makeNode();
     const other = { ...WEB, uid: '00000001', name: 'other-0' };
     await node.startKubelet({ says: { version: OLD, pods: [podOf(other), podOf(WEB)] } });

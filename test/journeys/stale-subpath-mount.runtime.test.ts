@@ -183,7 +183,7 @@ describe('a container of a real containerd whose subPath mount loses its source'
     expect(cited?.origin).toContain(container.slice(0, 13));
   });
 
-  it('tells it on one screen, in words that can be copied', async () => {
+  it('reports it on one screen, with commands that can be copied', async () => {
     const { code, stdout } = await node.kubediag('check');
     expect(code).toBe(1);
     // Nothing is lost or added where a line is broken.
@@ -207,7 +207,7 @@ describe('a container of a real containerd whose subPath mount loses its source'
     for (const secret of Object.values(SECRETS)) expect(unpacked).not.toContain(secret);
   });
 
-  it('is left alone by an umount of BusyBox, with the way to do it by hand', async () => {
+  it('is left alone by an umount of BusyBox, with the manual steps', async () => {
     const packages = await containerdPackages();
     if ('missing' in packages) throw new Error(packages.missing);
     const before = mountTables(node.inside);

@@ -155,7 +155,7 @@ test('a folder is read with its subfolders when that is asked for, and several f
   }
 });
 
-test('what has no effect is told by lint and by apply, with what was meant', async () => {
+test('lint and apply report what has no effect, with the intended field', async () => {
   const file = written(
     'effect.yaml',
     `${OPERATION.replace('name: script', 'name: mistyped').replace(/scriptRunner:.*/s, 'path: /processor/podListColector\n')}---

@@ -18,7 +18,7 @@ import { EXECUTABLE, reportOf } from '../rig/run-kubediag.ts';
 
 const QUESTION = 'Repair 1 active finding? [y/N] ';
 
-/** One sick node for all: these tests look, and whoever acts makes it sick again. */
+/** One faulty node for all: these tests only check, and a test that repairs restores the fault. */
 describe('a person at a terminal', () => {
   const undo: (() => Promise<void> | void)[] = [];
   let sick: NodeWithRuntime;
@@ -55,7 +55,7 @@ describe('a person at a terminal', () => {
     expect(asked).toBeGreaterThan(end);
   });
 
-  it('finds a word and a gap before everything that a wide screen tells', async () => {
+  it('finds a word and a gap before everything on a wide screen', async () => {
     const { stdout } = await node.kubediag('check', '-o', 'wide');
     const block = stdout.slice(stdout.indexOf('  why '));
     const labels = block.match(/^ {2}\S.*$/gm) ?? [];
@@ -87,7 +87,7 @@ describe('a person at a terminal', () => {
     expect(none.stderr).toBe('code 1\n');
   });
 
-  it('is told when the output does not fit on its disk, and a recovery is finished', async () => {
+  it('reports output that does not fit on the disk, and a recovery is finished', async () => {
     const full = ['sh', '-c', `${EXECUTABLE} "$@" > /dev/full`, 'sh'];
     const snapshot = await node.startHere([...full, 'check']).end;
     expect(snapshot.code).toBe(3);

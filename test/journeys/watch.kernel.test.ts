@@ -18,7 +18,7 @@ async function interrupt({ child }: Running): Promise<void> {
 }
 
 describe('a node that is watched', () => {
-  it('tells what appears, changes and goes, once each, and ends with the last code', async () => {
+  it('reports what appears, changes and goes, once each, and exits with the last code', async () => {
     const { node, runtime } = await makeNode();
     await node.startKubelet({ says: { version: OLD, pods: [podOf(WEB)] } });
     const subpath = await node.subpath();
@@ -89,12 +89,12 @@ describe('a thread of the kubelet that waits on a dead mount, seen by two looks'
   async function stateOf(passedMs: number) {
     const { node, runtime } = await makeNode();
     runtime.containers = [RUNNING];
-    // No page of this kubelet tells of its loop, and it has no log.
+    // No page of this kubelet reports its loop, and it has no log.
     const silent = { version: OLD, pods: [podOf(WEB)] };
     const kubelet = await node.startKubelet({ says: silent });
     const target = volumeOf(node, 'kubernetes.io~cephfs/data');
     await hangVolumes(node, target);
-    kubelet.says({ ...silent, looksAt: target });
+    kubelet.says({ ...silent, statPath: target });
     const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
     await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
     const looks = [process.execPath, '--no-warnings', TWO_CHECKS, String(passedMs)];
@@ -104,7 +104,7 @@ describe('a thread of the kubelet that waits on a dead mount, seen by two looks'
     return reported.map((findings) => findings.map((finding) => [finding?.state, finding?.reason]));
   }
 
-  it('is the sync loop, as far as anybody can tell, once five minutes have gone by', async () => {
+  it('is taken for the sync loop after five minutes', async () => {
     const [first, second, replayed] = await stateOf(300_000);
     expect(first).toEqual([['latent', 'ThreadWaits']]);
     expect(second).toEqual([['active', 'ThreadStuck']]);

@@ -28,7 +28,7 @@ afterAll(() => {
 const SERVE = `serve --listen 127.0.0.1:0 --state-dir ${at('served')}`;
 const SEARCHED = '; without the option, kubediag finds it automatically';
 
-describe('an option that names what is not there is told once, first, and ends with 64', () => {
+describe('an option that names something missing gives one line, first, and exit code 64', () => {
   test.each([
     ['check', '--kubelet-log', NOWHERE, `no such file${SEARCHED}`],
     ['check', '--kubelet-log', at('folder'), 'not a regular file'],
@@ -89,7 +89,7 @@ test('a state directory that does not exist yet is no wrong usage', async () => 
   expect(ended.code, ended.stderr).not.toBe(64);
 });
 
-test('an agent starts before what it is told of', async () => {
+test('an agent starts before the files that its options name', async () => {
   const args = ['serve', '--listen', '127.0.0.1:0', '--node-name', 'x', '--state-dir', at('agent')];
   const running = startProgram([EXECUTABLE, ...args, '--kubelet-log', NOWHERE]);
   await running.hasSaid('serving node x');

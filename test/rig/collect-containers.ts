@@ -7,7 +7,7 @@ import { connectCommands } from '../../lab/runtime/connect-commands.ts';
 
 /**
  * Collects the containers that have ended and have no log path, as a kubelet of 1.36 does: in the folder
- * that this process works in. It keeps to scratch folders, whoever starts it.
+ * that this process works in. It only uses scratch folders.
  */
 export async function collectContainers(
   socket: string,

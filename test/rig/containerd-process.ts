@@ -137,7 +137,7 @@ class Started implements ContainerdProcess {
 
   /**
    * Shims outlive containerd on purpose, and containerd outlives the program that entered the
-   * namespaces for it. Both are told by our own paths on their command line.
+   * namespaces for it. Both are recognised by our own paths on their command line.
    */
   async #leftOver(): Promise<number[]> {
     const pids = (await readdir('/proc')).map(Number).filter((pid) => pid > 0);

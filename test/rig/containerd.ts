@@ -65,7 +65,7 @@ export interface RunningContainerd {
 /**
  * Starts containerd in the given namespaces, and in the caller's own without any. The caller is the
  * test: it may stay outside, because the socket is a file in `scratch` and is reached from both
- * sides, while processes and mounts stay inside. What looks at the mounts (the product, a stand-in
+ * sides, while processes and mounts stay inside. What reads the mounts (the product, a stand-in
  * for the kubelet) has to be run inside too, with `namespaces.enter`. A caller that is itself in
  * private namespaces gives none; its /run should be private then, for shims keep sockets there.
  */

@@ -9,7 +9,7 @@ import type { PracticeNode } from './practice-node.ts';
 
 const FAULT = 'dead-volume-mount';
 const VOLUME = 'kubernetes.io~cephfs/data';
-const TOLD = { loop: 'failing' } as const;
+const RESPONSES = { loop: 'failing' } as const;
 const READER = 'kubediag-reader';
 const SIGKILL = 1n << 8n;
 
@@ -19,10 +19,10 @@ export interface DeadVolumeTrial extends HungNode {
 }
 
 export async function beginDeadVolumeTrial(): Promise<DeadVolumeTrial> {
-  return { ...(await makeHung(VOLUME, TOLD)), timesHung: 1 };
+  return { ...(await makeHung(VOLUME, RESPONSES)), timesHung: 1 };
 }
 
-/** Kills a command; then every reader of it has ended or was killed. Tells whether it was in time. */
+/** Kills a command; then every reader of it has ended or was killed. Returns whether it was in time. */
 export async function killOn(
   trial: DeadVolumeTrial,
   command: 'check' | 'recover',
@@ -30,7 +30,7 @@ export async function killOn(
 ): Promise<boolean> {
   const { node, target } = trial;
   if (mountLine(node, target) === undefined) {
-    await hang(trial, TOLD);
+    await hang(trial, RESPONSES);
     trial.timesHung += 1;
   }
   const text = command === 'check' ? ['check', FAULT] : ['recover', FAULT, '--yes'];
@@ -39,7 +39,7 @@ export async function killOn(
   return isInTime;
 }
 
-/** Nothing is left that keeps the next recovery from its work, and each was done once. */
+/** Nothing is left that blocks the next recovery, and each was done once. */
 export async function expectRecovery(trial: DeadVolumeTrial): Promise<void> {
   const { node, target, timesHung } = trial;
   // A recovery that was killed may have left its umount under way.

@@ -29,10 +29,10 @@ export const CORE = {
 const CHECK_INTERVAL_MS = 10;
 export const DIAGNOSES = '/namespaces/default/diagnoses';
 
-/** How far a Diagnosis of the pipeline had come, as the disk tells it. */
+/** The progress of a Diagnosis of the pipeline, as it is on disk. */
 export const STAGES = [
-  'not kept',
-  'kept',
+  'not stored',
+  'stored',
   'step 1',
   'step 2',
   'step 3',
@@ -87,7 +87,7 @@ export class FaultySubpathNode {
   }
 
   /**
-   * Once the mount is gone, mounts anew in its place at once, as the kubelet does: whoever unmounts a
+   * Once the mount is gone, mounts again in its place at once, as the kubelet does: a process that unmounts a
    * second time takes this one away. Gives its line.
    */
   async mountsAnew(stop: AbortSignal): Promise<string | undefined> {
@@ -112,16 +112,16 @@ export class FaultySubpathNode {
   /** What a power cut would leave of the Diagnosis at this moment. */
   async stageOf(name: string): Promise<Stage> {
     const object = await storedOnDisk(this.node, name);
-    if (!object) return 'not kept';
+    if (!object) return 'not stored';
     const { phase, checkpoint } = (object.status ?? {}) as DiagnosisStatus;
     if (phase === 'Succeeded' || phase === 'Failed') return 'ended';
-    if (!checkpoint) return 'kept';
+    if (!checkpoint) return 'stored';
     const { uid } = object.metadata;
     const actions = this.journal.records.filter(({ purpose }) => purpose?.startsWith(uid));
     if (actions.some(({ outcome }) => outcome?.state === 'done')) return 'outcome written';
     const isOpen = this.journal.unfinished.some(({ purpose }) => purpose?.startsWith(uid));
     if (isOpen) return this.line?.includes('//deleted ') ? 'intent written' : 'unmounted';
-    return STAGES[2 + checkpoint.nodeIndex] ?? 'kept';
+    return STAGES[2 + checkpoint.nodeIndex] ?? 'stored';
   }
 }
 

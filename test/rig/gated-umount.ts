@@ -12,7 +12,7 @@ const REACHED_MS_MAX = 20_000;
 
 /**
  * Stands in front of the node's umount, on this node alone, and can be held at a gate, so that a
- * test has time to interrupt who waits for it. It keeps count of what was unmounted.
+ * test has time to interrupt its caller. It counts what was unmounted.
  */
 export class GatedUmount {
   readonly #folder: string;
@@ -35,7 +35,7 @@ gate() {
 case "$*" in *--help*) gate help; exec ${real} --help;; esac
 echo "$*" >> ${folder}/asked
 gate before
-# Whoever ends us between the two would have us lose count.
+# A kill between the two would lose the count.
 trap "" TERM
 ${real} "$@" && echo "$*" >> ${folder}/done
 code=$?

@@ -81,10 +81,10 @@ export async function hang(
   { node, kubelet, target }: HungNode,
   reported: Parameters<typeof says>[0] = {},
 ): Promise<Running> {
-  // It looks at a path once, until it is told of another.
+  // It reads a path once, until it gets another.
   kubelet.says(says(reported));
   const server = await hangVolumes(node, target);
-  kubelet.says(says({ ...reported, looksAt: target }));
+  kubelet.says(says({ ...reported, statPath: target }));
   const threads = () => readdirSync(`/proc/${kubelet.pid}/task`);
   await until('a thread waits', () => isWaiting(kubelet.pid, threads()));
   return server;

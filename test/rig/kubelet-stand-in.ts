@@ -4,11 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 
 /**
- * Looks like a kubelet to whoever looks at the node: its name, its flags, its read-only port. What
+ * Looks like a kubelet on the node: its name, its flags, its read-only port. What
  * it answers stands in a file, and is read anew for each request, so that a test can change it.
  */
 export interface KubeletResponses {
-  /** "v1.18.8", as its metrics tell it. */
+  /** "v1.18.8", as in its metrics. */
   readonly version: string;
   /** The pods it knows; without them it asks for credentials. */
   readonly pods?: readonly object[];
@@ -17,7 +17,7 @@ export interface KubeletResponses {
   /** What it says of its sync loop; without it, it has no such page. */
   readonly loop?: 'ok' | 'failing';
   /** A path that one of its threads asks for, as the sync loop does for volumes of orphans. */
-  readonly looksAt?: string;
+  readonly statPath?: string;
 }
 
 /** Not a flag, because a kubelet has none like it. */
@@ -50,11 +50,11 @@ const CHECK_INTERVAL_MS = 50;
 function searchGivenPath(): void {
   let looking = '';
   setInterval(() => {
-    const { looksAt = '' } = saysNow();
-    if (looksAt === looking) return;
-    looking = looksAt;
-    if (looksAt === '') return;
-    stat(looksAt, (error) => {
+    const { statPath = '' } = saysNow();
+    if (statPath === looking) return;
+    looking = statPath;
+    if (statPath === '') return;
+    stat(statPath, (error) => {
       writeFileSync(`${process.env[RESPONSES_FILE]}.seen`, error?.code ?? 'there');
     });
   }, CHECK_INTERVAL_MS);

@@ -17,7 +17,7 @@ export function tracesOf(name: string): readonly string[] {
 }
 
 /**
- * Whether a process holds it, is on it, or was started for it. No file of the node is read: whoever
+ * Whether a process holds it, is on it, or was started for it. No file of the node is read: a process that
  * serves that may be silent.
  */
 function isOf(pid: string, name: string): boolean {

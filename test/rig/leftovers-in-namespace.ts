@@ -22,7 +22,7 @@ import { openRepair } from '../../src/node/repair/open-repair.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**
- * Removes left-over folders on the real kernel after something has changed since they were diagnosed,
+ * Removes leftover directories on the real kernel after something has changed since they were diagnosed,
  * and prints what came of it as JSON. Started by remove-empty-directory.kernel.test.ts as the first
  * process of private mount and PID namespaces.
  */
@@ -94,7 +94,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return { ...result, isStillMounted: tableOf(pid).includes(` ${at('a.deleting~2')} `) };
   },
 
-  /** The kernel itself lets it happen: this is what the look at all tables is for. */
+  /** The kernel allows it: this is why all tables are checked. */
   'what rmdir does to it': async () => {
     const pid = await mountElsewhere(at('a.deleting~2'));
     rmdirSync(at('a.deleting~2'));
@@ -113,7 +113,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return recover(action);
   },
 
-  'filled after the last look': async () =>
+  'filled after the last check': async () =>
     recover(pinned(), () => {
       mkdirSync(join(at('a.deleting~2'), 'late'));
       const then = Date.now() / 1000 - HOUR_S;
@@ -127,7 +127,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return recover(action);
   },
 
-  'made anew after the last look': async () =>
+  'recreated after the last check': async () =>
     recover(pinned(), () => {
       renameSync(at('a.deleting~2'), join(scratch, 'kept-inode'));
       makeOld('a.deleting~2');
@@ -154,7 +154,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return recover(action);
   },
 
-  'a link in the way after the last look': async () => {
+  'a link in the path after the last check': async () => {
     const result = await recover(pinned(), () => {
       renameSync(VOLUMES, join(scratch, 'elsewhere'));
       symlinkSync(join(scratch, 'elsewhere'), VOLUMES);
@@ -179,7 +179,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return recover(action);
   },
 
-  /** A namespace that only a mount keeps alive: nobody can look into it. */
+  /** A namespace that only a mount holds: nobody can look into it. */
   'a namespace without a process': async () => {
     const pin = join(scratch, 'pin');
     writeFileSync(pin, '');
@@ -191,7 +191,7 @@ const scenarios: Record<string, () => Promise<unknown>> = {
     return result;
   },
 
-  'a namespace that an open file keeps': async () => {
+  'a namespace that an open file holds': async () => {
     const pid = await mountElsewhere(at('a.deleting~2'));
     const stored = openSync(`/proc/${pid}/ns/mnt`, 'r');
     process.kill(pid, 'SIGKILL');

@@ -11,20 +11,20 @@ import { readerCommand } from '../reader-command.ts';
 export interface Plan {
   readonly hostRoot?: string;
   readonly rounds: readonly (readonly [QuestionKind, Question<QuestionKind>])[][];
-  /** Ends the look so long after its second round began. */
+  /** Ends the check so long after its second round started. */
   readonly endAfterMs?: number;
   /** A pause before each round but the first. */
   readonly pauseMs?: number;
 }
 
 export interface Round {
-  readonly answers: readonly Told[];
+  readonly answers: readonly Reported[];
   readonly abandoned: readonly { readonly pid: number; readonly source: string }[];
-  /** When the last of them was answered, by the wall clock. */
+  /** When the last of them was answered, by the system clock. */
   readonly atMs: number;
 }
 
-export interface Told {
+export interface Reported {
   readonly answer?: unknown;
   readonly failure?: string;
   readonly detail?: string | undefined;
@@ -34,7 +34,7 @@ export interface Told {
 async function reportOf(
   node: LiveNode,
   [kind, question]: Plan['rounds'][number][number],
-): Promise<Told> {
+): Promise<Reported> {
   const begun = performance.now();
   const tookMs = () => performance.now() - begun;
   try {
@@ -52,7 +52,7 @@ const node = new LiveNode(readerCommand, { hostRoot });
 for (const [index, questions] of rounds.entries()) {
   if (pauseMs !== undefined && index > 0) await sleep(pauseMs);
   if (endAfterMs !== undefined && index === 1) {
-    setTimeout(() => node.endCheck('the look is over'), endAfterMs);
+    setTimeout(() => node.endCheck('the check is over'), endAfterMs);
   }
   const answers = await Promise.all(questions.map((question) => reportOf(node, question)));
   const round: Round = { answers, abandoned: node.abandoned, atMs: Date.now() };

@@ -42,29 +42,29 @@ export interface OtherProcessor {
   readonly port: number;
   /** How often a path was asked for. */
   readonly asked: (path: string) => number;
-  /** What it keeps: every pair that it was told at "/". */
-  readonly kept: Record<string, string>;
+  /** What it stores: every pair that it received at "/". */
+  readonly stored: Record<string, string>;
   readonly stop: () => void;
 }
 
-/** A real server of somebody else. At "/" it keeps what it is told, and answers with all of it. */
+/** A real server of somebody else. At "/" it stores its input, and answers with all of it. */
 export async function serveOtherProcessor(): Promise<OtherProcessor> {
-  const kept: Record<string, string> = {};
+  const stored: Record<string, string> = {};
   const asked: (string | undefined)[] = [];
-  const keeps: Manner = async (request, response) => {
-    Object.assign(kept, JSON.parse((await request.toArray()).join('')));
-    response.end(JSON.stringify(kept));
+  const store: Manner = async (request, response) => {
+    Object.assign(stored, JSON.parse((await request.toArray()).join('')));
+    response.end(JSON.stringify(stored));
   };
   const server = createServer((request, response) => {
     asked.push(request.url);
-    void (MANNERS[request.url ?? ''] ?? keeps)(request, response);
+    void (MANNERS[request.url ?? ''] ?? store)(request, response);
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
     asked: (path) => asked.filter((each) => each === path).length,
-    kept,
+    stored,
     stop: () => {
       server.closeAllConnections();
       server.close();

@@ -166,6 +166,6 @@ export interface NodeRunOptions {
   /** Words before the executable: another user, another namespace, a terminal. */
   readonly through?: readonly string[];
   readonly environment?: NodeJS.ProcessEnv;
-  /** Where the executable lies for whoever starts it. */
+  /** Path of the executable. */
   readonly executable?: string;
 }

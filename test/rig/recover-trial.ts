@@ -50,6 +50,6 @@ function expectOneDone({ journal }: FaultySubpathNode, recordsBefore: number): v
   const { records, unfinished, errors } = journal;
   expect({ unfinished, errors }).toEqual({ unfinished: [], errors: [] });
   const outcomes = records.slice(recordsBefore).flatMap(({ outcome }) => outcome?.state ?? []);
-  // A crash between intent and act was looked at: nothing had come of it.
+  // A crash between intent and action was checked: it had no effect.
   expect(outcomes.filter((state) => state !== 'no-effect')).toEqual(['done']);
 }

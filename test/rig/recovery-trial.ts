@@ -12,7 +12,7 @@ const API_VERSION = 'diagnosis.kubediag.org/v1';
 /** Between two objects that somebody has the agent keep meanwhile. */
 const WRITE_MS = 80;
 
-/** A node with its agent and the manual's manifests, and all that the agent said it has kept. */
+/** A node with its agent and the manual's manifests, and all that the agent said it has stored. */
 export interface RecoveryTrial {
   readonly patient: FaultySubpathNode;
   /** What runs there without an agent. */
@@ -31,7 +31,7 @@ export interface Blow {
   readonly isWhole?: boolean;
   /** From its next start to the second blow. */
   readonly againAfterMs?: number;
-  /** Told how far the Diagnosis had come. */
+  /** Gets the progress of the Diagnosis. */
   readonly onStage?: (stage: Stage) => void;
   /** What happens when it stands again. */
   readonly afterwards?: (patient: FaultySubpathNode) => Promise<unknown>;
@@ -85,8 +85,8 @@ export async function expectCure(trial: RecoveryTrial, blow?: Blow): Promise<Rou
     Array.from({ length: 4 }, () => 'Succeeded'),
   );
   expectOneAction(patient, ended.metadata.uid);
-  // Whoever looks at the table may see that it is done before the umount itself has told.
-  await eventually('what the unmount tells', () =>
+  // The table may show that it is done before the umount itself reports it.
+  await eventually('what the unmount reports', () =>
     expectOneUnmount(before, patient.unmounts, blow?.isWhole ?? false),
   );
   const changes = mountChanges(tables, mountTables(node.inside));
@@ -138,7 +138,7 @@ async function writeUntil(
   return stored;
 }
 
-/** Whoever got an answer finds it there. Whoever got none cannot know, and asks again. */
+/** A client with an answer finds the object there. A client without one cannot know, and asks again. */
 async function expectStored(
   agent: AgentOnNode,
   name: string,
@@ -160,7 +160,7 @@ function expectOneAction({ journal }: FaultySubpathNode, uid: string): void {
   const outcomes = records
     .filter(({ purpose, event }) => purpose?.startsWith(uid) && event === 'concluded')
     .map(({ outcome }) => outcome?.state);
-  // A crash between intent and act was looked at: nothing had come of it.
+  // A crash between intent and action was checked: it had no effect.
   const nothings = outcomes.slice(1).map(() => 'no-effect');
   expect(outcomes).toEqual([...nothings, 'done']);
 }
@@ -172,12 +172,12 @@ function expectOneUnmount(
 ): void {
   const done = after.done - before.done;
   const asked = after.asked - before.asked;
-  // One that is killed may have done it and not told, or is begun a second time.
+  // One that is killed may have done it without a report, or starts a second time.
   if (isKilledToo) expect(done).toBeLessThanOrEqual(1);
   else expect({ asked, done }).toEqual({ asked: 1, done: 1 });
 }
 
-/** Readers end with who asks them, an unmount with its deed. */
+/** Readers end with their parent, an unmount after its action. */
 async function expectNothingLeft({ patient, idle }: RecoveryTrial): Promise<void> {
   await eventually('the end of all that was started', () => {
     const others = programsOn(patient.node).filter((each) => !idle.includes(each));
@@ -185,7 +185,7 @@ async function expectNothingLeft({ patient, idle }: RecoveryTrial): Promise<void
   });
 }
 
-/** All that it said it has kept is there, as it was; and it goes when it is told to. */
+/** All that it said it has stored is there, unchanged; and it is deleted on request. */
 export async function endTrial({ patient, idle, ended, beside }: RecoveryTrial): Promise<void> {
   const { agent, node } = patient;
   const diagnoses = await agent.list(DIAGNOSES);

@@ -22,8 +22,8 @@ import { APART, isSleeping, replaceProcess, startKillableKubelet } from './repla
 import { MARK, markingUmount, REAL_UMOUNT, UMOUNT, umountScript } from './umount-script.ts';
 
 /**
- * Runs one scenario of the hands on the real kernel and prints what came of it as JSON. Started by
- * hands.kernel.test.ts as the first process of private mount and PID namespaces, so that whatever it
+ * Runs one scenario of a repair on the real kernel and prints the outcome as JSON. Started by
+ * repair.kernel.test.ts as the first process of private mount and PID namespaces, so that whatever it
  * mounts and starts ends with it.
  */
 const [scenario = '', scratch = '', ...rest] = process.argv.slice(2);
@@ -57,7 +57,7 @@ async function startKubelet(isApart = false): Promise<number> {
 /** What the kubelet does when it starts the container again: the old mount goes, a new one comes. */
 const EXCHANGE = `umount ${target(1)} && mount --bind ${payload(3)} ${target(1)}`;
 
-/** Too late to stop it: it unmounts at the very moment in which it is told to end. */
+/** Too late to stop it: it unmounts at the very moment of the signal. */
 const UNMOUNT_WHEN_STOPPED = `trap '${join(scratch, REAL_UMOUNT)} "$@"; exit' TERM`;
 const UNTIL_STOPPED = 'while :; do sleep 0.02; done';
 
@@ -73,7 +73,7 @@ async function recoverWithSlowUmount(lines: string) {
   return { ...changes, content: readFileSync(target(1), 'utf8') };
 }
 
-/** Binds a payload file as the kubelet binds a subPath, for its own eyes. */
+/** Binds a payload file as the kubelet binds a subPath, in its own namespace. */
 function bind(kubelet: number, source: string, index: number): void {
   write(source, 'old\n');
   write(target(index), '');

@@ -43,7 +43,7 @@ export function startProgram(
   const [out, err]: [string[], string[]] = [[], []];
   child.stdout.on('data', (chunk: Buffer) => out.push(chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => err.push(chunk.toString()));
-  child.stdin.on('error', () => {}); // It may end without having read what it was told.
+  child.stdin.on('error', () => {}); // It may end without having read its input.
   const said = () => out.join('') + err.join('');
   const end = once(child, 'close').then(([code, signal]: unknown[]) => ({
     code: code as number | null,

@@ -14,7 +14,7 @@ export interface StandIn {
   readonly pid: number;
   /** As its own node sees it. */
   readonly innerPid: number;
-  /** What it is told to answer from now on. */
+  /** What it answers from now on. */
   says(text: KubeletResponses): void;
   stop(): Promise<void>;
 }

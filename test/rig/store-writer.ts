@@ -2,7 +2,7 @@ import { writeSync } from 'node:fs';
 import { API_VERSION } from '../../src/pipeline/api/kinds.ts';
 import { openSqliteStore } from '../../src/pipeline/store/sqlite-store.ts';
 
-/** A process to be killed: counts in ten objects of a store, and tells what it was promised. */
+/** A process to be killed: counts in ten objects of a store, and prints what it was promised. */
 const [path = '', prefix = ''] = process.argv.slice(2);
 const store = await openSqliteStore(path);
 await Promise.all(Array.from({ length: 10 }, (_, at) => count(`${prefix}-${at}`)));

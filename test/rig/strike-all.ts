@@ -1,4 +1,4 @@
-/** When one fails, the others come to their end first: each has a node under its hands. */
+/** When one fails, the others finish first: each works on a node. */
 export async function allOf<T>(running: readonly Promise<T>[]): Promise<readonly T[]> {
   await Promise.allSettled(running);
   return Promise.all(running);

@@ -12,7 +12,7 @@ const CORE = {
   namespace: 'default',
 };
 
-/** The pod that those manifests name, as the kubelet tells of it. */
+/** The pod that those manifests name, as the kubelet lists it. */
 export const POD = {
   metadata: CORE,
   spec: {
@@ -34,7 +34,7 @@ export const POD = {
   status: { phase: 'Running' },
 };
 
-/** A practice node with that pod on a real containerd, whose container can be kept from starting. */
+/** A practice node with that pod on a real containerd, whose container can be prevented from starting. */
 export class SubpathNode {
   readonly node: PracticeNode;
   readonly volume: Subpath;

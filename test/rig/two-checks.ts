@@ -7,8 +7,8 @@ import { LiveNode } from '../../src/node/reader/live-node.ts';
 import { readerCommand } from '../reader-command.ts';
 
 /**
- * Looks at the node twice, as a watch does, and takes so much time for gone by between the looks:
- * `two-looks.ts 300000`. Tells the findings of both, and those of a replay of the second.
+ * Checks the node twice, as a watch does, and pretends that so much time passed between the checks:
+ * `two-checks.ts 300000`. Prints the findings of both, and those of a replay of the second.
  */
 const passedMs = Number(process.argv[2]);
 let nowMs = 0;

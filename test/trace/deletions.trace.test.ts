@@ -9,7 +9,7 @@ import { bpftracePackages, type UnpackedBpftrace } from '../rig/bpftrace.ts';
 import { containerdPackages } from '../rig/containerd.ts';
 import { EXECUTABLE, type Running, runProgram, startProgram } from '../rig/run-kubediag.ts';
 
-interface Told {
+interface Reported {
   readonly path: string;
   readonly name: string;
   readonly call: string;
@@ -51,10 +51,10 @@ async function watching(args: readonly string[]) {
   return begun;
 }
 
-async function toldOf(begun: Running): Promise<readonly Told[]> {
+async function reportedBy(begun: Running): Promise<readonly Reported[]> {
   const { stdout, stderr } = await begun.end;
   if (!stdout.startsWith('{')) throw new Error(`no document, but: ${stdout}${stderr}`);
-  return (JSON.parse(stdout) as { deletions: readonly Told[] }).deletions;
+  return (JSON.parse(stdout) as { deletions: readonly Reported[] }).deletions;
 }
 
 /** A process that goes to a folder, deletes there, and stays for a while. */
@@ -65,12 +65,12 @@ function script(folder: string, args: string): Running {
   return started;
 }
 
-test('a relative name is told with its path, the process, and the functions of its stack', async () => {
+test('a relative name is reported with its path, the process, and the functions of its stack', async () => {
   writeFileSync(join(scratch, 'bin'), '');
   mkdirSync(join(scratch, 'boot/efi'), { recursive: true });
   const begun = await watching([scratch, '--seconds', '30', '--lines', '2', '-o', 'json']);
   const { child } = script(scratch, "fs.unlinkSync('bin'); try { fs.rmdirSync('boot') } catch {}");
-  const reported = await toldOf(begun);
+  const reported = await reportedBy(begun);
   expect(reported).toMatchObject([
     { path: join(scratch, 'bin'), name: 'bin', kind: 'deleted', result: 'done' },
     { path: join(scratch, 'boot'), name: 'boot', call: 'rmdir', result: 'ENOTEMPTY' },
@@ -90,7 +90,7 @@ test('a process that is gone at once still has a path, also through a folder it 
   rmSync(elsewhere, { recursive: true }); // Not below what is watched.
   execFileSync('rm', ['-r', 'd'], { cwd: scratch });
   execFileSync('mv', ['old', 'new'], { cwd: scratch });
-  const reported = await toldOf(begun);
+  const reported = await reportedBy(begun);
   expect(reported.map(({ path, kind, result }) => ({ path, kind, result }))).toEqual([
     { path: join(scratch, 'd/e/f'), kind: 'deleted', result: 'done' },
     { path: join(scratch, 'd/e'), kind: 'deleted', result: 'done' },
@@ -100,7 +100,7 @@ test('a process that is gone at once still has a path, also through a folder it 
   expect(reported[3]?.renamedTo).toBe(join(scratch, 'new'));
 });
 
-test('whoever deletes through a mount of its own namespace is told where that is on the node', async () => {
+test('a deletion through a mount of another namespace is reported with its path on the node', async () => {
   mkdirSync(join(scratch, 'volume'));
   mkdirSync(join(scratch, 'inside'));
   writeFileSync(join(scratch, 'volume/file'), '');
@@ -116,7 +116,7 @@ test('whoever deletes through a mount of its own namespace is told where that is
   const args = `mount --bind ${scratch}/volume ${scratch}/inside && rm ${scratch}/inside/file; sleep 3`;
   const apart = ['unshare', '--mount', '--propagation', 'private', 'sh', '-c', args];
   running.push(startProgram(apart));
-  expect(await toldOf(begun)).toMatchObject([
+  expect(await reportedBy(begun)).toMatchObject([
     { path: join(scratch, 'volume/file'), seenAs: join(scratch, 'inside/file') },
   ]);
 });
@@ -148,7 +148,7 @@ test('a stripped Go program that may be loaded anywhere has names all the same',
       environment: packages.environment,
     }),
   );
-  const [deletion] = await toldOf(begun);
+  const [deletion] = await reportedBy(begun);
   expect(deletion).toMatchObject({ path: `${socket}.ttrpc`, process: { name: 'containerd' } });
   const names = deletion?.stack.map((frame) => frame.function) ?? [];
   expect(names).toContain('github.com/containerd/containerd/sys.CreateUnixSocket');
@@ -211,7 +211,7 @@ test('the executable watches too', async () => {
   const args = [scratch, '--seconds', '30', '--lines', '1', '-o', 'json'];
   const begun = await watching(args);
   script(scratch, "fs.unlinkSync('bin')");
-  const [deletion] = await toldOf(begun);
+  const [deletion] = await reportedBy(begun);
   expect(deletion).toMatchObject({ path: join(scratch, 'bin'), result: 'done' });
   expect(deletion?.stack.some((frame) => frame.function?.includes('uv_fs_unlink'))).toBe(true);
 });

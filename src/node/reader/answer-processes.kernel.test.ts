@@ -83,7 +83,7 @@ test('a mount namespace that only an open file keeps is told', async () => {
     'own = os.readlink("/proc/self/ns/mnt")',
     'link = f"/proc/{child.pid}/ns/mnt"',
     'while os.readlink(link) == own: time.sleep(0.01)',
-    'kept = os.open(link, os.O_RDONLY)',
+    'held = os.open(link, os.O_RDONLY)',
     'name = os.readlink(link)',
     'child.kill(); child.wait()',
     'print(name, flush=True)',

@@ -87,8 +87,8 @@ test('removes the container in one call, then its sandbox', async () => {
     note: `what the runtime knew of it is kept in ${path}, with what is secret in it`,
   });
   const actions = [`remove container ${ID}`, `remove sandbox ${SANDBOX}`];
-  const kept = 'keep container-f1ccccccccccc.json';
-  expect(around.made.log).toEqual(['intend', kept, ...actions, 'done']);
+  const stored = 'keep container-f1ccccccccccc.json';
+  expect(around.made.log).toEqual(['intend', stored, ...actions, 'done']);
 });
 
 test.each([
@@ -128,7 +128,7 @@ test('keeps all that the runtime knows of it before it removes anything, or remo
   expect(JSON.stringify(silent.outcome)).toContain('could not be kept, so it was not removed');
   expect(around.made.log.join()).not.toContain('remove');
   await perform(intent, { ...around.repair, snapshot: answered('told') });
-  const [text = ''] = around.made.kept;
+  const [text = ''] = around.made.stored;
   expect(JSON.parse(text)).toMatchObject({
     container: { status: message.status, info: { info: { told } } },
     sandbox: { status: { id: SANDBOX } },
@@ -287,8 +287,8 @@ test('what a person is told to do without us stops the kubelet first, in one lin
   const repair = made();
   repair.made.blocked = 'no way to the runtime';
   const { manual } = await objectionTo(repair);
-  const [kept = '', removed = ''] = manual?.commands ?? [];
-  expect(kept).toContain(`inspect ${ID} > `);
+  const [stored = '', removed = ''] = manual?.commands ?? [];
+  expect(stored).toContain(`inspect ${ID} > `);
   expect(removed).toMatch(
     /^systemctl stop kubelet && crictl .* rm --force \S+ && systemctl start kubelet$/,
   );

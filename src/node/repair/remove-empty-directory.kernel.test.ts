@@ -51,9 +51,9 @@ test('so a folder that is mounted on in another namespace stays, and so does its
 test.each([
   ['mounted for the kubelet', /something is mounted on it/],
   ['filled', /it is not empty/],
-  ['filled after the last look', /it is not empty/],
+  ['filled after the last check', /it is not empty/],
   ['made anew', /it was made anew since it was diagnosed/],
-  ['made anew after the last look', /it was made anew since it was diagnosed/],
+  ['recreated after the last check', /it was made anew since it was diagnosed/],
   ['too young', /it is too young/],
   ['used', /process \d+ uses it \(cwd\)/],
 ])('one that is %s stays, with the reason, and the others go', (scenario, why) => {
@@ -69,7 +69,7 @@ test('a link in the way to them is not followed, also when it is made at the las
   });
   rmSync(scratch, { recursive: true });
   scratch = mkdtempSync(join(tmpdir(), 'kubediag-leftovers-'));
-  expect(inNamespaces('a link in the way after the last look')).toMatchObject({
+  expect(inNamespaces('a link in the path after the last check')).toMatchObject({
     outcome: { state: 'failed', why: expect.stringContaining('the remover broke off') },
     elsewhere: [ONE, TWO, THREE],
   });
@@ -87,7 +87,7 @@ test('what is gone already is done', () => {
   });
 });
 
-test.each(['a namespace without a process', 'a namespace that an open file keeps'])(
+test.each(['a namespace without a process', 'a namespace that an open file holds'])(
   'a mount namespace that nobody can look into stands against it: %s',
   (scenario) => {
     expect(inNamespaces(scenario)).toMatchObject({

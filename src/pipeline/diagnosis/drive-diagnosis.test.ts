@@ -13,7 +13,7 @@ test('goes from the start to the end, one step after another', async () => {
   });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b', 'c']);
-  const { metadata, status } = await walk.kept();
+  const { metadata, status } = await walk.stored();
   expect(metadata.labels).toHaveProperty('adjacency-list-hash');
   expect(status).toMatchObject({
     phase: 'Succeeded',
@@ -82,14 +82,14 @@ test('writes a result and the next checkpoint at once', async () => {
 test('a write by somebody else in the middle of a step runs nothing twice, and loses nothing', async () => {
   const walk = await walkOf('abc');
   walk.acts.set('b', async () => {
-    const object = await walk.kept();
+    const object = await walk.stored();
     const metadata = { ...object.metadata, labels: { ...object.metadata.labels, by: 'hand' } };
     await walk.store.update({ ...object, metadata });
     return { succeeded: true, results: { b: 'kept' } };
   });
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
   expect(walk.ran).toEqual(['a', 'b', 'c']);
-  const { metadata, status } = await walk.kept();
+  const { metadata, status } = await walk.stored();
   expect(metadata.labels).toMatchObject({ by: 'hand' });
   expect(status).toMatchObject({ phase: 'Succeeded', operationResults: { b: 'kept' } });
 });
@@ -193,12 +193,12 @@ test('one that is deleted in the middle of a step is let go', async () => {
   expect(await walk.drive()).toEqual({ state: 'gone' });
   expect(walk.ran).toEqual(['a']);
   // The new one of that name is untouched.
-  expect((await walk.kept()).status).toBeUndefined();
+  expect((await walk.stored()).status).toBeUndefined();
 });
 
 test('another one of the same name is not driven in its place', async () => {
   const walk = await walkOf('a');
-  const { uid } = (await walk.kept()).metadata;
+  const { uid } = (await walk.stored()).metadata;
   await walk.delete();
   await walk.diagnosis();
   expect(await walk.drive(uid)).toEqual({ state: 'gone' });
@@ -255,7 +255,7 @@ test('one that never comes is told, and so is one that cannot be walked', async 
 
 test('a graph that is edited in the middle ends it, and a label from outside changes nothing', async () => {
   const walk = await walkOf('ab');
-  const object = await walk.kept();
+  const object = await walk.stored();
   const labels = { 'adjacency-list-hash': 'made-up' };
   await walk.store.update({ ...object, metadata: { ...object.metadata, labels } });
   walk.acts.set('a', async () => {
@@ -273,14 +273,14 @@ test('a graph that is edited in the middle ends it, and a label from outside cha
 test('whoever replaces it without its labels in the middle of a step does not end it', async () => {
   const walk = await walkOf('ab');
   walk.acts.set('a', async () => {
-    const { metadata, ...object } = await walk.kept();
+    const { metadata, ...object } = await walk.stored();
     const { labels: _, ...rest } = metadata;
     await walk.store.update({ ...object, metadata: rest });
     return { succeeded: true, results: {} };
   });
   await walk.drive();
   expect((await walk.status()).phase).toBe('Succeeded');
-  expect((await walk.kept()).metadata.labels).toHaveProperty('adjacency-list-hash');
+  expect((await walk.stored()).metadata.labels).toHaveProperty('adjacency-list-hash');
 });
 
 test('a path that fails is followed by the next one, from its first step', async () => {
@@ -345,7 +345,7 @@ test('the node of a pod is written down, and a node that nobody serves is told',
   const { spec } = await pod.diagnosis({ nodeName: undefined, podReference });
   expect(JSON.stringify(spec)).not.toContain('nodeName');
   await pod.drive();
-  expect(await pod.kept()).toMatchObject({
+  expect(await pod.stored()).toMatchObject({
     spec: { nodeName: 'node-1' },
     status: { phase: 'Succeeded', observedGeneration: 2 },
   });

@@ -58,7 +58,7 @@ test('a store that refuses for good what is damaged ends nothing, and says why',
   };
   expect(await walk.drive()).toEqual({ state: 'interrupted' });
   expect(walk.errors).toEqual(['its row is damaged']);
-  expect((await walk.kept()).status).toBeUndefined();
+  expect((await walk.stored()).status).toBeUndefined();
   const updateStatus = () => Promise.reject(new StoreError('Damaged', 'this one too'));
   walk.store = { ...bound(store), updateStatus };
   expect(await walk.drive()).toEqual({ state: 'interrupted' });

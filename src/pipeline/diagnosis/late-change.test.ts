@@ -9,7 +9,7 @@ test('a change of one that has ended is seen, and nothing is run again or told a
   const ended: StoredObject[] = [];
   const running = new Runner({ ...walk.context, onEnded: (object) => ended.push(object) }).run();
   const isObserved = async () => {
-    const { metadata, status } = await walk.kept();
+    const { metadata, status } = await walk.stored();
     return status?.phase === 'Succeeded' && status.observedGeneration === metadata.generation;
   };
   while (!(await isObserved())) await sleep(5);

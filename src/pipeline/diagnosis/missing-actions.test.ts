@@ -40,7 +40,7 @@ test('a deadline that passed while nobody drove it does not hide what was done t
   const { walk, asked } = await brokenOff({ deadlineSeconds: 10 });
   walk.now = () => new Date(Date.now() + 10_000);
   expect(await walk.drive()).toMatchObject({ state: 'ended' });
-  const { metadata, status } = await walk.kept();
+  const { metadata, status } = await walk.stored();
   expect(status).toMatchObject({
     phase: 'Failed',
     conditions: [{}, { reason: 'DeadlineExceeded' }],
@@ -49,7 +49,7 @@ test('a deadline that passed while nobody drove it does not hide what was done t
   expect(asked).toEqual([`${metadata.uid}/2/default/walk`]);
   // It is told once.
   await walk.drive();
-  expect(await walk.kept()).toMatchObject({ status });
+  expect(await walk.stored()).toMatchObject({ status });
   expect(walk.ran).toEqual(['a', 'b']);
 });
 

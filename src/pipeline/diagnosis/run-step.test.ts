@@ -108,7 +108,7 @@ test('acts by itself unless the spec says otherwise', async () => {
   expect(phase).toBe('Succeeded');
   expect(actions).toMatchObject(active.map((each) => ({ ...actionTextFor(each), state: 'done' })));
   expect(operationResults?.[results]).toMatch(/^recovered /);
-  const { uid } = (await walk.kept()).metadata;
+  const { uid } = (await walk.stored()).metadata;
   expect(patient.intents.map(({ purpose }) => purpose)).toEqual(
     active.map(() => `${uid}/2/default/walk`),
   );
@@ -182,7 +182,7 @@ test('an approval is for the plan that was seen: what else is found waits again'
   await walk.drive();
   const seen = await walk.status();
   // As if it had planned for another thing, which is gone by now.
-  const object = await walk.kept();
+  const object = await walk.stored();
   const plan = '0123456789abcdef';
   const plannedActions = seen.plannedActions?.map((each) => ({ ...each, finding: 'abcdef', plan }));
   await walk.store.updateStatus({ ...object, status: { ...seen, plan, plannedActions } });
@@ -204,7 +204,7 @@ test('what was approved and done is told, though something else waits to be appr
   await walk.drive();
   const { plan } = await walk.status();
   patient.cured.delete(second);
-  const object = await walk.kept();
+  const object = await walk.stored();
   const key = 'diagnoser.kubernetes.stale_subpath_mount.findings';
   const operationResults = {
     ...(await walk.status()).operationResults,

@@ -86,8 +86,8 @@ test('one that waits is woken by what it waits for', async () => {
   await until(phaseIs(walk, 'Succeeded'));
   const later = await walk.store.create(newDiagnosis('later', { suspend: true }));
   await until(() => runner.counts.waiting === 1);
-  const kept = await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'later' });
-  await walk.store.update({ ...later, ...kept, spec: { ...later.spec, suspend: false } });
+  const stored = await walk.store.get({ kind: 'Diagnosis', namespace: 'default', name: 'later' });
+  await walk.store.update({ ...later, ...stored, spec: { ...later.spec, suspend: false } });
   await until(() => runner.counts.waiting === 0 && walk.ran.length === 2);
 });
 
@@ -121,7 +121,7 @@ test('an expired Diagnosis is also deleted after a restart, and another one stay
   const ended: StoredObject[] = [];
   start(walk, ended);
   await until(async () => (await walk.store.list('Diagnosis')).items.length === 1);
-  expect((await walk.kept()).status?.phase).toBe('Succeeded');
+  expect((await walk.stored()).status?.phase).toBe('Succeeded');
   expect(ended).toHaveLength(1);
 });
 

@@ -197,7 +197,7 @@ function isTar(bytes: Buffer): boolean {
 }
 
 // "\x1b[0;31m", as tools colour their words
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal gets.
 const COLOUR = /\x1b\[[0-9;]*[A-Za-z]/g;
 
 /** As it was before it went through another system, a chat or a terminal. */

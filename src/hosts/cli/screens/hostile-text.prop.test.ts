@@ -51,7 +51,7 @@ test('on a terminal only our own styles, line breaks and tabs are left', () => {
     fc.property(hostile, (text) => {
       expect(terminalText(text)).not.toMatch(ACTIVE);
       const shown = styledText(text);
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal is told.
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what a terminal gets.
       expect(shown.replaceAll(/\x1b\[31m/g, '')).not.toMatch(ACTIVE);
     }),
   );

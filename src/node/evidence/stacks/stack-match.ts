@@ -35,7 +35,7 @@ export function matchRows(dump: GoroutineDump): readonly RowMatch[] {
   return FRAME_TABLE.filter(({ kind }) => kind !== 'normal').flatMap((row) => {
     const ours = matches.filter((match) => match.row === row);
     const grouped = Map.groupBy(ours, ({ pattern }) => pattern);
-    const reported = [...grouped].flatMap(([pattern, some]) => toldOf(pattern, row, some));
+    const reported = [...grouped].flatMap(([pattern, some]) => reportedBy(pattern, row, some));
     const groups = reported.map(({ group }) => group);
     if (groups.length === 0) return [];
     const count = groups.reduce((sum, group) => sum + group.count, 0);
@@ -45,7 +45,7 @@ export function matchRows(dump: GoroutineDump): readonly RowMatch[] {
 
 type GroupMatch = StackMatch & { readonly group: GoroutineGroup };
 
-function toldOf(pattern: StackPattern, row: FrameRow, matches: readonly GroupMatch[]) {
+function reportedBy(pattern: StackPattern, row: FrameRow, matches: readonly GroupMatch[]) {
   const count = matches.reduce((sum, { group }) => sum + group.count, 0);
   if (count < pattern.countMin) return [];
   // A crowd tells by its number, whatever the time.
