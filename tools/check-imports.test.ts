@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { importReport, importViolations } from './check-imports.ts';
-import { MODULES, UNREACHABLE } from './import-table.ts';
+import { folderOf, LAYERS, type Layer, MODULES, UNREACHABLE } from './import-table.ts';
 
 /** A made-up tree: paths below src/, each with its text. */
 function tree(files: Readonly<Record<string, string>>) {
@@ -42,32 +43,32 @@ test.each([
   [
     'arrows point one way',
     { 'node/model/fault.ts': "import { mounts } from '../evidence/mounts/mount-table.ts';" },
-    'src/node/model/fault.ts:1 arrows',
+    'src/node/model/fault.ts:1 allowed imports',
   ],
   [
     'a type is an import too',
     { 'node/checkup/run.ts': "\nimport type { Journal } from '../repair/journal.ts';" },
-    'src/node/checkup/run.ts:2 arrows',
+    'src/node/checkup/run.ts:2 allowed imports',
   ],
   [
     'a type written as import() is an import too',
     { 'node/checkup/run.ts': "let journal: import('../repair/journal.ts').Journal;" },
-    'src/node/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 allowed imports',
   ],
   [
     'a lazy import is an import too',
     { 'node/checkup/run.ts': "await import('../../hosts/cli/host.ts');" },
-    'src/node/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 allowed imports',
   ],
   [
     'a re-export is an import too',
     { 'node/checkup/run.ts': "export { perform } from '../repair/perform.ts';" },
-    'src/node/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 allowed imports',
   ],
   [
     'a re-export of everything is an import too',
     { 'node/checkup/run.ts': "export * from '../repair/perform.ts';" },
-    'src/node/checkup/run.ts:1 arrows',
+    'src/node/checkup/run.ts:1 allowed imports',
   ],
   [
     'an import must be readable',
@@ -110,7 +111,7 @@ test.each([
       'node/evidence/containers/containers.ts':
         "import { list } from '../../../lib/cri/client.ts';",
     },
-    'src/node/evidence/containers/containers.ts:1 arrows',
+    'src/node/evidence/containers/containers.ts:1 allowed imports',
   ],
   [
     'gRPC stays in cri',
@@ -249,7 +250,7 @@ test('tests may import from any module', () => {
 test('the imports of the table have no cycle, and cannot reach forbidden modules', () => {
   const reach = (moduleName: string, way: readonly string[] = []): readonly string[] => {
     if (way.includes(moduleName)) throw new Error(`cycle: ${[...way, moduleName].join(' > ')}`);
-    const next = MODULES[moduleName]?.modules ?? [];
+    const next = MODULES[moduleName]?.imports ?? [];
     return [...next, ...next.flatMap((other) => reach(other, [...way, moduleName]))];
   };
   for (const moduleName of Object.keys(MODULES)) {
@@ -259,10 +260,28 @@ test('the imports of the table have no cycle, and cannot reach forbidden modules
   }
 });
 
-test('a checker that sees too few modules fails', () => {
+test('a module imports from its own layer and from lower ones', () => {
+  const rank = (layer: Layer | undefined) => (layer ? LAYERS.indexOf(layer) : LAYERS.length);
+  for (const { layer, imports } of Object.values(MODULES)) {
+    for (const other of imports) {
+      expect(rank(MODULES[other]?.layer)).toBeLessThanOrEqual(rank(layer));
+    }
+  }
+});
+
+test('tsconfig.pure.json compiles every pure module, and no other', () => {
+  const { include } = JSON.parse(readFileSync('tsconfig.pure.json', 'utf8')) as {
+    readonly include: readonly string[];
+  };
+  const pure = Object.keys(MODULES).filter((name) => MODULES[name]?.pure);
+  const folders = pure.map(folderOf).filter((folder) => existsSync(folder));
+  expect(include.toSorted()).toEqual([...folders, 'types'].toSorted());
+});
+
+test('a checker that sees too few files fails', () => {
   expect(importReport([])).toEqual({
     ok: false,
-    lines: ['0 modules, 0 imports: fewer than 10 modules, so nothing is proven'],
+    lines: ['0 files, 0 imports: fewer than 10 files, so nothing is proven'],
   });
   const nine = Object.fromEntries(
     Array.from({ length: 9 }, (_, index) => [`lib/std/${index}.ts`, '']),
@@ -270,7 +289,7 @@ test('a checker that sees too few modules fails', () => {
   expect(importReport(tree(nine)).ok).toBe(false);
   expect(importReport(tree({ ...nine, 'lib/std/ten.ts': '' }))).toEqual({
     ok: true,
-    lines: ['10 modules, 0 imports, no rule broken'],
+    lines: ['10 files, 0 imports, no rule broken'],
   });
 });
 
@@ -283,9 +302,9 @@ test('a break says where, which rule, why, and what to do', () => {
   );
   expect(ok).toBe(false);
   expect(lines[0]).toMatch(
-    /^src\/node\/trace\/run[.]ts:2: arrows: trace may not import repair\n {2}to do: ./,
+    /^src\/node\/trace\/run[.]ts:2: allowed imports: trace may not import repair\n {2}to do: ./,
   );
-  expect(lines.at(-1)).toBe('10 modules, 1 imports, 1 broken');
+  expect(lines.at(-1)).toBe('10 files, 1 imports, 1 broken');
 });
 
 test('a file that cannot be parsed is an error, not an empty file', () => {

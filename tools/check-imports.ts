@@ -4,7 +4,7 @@ import { filesBelow, isGenerated, type SourceFile, TYPESCRIPT } from './source-f
 import { longFiles } from './tidy-rules.ts';
 
 /** A checker that sees nothing finds nothing: below this number something is wrong with it. */
-const MODULES_MIN = 10;
+const FILES_MIN = 10;
 
 export interface ImportReport {
   readonly ok: boolean;
@@ -20,11 +20,11 @@ export function importReport(sources: readonly SourceFile[]): ImportReport {
   const modules = moduleGraph(sources);
   const breaks = brokenIn(modules);
   const imports = modules.reduce((sum, module) => sum + module.imports.length, 0);
-  const seen = `${modules.length} modules, ${imports} imports`;
-  if (modules.length < MODULES_MIN) {
+  const seen = `${modules.length} files, ${imports} imports`;
+  if (modules.length < FILES_MIN) {
     return {
       ok: false,
-      lines: [`${seen}: fewer than ${MODULES_MIN} modules, so nothing is proven`],
+      lines: [`${seen}: fewer than ${FILES_MIN} files, so nothing is proven`],
     };
   }
   if (breaks.length === 0) return { ok: true, lines: [`${seen}, no rule broken`] };

@@ -10,7 +10,6 @@ import {
   unknownScripts,
 } from './doc-rules.ts';
 import { generatedDocuments } from './generate.ts';
-import { folderOf, MODULES } from './import-table.ts';
 import { wholeProgram } from './pages/cli-page.ts';
 import { filesBelow } from './source-files.ts';
 
@@ -28,7 +27,6 @@ const documents = [
 const readme = readFileSync('README.md', 'utf8');
 const tests = readFileSync('docs/tests.md', 'utf8');
 const commandsPage = readFileSync('docs/commands.md', 'utf8');
-const architecture = readFileSync('ARCHITECTURE.md', 'utf8');
 
 const rules: Readonly<Record<string, DocRule>> = {
   'a link leads to a file and a heading that exist': brokenLinks,
@@ -123,21 +121,6 @@ test('docs/commands.md names every command and every exit code', () => {
   for (const [code, meaning] of Object.entries(EXIT_MEANINGS)) {
     expect(commandsPage).toContain(`| ${code} | ${meaning} |`);
   }
-});
-
-test('ARCHITECTURE.md has every module: the built ones in its table, the planned ones by name', () => {
-  const modules = Object.keys(MODULES).filter((module) => module !== 'main');
-  const isBuilt = (module: string) => existsSync(`${folderOf(module)}/README.md`);
-  for (const module of modules) {
-    const word = isBuilt(module)
-      ? `| [${module}](${folderOf(module)}/README.md) |`
-      : `\`${module}\``;
-    expect(architecture).toContain(word);
-  }
-  const built = [...architecture.matchAll(/^\| \[([\w-]+)\]\((?:src|lab)\//gm)].map(
-    ([, module]) => module,
-  );
-  expect(built).toEqual(modules.filter(isBuilt));
 });
 
 test('every decision record is listed, numbered once, and has its four parts', () => {

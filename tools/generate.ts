@@ -6,6 +6,7 @@ import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
 import { faultsPage, reasonsPage } from './pages/fault-pages.ts';
 import { limitsPage } from './pages/limits-page.ts';
+import { withModuleMap } from './pages/module-map.ts';
 import { operationFiles } from './pages/operation-files.ts';
 import { operationsPage } from './pages/operations-page.ts';
 import { resourcesPage } from './pages/resources-page.ts';
@@ -72,6 +73,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
   }
   // As they are on a terminal, without a notice: the page that lists them has it.
   for (const [path, screen] of await renderScreens()) created.set(path, screen);
+  created.set('ARCHITECTURE.md', withModuleMap(await readFile('ARCHITECTURE.md', 'utf8')));
   for (const path of ['docs/example.md', ...faultPages()]) {
     created.set(path, await withTranscripts(path, await readFile(path, 'utf8')));
   }
@@ -80,7 +82,7 @@ export async function generatedDocuments(): Promise<ReadonlyMap<string, string>>
 
 function faultPages(): readonly string[] {
   // src/node/faults/stale-subpath-mount/README.md
-  return filesBelow(['src/node/faults'], /^src\/faults\/[^/]+\/README[.]md$/).map(
+  return filesBelow(['src/node/faults'], /^src\/node\/faults\/[^/]+\/README[.]md$/).map(
     ({ path }) => path,
   );
 }

@@ -1,8 +1,7 @@
 import {
-  CHOOSES_A_NODE,
   LIVE_NODE,
   MODULES,
-  PURE_MODULES,
+  OPENS_LIVE_NODE,
   READER,
   STARTS_PROCESSES,
   UNREACHABLE,
@@ -45,27 +44,24 @@ export const importRules: readonly ImportRule[] = [
         : undefined,
   },
   {
-    rule: 'arrows',
+    rule: 'allowed imports',
     toDo: 'pass it in, or move it to the module it belongs to; a new import needs a decision record',
     wrong: (from, { target }) => {
-      const arrows = MODULES[from.moduleName ?? '']?.modules;
-      if (target.kind !== 'file' || !target.moduleName || !arrows) return undefined;
-      if (target.moduleName === from.moduleName || arrows.includes(target.moduleName))
-        return undefined;
-      return `${from.moduleName} may not import ${target.moduleName}`;
+      const allowed = MODULES[from.moduleName ?? '']?.imports;
+      if (target.kind !== 'file' || !target.moduleName || !allowed) return undefined;
+      const isAllowed = [from.moduleName, ...allowed].includes(target.moduleName);
+      return isAllowed ? undefined : `${from.moduleName} may not import ${target.moduleName}`;
     },
   },
   {
     rule: 'packages have their modules',
     toDo: 'use it in its module only, or add it to the table in tools/import-table.ts with a reason',
     wrong: (from, { target }) => {
-      const packages = MODULES[from.moduleName ?? '']?.packages;
-      if (target.kind !== 'package' || !packages || packages.includes(target.name)) {
-        return undefined;
-      }
-      const homes = Object.keys(MODULES).filter((moduleName) =>
-        MODULES[moduleName]?.packages.includes(target.name),
+      if (target.kind !== 'package') return undefined;
+      const homes = Object.keys(MODULES).filter((name) =>
+        MODULES[name]?.packages?.includes(target.name),
       );
+      if (homes.includes(from.moduleName ?? '')) return undefined;
       return `${target.name} belongs to ${homes.length > 0 ? homes.join(', ') : 'no module'}`;
     },
   },
@@ -103,7 +99,7 @@ export const importRules: readonly ImportRule[] = [
     wrong: (from, { target }) =>
       target.kind === 'file' &&
       LIVE_NODE.test(target.path) &&
-      !CHOOSES_A_NODE.includes(from.moduleName ?? '')
+      !OPENS_LIVE_NODE.includes(from.moduleName ?? '')
         ? `${from.moduleName} opens the live node`
         : undefined,
   },
@@ -133,7 +129,7 @@ export const importRules: readonly ImportRule[] = [
 ];
 
 function isPure(moduleName: string | undefined): boolean {
-  return PURE_MODULES.includes(moduleName ?? '');
+  return MODULES[moduleName ?? '']?.pure ?? false;
 }
 
 /** "stale-subpath-mount" of "src/node/faults/stale-subpath-mount/diagnose.ts". */

@@ -3,123 +3,223 @@ export const LAYERS = ['lib', 'node', 'pipeline', 'hosts'] as const;
 export type Layer = (typeof LAYERS)[number];
 
 /**
- * The modules below src/, and which modules and packages each may import. A new import between modules
- * is a decision: change it here and write a record in docs/decisions/.
- *
- * Planned modules are here too, so that their rules exist before their first file.
+ * One module and what it may import: other modules, and npm packages. To allow another import is a
+ * decision: change it here and write a record in docs/decisions/. `npm run generate` draws the
+ * diagram in ARCHITECTURE.md from this table.
  */
 export interface ModuleRules {
+  /** The folder in src/; undefined for lab/ and src/main.ts. */
   readonly layer: Layer | undefined;
-  readonly modules: readonly string[];
-  readonly packages: readonly string[];
+  readonly does: string;
+  readonly imports: readonly string[];
+  readonly packages?: readonly string[];
+  /** Runs anywhere, a browser included: imports no module of Node, nor code that does. */
+  readonly pure?: true;
 }
 
-/** What a host that judges and repairs a node is made of. */
-const ON_A_NODE = [
-  'std',
-  'go',
-  'model',
-  'reader',
-  'recording',
-  'evidence',
-  'redaction',
-  'faults',
-  'checkup',
-  'state',
-  'repair',
-];
-/** What runs the graph of a Diagnosis, over whichever store. */
-const DIAGNOSING = ['api', 'graph', 'triggers', 'store', 'operations', 'diagnosis'];
+const DIAGNOSES = ['api', 'graph', 'triggers', 'store', 'operations', 'diagnosis'];
 
+/** In the order in which they build on each other. A module without a folder is not built yet. */
 export const MODULES: Readonly<Record<string, ModuleRules>> = {
-  std: { layer: 'lib', modules: [], packages: [] },
-  process: { layer: 'lib', modules: ['std'], packages: [] },
-  cri: { layer: 'lib', modules: ['std'], packages: ['@grpc/grpc-js', '@bufbuild/protobuf'] },
-  terminal: { layer: 'lib', modules: ['std'], packages: [] },
-  go: { layer: 'lib', modules: ['std'], packages: ['@bufbuild/protobuf'] },
-  reader: { layer: 'node', modules: ['std', 'process', 'cri', 'go', 'model'], packages: [] },
-  model: { layer: 'node', modules: ['std', 'go'], packages: [] },
-  recording: { layer: 'node', modules: ['std', 'go', 'model'], packages: [] },
-  evidence: { layer: 'node', modules: ['std', 'go', 'model'], packages: ['yaml', 'zod'] },
+  std: {
+    layer: 'lib',
+    does: 'small functions that any program could use',
+    imports: [],
+    pure: true,
+  },
+  go: {
+    layer: 'lib',
+    does: 'reads goroutine dumps, CPU profiles and symbols of Go programs',
+    imports: ['std'],
+    packages: ['@bufbuild/protobuf'],
+    pure: true,
+  },
+  process: {
+    layer: 'lib',
+    does: 'starts child processes with a time limit; can abandon one that hangs',
+    imports: ['std'],
+  },
+  cri: {
+    layer: 'lib',
+    does: 'calls a container runtime over its socket',
+    imports: [],
+    packages: ['@grpc/grpc-js', '@bufbuild/protobuf'],
+  },
+  state: {
+    layer: 'lib',
+    does: 'the state directory on the node: private, synced, locked',
+    imports: ['std'],
+  },
+  terminal: {
+    layer: 'lib',
+    does: 'writes to a terminal, asks for consent, handles Ctrl-C, exit codes',
+    imports: ['std'],
+  },
+
+  model: {
+    layer: 'node',
+    does: 'the types: questions to a node, evidence, fault, finding, verdict, action, outcome',
+    imports: ['std', 'go'],
+    pure: true,
+  },
+  reader: {
+    layer: 'node',
+    does: 'reads the live node through disposable child processes, each read with a time limit',
+    imports: ['std', 'process', 'cri', 'go', 'model'],
+  },
+  recording: {
+    layer: 'node',
+    does: 'records answers of a node, packs them into a bundle, answers from a bundle',
+    imports: ['std', 'model'],
+    pure: true,
+  },
+  evidence: {
+    layer: 'node',
+    does: 'turns answers of a node into typed records: mounts, pods, kubelet, logs',
+    imports: ['std', 'go', 'model'],
+    packages: ['yaml'],
+    pure: true,
+  },
   redaction: {
     layer: 'node',
-    modules: ['std', 'go', 'model', 'recording', 'evidence'],
-    packages: [],
+    does: 'removes private data from answers before they leave the node',
+    imports: ['std', 'go', 'model', 'recording', 'evidence'],
+    pure: true,
   },
-  faults: { layer: 'node', modules: ['std', 'go', 'model', 'evidence'], packages: [] },
+  faults: {
+    layer: 'node',
+    does: 'one folder per fault: diagnose and plan the repair',
+    imports: ['std', 'model', 'evidence'],
+    pure: true,
+  },
   checkup: {
     layer: 'node',
-    modules: ['std', 'model', 'recording', 'evidence', 'faults'],
-    packages: [],
+    does: 'collects evidence, asks every fault for its verdict, makes the report',
+    imports: ['std', 'model', 'recording', 'evidence', 'faults'],
+    pure: true,
   },
-  examine: { layer: 'node', modules: ['std', 'go', 'reader', 'model', 'evidence'], packages: [] },
-  state: { layer: 'lib', modules: ['std'], packages: [] },
-  repair: {
+  examine: {
     layer: 'node',
-    modules: ['std', 'process', 'cri', 'reader', 'model', 'evidence', 'state'],
-    packages: [],
+    does: 'turns texts that somebody sent into evidence',
+    imports: ['std', 'go', 'model', 'evidence'],
+    pure: true,
   },
-
   trace: {
     layer: 'node',
-    modules: ['std', 'process', 'go', 'model', 'reader', 'evidence'],
-    packages: [],
+    does: 'watches with bpftrace which process deletes files',
+    imports: ['std', 'process', 'go', 'model', 'reader', 'evidence'],
+  },
+  repair: {
+    layer: 'node',
+    does: 'performs actions: the only module that changes a node',
+    imports: ['std', 'process', 'cri', 'state', 'model', 'reader', 'evidence'],
   },
 
-  api: { layer: 'pipeline', modules: ['std'], packages: ['zod'] },
-  graph: { layer: 'pipeline', modules: ['std', 'api'], packages: [] },
-  triggers: { layer: 'pipeline', modules: ['std', 'api'], packages: ['re2js'] },
+  api: {
+    layer: 'pipeline',
+    does: 'the resources Operation, OperationSet, Diagnosis, Trigger, CommonEvent: schemas and CRDs',
+    imports: ['std'],
+    packages: ['zod'],
+    pure: true,
+  },
+  graph: {
+    layer: 'pipeline',
+    does: 'validates an OperationSet and decides the next step of a Diagnosis',
+    imports: ['std', 'api'],
+    pure: true,
+  },
+  triggers: {
+    layer: 'pipeline',
+    does: 'matches alerts and events with Triggers and makes Diagnoses',
+    imports: ['std', 'api'],
+    packages: ['re2js'],
+    pure: true,
+  },
+  store: {
+    layer: 'pipeline',
+    does: 'stores objects and streams their changes; on SQLite today',
+    imports: ['std', 'state', 'api', 'graph'],
+  },
   kube: {
     layer: 'pipeline',
-    modules: ['std', 'api', 'store'],
+    does: 'the store on a Kubernetes API server',
+    imports: ['std', 'api', 'store'],
     packages: ['@kubernetes/client-node'],
   },
-  operations: { layer: 'pipeline', modules: [...ON_A_NODE, 'process', 'api'], packages: [] },
-  store: { layer: 'pipeline', modules: ['std', 'state', 'api', 'graph'], packages: [] },
+  operations: {
+    layer: 'pipeline',
+    does: 'runs one Operation: HTTP request, script, function, or a built-in processor',
+    imports: [
+      ...['std', 'go', 'process', 'state'],
+      ...['model', 'evidence', 'redaction', 'faults', 'checkup', 'repair'],
+      'api',
+    ],
+  },
   diagnosis: {
     layer: 'pipeline',
-    modules: ['std', 'state', 'api', 'graph', 'store', 'operations'],
-    packages: [],
+    does: 'drives each Diagnosis through its graph, step by step',
+    imports: ['std', 'state', 'api', 'graph', 'store', 'operations'],
   },
 
-  'local-node': { layer: 'hosts', modules: [...ON_A_NODE, 'operations'], packages: [] },
-
-  cli: {
+  'local-node': {
     layer: 'hosts',
-    modules: [...ON_A_NODE, 'terminal', 'local-node', 'examine', 'trace', ...DIAGNOSING],
-    packages: ['commander', 'yaml'],
+    does: 'what cli and agent share: checks the node, saves bundles, opens the node for a step',
+    imports: [
+      ...['std', 'state'],
+      ...['model', 'reader', 'recording', 'evidence', 'redaction', 'faults', 'checkup', 'repair'],
+      'operations',
+    ],
+  },
+  web: {
+    layer: 'hosts',
+    does: 'the HTTP server of the agent: objects, processors, alerts, metrics',
+    imports: ['std', 'api', 'graph', 'triggers', 'store', 'diagnosis'],
   },
   agent: {
     layer: 'hosts',
-    modules: [...ON_A_NODE, 'local-node', ...DIAGNOSING, 'kube', 'web'],
-    packages: [],
+    does: '`kubediag serve`: runs Diagnoses on this node',
+    imports: ['std', 'state', 'model', ...DIAGNOSES, 'local-node', 'web'],
+  },
+  cli: {
+    layer: 'hosts',
+    does: 'the command line',
+    imports: [
+      ...['std', 'go', 'state', 'terminal'],
+      ...['model', 'reader', 'recording', 'evidence', 'faults', 'checkup', 'examine', 'trace'],
+      ...['repair', ...DIAGNOSES, 'local-node'],
+    ],
+    packages: ['commander', 'yaml'],
   },
   controller: {
     layer: 'hosts',
-    modules: ['std', 'api', 'graph', 'store', 'kube'],
+    does: 'assigns Diagnoses of a cluster to nodes',
+    imports: ['std', 'api', 'graph', 'store', 'kube'],
     packages: ['commander', 'croner'],
   },
-  kubectl: { layer: 'hosts', modules: ['std', 'api', 'kube'], packages: ['commander', 'yaml'] },
-  web: {
+  kubectl: {
     layer: 'hosts',
-    modules: ['std', 'api', 'graph', 'triggers', 'store', 'diagnosis'],
-    packages: [],
+    does: 'the kubectl plugin',
+    imports: ['std', 'api', 'kube'],
+    packages: ['commander', 'yaml'],
   },
   console: {
     layer: 'hosts',
-    modules: ['std', 'api', 'graph', 'model', 'evidence', 'faults'],
+    does: 'the web page of an agent; replays bundles in the browser',
+    imports: ['std', 'model', 'recording', 'evidence', 'faults', 'checkup', 'api', 'graph'],
     packages: ['react', 'react-dom', '@tanstack/react-query', 'wouter'],
-  },
-  lab: {
-    layer: undefined,
-    modules: ['std', 'process', 'cri', 'terminal'],
-    packages: ['@grpc/grpc-js', '@bufbuild/protobuf'],
+    pure: true,
   },
 
+  lab: {
+    layer: undefined,
+    does: 'a practice node: creates each fault in private namespaces and removes it',
+    imports: ['std', 'process', 'cri', 'terminal'],
+    packages: ['@grpc/grpc-js', '@bufbuild/protobuf'],
+  },
   main: {
     layer: undefined,
-    modules: ['std', 'reader', 'repair', 'trace', 'cli', 'agent', 'controller', 'kubectl', 'lab'],
-    packages: [],
+    does: 'the executable: loads the one host or child process that is asked for',
+    imports: ['std', 'reader', 'trace', 'repair', 'agent', 'cli', 'controller', 'kubectl', 'lab'],
   },
 };
 
@@ -129,23 +229,6 @@ export function folderOf(name: string): string {
   return layer === undefined ? name : `src/${layer}/${name}`;
 }
 
-/** Judgement runs anywhere, a browser included: no Node core module, and nothing that has one. */
-export const PURE_MODULES: readonly string[] = [
-  'std',
-  'go',
-  'model',
-  'recording',
-  'evidence',
-  'redaction',
-  'faults',
-  'checkup',
-  'examine',
-  'graph',
-  'triggers',
-  'api',
-  'console',
-];
-
 /** Modules that must never be reached, through any number of other modules. */
 export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   cli: ['kube'],
@@ -153,8 +236,8 @@ export const UNREACHABLE: Readonly<Record<string, readonly string[]>> = {
   kubectl: ['reader', 'repair'],
 };
 
-/** The modules that decide which node is checked: this one, or a recorded one. */
-export const CHOOSES_A_NODE: readonly string[] = ['reader', 'local-node', 'cli', 'agent'];
+/** The modules that may open the live node; all others take a NodeReader as an argument. */
+export const OPENS_LIVE_NODE: readonly string[] = ['reader', 'local-node', 'cli'];
 
 // src/node/reader/live-node.ts
 export const LIVE_NODE = /^src\/node\/reader\/live-node[.]ts$/;
