@@ -313,6 +313,8 @@ describe('the deed', () => {
     const { log, actionFailure } = await actWith([busy, busy]);
     expect(log).toEqual(['force', 'force']);
     expect(actionFailure).toMatchObject({ what: 'the unmount failed', why: 'target is busy' });
+    const command = `nsenter --target 812 --mount -- umount -f -i --no-canonicalize '${TARGET}'`;
+    expect(actionFailure?.manual?.commands).toEqual([command]);
   });
 
   test('cuts off the server of a FUSE mount where its control files are to be seen', async () => {

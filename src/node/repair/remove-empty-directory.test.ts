@@ -161,6 +161,14 @@ describe('what is gone already is done', () => {
     });
   });
 
+  test('and not when another must stay', async () => {
+    const node = nodeWith({ entries: { other: {}, [TWO]: { isEmpty: false } } });
+    expect(await refusalOf(node)).toMatchObject({
+      state: 'refused',
+      why: expect.stringContaining('not empty'),
+    });
+  });
+
   test('one that is gone is no shortfall', async () => {
     const node = nodeWith({ entries: { [ONE]: {} } });
     expect((await actOn(node)).failure).toBeUndefined();

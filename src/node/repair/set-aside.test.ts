@@ -152,3 +152,35 @@ test('afterwards it is told whether it is kept, and what is left', async () => {
     beside: 'the file is gone, and not kept by us',
   });
 });
+
+test('what the kernel refuses is reported, with the commands to do it by', async () => {
+  const [maker, fixture] = [syntheticNode(), new SyntheticRepair()];
+  fixture.result = { state: 'failed', why: 'no space left on device' };
+  const freshSnapshot = () => snapshotOf(maker);
+  const { writer } = fixture.repair;
+  const failure = await setAside.act(ACTION, writer, freshSnapshot(), { freshSnapshot });
+  expect(failure).toMatchObject({
+    what: 'the file could not be set aside',
+    why: 'no space left on device',
+    isUnending: false,
+    manual: {
+      commands: [
+        `mkdir -p ${KEPT}/${ORPHAN}/pvc-7`,
+        `mv --no-clobber '${FROM}' ${TO}`,
+        `rmdir '${FOLDER}'`,
+      ],
+    },
+  });
+  expect(fixture.log).toEqual([`link ${FROM} as ${TO}`]);
+});
+
+test('nothing is done where we cannot act', async () => {
+  const fixture = new SyntheticRepair();
+  fixture.blocked = 'umount is not there';
+  const { writer } = fixture.repair;
+  expect(await setAside.refuse(ACTION, snapshotOf(syntheticNode()), writer)).toMatchObject({
+    state: 'refused',
+    what: 'we cannot act here',
+    why: 'umount is not there',
+  });
+});
