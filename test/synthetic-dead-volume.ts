@@ -1,7 +1,7 @@
 import type { Action } from '../src/node/model/action.ts';
 import type { OpenFile } from '../src/node/model/node-reader.ts';
-import { madeNodes, ORPHAN } from '../tools/fixtures/dead-volume-mount.ts';
-import type { NodeMaker } from './synthetic-node.ts';
+import { nodes, ORPHAN } from './faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from './synthetic-node.ts';
 
 export const DEAD_TARGET = `/var/lib/kubelet/pods/${ORPHAN}/volumes/kubernetes.io~cephfs/data`;
 export const FORCE: Action<'force-unmount'> = {
@@ -17,8 +17,7 @@ export const FORCE: Action<'force-unmount'> = {
 
 /** The recorded node of the fault, with what only a repair asks for. */
 export function deadNode(name = 'active-cephfs'): NodeMaker {
-  const maker = madeNodes().get(name);
-  if (!maker) throw new Error(`no node ${name}`);
+  const maker = nodeNamed(name, nodes());
   const folder = { type: 'folder', mode: 0o755, owner: 0, device: '254:1', inode: '9' } as const;
   const answer = { ...folder, links: 2, sizeBytes: 0, modifiedMs: 0 };
   const names = DEAD_TARGET.split('/').slice(1, -1);

@@ -34,3 +34,21 @@ export class NodeMaker {
     return new RecordedNode({ clock: this.clock, answers: this.answers });
   }
 }
+
+/** Synthetic nodes by the names of their fixtures. */
+export type SyntheticNodes = Readonly<Record<string, NodeMaker>>;
+
+/** The nodes that descriptions of one kind describe. */
+export function syntheticNodes<T>(
+  described: Readonly<Record<string, T>>,
+  make: (description: T) => NodeMaker,
+): SyntheticNodes {
+  const made = Object.entries(described).map(([name, each]) => [name, make(each)] as const);
+  return Object.fromEntries(made);
+}
+
+export function nodeNamed(name: string, nodes: SyntheticNodes): NodeMaker {
+  const maker = nodes[name];
+  if (!maker) throw new Error(`there is no synthetic node ${name}`);
+  return maker;
+}

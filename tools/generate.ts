@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, extname } from 'node:path';
-import { writeFixtures } from './fixtures.ts';
 import { generateCri } from './generate-cri.ts';
 import { cliPage } from './pages/cli-page.ts';
 import { crdFiles } from './pages/crd-files.ts';
@@ -104,8 +103,6 @@ function withNotice(path: string, notice: string, text: string): string {
 if (import.meta.main) {
   await generateCri();
   console.log('src/lib/cri/generated, lab/runtime/generated');
-  // First of the rest, for the pages show what is judged of them.
-  console.log(`${(await writeFixtures()).length} files of made fixtures`);
   for (const [path, text] of await generatedDocuments()) {
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, text);

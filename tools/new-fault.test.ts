@@ -9,12 +9,9 @@ const PROJECT = join(import.meta.dirname, '..');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-new-fault-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
-const FIXTURES = /\/fixtures(?:\/|$)/;
-
 function copyOfProject(): string {
-  for (const name of ['src', 'lab', 'test', 'package.json', 'tsconfig.base.json']) {
-    const filter = (path: string) => !FIXTURES.test(path);
-    cpSync(join(PROJECT, name), join(scratch, name), { recursive: true, filter });
+  for (const name of ['src', 'lab', 'test', 'tools', 'package.json', 'tsconfig.base.json']) {
+    cpSync(join(PROJECT, name), join(scratch, name), { recursive: true });
   }
   symlinkSync(join(PROJECT, 'node_modules'), join(scratch, 'node_modules'));
   return scratch;
@@ -43,10 +40,10 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   newFault('quiet-journal', project);
   const index = readFileSync(join(project, 'src/node/faults/index.ts'), 'utf8');
   expectOrder(index);
-  const values = [...index.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
-  const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value = '']) => value);
-  const [first = ''] = /^const first.*$/m.exec(index) ?? [];
-  expect(values).toEqual(inOrder.filter((value) => !first.includes(value)));
+  const [list = ''] = /readonly AnyFault\[\] = \[[^\]]*/.exec(index) ?? [];
+  const values = [...list.matchAll(/^ {2}(\w+),$/gm)].map(([, value]) => value);
+  const inOrder = [...index.matchAll(/^import \{ (\w+) \}/gm)].map(([, value]) => value);
+  expect(values).toEqual(inOrder);
   expect(values).toContain('quietJournal');
 
   const include = ['src/node/faults/index.ts', 'src/node/faults/quiet-journal'];
@@ -55,14 +52,13 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   execFileSync(join(PROJECT, 'node_modules/.bin/tsc'), ['-p', project], { stdio: 'pipe' });
 
   const before = runTests(project, 'src/node/faults/quiet-journal/fault.test.ts');
-  expect(before.said).toContain('a broken node gives: found');
+  expect(before.said).toContain('on active-broken > is judged as the name of the fixture says');
   expect(before.status, before.said).toBe(1);
 
-  // Written: here by borrowing the judgement and the nodes of a fault that is.
+  // Written: here with the judgement and the nodes of another fault.
   const folder = join(project, 'src/node/faults/quiet-journal');
-  const fixtures = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures');
-  cpSync(join(fixtures, 'healthy'), join(folder, 'fixtures/healthy'), { recursive: true });
-  cpSync(join(fixtures, BROKEN), join(folder, 'fixtures/broken'), { recursive: true });
+  writeFileSync(join(folder, 'fault.test.ts'), WRITTEN_TEST);
+  rmSync(join(folder, 'fixtures'), { recursive: true });
   writeFileSync(
     join(folder, 'fault.ts'),
     "import { staleSubpathMount } from '../stale-subpath-mount/fault.ts';\n" +
@@ -72,7 +68,19 @@ test('a new fault compiles, is listed in order, and has a test that fails until 
   expect(after.status, after.said).toBe(0);
 }, 120_000);
 
-const BROKEN = 'broken-configmap';
+const WRITTEN_TEST = `import { describeFault } from '../../../../test/describe-fault.ts';
+import { nodes } from '../../../../test/faults/stale-subpath-mount.ts';
+import { nodeNamed } from '../../../../test/synthetic-node.ts';
+import { quietJournal } from './fault.ts';
+
+describeFault(quietJournal, {
+  nodes: {
+    'active-broken': nodeNamed('broken-configmap', nodes()),
+    healthy: nodeNamed('healthy', nodes()),
+  },
+  optionalReads: [{ reads: /\\/pods$/, why: 'no mount is stale' }],
+});
+`;
 
 test.each([
   ['journal', 'is no name'],

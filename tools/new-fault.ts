@@ -19,7 +19,7 @@ export function newFault(name: string, project: string): readonly string[] {
     ['fault.test.ts', test(value)],
     ['README.md', page(name)],
   ]);
-  mkdirSync(join(project, folder, 'fixtures'), { recursive: true });
+  mkdirSync(join(project, folder), { recursive: true });
   for (const [file, text] of files) writeFileSync(join(project, folder, file), text);
   const index = join(project, 'src/node/faults/index.ts');
   writeFileSync(index, withFault(readFileSync(index, 'utf8'), name, value));
@@ -31,10 +31,10 @@ function withFault(text: string, name: string, value: string): string {
   const found = [...text.matchAll(IMPORT)];
   const following = found.filter(([, , folder = '']) => folder > name);
   const line = `import { ${value} } from './${name}/fault.ts';\n`;
-  const [after = '\n/** Without'] = following[0] ?? [];
+  const [after = '\n/** Every fault'] = following[0] ?? [];
   // Those that are reported first stand in a list of their own.
   const next = following.find(([, each]) => text.includes(`\n  ${each},\n`));
-  const listed = next === undefined ? '\n];' : `\n  ${next[1]},`;
+  const listed = next === undefined ? '\n].toSorted' : `\n  ${next[1]},`;
   return text.replace(after, line + after).replace(listed, `\n  ${value},${listed}`);
 }
 
@@ -73,23 +73,15 @@ export function diagnose({ kubelet }: Evidence): Verdict {
 `;
 
 function test(value: string): string {
-  return `import { join } from 'node:path';
-import { expect, test } from 'vitest';
-import { describeFault } from '../../../../test/describe-fault.ts';
-import { replayCheck } from '../../checkup/replay.ts';
-import { bundleOfFiles } from '../../reader/bundle.ts';
-import { bundleFilesIn } from '../../reader/bundle-folder.ts';
+  return `import { describeFault } from '../../../../test/describe-fault.ts';
+import { syntheticWorker } from '../../../../test/synthetic-worker.ts';
 import { ${value} } from './fault.ts';
 
-describeFault(${value}, import.meta.dirname);
-
-test.each([
-  ['broken', 'found'],
-  ['healthy', 'clear'],
-])('a %s node gives: %s', async (name, verdict) => {
-  const bundle = bundleOfFiles(bundleFilesIn(join(import.meta.dirname, 'fixtures', name)));
-  const { faults } = await replayCheck(bundle, [${value}], undefined);
-  expect(faults[0]?.verdict).toBe(verdict);
+describeFault(${value}, {
+  nodes: {
+    'active-broken': syntheticWorker({ mounts: [] }),
+    healthy: syntheticWorker({ mounts: [] }),
+  },
 });
 `;
 }
@@ -99,8 +91,7 @@ function page(name: string): string {
   return `# ${name}\n\n${headings.map((heading) => `## ${heading}\n`).join('\n')}`;
 }
 
-const NEXT = `Next: record a broken and a healthy node (kubediag bundle) into fixtures/broken and fixtures/healthy,
-judge them in diagnose.ts, write the page, then npm run generate. CONTRIBUTING.md has the steps.`;
+const NEXT = `Next: describe a broken and a healthy node in fault.test.ts, judge them in diagnose.ts, write the page, then npm run generate. CONTRIBUTING.md has the steps.`;
 
 if (import.meta.main) {
   const [name = ''] = process.argv.slice(2);

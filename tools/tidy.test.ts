@@ -62,7 +62,7 @@ test('the fault list is the fault folders, in order', async () => {
 });
 
 test('every fault folder is whole', () => {
-  const parts = ['fault.ts', 'diagnose.ts', 'fault.test.ts', 'README.md', 'fixtures/healthy'];
+  const parts = ['fault.ts', 'fault.test.ts', 'README.md', 'fixtures/golden.json'];
   const missing = faultFolders
     .flatMap((folder) => parts.map((part) => join('src/node/faults', folder, part)))
     .filter((path) => !existsSync(path));

@@ -6,13 +6,22 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { VERSION } from '../../src/hosts/local-node/product-version.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
+import { fixturePaths, writeFixture } from '../fault-fixtures.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
-const FAULTS = join(PROJECT, 'src/node/faults');
-const FIXTURES = join(FAULTS, 'stale-subpath-mount/fixtures');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-cli-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
+const FIXTURES = join(scratch, 'stale-subpath-mount');
+/** Fixtures of other faults that have many sentences. */
+const OTHERS = [
+  'container-without-log-path/damaged-and-active',
+  'dead-volume-mount/active-csi-by-its-stacks',
+  'leftover-volume-directory/still-written-by-two',
+  'orphaned-volume-metadata/active-kubelet-complains',
+];
+const stale = (await fixturePaths()).filter((path) => path.startsWith('stale-subpath-mount/'));
+for (const path of [...stale, ...OTHERS]) await writeFixture(path, scratch);
 
 /** Runs the program as a script would: no terminal, no colour. */
 function kubediag(...args: readonly string[]) {
@@ -23,7 +32,7 @@ function kubediag(...args: readonly string[]) {
   return { code: status, stdout, stderr };
 }
 
-/** A made node holds what its own fault asks; the others could only say that they do not know. */
+/** A fixture holds what its own fault asks; the verdict of every other fault is `unknown`. */
 const replay = (fixture: string, ...args: readonly string[]) =>
   kubediag('replay', join(FIXTURES, fixture), 'stale-subpath-mount', ...args);
 
@@ -151,16 +160,13 @@ describe('what a script reads', () => {
 
 describe('what a person reads', () => {
   test.each([
-    'stale-subpath-mount/fixtures/broken-configmap',
-    'stale-subpath-mount/fixtures/seed-issue-68211',
-    'stale-subpath-mount/fixtures/two-containers',
-    'stale-subpath-mount/fixtures/runtime-silent',
-    'container-without-log-path/fixtures/damaged-and-active',
-    'dead-volume-mount/fixtures/active-csi-by-its-stacks',
-    'leftover-volume-directory/fixtures/still-written-by-two',
-    'orphaned-volume-metadata/fixtures/active-kubelet-complains',
+    'stale-subpath-mount/broken-configmap',
+    'stale-subpath-mount/seed-issue-68211',
+    'stale-subpath-mount/two-containers',
+    'stale-subpath-mount/runtime-silent',
+    ...OTHERS,
   ])('no sentence of %s is broken in a pipe', (fixture) => {
-    const path = join(FAULTS, fixture);
+    const path = join(scratch, fixture);
     const { faults } = JSON.parse(kubediag('replay', path, '-o', 'json').stdout) as Report;
     const lines = kubediag('replay', path, '-v').stdout.split('\n');
     const [sick] = faults.filter(({ findings }) => findings.length > 0);

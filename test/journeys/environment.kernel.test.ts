@@ -2,15 +2,13 @@ import { chownSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { writeFixture } from '../fault-fixtures.ts';
 import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-environment-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
-const FIXTURE = join(
-  import.meta.dirname,
-  '../../src/node/faults/stale-subpath-mount/fixtures/broken-configmap',
-);
+const FIXTURE = await writeFixture('stale-subpath-mount/broken-configmap', scratch);
 
 const NOBODY = 65_534;
 /** As root, but without the power to read what is others'. */

@@ -2,13 +2,12 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { bundleFilesIn } from '../../src/hosts/local-node/bundle-folder.ts';
-import { manifestOf } from '../../src/node/recording/bundle.ts';
+import { filesOfBundle, manifestOf } from '../../src/node/recording/bundle.ts';
+import { fixtureAt } from '../fault-fixtures.ts';
 import { EXECUTABLE, runProgram } from '../rig/run-kubediag.ts';
 import { syntheticAgent } from '../synthetic-agent.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
-const FIXTURE = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures/broken-configmap');
+const FILES = await filesOfBundle(await fixtureAt('stale-subpath-mount/broken-configmap'));
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-hostile-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
@@ -52,13 +51,14 @@ async function run(commands: readonly (readonly string[])[], where: 'terminal' |
 async function hostileBundle(): Promise<string> {
   const folder = join(scratch, 'bundle');
   mkdirSync(folder);
-  const files = new Map(bundleFilesIn(FIXTURE));
-  const answers = readFileSync(join(FIXTURE, 'answers.jsonl'), 'utf8')
+  const files = new Map(FILES);
+  const answers = new TextDecoder()
+    .decode(files.get('answers.jsonl'))
     .replaceAll('web-0', inJson(`web-0${HOSTILE}`))
     .replaceAll('app.conf', inJson(`app${HOSTILE}${TITLE}.conf`));
   files.set('answers.jsonl', Buffer.from(answers));
   const clock = new Date('2026-01-02T03:04:05Z');
-  const manifest = { recording: { clock }, madeBy: 'by hand', tookMs: 12, settings: {} };
+  const manifest = { recording: { clock }, madeBy: 'synthetic', tookMs: 12, settings: {} };
   files.set('manifest.json', await manifestOf(manifest, files));
   for (const [name, content] of files) writeFileSync(join(folder, name), content);
   return folder;

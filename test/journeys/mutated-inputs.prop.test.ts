@@ -6,13 +6,17 @@ import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
 import { textsOf } from '../../src/hosts/cli/input/read-given.ts';
 import { lintManifests } from '../../src/hosts/cli/manifests/lint-manifests.ts';
 import { yamlText } from '../../src/hosts/cli/screens/show-report.ts';
-import { bundleFilesIn } from '../../src/hosts/local-node/bundle-folder.ts';
-import { textAt } from '../../src/lib/std/json.ts';
 import { replayCheck } from '../../src/node/checkup/replay.ts';
 import type { Report } from '../../src/node/checkup/report.ts';
 import { faults } from '../../src/node/faults/index.ts';
-import { bundleOfFiles, manifestOf } from '../../src/node/recording/bundle.ts';
+import {
+  type Bundle,
+  bundleOfFiles,
+  filesOfBundle,
+  manifestOf,
+} from '../../src/node/recording/bundle.ts';
 import { BundleError } from '../../src/node/recording/bundle-error.ts';
+import { fixtureAt, fixturePaths } from '../fault-fixtures.ts';
 
 /** The same inputs in every run; a failure can be repeated by its path. */
 const SEED = 20_261_116;
@@ -23,20 +27,29 @@ const filesIn = (folder: string) =>
     .filter((entry) => entry.isFile() && !entry.name.endsWith('README.md'))
     .map(({ name }) => join(ROOT, folder, name));
 
-/** Every recorded node, and the fault that it is about. */
-const FIXTURES = faults.flatMap(({ id }) =>
-  readdirSync(join(ROOT, 'src/node/faults', id, 'fixtures'), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ id, folder: join(ROOT, 'src/node/faults', id, 'fixtures', name) })),
+/** Every fixture: "stale-subpath-mount/broken-configmap". */
+const FIXTURES = await fixturePaths();
+const BUNDLES = new Map(
+  await Promise.all(FIXTURES.map(async (path) => [path, await fixtureAt(path)] as const)),
 );
 
-function linesOf(folder: string): readonly string[] {
-  return readFileSync(join(folder, 'answers.jsonl'), 'utf8').split('\n').filter(Boolean);
+function bundleAt(path: string): Bundle {
+  const bundle = BUNDLES.get(path);
+  if (!bundle) throw new Error(path);
+  return bundle;
 }
 
-/** As its golden answer says. */
-function verdictIn(folder: string): string | undefined {
-  return textAt(JSON.parse(readFileSync(`${folder}.json`, 'utf8')), 'verdict');
+const faultOf = (path: string) => path.split('/')[0] ?? '';
+
+async function linesOf(path: string): Promise<readonly string[]> {
+  const answers = (await filesOfBundle(bundleAt(path))).get('answers.jsonl');
+  return new TextDecoder().decode(answers).split('\n').filter(Boolean);
+}
+
+async function hasFault(path: string): Promise<boolean> {
+  const about = faults.filter(({ id }) => id === faultOf(path));
+  const report = await replayCheck(bundleAt(path), about, undefined);
+  return report.faults[0]?.verdict === 'found';
 }
 
 /** What an attacker, a bad disk or a bad hand makes of a text. */
@@ -76,8 +89,8 @@ describe('whatever is done to a text', () => {
     let judged = 0;
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...FIXTURES), fc.nat(), mutations, async (...given) => {
-        const [{ folder }, line, changes] = given;
-        const report = await judgedOn(folder, withChange(linesOf(folder), line, changes));
+        const [path, line, changes] = given;
+        const report = await judgedOn(path, withChange(await linesOf(path), line, changes));
         judged += report ? 1 : 0;
       }),
       { numRuns: 300, seed: SEED },
@@ -86,18 +99,19 @@ describe('whatever is done to a text', () => {
   }, 60_000);
 
   test('a recorded node with a fault is never clear because one of its answers is garbage', async () => {
-    const sick = FIXTURES.filter(({ folder }) => verdictIn(folder) === 'found');
+    const judgements = await Promise.all(FIXTURES.map(hasFault));
+    const faulty = FIXTURES.filter((_, at) => judgements[at]);
     let still = 0;
     await fc.assert(
       fc.asyncProperty(
-        fc.constantFrom(...sick),
+        fc.constantFrom(...faulty),
         fc.nat(),
         fc.constantFrom(...SPLINTERS),
-        async ({ folder, id }, line, garbage) => {
-          const report = await judgedOn(folder, withGarbage(linesOf(folder), line, garbage));
-          const verdict = report?.faults.find(({ name }) => name === id)?.verdict;
+        async (path, line, garbage) => {
+          const report = await judgedOn(path, withGarbage(await linesOf(path), line, garbage));
+          const verdict = report?.faults.find(({ name }) => name === faultOf(path))?.verdict;
           if (verdict === 'found') still += 1;
-          expect(verdict, `${folder} ${line} ${garbage.slice(0, 20)}`).not.toBe('clear');
+          expect(verdict, `${path} ${line} ${garbage.slice(0, 20)}`).not.toBe('clear');
         },
       ),
       { numRuns: 300, seed: SEED },
@@ -165,9 +179,9 @@ function withGarbage(lines: readonly string[], number: number, garbage: string):
 }
 
 /** The report on that node with these answers, or none when they make no bundle. */
-async function judgedOn(folder: string, answers: string): Promise<Report | undefined> {
-  const files = new Map(bundleFilesIn(folder));
-  const bundle = await bundleOfFiles(files);
+async function judgedOn(path: string, answers: string): Promise<Report | undefined> {
+  const bundle = bundleAt(path);
+  const files = new Map(await filesOfBundle(bundle));
   files.set('answers.jsonl', Buffer.from(answers));
   files.set('manifest.json', await manifestOf(bundle, files));
   try {

@@ -12,14 +12,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { VERSION } from '../../src/hosts/local-node/product-version.ts';
+import { writeFixture } from '../fault-fixtures.ts';
 import { EXECUTABLE } from '../rig/run-kubediag.ts';
 
-const PROJECT = join(import.meta.dirname, '../..');
-const FIXTURE = join(PROJECT, 'src/node/faults/stale-subpath-mount/fixtures/healthy');
 const scratch = mkdtempSync(join(tmpdir(), 'kubediag-odd-'));
 afterAll(() => rmSync(scratch, { recursive: true }));
 
 const at = (name: string) => join(scratch, name);
+const FIXTURE = await writeFixture('stale-subpath-mount/healthy', scratch);
 
 /** A run that has not ended by now waits for something that will never come. */
 const ENDS_MS = 20_000;

@@ -1,17 +1,17 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { examinedReport } from '../../src/hosts/cli/commands/examine.ts';
 import { readGiven } from '../../src/hosts/cli/input/read-given.ts';
-import type { Report } from '../../src/node/checkup/report.ts';
 import { NEWEST_KUBEEDGE } from '../../src/node/evidence/kubelet/edgecore-versions.ts';
 import { NEWEST_KUBELET } from '../../src/node/evidence/kubelet/verified-version.ts';
 import { faults } from '../../src/node/faults/index.ts';
 import type { AnyFault } from '../../src/node/model/fault.ts';
 import { FINDING_STATES, type FindingState } from '../../src/node/model/finding.ts';
 import { CONDITION_REASONS } from '../../src/pipeline/api/reasons.ts';
+import { fixturesFolder } from '../../test/fault-fixtures.ts';
+import type { GoldenAnswer } from '../../test/golden-answer.ts';
 import { declaredAs } from './doc-comments.ts';
 import { code, tableOf } from './markdown.ts';
-import { fixturesOf, judgedFixture } from './recorded-nodes.ts';
 
 /** docs/reference/faults.md: every fault with what its manifest says. */
 export async function faultsPage(): Promise<string> {
@@ -79,25 +79,26 @@ async function reasonRows(fault: AnyFault): Promise<readonly (readonly string[])
   });
 }
 
-/** Which state comes with which reason is derived by running every fixture. */
+/** Which state comes with which reason: the golden answers show it, and tests hold them to the code. */
 async function statesByReason(fault: AnyFault): Promise<ReadonlyMap<string, Set<FindingState>>> {
   const states = new Map<string, Set<FindingState>>();
-  for (const folder of fixturesOf(fault)) {
-    const { report } = await judgedFixture(folder);
-    addStates(states, fault, report);
-  }
+  const golden = readFileSync(join(fixturesFolder(fault), 'golden.json'), 'utf8');
+  const answers = Object.values(JSON.parse(golden) as Record<string, GoldenAnswer>);
+  for (const { findings } of answers) addStates(states, findings);
   // Some reasons only occur with loose texts: on a node more would be known.
   for (const name of readdirSync(LOOSE_TEXTS)) {
     const given = await readGiven([join(LOOSE_TEXTS, name)]);
-    addStates(states, fault, await examinedReport(given, 0));
+    const report = await examinedReport(given, 0);
+    addStates(states, report.faults.find(({ name: id }) => id === fault.id)?.findings ?? []);
   }
   return states;
 }
 
 const LOOSE_TEXTS = 'test/loose-texts';
 
-function addStates(states: Map<string, Set<FindingState>>, fault: AnyFault, report: Report): void {
-  const findings = report.faults.find(({ name }) => name === fault.id)?.findings ?? [];
+type Shown = Pick<GoldenAnswer['findings'][number], 'reason' | 'state'>;
+
+function addStates(states: Map<string, Set<FindingState>>, findings: readonly Shown[]): void {
   for (const { reason, state } of findings) {
     states.set(reason, (states.get(reason) ?? new Set<FindingState>()).add(state));
   }

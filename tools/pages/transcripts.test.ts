@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { withTranscripts } from './transcripts.ts';
 
-const FIXTURE = 'src/node/faults/stale-subpath-mount/fixtures/broken-configmap';
+const FIXTURE = 'stale-subpath-mount/broken-configmap';
 const marked = (command: string, inside = '') =>
   `before\n<!-- transcript: kubediag ${command} | ${FIXTURE} -->\n${inside}<!-- end of transcript -->\nafter\n`;
 

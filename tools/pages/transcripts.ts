@@ -3,20 +3,25 @@ import { totalsText } from '../../src/hosts/cli/recovery/recovery-totals.ts';
 import { showPlan } from '../../src/hosts/cli/screens/show-plan.ts';
 import { showReport } from '../../src/hosts/cli/screens/show-report.ts';
 import type { Terminal } from '../../src/lib/terminal/terminal.ts';
-import { judgedFixture } from './recorded-nodes.ts';
+import { checkUp } from '../../src/node/checkup/judge-faults.ts';
+import { makeReport } from '../../src/node/checkup/make-report.ts';
+import { nodeFacts } from '../../src/node/checkup/node-facts.ts';
+import { takeSnapshot } from '../../src/node/checkup/take-snapshot.ts';
+import { faults } from '../../src/node/faults/index.ts';
+import { RecordedNode } from '../../src/node/recording/recorded-node.ts';
+import { fixtureAt } from '../../test/fault-fixtures.ts';
 
 /** The screen that a page shows; a fault's page is itself shown in a terminal, with a margin. */
 const COLUMNS = 80;
 const MARGIN = 6;
 
-// <!-- transcript: kubediag check | src/node/faults/stale-subpath-mount/fixtures/broken-configmap -->
+// <!-- transcript: kubediag check | stale-subpath-mount/broken-configmap -->
 // <!-- end of transcript -->
 const TRANSCRIPT =
   /(<!-- transcript: kubediag ([^|]+) \| (\S+) -->\n)[\s\S]*?(<!-- end of transcript -->)/g;
 
 /**
- * A page with what each marked command prints to standard output on the recorded node that the mark
- * names. The text between the marks is replaced; a page without marks stays as it is.
+ * A page with what each marked command prints to standard output on the fixture that the mark names. The text between the marks is replaced; a page without marks stays as it is.
  */
 export async function withTranscripts(path: string, text: string): Promise<string> {
   const isIndented = path.startsWith('src/node/faults/');
@@ -27,8 +32,8 @@ export async function withTranscripts(path: string, text: string): Promise<strin
   let result = '';
   let at = 0;
   for (const match of text.matchAll(TRANSCRIPT)) {
-    const [whole, opening = '', command = '', folder = '', closing = ''] = match;
-    const screen = await screenOfCommand(command, folder, COLUMNS - (isIndented ? MARGIN : 0));
+    const [whole, opening = '', command = '', fixture = '', closing = ''] = match;
+    const screen = await screenOfCommand(command, fixture, COLUMNS - (isIndented ? MARGIN : 0));
     const lines = `$ kubediag ${command}\n${screen}`.trimEnd().split('\n');
     const shown = lines.map((line) => line.trimEnd());
     const block = isIndented
@@ -40,8 +45,8 @@ export async function withTranscripts(path: string, text: string): Promise<strin
   return result + text.slice(at);
 }
 
-async function screenOfCommand(command: string, folder: string, width: number): Promise<string> {
-  const { report, judged } = await judgedFixture(folder);
+async function screenOfCommand(command: string, fixture: string, width: number): Promise<string> {
+  const { report, judged } = await judgedFixture(fixture);
   const { terminal, shown } = paper(width);
   const [verb, name, ...options] = command.split(' ');
   if (verb === 'check' && options.length === 0) {
@@ -53,15 +58,23 @@ async function screenOfCommand(command: string, folder: string, width: number): 
     const [first] = one;
     if (!first) throw new Error(`${command}: there is no such fault`);
     const chosen = chooseFindings(first.fault, { report, judged: one }, {});
-    if ('nothing' in chosen) throw new Error(`${command} on ${folder}: ${chosen.nothing}`);
+    if ('nothing' in chosen) throw new Error(`${command} on ${fixture}: ${chosen.nothing}`);
     showPlan({ fault: first.fault, findings: chosen.taken }, { report, judged }, terminal);
-    // A recorded node cannot be repaired, so this is the plan when nothing objects.
+    // A recorded node cannot be repaired, so this is what is printed when nothing objects.
     const totals = { repaired: chosen.taken.length, refused: 0, failed: 0, left: 0 };
     terminal.out(totalsText(totals, true));
   } else {
     throw new Error(`no transcript can be made of: kubediag ${command}`);
   }
   return shown();
+}
+
+/** A fixture, judged as `kubediag replay` does it. */
+async function judgedFixture(fixture: string) {
+  const { recording, settings, tookMs } = await fixtureAt(fixture);
+  const snapshot = takeSnapshot(new RecordedNode(recording), settings);
+  const judged = await checkUp(faults, snapshot);
+  return { judged, report: makeReport({ ...(await nodeFacts(snapshot)), tookMs }, judged) };
 }
 
 /** A terminal that collects standard output, without colour. */

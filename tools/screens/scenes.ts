@@ -1,13 +1,13 @@
 import type { NodeReader } from '../../src/node/model/node-reader.ts';
+import { nodes as unloggedNodes } from '../../test/faults/container-without-log-path.ts';
+import { nodes as deadMountNodes } from '../../test/faults/dead-volume-mount.ts';
+import { nodes as notRunningNodes } from '../../test/faults/kubelet-not-running.ts';
+import { nodes as leftoverNodes } from '../../test/faults/leftover-volume-directory.ts';
+import { nodes as metadataNodes } from '../../test/faults/orphaned-volume-metadata.ts';
+import { nodes as staleMountNodes } from '../../test/faults/stale-subpath-mount.ts';
 import { makeFolder } from '../../test/synthetic-kubelet.ts';
-import { NodeMaker } from '../../test/synthetic-node.ts';
+import { NodeMaker, nodeNamed } from '../../test/synthetic-node.ts';
 import { syntheticNodeWithVolumes } from '../../test/synthetic-volumes.ts';
-import { madeNodes as unloggedNodes } from '../fixtures/container-without-log-path.ts';
-import { madeNodes as deadMountNodes } from '../fixtures/dead-volume-mount.ts';
-import { madeNodes as notRunningNodes } from '../fixtures/kubelet-not-running.ts';
-import { madeNodes as leftoverNodes } from '../fixtures/leftover-volume-directory.ts';
-import { madeNodes as metadataNodes } from '../fixtures/orphaned-volume-metadata.ts';
-import { madeNodes as staleMountNodes } from '../fixtures/stale-subpath-mount.ts';
 import { DeniedNode } from './denied-node.ts';
 import { LayeredNode } from './layered-node.ts';
 import { SeenByInit } from './seen-by-init.ts';
@@ -31,13 +31,7 @@ const HEALTHY: readonly NodeMaker[] = [
   unloggedNodes,
   staleMountNodes,
   notRunningNodes,
-].map((madeNodes) => named(madeNodes(), 'healthy'));
-
-function named(nodes: ReadonlyMap<string, NodeMaker>, name: string): NodeMaker {
-  const node = nodes.get(name);
-  if (!node) throw new Error(`there is no made node ${name}`);
-  return node;
-}
+].map((nodes) => nodeNamed('healthy', nodes()));
 
 /** Whatever these nodes do not say is as on a healthy one. */
 function otherwiseHealthy(...nodes: readonly NodeMaker[]): NodeReader {
@@ -67,7 +61,7 @@ function manyFindings(): NodeReader {
     plugin: 'kubernetes.io~nfs',
     entries: { share: {}, [`share.deleting~${859_156_558 + at}`]: {} },
   }));
-  const metadata = named(metadataNodes(), 'active-kubelet-complains');
+  const metadata = nodeNamed('active-kubelet-complains', metadataNodes());
   const listed = new NodeMaker();
   listed.clock = metadata.clock;
   const asked = { scheme: 'http', address: '127.0.0.1', port: 10255, path: '/pods' } as const;
@@ -82,7 +76,7 @@ function manyFindings(): NodeReader {
 
 /** The kubelet has crashed; its folder and its program are there, and all that it mounted. */
 function kubeletDead(): NodeReader {
-  const maker = named(notRunningNodes(), 'active-crashed');
+  const maker = nodeNamed('active-crashed', notRunningNodes());
   makeFolder(maker, '', '/usr/bin/kubelet', { type: 'file' });
   const asked = { program: '/usr/bin/kubelet', arguments: ['--version'] };
   maker.set('version', asked, { answer: 'Kubernetes v1.34.1\n' });
@@ -94,7 +88,7 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'one-finding',
     title: 'one finding',
-    node: () => otherwiseHealthy(named(staleMountNodes(), 'broken-configmap')),
+    node: () => otherwiseHealthy(nodeNamed('broken-configmap', staleMountNodes())),
     tookMs: 431,
   },
   {
@@ -119,7 +113,7 @@ export const SCENES: readonly Scene[] = [
   {
     name: 'hung-mount',
     title: 'a mount whose server does not answer, and which the kubelet waits for',
-    node: () => otherwiseHealthy(named(deadMountNodes(), 'active-cephfs')),
+    node: () => otherwiseHealthy(nodeNamed('active-cephfs', deadMountNodes())),
     tookMs: 6_412,
   },
 ];
@@ -128,6 +122,6 @@ export const SCENES: readonly Scene[] = [
 export const PICTURE: Scene = {
   name: 'check',
   title: 'a container without a log path',
-  node: () => otherwiseHealthy(named(unloggedNodes(), 'active-collector')),
+  node: () => otherwiseHealthy(nodeNamed('active-collector', unloggedNodes())),
   tookMs: 417,
 };

@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
-import { madeNodes } from '../../../tools/fixtures/kubelet-not-running.ts';
+import { nodes } from '../../../test/faults/kubelet-not-running.ts';
+import { nodeNamed } from '../../../test/synthetic-node.ts';
 import { kubeletNotRunning } from '../faults/kubelet-not-running/fault.ts';
 import { checkUp } from './judge-faults.ts';
 import { takeSnapshot } from './take-snapshot.ts';
 
 test('whoever asks about one pod is told of what concerns every pod of the node', async () => {
-  const node = madeNodes().get('active-crashed')?.build();
-  if (!node) throw new Error('there is no such node');
+  const node = nodeNamed('active-crashed', nodes()).build();
   const only = { namespace: 'default', name: 'web-0' };
   const [judged] = await checkUp([kubeletNotRunning], takeSnapshot(node), only);
   expect(judged?.verdict).toMatchObject({ state: 'found', findings: [{ state: 'active' }] });

@@ -1,13 +1,12 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fixtureAt } from '../../../test/fault-fixtures.ts';
 import { textOf } from '../../lib/std/text-codec.ts';
 import { replayCheck } from '../checkup/replay.ts';
 import { faults } from '../faults/index.ts';
 import { attempt } from '../model/attempt.ts';
 import type { QuestionKind } from '../model/node-reader.ts';
-import { type Bundle, bundleOfFiles, manifestOf } from './bundle.ts';
+import { type Bundle, bundleOfFiles, filesOfBundle, manifestOf } from './bundle.ts';
 import { BundleError } from './bundle-error.ts';
 import { RecordedNode } from './recorded-node.ts';
 import { questionOf } from './recording.ts';
@@ -28,11 +27,8 @@ async function read(lines: readonly string[], manifest: object = {}): Promise<Bu
   }
 }
 
-const FIXTURE = join(
-  import.meta.dirname,
-  '../faults/stale-subpath-mount/fixtures/broken-configmap/answers.jsonl',
-);
-const SOUND = readFileSync(FIXTURE, 'utf8').split('\n').filter(Boolean);
+const FILES = await filesOfBundle(await fixtureAt('stale-subpath-mount/broken-configmap'));
+const SOUND = new TextDecoder().decode(FILES.get('answers.jsonl')).split('\n').filter(Boolean);
 
 const text = expect.any(String);
 const number = expect.any(Number);

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { ORPHAN } from '../../../test/faults/dead-volume-mount.ts';
 import {
   FORCE as ACTION,
   filesOf,
@@ -10,7 +11,6 @@ import {
 } from '../../../test/synthetic-dead-volume.ts';
 import type { NodeMaker } from '../../../test/synthetic-node.ts';
 import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
-import { ORPHAN } from '../../../tools/fixtures/dead-volume-mount.ts';
 import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Outcome } from '../model/action.ts';
 import type { ProcessEntry } from '../model/node-reader.ts';

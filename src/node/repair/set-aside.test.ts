@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../test/synthetic-node.ts';
+import { nodes, ORPHAN } from '../../../test/faults/orphaned-volume-metadata.ts';
+import { type NodeMaker, nodeNamed } from '../../../test/synthetic-node.ts';
 import { SyntheticRepair } from '../../../test/synthetic-repair.ts';
-import { madeNodes, ORPHAN } from '../../../tools/fixtures/orphaned-volume-metadata.ts';
 import { takeSnapshot } from '../checkup/take-snapshot.ts';
 import type { Action } from '../model/action.ts';
 import type { FileStatus } from '../model/node-reader.ts';
@@ -32,8 +32,7 @@ function gone(maker: NodeMaker, path: string): NodeMaker {
 
 /** The recorded node of the fault, with what only a repair asks for; nothing is kept yet. */
 function syntheticNode(): NodeMaker {
-  const maker = madeNodes().get('latent-silent');
-  if (!maker) throw new Error('no such node');
+  const maker = nodeNamed('latent-silent', nodes());
   const names = FOLDER.split('/').slice(1);
   for (const depth of names.keys()) put(maker, `/${names.slice(0, depth + 1).join('/')}`, 'folder');
   put(maker, FROM, 'file', '70');

@@ -1,26 +1,23 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { answerOn, fixtureAt } from '../../../test/fault-fixtures.ts';
 import { SyntheticWalk } from '../../../test/synthetic-walk.ts';
-import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
 import { checkUp, findingId } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { bundleOfFiles } from '../../node/recording/bundle.ts';
+import { staleSubpathMount } from '../../node/faults/stale-subpath-mount/fault.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import type { Intent, JournalRecord } from '../../node/repair/journal.ts';
 import type { ProcessorHost } from '../operations/processor-host.ts';
 import { type HostRequest, stepsOn } from './run-step.ts';
 
-const FIXTURES = join(import.meta.dirname, '../../node/faults/stale-subpath-mount/fixtures');
 const BROKEN = 'broken-configmap';
 /** Four of them hurt. */
 const SEVERAL = 'recorded-kubelet-1.18.8-active';
 
 /** What hurts on a recorded node. */
-function activeIn(fixture: string): FaultReport['findings'] {
-  const text = readFileSync(join(FIXTURES, `${fixture}.json`), 'utf8');
-  return (JSON.parse(text) as FaultReport).findings.filter(({ state }) => state === 'active');
+async function activeIn(fixture: string): Promise<FaultReport['findings']> {
+  const { findings } = await answerOn(staleSubpathMount, fixture);
+  return findings.filter(({ state }) => state === 'active');
 }
 
 /** A recorded node with stale mounts, on which an act is only written down. */
@@ -38,9 +35,7 @@ class Patient {
     request: HostRequest,
     use: (host: ProcessorHost) => Promise<T>,
   ): Promise<T> => {
-    const { recording, settings } = await bundleOfFiles(
-      bundleFilesIn(join(FIXTURES, this.fixture)),
-    );
+    const { recording, settings } = await fixtureAt(`stale-subpath-mount/${this.fixture}`);
     const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
     return use({
       ...request,
@@ -91,7 +86,7 @@ async function diagnosed(patient: Patient, spec: object): Promise<SyntheticWalk>
   return walk;
 }
 
-const active = activeIn(BROKEN);
+const active = await activeIn(BROKEN);
 const actionTextFor = ({ id, subject }: (typeof active)[number]) => ({
   kind: 'unmount',
   fault: 'stale-subpath-mount',
@@ -194,7 +189,7 @@ test('an approval is for the plan that was seen: what else is found waits again'
 });
 
 test('what was approved and done is told, though something else waits to be approved', async () => {
-  const several = activeIn(SEVERAL);
+  const several = await activeIn(SEVERAL);
   const [first, second, ...others] = several.map(({ id }) => id);
   if (first === undefined || second === undefined) throw new Error('too few findings');
   const patient = new Patient(SEVERAL);

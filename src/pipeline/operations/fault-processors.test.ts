@@ -1,12 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
+import { answerOn, fixtureAt, fixturePaths } from '../../../test/fault-fixtures.ts';
 import { checkUp } from '../../node/checkup/judge-faults.ts';
 import type { FaultReport } from '../../node/checkup/report.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
 import { faults } from '../../node/faults/index.ts';
-import { bundleOfFiles } from '../../node/recording/bundle.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkGraph } from '../graph/check-graph.ts';
 import { STEP_MESSAGE_CHARACTERS_MAX } from '../graph/limits.ts';
@@ -17,25 +14,27 @@ import { FINDINGS_STORED_MAX } from './limits.ts';
 import type { OperationResult, StepInput } from './operation-result.ts';
 import type { Consent, ProcessorHost } from './processor-host.ts';
 
-const recorded = faults.flatMap((fault) => {
-  const home = join(import.meta.dirname, '../../node/faults', fault.id, 'fixtures');
-  return readdirSync(home, { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => ({ fault, name, home }));
-});
+const paths = await fixturePaths();
+const fixtures = await Promise.all(
+  paths.map(async (path) => {
+    const fault = faults.find(({ id }) => path.startsWith(`${id}/`));
+    if (!fault) throw new Error(path);
+    const bundle = await fixtureAt(path);
+    return { path, fault, bundle, report: await answerOn(fault, bundle) };
+  }),
+);
 
-type Recorded = (typeof recorded)[number];
+type Fixture = (typeof fixtures)[number];
 
-function goldenOf({ home, name }: Recorded): FaultReport {
-  return JSON.parse(readFileSync(join(home, `${name}.json`), 'utf8')) as FaultReport;
+function fixtureNamed(path: string): Fixture {
+  const fixture = fixtures.find((each) => each.path === path);
+  if (!fixture) throw new Error(path);
+  return fixture;
 }
 
 /** A recorded node that lets steps plan, and where an attempt to change anything is a mistake. */
-async function hostOn(
-  { home, name }: Recorded,
-  consent: Consent = { given: 'to-plan' },
-): Promise<ProcessorHost> {
-  const { recording, settings } = await bundleOfFiles(bundleFilesIn(join(home, name)));
+function hostOn({ bundle }: Fixture, consent: Consent = { given: 'to-plan' }): ProcessorHost {
+  const { recording, settings } = bundle;
   const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const forbidden = () => Promise.reject(new Error('it must not come so far'));
   return {
@@ -63,15 +62,14 @@ function run(path: string, input: StepInput, host: ProcessorHost): Promise<Opera
 
 const isUrgent = ({ state }: { state: string }) => state === 'active' || state === 'damaged';
 
-describe.each(recorded)('$fault.id on $name', (each) => {
-  const { fault } = each;
+describe.each(fixtures)('$path', (each) => {
+  const { fault, report } = each;
   const steps = stepsOf(fault);
-  const golden = goldenOf(each);
-  const urgent = golden.findings.filter(isUrgent);
+  const urgent = report.findings.filter(isUrgent);
 
   test('the diagnoser succeeds only where it hurts, and tells what the report tells', async () => {
-    const result = await run(steps.diagnoserPath, {}, await hostOn(each));
-    const reported = golden.findings.filter(({ state }) => state !== 'benign');
+    const result = await run(steps.diagnoserPath, {}, hostOn(each));
+    const reported = report.findings.filter(({ state }) => state !== 'benign');
     expect(result.record?.findings ?? []).toEqual(
       reported
         .slice(0, FINDINGS_STORED_MAX)
@@ -96,9 +94,9 @@ describe.each(recorded)('$fault.id on $name', (each) => {
       clear: 'it is clear of',
       unknown: '',
     };
-    expect(result.message).toContain(words[golden.verdict]);
-    if (golden.verdict === 'unknown') {
-      expect(result.message).toBe(`this node: it is not known: ${golden.reason}`);
+    expect(result.message).toContain(words[report.verdict]);
+    if (report.verdict === 'unknown') {
+      expect(result.message).toBe(`this node: it is not known: ${report.reason}`);
     }
   });
 
@@ -108,8 +106,8 @@ describe.each(recorded)('$fault.id on $name', (each) => {
       expect(urgent.flatMap(({ actions }) => actions)).toEqual([]);
       return;
     }
-    const input = { [steps.findings]: JSON.stringify(golden.findings.map(({ id }) => ({ id }))) };
-    const result = await run(steps.recoverPath, input, await hostOn(each));
+    const input = { [steps.findings]: JSON.stringify(report.findings.map(({ id }) => ({ id }))) };
+    const result = await run(steps.recoverPath, input, hostOn(each));
     const planned = urgent.flatMap(({ id, actions }) =>
       actions.map((action) => {
         const { description, details } = wordsOf(action);
@@ -119,7 +117,7 @@ describe.each(recorded)('$fault.id on $name', (each) => {
     expect(result.record?.plannedActions ?? []).toEqual(planned);
     expect(result.record?.actions).toBeUndefined();
     if (urgent.length === 0) {
-      const words = golden.findings.length === 0 ? 'names no finding' : 'refused: a new look';
+      const words = report.findings.length === 0 ? 'names no finding' : 'refused: a new look';
       expect(result).toHaveProperty('message', expect.stringContaining(words));
     } else if (result.succeeded) {
       expect(result.results[steps.recovered]).toMatch(/^would recover /);
@@ -129,7 +127,7 @@ describe.each(recorded)('$fault.id on $name', (each) => {
   });
 });
 
-const ACTIVE = recorded.find(({ name }) => name === 'active-kubelet-complains') as Recorded;
+const ACTIVE = fixtureNamed('orphaned-volume-metadata/active-kubelet-complains');
 const { findings, recoverPath, diagnoserPath } = stepsOf(ACTIVE.fault);
 
 describe('what a recover step is told', () => {
@@ -144,22 +142,22 @@ describe('what a recover step is told', () => {
       'refused: a new look does not find that /var/lib/kubelet hurts',
     ],
   ])('%j is no way to name a thing to be changed', async (text, words) => {
-    const result = await run(recoverPath, { [findings]: text }, await hostOn(ACTIVE));
+    const result = await run(recoverPath, { [findings]: text }, hostOn(ACTIVE));
     expect(result).toMatchObject({ succeeded: false, message: expect.stringContaining(words) });
     expect(result.record).toBeUndefined();
   });
 
   test('is done by nobody who was not asked, and one that is gone is told', async () => {
-    const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));
+    const ids = ACTIVE.report.findings.map(({ id }) => ({ id }));
     const input = { [findings]: JSON.stringify([...ids, { id: 'abcdef' }]) };
-    const planned = await run(recoverPath, input, await hostOn(ACTIVE));
+    const planned = await run(recoverPath, input, hostOn(ACTIVE));
     expect(planned).toMatchObject({
       succeeded: true,
       results: {
         [stepsOf(ACTIVE.fault).recovered]: expect.stringMatching(/no longer found abcdef$/),
       },
     });
-    const never = await hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
+    const never = hostOn(ACTIVE, { given: 'none', why: 'refused: spec.recovery is Never' });
     const refused = await run(recoverPath, input, never);
     expect(refused).toHaveProperty('message', expect.stringContaining('spec.recovery is Never'));
   });
@@ -168,7 +166,7 @@ describe('what a recover step is told', () => {
 test('hands that break off are closed: the next recovery needs the lock of the node', async () => {
   let isOpen = false;
   const host: ProcessorHost = {
-    ...(await hostOn(ACTIVE, { given: 'to-act' })),
+    ...hostOn(ACTIVE, { given: 'to-act' }),
     openRepair: async () => {
       isOpen = true;
       const close = () => {
@@ -186,18 +184,18 @@ test('hands that break off are closed: the next recovery needs the lock of the n
       storeEvidence,
     }),
   };
-  const ids = goldenOf(ACTIVE).findings.map(({ id }) => ({ id }));
+  const ids = ACTIVE.report.findings.map(({ id }) => ({ id }));
   const input = { [findings]: JSON.stringify(ids) };
   await expect(run(recoverPath, input, { ...host, ...keeping })).rejects.toThrow('a mistake');
   expect(isOpen).toBe(false);
 });
 
 test('what only a person may confirm is refused, and the words to do it are not cut off', async () => {
-  const hidden = recorded.find(({ name }) => name === 'active-without-any-credential') as Recorded;
+  const hidden = fixtureNamed('dead-volume-mount/active-without-any-credential');
   const steps = stepsOf(hidden.fault);
-  const { id, subject } = goldenOf(hidden).findings[0] as FaultReport['findings'][number];
+  const { id, subject } = hidden.report.findings[0] as FaultReport['findings'][number];
   const input = { [steps.findings]: JSON.stringify([{ id }]) };
-  const result = await run(steps.recoverPath, input, await hostOn(hidden, { given: 'to-act' }));
+  const result = await run(steps.recoverPath, input, hostOn(hidden, { given: 'to-act' }));
   const message = result.succeeded ? '' : result.message;
   const command = `kubediag recover ${hidden.fault.id} --finding ${id} --confirm ${subject.podUid}`;
   expect(message.slice(0, STEP_MESSAGE_CHARACTERS_MAX)).toContain(command);
@@ -205,7 +203,7 @@ test('what only a person may confirm is refused, and the words to do it are not 
 
 test('a pod that the Diagnosis names is the only one that counts', async () => {
   const pod = { 'pod.namespace': 'shop', 'pod.name': 'no-such-pod' };
-  const result = await run(diagnoserPath, pod, await hostOn(ACTIVE));
+  const result = await run(diagnoserPath, pod, hostOn(ACTIVE));
   expect(result).toMatchObject({
     succeeded: false,
     message: expect.stringMatching(/^pod shop\/no-such-pod \(leave podReference out /),

@@ -1,14 +1,12 @@
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { fixtureAt } from '../../../test/fault-fixtures.ts';
 import { certificates } from '../../../test/rig/certificates.ts';
 import { NodeMaker } from '../../../test/synthetic-node.ts';
-import { bundleFilesIn } from '../../hosts/local-node/bundle-folder.ts';
 import { checkUp } from '../../node/checkup/judge-faults.ts';
 import { takeSnapshot } from '../../node/checkup/take-snapshot.ts';
-import { bundleOfFiles } from '../../node/recording/bundle.ts';
 import { RecordedNode } from '../../node/recording/recorded-node.ts';
 import { checkResource } from '../api/check-resource.ts';
 import { processorOf } from '../api/processor-of.ts';
@@ -142,11 +140,7 @@ function stopped() {
 }
 
 describe('what somebody made up', async () => {
-  const home = join(
-    import.meta.dirname,
-    '../../node/faults/stale-subpath-mount/fixtures/broken-configmap',
-  );
-  const { recording, settings } = await bundleOfFiles(bundleFilesIn(home));
+  const { recording, settings } = await fixtureAt('stale-subpath-mount/broken-configmap');
   const snapshot = () => takeSnapshot(new RecordedNode(recording), settings);
   const asked: string[] = [];
   const host = hostWith({

@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/synthetic-node.ts';
-import { madeNodes } from '../../../../tools/fixtures/dead-volume-mount.ts';
+import { nodes } from '../../../../test/faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../../node/checkup/take-snapshot.ts';
 import { blockedThreads } from '../../../node/evidence/stacks/blocked-threads.ts';
 import type { Thread } from '../../../node/model/thread.ts';
 import { SeenWaits } from './seen-waits.ts';
 
-function fixture(): NodeMaker {
-  const maker = madeNodes().get('active-a-thread-waits-for-long');
-  if (!maker) throw new Error('no such node');
-  return maker;
-}
+const fixture = () => nodeNamed('active-a-thread-waits-for-long', nodes());
 
 /** The same node, with its threads otherwise. */
 function changed(change: (thread: Thread) => Thread): NodeMaker {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/synthetic-node.ts';
+import { nodes, ORPHAN } from '../../../../test/faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
 import { KUBELET_ROOT, syntheticWorker } from '../../../../test/synthetic-worker.ts';
-import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { health, healthIn } from '../kubelet/health.ts';
@@ -13,11 +13,7 @@ import { mountProbes } from './mount-probes.ts';
 import { parseMountTable } from './mount-table.ts';
 import { isSuspectType, suspectsIn } from './suspect-mounts.ts';
 
-function fixture(name: string): NodeMaker {
-  const maker = madeNodes().get(name);
-  if (!maker) throw new Error(name);
-  return maker;
-}
+const fixture = (name: string) => nodeNamed(name, nodes());
 
 describe('the health page', () => {
   test.each([

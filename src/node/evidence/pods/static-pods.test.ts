@@ -1,16 +1,12 @@
 import { expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/synthetic-node.ts';
-import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
+import { nodes, ORPHAN } from '../../../../test/faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { parseKubeletConfig } from '../kubelet/kubelet-config.ts';
 import { orphanPods } from './orphan-pods.ts';
 
-function fixture(name: string): NodeMaker {
-  const maker = madeNodes().get(name);
-  if (!maker) throw new Error(name);
-  return maker;
-}
+const fixture = (name: string) => nodeNamed(name, nodes());
 
 const lifeOn = async (maker: NodeMaker) =>
   (await takeSnapshot(maker.build()).of(orphanPods)).lifeOf(ORPHAN);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { NodeMaker } from '../../../../test/synthetic-node.ts';
-import { madeNodes, ORPHAN } from '../../../../tools/fixtures/dead-volume-mount.ts';
+import { nodes, ORPHAN } from '../../../../test/faults/dead-volume-mount.ts';
+import { type NodeMaker, nodeNamed } from '../../../../test/synthetic-node.ts';
 import { takeSnapshot } from '../../checkup/take-snapshot.ts';
 import { redactAnswer } from '../../redaction/redact.ts';
 import { orphanPods } from '../pods/orphan-pods.ts';
@@ -8,11 +8,7 @@ import { blockedThreads } from './blocked-threads.ts';
 import { deadMountStacks } from './dead-mount-stacks.ts';
 import { loopOn, threadStacks } from './thread-stacks.ts';
 
-function fixture(name: string): NodeMaker {
-  const maker = madeNodes().get(name);
-  if (!maker) throw new Error(name);
-  return maker;
-}
+const fixture = (name: string) => nodeNamed(name, nodes());
 
 const lifeOn = async (maker: NodeMaker, podUid = ORPHAN) => {
   const { lifeOf } = await takeSnapshot(maker.build()).of(orphanPods);

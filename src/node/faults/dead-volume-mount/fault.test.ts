@@ -1,18 +1,16 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { answerOn } from '../../../../test/describe-verdicts.ts';
+import { answerOn } from '../../../../test/fault-fixtures.ts';
+import { nodes, optionalReads } from '../../../../test/faults/dead-volume-mount.ts';
 import { deadVolumeMount } from './fault.ts';
 
-describeFault(deadVolumeMount, import.meta.dirname);
-
-const home = join(import.meta.dirname, 'fixtures');
+describeFault(deadVolumeMount, { nodes: nodes(), optionalReads });
 
 test.each([
   ['volume-of-a-live-pod-hangs', 'the running pod'],
   ['volume-of-a-terminating-pod-hangs', 'the terminating pod default/reader'],
 ])('on %s nobody is told to delete the pod: its unmount would hang', async (name, text) => {
-  const { findings } = await answerOn(deadVolumeMount, join(home, name));
+  const { findings } = await answerOn(deadVolumeMount, name);
   expect(findings[0]).toMatchObject({ state: 'active', reason: 'VolumeOfLivePodHangs' });
   expect(findings[0]?.summary).toContain(text);
   expect(JSON.stringify(findings)).not.toContain('delete pod');
@@ -20,7 +18,7 @@ test.each([
 
 test('a pod that has ended is not called running, and not to be deleted', async () => {
   const name = 'volume-of-a-finished-pod-fails';
-  const { findings } = await answerOn(deadVolumeMount, join(home, name));
+  const { findings } = await answerOn(deadVolumeMount, name);
   expect(findings[0]?.summary).toContain('the finished pod default/reader');
   expect(JSON.stringify(findings)).not.toContain('delete pod');
 });

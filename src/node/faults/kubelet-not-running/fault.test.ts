@@ -1,37 +1,34 @@
-import { readdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
-import { answerOn, describeVerdicts } from '../../../../test/describe-verdicts.ts';
-import { bundleFilesIn } from '../../../hosts/local-node/bundle-folder.ts';
+import { answerOn, fixtureAt } from '../../../../test/fault-fixtures.ts';
+import { nodes, optionalReads } from '../../../../test/faults/kubelet-not-running.ts';
 import { replayCheck } from '../../checkup/replay.ts';
-import { bundleOfFiles } from '../../recording/bundle.ts';
 import { redactAnswers } from '../../redaction/redact-answers.ts';
 import { redactionRules } from '../index.ts';
 import { kubeletNotRunning } from './fault.ts';
 
-describeFault(kubeletNotRunning, import.meta.dirname);
-describeVerdicts(kubeletNotRunning, import.meta.dirname);
+describeFault(kubeletNotRunning, { nodes: nodes(), optionalReads });
 
-const home = join(import.meta.dirname, 'fixtures');
-const names = readdirSync(home).filter((name) => !name.endsWith('.json'));
-
-test.each(names)('what may leave the node %s still says how the kubelet ended', async (name) => {
-  const bundle = await bundleOfFiles(bundleFilesIn(join(home, name)));
-  const { clock, answers } = bundle.recording;
-  const safe = { ...bundle, recording: { clock, answers: redactAnswers(answers, redactionRules) } };
-  const [all, stored] = await Promise.all(
-    [bundle, safe].map((each) => replayCheck(each, [kubeletNotRunning], undefined)),
-  );
-  const gist = (report: typeof all) =>
-    report?.faults.map(({ verdict, findings }) => [verdict, findings.map((one) => one.summary)]);
-  expect(gist(stored)).toEqual(gist(all));
-});
+test.each(Object.keys(nodes()))(
+  'what may leave the node %s still says how the kubelet ended',
+  async (name) => {
+    const bundle = await fixtureAt(`kubelet-not-running/${name}`);
+    const { clock, answers } = bundle.recording;
+    const safe = {
+      ...bundle,
+      recording: { clock, answers: redactAnswers(answers, redactionRules) },
+    };
+    const [all, redactedReport] = await Promise.all(
+      [bundle, safe].map((each) => replayCheck(each, [kubeletNotRunning], undefined)),
+    );
+    const gist = (report: typeof all) =>
+      report?.faults.map(({ verdict, findings }) => [verdict, findings.map((one) => one.summary)]);
+    expect(gist(redactedReport)).toEqual(gist(all));
+  },
+);
 
 test('a line of another process that was killed for memory is no proof', async () => {
-  const bundle = await bundleOfFiles(bundleFilesIn(join(home, 'active-out-of-memory')));
-  const report = await replayCheck(bundle, [kubeletNotRunning], undefined);
-  const reported = JSON.stringify(report.faults);
+  const reported = JSON.stringify(await answerOn(kubeletNotRunning, 'active-out-of-memory'));
   expect(reported).toContain('Killed process 812 (kubelet)');
   expect(reported).not.toContain('(java)');
 });
@@ -45,24 +42,24 @@ test.each([
   ['active-stopped-with-an-error', 'KubeletStopped', 'k3s.service is stopped since'],
   ['active-root-elsewhere', 'KubeletCrashed', 'it exited with code 1'],
 ])('on %s the reason is %s', async (name, reason, text) => {
-  const { findings } = await answerOn(kubeletNotRunning, join(home, name));
+  const { findings } = await answerOn(kubeletNotRunning, name);
   expect(findings[0]).toMatchObject({ reason, summary: expect.stringContaining(text) });
 });
 
 test('an error of a volume is no reason of the end of the kubelet', async () => {
   const name = 'active-stopped-after-a-volume-failed';
-  const { findings } = await answerOn(kubeletNotRunning, join(home, name));
+  const { findings } = await answerOn(kubeletNotRunning, name);
   const claims = findings[0]?.proof.map(({ claim }) => claim);
   expect(claims).not.toContain('it said why it cannot go on');
 });
 
 test('where systemd has no unit of a kubelet, no command names one', async () => {
-  const { findings } = await answerOn(kubeletNotRunning, join(home, 'active-without-unit'));
+  const { findings } = await answerOn(kubeletNotRunning, 'active-without-unit');
   expect(JSON.stringify(findings)).not.toMatch(/systemctl (?:start|restart|status)/);
 });
 
 test('a finding says that systemd could not be asked', async () => {
-  const { findings } = await answerOn(kubeletNotRunning, join(home, 'active-without-systemd'));
+  const { findings } = await answerOn(kubeletNotRunning, 'active-without-systemd');
   expect(findings[0]?.proof).toContainEqual(
     expect.objectContaining({ claim: 'systemd could not be asked' }),
   );

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
+import { nodes, optionalReads } from '../../../../test/faults/leftover-volume-directory.ts';
 import { parseMountTable } from '../../evidence/mounts/mount-table.ts';
 import { teardownFailures } from '../../evidence/volumes/teardown-failures.ts';
 import { diagnose } from './diagnose.ts';
 import { leftoverVolumeDirectory } from './fault.ts';
 import { hasHealed, recover } from './recover.ts';
 
-describeFault(leftoverVolumeDirectory, import.meta.dirname);
+describeFault(leftoverVolumeDirectory, { nodes: nodes(), optionalReads });
 
 const UID = '612f2e76-3ce1-11e8-b2c9-0cc47ae2b22c';
 const FOLDER = `/var/lib/kubelet/pods/${UID}/volumes/transwarp.io~tosdisk`;

@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { describeFault } from '../../../../test/describe-fault.ts';
+import { answerOn } from '../../../../test/fault-fixtures.ts';
+import { nodes, optionalReads } from '../../../../test/faults/stale-subpath-mount.ts';
 import { staleSubpathMount } from './fault.ts';
 
-describeFault(staleSubpathMount, import.meta.dirname);
+describeFault(staleSubpathMount, { nodes: nodes(), optionalReads });
 
-test('the node of the public issue gets the verdict, the paths and the link that people found', () => {
-  const report = JSON.parse(
-    readFileSync(join(import.meta.dirname, 'fixtures/seed-issue-68211.json'), 'utf8'),
-  );
+test('the node of the public issue gets the verdict, the paths and the link that people found', async () => {
+  const report = await answerOn(staleSubpathMount, 'seed-issue-68211');
   const pod = '/var/lib/kubelet/pods/29da79e5-386c-4e0d-82c1-215f93ff955d';
   expect(report).toMatchObject({
     verdict: 'found',

@@ -1,7 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fixtureAt, fixturePaths } from '../../../../test/fault-fixtures.ts';
 import { redactMessage as redact } from '../../redaction/redact-message.ts';
 import { redactionRules } from '../index.ts';
 import { mentions, saysSourceIsGone } from './mount-error.ts';
@@ -48,15 +47,13 @@ describe('what a runtime says of a mount stays as it is', () => {
   });
 });
 
-const FIXTURES = join(import.meta.dirname, 'fixtures');
-
-test('every message in the recorded nodes says the same of every mount', () => {
+test('every message in the recorded nodes says the same of every mount', async () => {
   let count = 0;
   const compare = (value: unknown): void => {
     if (typeof value !== 'object' || value === null) return;
     for (const [key, item] of Object.entries(value)) {
       if (key !== 'message' || typeof item !== 'string' || item === '') {
-        compare(key === 'text' && String(item).startsWith('{') ? JSON.parse(String(item)) : item);
+        compare(key === 'body' && String(item).startsWith('{') ? JSON.parse(String(item)) : item);
         continue;
       }
       const path = /\/[^"\s:`\\]*\/volume-subpaths\/[\w./-]+/.exec(item)?.[0] ?? '/none';
@@ -65,9 +62,10 @@ test('every message in the recorded nodes says the same of every mount', () => {
       count += 1;
     }
   };
-  for (const name of readdirSync(FIXTURES).filter((each) => !each.endsWith('.json'))) {
-    const lines = readFileSync(join(FIXTURES, name, 'answers.jsonl'), 'utf8').split('\n');
-    for (const line of lines.filter(Boolean)) compare(JSON.parse(line));
+  const isStale = (path: string) => path.startsWith('stale-subpath-mount/');
+  for (const path of (await fixturePaths()).filter(isStale)) {
+    const { recording } = await fixtureAt(path);
+    for (const recorded of recording.answers.values()) compare(recorded);
   }
   expect(count).toBeGreaterThan(15);
 });
